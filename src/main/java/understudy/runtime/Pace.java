@@ -1,0 +1,31 @@
+package understudy.runtime;
+
+/**
+ * The line that ties virtual time to wall time: at {@code originWallNanos} the virtual time was
+ * {@code originVirtualNanos}, and since then it runs {@code speed} times as fast as the wall clock.
+ *
+ * @param speed virtual seconds per wall second, above 0; infinite means as fast as possible
+ */
+record Pace(double speed, long originWallNanos, long originVirtualNanos) {
+
+    Pace {
+        if (!(speed > 0)) {
+            throw new IllegalArgumentException("speed must be above 0: " + speed);
+        }
+    }
+
+    boolean isUnlimited() {
+        return speed == Double.POSITIVE_INFINITY;
+    }
+
+    /** Returns the virtual time that the wall clock calls for. */
+    long virtualAt(long wallNanos) {
+        return originVirtualNanos + (long) ((wallNanos - originWallNanos) * speed);
+    }
+
+    /** Returns the wall time at which the virtual time is due. */
+    long wallAt(long virtualNanos) {
+        double waitNanos = (virtualNanos - originVirtualNanos) / speed;
+        return waitNanos < 1e18 ? originWallNanos + (long) waitNanos : Long.MAX_VALUE;
+    }
+}
