@@ -1,0 +1,192 @@
+package understudy.engine;
+
+import org.jspecify.annotations.Nullable;
+import understudy.kvcache.Admission;
+
+/**
+ * A request inside a scheduler: how far it has come, and when. Only {@link StepPlanner} changes it.
+ *
+ * <p>There is no prefill or decode phase: computed tokens are always catching up with known ones (vLLM {@code
+ * v1/request.py}).
+ */
+public final class EngineRequest {
+    private final Request request;
+    private final int handle;
+    private final long queuedNanos;
+
+    RequestStatus status = RequestStatus.WAITING;
+    int numOutputTokens;
+
+    /** Tokens whose KV is in the cache, or will be once the steps in flight have run. */
+    int numComputedTokens;
+
+    /** With asynchronous scheduling: tokens that steps in flight will sample, and that are not known yet. */
+    int numPlaceholders;
+
+    /** Tokens scheduled in steps whose result has not come. */
+    int numInFlightTokens;
+
+    /** The part of the tokens in flight that was scheduled before a preemption: delivered, but no longer counted. */
+    int numStaleTokens;
+
+    /** Tokens for which the request holds blocks. */
+    private int numSlots;
+
+    /** Known and computed tokens from which on the KV cache has one more block to put into its prefix table. */
+    private int nextTokensToCache;
+
+    int numPreemptions;
+    int numCachedTokens;
+    long scheduledNanos;
+    long firstTokenNanos;
+    long lastTokenNanos;
+
+    @Nullable FinishReason finishReason;
+
+    EngineRequest(Request request, int handle, long queuedNanos) {
+        this.request = request;
+        this.handle = handle;
+        this.queuedNanos = queuedNanos;
+    }
+
+    public Request request() {
+        return request;
+    }
+
+    /** Returns the small number that names the request to the KV cache. */
+    public int handle() {
+        return handle;
+    }
+
+    public int numPromptTokens() {
+        return request.prompt().length();
+    }
+
+    public int numOutputTokens() {
+        return numOutputTokens;
+    }
+
+    /** Returns the tokens that are known: the prompt, and the output so far. */
+    public int numTokens() {
+        return request.prompt().length() + numOutputTokens;
+    }
+
+    public int numComputedTokens() {
+        return numComputedTokens;
+    }
+
+    public int numPreemptions() {
+        return numPreemptions;
+    }
+
+    /** Returns the prompt tokens found in the cache at the first admission. */
+    public int numCachedTokens() {
+        return numCachedTokens;
+    }
+
+    /** Returns when the request entered the waiting queue, in virtual nanoseconds. */
+    public long queuedNanos() {
+        return queuedNanos;
+    }
+
+    /** Returns when the request was first admitted; 0 before that. */
+    public long scheduledNanos() {
+        return scheduledNanos;
+    }
+
+    /** Returns when the first output token was sampled; 0 before that. */
+    public long firstTokenNanos() {
+        return firstTokenNanos;
+    }
+
+    /** Returns when the latest output token was sampled; 0 before the first. */
+    public long lastTokenNanos() {
+        return lastTokenNanos;
+    }
+
+    /** Returns why the request ended, or null while it has not. */
+    public @Nullable FinishReason finishReason() {
+        return finishReason;
+    }
+
+    public boolean isFinished() {
+        return status == RequestStatus.FINISHED;
+    }
+
+    boolean isPreempted() {
+        return status == RequestStatus.PREEMPTED;
+    }
+
+    /** Returns the tokens the request has when its answer is as long as it may be. */
+    int maxTotalTokens() {
+        return numPromptTokens() + request.maxTokens();
+    }
+
+    /** Returns whether computing up to {@code numComputedAfter} tokens takes a new block, or completes one. */
+    boolean needsKvCache(int numComputedAfter) {
+        return numComputedAfter > numSlots || Math.min(numComputedAfter, numTokens()) >= nextTokensToCache;
+    }
+
+    void onBlocksGranted(int numComputedAfter, int blockSize) {
+        numSlots = roundUp(numComputedAfter, blockSize);
+        completesBlock(Math.min(numComputedAfter, numTokens()), blockSize);
+    }
+
+    /** Returns whether one more block is complete with {@code numTokens}, and counts it as cached. */
+    boolean completesBlock(int numTokens, int blockSize) {
+        if (numTokens < nextTokensToCache) {
+            return false;
+        }
+        nextTokensToCache = numTokens - numTokens % blockSize + blockSize;
+        return true;
+    }
+
+    void onAdmitted(Admission.Admitted admission, long atNanos, int blockSize) {
+        status = RequestStatus.RUNNING;
+        numComputedTokens = admission.numCachedTokens();
+        onBlocksGranted(numComputedTokens + admission.numScheduledTokens(), blockSize);
+        if (numPreemptions == 0) {
+            scheduledNanos = atNanos;
+            numCachedTokens = admission.numCachedTokens();
+        }
+    }
+
+    /** Output tokens are kept; everything else is computed again after the next admission. */
+    void onPreempted() {
+        status = RequestStatus.PREEMPTED;
+        numPreemptions++;
+        numComputedTokens = 0;
+        numPlaceholders = 0;
+        numStaleTokens = numInFlightTokens;
+        numSlots = 0;
+        nextTokensToCache = 0;
+    }
+
+    /** Counts scheduled tokens as computed, and returns whether more are to follow before one can be sampled. */
+    boolean onScheduled(int numTokens, boolean isAsync) {
+        numComputedTokens += numTokens;
+        numInFlightTokens += numTokens;
+        boolean isPartial = numComputedTokens < numTokens() + numPlaceholders;
+        if (isAsync && !isPartial) {
+            numPlaceholders++;
+        }
+        return isPartial;
+    }
+
+    /** Takes note that scheduled tokens have run, and returns whether they were scheduled before a preemption. */
+    boolean onExecuted(int numTokens) {
+        numInFlightTokens -= numTokens;
+        boolean isStale = numStaleTokens > 0;
+        numStaleTokens = Math.max(0, numStaleTokens - numTokens);
+        return isStale;
+    }
+
+    private static int roundUp(int value, int step) {
+        return (value + step - 1) / step * step;
+    }
+
+    @Override
+    public String toString() {
+        return "request " + request.id() + " " + status + " " + numComputedTokens + "/" + numTokens();
+    }
+}

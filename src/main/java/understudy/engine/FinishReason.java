@@ -1,0 +1,11 @@
+package understudy.engine;
+
+/** Why a request ended, under the names of vLLM's {@code finish_reason}. */
+public enum FinishReason {
+    /** The model sampled its end-of-sequence token. */
+    STOP,
+    /** The limit of tokens was reached, the request's own or the model's. */
+    LENGTH,
+    /** Its sender gave it up. */
+    ABORT
+}

@@ -1,0 +1,27 @@
+package understudy.engine;
+
+import org.jspecify.annotations.Nullable;
+
+/** Waiting requests in the order in which they may be admitted (vLLM {@code v1/core/sched/request_queue.py}). */
+interface RequestQueue {
+
+    /** Returns the request to admit next, or null when the queue is empty. */
+    @Nullable EngineRequest peek();
+
+    /** Removes the request that {@link #peek()} returned. */
+    void pop();
+
+    /** Adds a request that has just arrived. */
+    void add(EngineRequest request);
+
+    /** Puts a request back that had left the queue: before all others, where the order allows that. */
+    void prepend(EngineRequest request);
+
+    /** Removes a request from wherever it is; does nothing if it is not here. */
+    void remove(EngineRequest request);
+
+    int size();
+
+    /** Returns whether {@code head}, this queue's head, goes before {@code otherHead}, another queue's head. */
+    boolean goesBefore(EngineRequest head, EngineRequest otherHead);
+}

@@ -1,0 +1,13 @@
+package understudy.engine;
+
+/** Where a request stands in the scheduler. */
+enum RequestStatus {
+    /** In a waiting queue, never scheduled. */
+    WAITING,
+    /** In the running list. */
+    RUNNING,
+    /** In a waiting queue again, without blocks, with the output it had. */
+    PREEMPTED,
+    /** Gone from the scheduler. */
+    FINISHED
+}

@@ -1,0 +1,42 @@
+package understudy.engine;
+
+/**
+ * The scheduler's settings, under vLLM's names ({@code vllm/config/scheduler.py}).
+ *
+ * @param maxNumSeqs most requests in the running list, at least 1
+ * @param maxNumBatchedTokens token budget of one step, at least {@code maxNumSeqs}
+ * @param maxModelLen longest sequence in tokens, prompt and output together, at least 2
+ * @param longPrefillTokenThreshold cap on the tokens of one request in one step, or 0 for none
+ * @param enableChunkedPrefill whether a prompt may be cut to fit the budget
+ * @param reserveFullSequence whether a request is admitted only if all its known tokens fit into free blocks ({@code
+ *     scheduler_reserve_full_isl})
+ * @param policy order of the waiting queue
+ * @param asyncScheduling whether step n+1 is planned while step n runs
+ * @param blockSize tokens per KV block, at least 1
+ * @param enablePrefixCaching whether full blocks stay findable
+ */
+public record SchedulerConfig(
+        int maxNumSeqs,
+        int maxNumBatchedTokens,
+        int maxModelLen,
+        int longPrefillTokenThreshold,
+        boolean enableChunkedPrefill,
+        boolean reserveFullSequence,
+        SchedulingPolicy policy,
+        boolean asyncScheduling,
+        int blockSize,
+        boolean enablePrefixCaching) {
+
+    /** Checks the ranges. */
+    public SchedulerConfig {
+        if (maxNumSeqs < 1 || maxNumBatchedTokens < 1 || maxModelLen < 2 || blockSize < 1) {
+            throw new IllegalArgumentException("maxNumSeqs " + maxNumSeqs + ", maxNumBatchedTokens "
+                    + maxNumBatchedTokens + ", maxModelLen " + maxModelLen + ", blockSize " + blockSize);
+        }
+    }
+
+    /** Returns how many planned steps may be without a result at a time. */
+    public int maxStepsInFlight() {
+        return asyncScheduling ? 2 : 1;
+    }
+}

@@ -1,0 +1,124 @@
+package understudy.engine;
+
+import it.unimi.dsi.fastutil.objects.ObjectArrayList;
+import java.util.Arrays;
+import java.util.List;
+import understudy.latency.BatchShape;
+
+/**
+ * The decisions of one step: who computes how many tokens, who was admitted, who was preempted (vLLM {@code
+ * SchedulerOutput}). Filled by the planner, then fixed until its result has been applied.
+ */
+public final class StepPlan {
+    private final ObjectArrayList<EngineRequest> requests = new ObjectArrayList<>();
+    private final ObjectArrayList<EngineRequest> preempted = new ObjectArrayList<>();
+    private final ObjectArrayList<EngineRequest> admitted = new ObjectArrayList<>();
+    private final ObjectArrayList<EngineRequest> resumed = new ObjectArrayList<>();
+    private final BatchShape.Builder shape = new BatchShape.Builder();
+    private int[] numTokens = new int[64];
+    private boolean[] isPartial = new boolean[64];
+    private int totalTokens;
+
+    StepPlan() {}
+
+    /** Returns the number of scheduled requests. */
+    public int size() {
+        return requests.size();
+    }
+
+    public boolean isEmpty() {
+        return requests.isEmpty();
+    }
+
+    /** Returns a scheduled request, in scheduling order. */
+    public EngineRequest request(int index) {
+        return requests.get(index);
+    }
+
+    /** Returns how many tokens a scheduled request computes in this step. */
+    public int numScheduledTokens(int index) {
+        return numTokens[index];
+    }
+
+    /** Returns whether a scheduled request will still have tokens to catch up with, so that it samples nothing. */
+    public boolean isPartial(int index) {
+        return isPartial[index];
+    }
+
+    /** Returns the tokens of all scheduled requests. */
+    public int totalScheduledTokens() {
+        return totalTokens;
+    }
+
+    /** Returns the requests that lost their blocks, in the order in which that happened. */
+    public List<EngineRequest> preempted() {
+        return preempted;
+    }
+
+    /** Returns the requests admitted for the first time. */
+    public List<EngineRequest> admitted() {
+        return admitted;
+    }
+
+    /** Returns the requests admitted again after a preemption. */
+    public List<EngineRequest> resumed() {
+        return resumed;
+    }
+
+    /** Returns what the device has to compute. */
+    public BatchShape shape() {
+        return shape.build();
+    }
+
+    void clear() {
+        requests.clear();
+        preempted.clear();
+        admitted.clear();
+        resumed.clear();
+        shape.clear();
+        totalTokens = 0;
+    }
+
+    void schedule(EngineRequest request, int tokens) {
+        int index = requests.size();
+        if (index == numTokens.length) {
+            numTokens = Arrays.copyOf(numTokens, index * 2);
+            isPartial = Arrays.copyOf(isPartial, index * 2);
+        }
+        requests.add(request);
+        numTokens[index] = tokens;
+        totalTokens += tokens;
+    }
+
+    /** Takes back everything from an index on. */
+    void truncate(int size) {
+        for (int i = size; i < requests.size(); i++) {
+            totalTokens -= numTokens[i];
+        }
+        requests.size(size);
+    }
+
+    /** Takes a request out again, if it was scheduled. */
+    void unschedule(EngineRequest request) {
+        int index = requests.indexOf(request);
+        if (index >= 0) {
+            totalTokens -= numTokens[index];
+            requests.remove(index);
+            System.arraycopy(numTokens, index + 1, numTokens, index, requests.size() - index);
+        }
+    }
+
+    void preempt(EngineRequest request) {
+        preempted.add(request);
+    }
+
+    void admit(EngineRequest request) {
+        (request.isPreempted() ? resumed : admitted).add(request);
+    }
+
+    /** Fixes, for a scheduled request, what the device computes and whether it samples. */
+    void settle(int index, int numContextTokens, boolean partial) {
+        isPartial[index] = partial;
+        shape.add(numTokens[index], numContextTokens, !partial);
+    }
+}

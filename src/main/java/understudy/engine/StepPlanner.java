@@ -1,0 +1,274 @@
+package understudy.engine;
+
+import it.unimi.dsi.fastutil.ints.IntArrayList;
+import java.util.ArrayDeque;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import understudy.kvcache.Admission;
+import understudy.kvcache.AdmissionRequest;
+import understudy.kvcache.Reservation;
+
+/**
+ * The scheduler of vLLM V1 ({@code v1/core/sched/scheduler.py}) as a state machine: it never calls the KV cache, it says
+ * what to ask and is told the answer.
+ *
+ * <p>To plan a step, call {@link #begin}, then {@link #next} until it says {@link Action#DONE}, carrying out each action
+ * on the way; to apply a step's result, call {@link #update}. Running requests are reserved for in one go, as if all were
+ * granted; a refusal takes the plan back to the refused request, where a victim is chosen.
+ */
+public final class StepPlanner {
+    /** What the planner needs before it can go on. */
+    public enum Action {
+        /** Ask the KV cache for {@link #reservation()} and answer with {@link #onReserved}. */
+        RESERVE,
+        /** Have the KV cache release {@link #takeHandleToRelease()}; there is no answer. */
+        RELEASE,
+        /** Ask the KV cache for {@link #admissionRequest()} and answer with {@link #onAdmission}. */
+        ADMIT,
+        /** The step is planned: {@link #plan()}. */
+        DONE
+    }
+
+    private enum Phase {
+        RUNNING,
+        WAITING,
+        OVER
+    }
+
+    private final SchedulerConfig config;
+    private final RequestTable requests = new RequestTable();
+    private final WaitingQueues waiting;
+    private final RunningList running;
+    private final StepUpdate stepUpdate;
+    private final ReservationDraft draft = new ReservationDraft();
+    private final IntArrayList handlesToRelease = new IntArrayList();
+    private final ArrayDeque<StepPlan> unusedPlans = new ArrayDeque<>();
+
+    private StepPlan plan = new StepPlan();
+    private Phase phase = Phase.OVER;
+    private int cursor;
+    private long nowNanos;
+    private @Nullable EngineRequest candidate;
+
+    /** Creates a scheduler without requests. */
+    public StepPlanner(SchedulerConfig config) {
+        this.config = config;
+        waiting = new WaitingQueues(config.policy());
+        running = new RunningList(config.policy());
+        stepUpdate = new StepUpdate(config, requests, waiting, running);
+    }
+
+    /** Queues a request that has reached the scheduler at {@code atNanos}. */
+    public EngineRequest add(Request request, long atNanos) {
+        var added = requests.add(request, atNanos);
+        waiting.add(added);
+        return added;
+    }
+
+    /** Starts to plan a step at virtual time {@code atNanos}. */
+    public void begin(long atNanos) {
+        plan = Objects.requireNonNullElseGet(unusedPlans.poll(), StepPlan::new);
+        plan.clear();
+        phase = Phase.RUNNING;
+        cursor = 0;
+        nowNanos = atNanos;
+    }
+
+    /** Goes on to the next point at which the KV cache has to be asked, or to the end of the plan. */
+    public Action next() {
+        if (!handlesToRelease.isEmpty()) {
+            return Action.RELEASE;
+        }
+        // Running requests first, in list order.
+        while (phase == Phase.RUNNING) {
+            for (; cursor < running.size() && budget() > 0; cursor++) {
+                var request = running.get(cursor);
+                int numTokens = tokensToRun(request);
+                if (numTokens > 0) {
+                    schedule(request, numTokens);
+                }
+            }
+            if (draft.size() > 0) {
+                return Action.RESERVE;
+            }
+            phase = Phase.WAITING;
+        }
+        // Then waiting requests, unless something was preempted.
+        while (phase == Phase.WAITING && mayAdmit()) {
+            var head = waiting.head();
+            if (head == null) {
+                break;
+            }
+            if (head.numStaleTokens == 0) {
+                candidate = head;
+                return Action.ADMIT;
+            }
+            waiting.skip(head);
+        }
+        finishPlan();
+        return Action.DONE;
+    }
+
+    /** Returns what the running requests need, with {@link Action#RESERVE}. */
+    public Reservation reservation() {
+        return draft.build();
+    }
+
+    /** Takes the answer to {@link #reservation()}: how many requests were granted before the first refusal. */
+    public void onReserved(int numGranted) {
+        for (int i = 0; i < numGranted; i++) {
+            int planIndex = draft.planIndex(i);
+            var request = plan.request(planIndex);
+            request.onBlocksGranted(request.numComputedTokens + plan.numScheduledTokens(planIndex), config.blockSize());
+        }
+        if (numGranted < draft.size()) {
+            preemptFor(draft.runningIndex(numGranted), draft.planIndex(numGranted));
+        } else {
+            draft.clear();
+        }
+    }
+
+    /** Returns a preempted request's handle, with {@link Action#RELEASE}, and considers it done. */
+    public int takeHandleToRelease() {
+        return handlesToRelease.removeInt(0);
+    }
+
+    /** Returns the question whether the head of the waiting queue may run, with {@link Action#ADMIT}. */
+    public AdmissionRequest admissionRequest() {
+        var head = Objects.requireNonNull(candidate);
+        return new AdmissionRequest(
+                head.handle(),
+                head.request().prompt(),
+                head.request().output(),
+                head.numTokens(),
+                budget(),
+                config.longPrefillTokenThreshold(),
+                config.enableChunkedPrefill(),
+                config.reserveFullSequence(),
+                head.isPreempted());
+    }
+
+    /** Takes the answer to {@link #admissionRequest()}; a refusal blocks every request behind the head. */
+    public void onAdmission(Admission admission) {
+        var head = Objects.requireNonNull(candidate);
+        candidate = null;
+        if (admission instanceof Admission.Admitted admitted) {
+            waiting.pop();
+            running.add(head);
+            plan.admit(head);
+            head.onAdmitted(admitted, nowNanos, config.blockSize());
+            plan.schedule(head, admitted.numScheduledTokens());
+        } else {
+            phase = Phase.OVER;
+        }
+    }
+
+    /** Returns the plan, with {@link Action#DONE}; it stays fixed until {@link #update} has applied its result. */
+    public StepPlan plan() {
+        return plan;
+    }
+
+    /** Applies the result of a step that ran until {@code atNanos}; plans must be applied in their order. */
+    public StepResult update(StepPlan executed, long atNanos) {
+        var result = stepUpdate.apply(executed, atNanos);
+        unusedPlans.add(executed);
+        return result;
+    }
+
+    /**
+     * Gives up a request, wherever it is; its blocks are still to be freed by its handle.
+     *
+     * @return the request, or null if it has ended already or was never here
+     */
+    public @Nullable EngineRequest abort(long requestId) {
+        var request = requests.find(requestId);
+        if (request != null) {
+            stepUpdate.abort(request);
+        }
+        return request;
+    }
+
+    /** Returns the requests that are waiting, running or preempted. */
+    public int numUnfinished() {
+        return requests.size();
+    }
+
+    public int numRunning() {
+        return running.size();
+    }
+
+    /** Returns a running request, in order of admission. */
+    public EngineRequest running(int index) {
+        return running.get(index);
+    }
+
+    public int numWaiting() {
+        return waiting.size();
+    }
+
+    private int budget() {
+        return config.maxNumBatchedTokens() - plan.totalScheduledTokens();
+    }
+
+    private boolean mayAdmit() {
+        return plan.preempted().isEmpty() && budget() > 0 && running.size() < config.maxNumSeqs();
+    }
+
+    /** Returns how many tokens a running request may compute now; 0 passes over it without ending the loop. */
+    private int tokensToRun(EngineRequest request) {
+        int computed = request.numComputedTokens;
+        int placeholders = request.numPlaceholders;
+        if (placeholders > 0 && computed + 2 - placeholders >= request.maxTotalTokens()) {
+            return 0; // the step in flight certainly reaches max_tokens
+        }
+        int missing = request.numTokens() + placeholders - computed;
+        int threshold = config.longPrefillTokenThreshold();
+        int limited = threshold > 0 ? Math.min(missing, threshold) : missing;
+        return Math.min(Math.min(limited, budget()), config.maxModelLen() - computed - 1);
+    }
+
+    private void schedule(EngineRequest request, int numTokens) {
+        int computedAfter = request.numComputedTokens + numTokens;
+        if (request.needsKvCache(computedAfter)) {
+            draft.add(request, computedAfter, cursor, plan.size());
+        }
+        plan.schedule(request, numTokens);
+    }
+
+    /** Preempts a victim for the refused request, and tries again with as many tokens as before. */
+    private void preemptFor(int runningIndex, int planIndex) {
+        var refused = running.get(runningIndex);
+        int numTokens = plan.numScheduledTokens(planIndex);
+        plan.truncate(planIndex);
+        draft.clear();
+        int victimIndex = running.victimIndex();
+        var victim = running.remove(victimIndex);
+        plan.unschedule(victim);
+        plan.preempt(victim);
+        preempt(victim);
+        if (victim == refused) {
+            phase = Phase.OVER;
+            return;
+        }
+        cursor = victimIndex < runningIndex ? runningIndex - 1 : runningIndex;
+        schedule(refused, numTokens);
+        cursor++;
+    }
+
+    private void preempt(EngineRequest victim) {
+        victim.onPreempted();
+        handlesToRelease.add(victim.handle());
+        waiting.prepend(victim);
+    }
+
+    private void finishPlan() {
+        phase = Phase.OVER;
+        waiting.endStep();
+        for (int i = 0; i < plan.size(); i++) {
+            var request = plan.request(i);
+            int context = request.numComputedTokens;
+            boolean isPartial = request.onScheduled(plan.numScheduledTokens(i), config.asyncScheduling());
+            plan.settle(i, context, isPartial);
+        }
+    }
+}

@@ -1,0 +1,92 @@
+package understudy.kvcache;
+
+/**
+ * The physical KV blocks of one replica: reference counts, the prefix-hash table, and the queue of free blocks.
+ *
+ * <p>Follows vLLM V1 {@code block_pool.py}. A block is in the free queue exactly when nobody references it.
+ */
+final class BlockPool {
+    /** Block 0 is never given out; as an answer it means "no block". */
+    static final int NULL_BLOCK = 0;
+
+    private final int[] refCounts;
+    private final PrefixTable prefixTable;
+    private final FreeBlockQueue freeBlocks;
+    private final KvEventLog events;
+    private final int[] released;
+    private long numReleased;
+
+    BlockPool(int numBlocks, PrefixTable prefixTable, FreeBlockQueue freeBlocks, KvEventLog events) {
+        this.refCounts = new int[numBlocks];
+        this.released = new int[numBlocks];
+        this.prefixTable = prefixTable;
+        this.freeBlocks = freeBlocks;
+        this.events = events;
+    }
+
+    int numBlocks() {
+        return refCounts.length;
+    }
+
+    int numFree() {
+        return freeBlocks.size();
+    }
+
+    /** Returns how many blocks have lost their last reference since the start. */
+    long numReleased() {
+        return numReleased;
+    }
+
+    int refCount(int block) {
+        return refCounts[block];
+    }
+
+    PrefixTable prefixTable() {
+        return prefixTable;
+    }
+
+    int[] freeOrder() {
+        return freeBlocks.order();
+    }
+
+    /** Adds a reference to a cached block; a free one leaves the free queue. */
+    void touch(int block) {
+        if (refCounts[block]++ == 0) {
+            freeBlocks.remove(block);
+        }
+    }
+
+    /** Gives out the next free block, which loses the content it had cached. */
+    int take() {
+        int block = freeBlocks.poll();
+        if (prefixTable.isHashed(block)) {
+            events.removed(prefixTable.hashOf(block));
+            prefixTable.remove(block);
+        }
+        refCounts[block] = 1;
+        return block;
+    }
+
+    /** Drops one reference of each block of a table, the last block first, as vLLM does. */
+    void release(int[] blockTable, int count) {
+        int numUnreferenced = 0;
+        for (int i = count - 1; i >= 0; i--) {
+            int block = blockTable[i];
+            if (--refCounts[block] == 0) {
+                released[numUnreferenced++] = block;
+            }
+        }
+        freeBlocks.release(released, numUnreferenced);
+        numReleased += numUnreferenced;
+    }
+
+    /** Forgets all cached content; refused, with false, while any block is referenced. */
+    boolean reset() {
+        if (numFree() != numBlocks() - 1) {
+            return false;
+        }
+        prefixTable.clear();
+        events.cleared();
+        return true;
+    }
+}

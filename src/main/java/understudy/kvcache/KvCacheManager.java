@@ -1,0 +1,264 @@
+package understudy.kvcache;
+
+import it.unimi.dsi.fastutil.longs.LongImmutableList;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The KV memory of one replica: grants or refuses blocks, and finds cached prefixes. It never decides who runs.
+ *
+ * <p>Follows vLLM V1 {@code kv_cache_manager.py} for one group of full-attention layers. Blocks are put into the prefix
+ * table when they are allocated, before the model has run, so a later request of the same step can hit them.
+ */
+public final class KvCacheManager {
+    private static final Admission.Refused REFUSED = new Admission.Refused();
+
+    private final KvCacheConfig config;
+    private final int blockSize;
+    private final KvEventLog events;
+    private final BlockPool pool;
+    private final RefusalMemory refusal = new RefusalMemory();
+    private @Nullable KvSequence[] sequences = new @Nullable KvSequence[64];
+    private int[] hits = new int[64];
+    private int numHits;
+    private PrefixCacheStats stats = PrefixCacheStats.NONE;
+
+    /** Creates an empty cache. */
+    public KvCacheManager(KvCacheConfig config) {
+        this.config = config;
+        blockSize = config.blockSize();
+        events = new KvEventLog(config.recordEvents());
+        var prefixTable = new PrefixTable(config.numGpuBlocks());
+        var freeBlocks = new LruFreeQueue(prefixTable, config.numGpuBlocks());
+        pool = new BlockPool(config.numGpuBlocks(), prefixTable, freeBlocks, events);
+    }
+
+    /** Looks up, attaches and allocates for a waiting request, all or nothing. */
+    public Admission admit(AdmissionRequest request) {
+        if (refusal.stillHolds(request, pool)) {
+            return REFUSED;
+        }
+        var sequence = sequenceOf(request);
+        lookUp(sequence, request.numTokens());
+        int numHitTokens = numHits * blockSize;
+        int wanted = request.numTokens() - numHitTokens;
+        int threshold = request.longPrefillTokenThreshold();
+        int limited = threshold > 0 ? Math.min(wanted, threshold) : wanted;
+        if (!request.enableChunkedPrefill() && limited > request.maxTokensNow()) {
+            return REFUSED;
+        }
+        int scheduled = Math.min(limited, request.maxTokensNow());
+        if (!fits(request, sequence, numHitTokens + scheduled)) {
+            return REFUSED;
+        }
+        attach(sequence, numHitTokens + scheduled, request.numTokens());
+        if (config.enablePrefixCaching()) {
+            stats = stats.plus(request.isResumed(), request.numTokens(), numHitTokens);
+        }
+        return new Admission.Admitted(numHitTokens, scheduled);
+    }
+
+    /**
+     * Allocates for running requests, in order, up to the first one for which there are too few free blocks.
+     *
+     * @return how many requests were granted; nothing was changed for the others
+     */
+    public int reserve(Reservation reservation) {
+        for (int i = 0; i < reservation.size(); i++) {
+            var sequence = known(reservation.handle(i));
+            int numComputed = reservation.numComputedTokens(i);
+            int numNeeded = blocksFor(numComputed) - sequence.numBlocks();
+            if (numNeeded > pool.numFree()) {
+                return i;
+            }
+            take(sequence, numNeeded);
+            cache(sequence, Math.min(numComputed, reservation.numTokens(i)));
+        }
+        return reservation.size();
+    }
+
+    /** Caches the blocks that a step's result has completed, and frees the requests that ended with it. */
+    public void settle(Settlement settlement) {
+        for (int i = 0; i < settlement.size(); i++) {
+            int handle = settlement.handle(i);
+            if (settlement.numTokensToCache(i) > 0) {
+                cache(known(handle), settlement.numTokensToCache(i));
+            }
+            if (settlement.isEnded(i)) {
+                free(handle);
+            }
+        }
+    }
+
+    /** Drops all blocks of a preempted request, which keeps its handle. */
+    public void release(int handle) {
+        var sequence = handle < sequences.length ? sequences[handle] : null;
+        if (sequence != null) {
+            sequence.releaseTo(pool);
+        }
+    }
+
+    /** Drops all blocks of a request that has ended; its handle may be used again. Unknown handles are fine. */
+    public void free(int handle) {
+        release(handle);
+        refusal.forget(handle);
+        if (handle < sequences.length) {
+            sequences[handle] = null;
+        }
+    }
+
+    /** Forgets all cached content; refused, with false, while any block is in use. */
+    public boolean resetPrefixCache() {
+        return pool.reset();
+    }
+
+    /** Returns the changes of the prefix table since the last call, in order; none unless events are recorded. */
+    public List<KvEvent> drainEvents() {
+        return events.drain();
+    }
+
+    /** Returns the number of blocks that nobody references. */
+    public int numFreeBlocks() {
+        return pool.numFree();
+    }
+
+    /** Returns the share of usable blocks that are referenced, 0 to 1; cached but free blocks count as free. */
+    public double usage() {
+        return 1 - (double) pool.numFree() / (pool.numBlocks() - 1);
+    }
+
+    public PrefixCacheStats stats() {
+        return stats;
+    }
+
+    /** Returns the ids of the blocks that a request holds, in order. */
+    public int[] blockTable(int handle) {
+        return known(handle).blockTable();
+    }
+
+    /** Returns the free blocks, next to be given out first. */
+    public int[] freeOrder() {
+        return pool.freeOrder();
+    }
+
+    /** Recounts everything from scratch; see {@link KvCacheAudit}. */
+    public KvCacheAudit audit() {
+        return KvCacheAudit.of(pool, sequences);
+    }
+
+    private KvSequence sequenceOf(AdmissionRequest request) {
+        int handle = request.handle();
+        if (handle >= sequences.length) {
+            sequences = Arrays.copyOf(sequences, Math.max(handle + 1, sequences.length * 2));
+        }
+        var sequence = sequences[handle];
+        if (sequence == null) {
+            sequence = new KvSequence(request.prompt(), request.output(), config.hasher());
+            sequences[handle] = sequence;
+        }
+        return sequence;
+    }
+
+    private KvSequence known(int handle) {
+        var sequence = handle < sequences.length ? sequences[handle] : null;
+        if (sequence == null) {
+            throw new IllegalArgumentException("no request with handle " + handle);
+        }
+        return sequence;
+    }
+
+    /** Finds the leading full blocks that are cached; the last token is never looked up, since it must be computed. */
+    private void lookUp(KvSequence sequence, int numTokens) {
+        numHits = 0;
+        if (!config.enablePrefixCaching()) {
+            return;
+        }
+        int maxHits = (numTokens - 1) / blockSize;
+        if (maxHits > hits.length) {
+            hits = new int[maxHits * 2];
+        }
+        for (int i = 0; i < maxHits; i++) {
+            int block = pool.prefixTable().lookup(sequence.hashOf(i));
+            if (block == BlockPool.NULL_BLOCK) {
+                break;
+            }
+            hits[numHits++] = block;
+        }
+    }
+
+    private boolean fits(AdmissionRequest request, KvSequence sequence, int numComputedAfter) {
+        int numEvictable = countEvictableHits();
+        if (request.reserveFullSequence()) {
+            int numBlocks = blocksFor(request.numTokens());
+            if (Math.max(0, numBlocks - numHits) + numEvictable > pool.numFree()) {
+                rememberRefusal(request, sequence, numBlocks, numEvictable);
+                return false;
+            }
+        }
+        return Math.max(0, blocksFor(numComputedAfter) - numHits) + numEvictable <= pool.numFree();
+    }
+
+    private void rememberRefusal(AdmissionRequest request, KvSequence sequence, int numBlocks, int numEvictable) {
+        boolean couldHitMore = config.enablePrefixCaching() && numHits < (request.numTokens() - 1) / blockSize;
+        long missedHash = couldHitMore ? sequence.hashOf(numHits) : 0;
+        int numHitsInUse = numHits - numEvictable;
+        refusal.remember(request, pool, numBlocks, numHitsInUse, couldHitMore, missedHash);
+    }
+
+    /** Free blocks that are hit would leave the free queue, so they count as needed capacity. */
+    private int countEvictableHits() {
+        int count = 0;
+        for (int i = 0; i < numHits; i++) {
+            if (pool.refCount(hits[i]) == 0) {
+                count++;
+            }
+        }
+        return count;
+    }
+
+    /** Touches the hits before it takes new blocks, so that none of them is given out below. */
+    private void attach(KvSequence sequence, int numComputedAfter, int numTokens) {
+        for (int i = 0; i < numHits; i++) {
+            pool.touch(hits[i]);
+            sequence.append(hits[i]);
+        }
+        sequence.setNumCachedBlocks(numHits);
+        take(sequence, blocksFor(numComputedAfter) - numHits);
+        cache(sequence, Math.min(numComputedAfter, numTokens));
+    }
+
+    private void take(KvSequence sequence, int count) {
+        for (int i = 0; i < count; i++) {
+            sequence.append(pool.take());
+        }
+    }
+
+    private void cache(KvSequence sequence, int numTokens) {
+        int numFull = numTokens / blockSize;
+        int first = sequence.numCachedBlocks();
+        if (!config.enablePrefixCaching() || numFull <= first) {
+            return;
+        }
+        for (int i = first; i < numFull; i++) {
+            pool.prefixTable().insert(sequence.block(i), sequence.hashOf(i));
+        }
+        sequence.setNumCachedBlocks(numFull);
+        if (events.isEnabled()) {
+            events.stored(storedEvent(sequence, first, numFull));
+        }
+    }
+
+    private KvEvent.Stored storedEvent(KvSequence sequence, int first, int end) {
+        var hashes = new long[end - first];
+        for (int i = first; i < end; i++) {
+            hashes[i - first] = sequence.hashOf(i);
+        }
+        long parentHash = first > 0 ? sequence.hashOf(first - 1) : 0;
+        return new KvEvent.Stored(new LongImmutableList(hashes), first > 0, parentHash, sequence, first * blockSize);
+    }
+
+    private int blocksFor(int numTokens) {
+        return (Math.min(numTokens, config.maxModelLen()) + blockSize - 1) / blockSize;
+    }
+}

@@ -1,0 +1,33 @@
+package understudy.kvcache;
+
+import it.unimi.dsi.fastutil.longs.LongList;
+
+/**
+ * A change of the prefix-hash table, as vLLM publishes it ({@code vllm/distributed/kv_events.py}).
+ *
+ * <p>Events are per physical block: content that is held twice is stored twice, and removed once for each copy.
+ */
+public sealed interface KvEvent {
+
+    /**
+     * A run of consecutive blocks of one request became findable.
+     *
+     * @param blockHashes hashes of the blocks, in order; at least one
+     * @param hasParent whether there is a block before the first one
+     * @param parentHash hash of the block before the first one; meaningless without one
+     * @param tokens the request's tokens
+     * @param firstToken position in {@code tokens} of the first block's first token
+     */
+    record Stored(LongList blockHashes, boolean hasParent, long parentHash, TokenSource tokens, int firstToken)
+            implements KvEvent {}
+
+    /**
+     * Blocks were given out again, and their content with them.
+     *
+     * @param blockHashes the hashes that the blocks carried, in the order of eviction; at least one
+     */
+    record Removed(LongList blockHashes) implements KvEvent {}
+
+    /** The whole table was reset. */
+    record Cleared() implements KvEvent {}
+}

@@ -1,0 +1,83 @@
+package understudy.kvcache;
+
+/**
+ * vLLM V1's order: the block that has been free longest goes first, of one request the last block first; blocks without
+ * a hash go before all others, last in first out.
+ *
+ * <p>Follows {@code FreeKVCacheBlockQueue} and {@code BlockPool.free_blocks} of vLLM since 2026-06-16 (#42656). A doubly
+ * linked list over block ids; block 0, the null block, serves as its sentinel.
+ */
+final class LruFreeQueue implements FreeBlockQueue {
+    private static final int SENTINEL = BlockPool.NULL_BLOCK;
+
+    private final PrefixTable prefixTable;
+    private final int[] next;
+    private final int[] previous;
+    private int size;
+
+    LruFreeQueue(PrefixTable prefixTable, int numBlocks) {
+        this.prefixTable = prefixTable;
+        next = new int[numBlocks];
+        previous = new int[numBlocks];
+        for (int block = 1; block < numBlocks; block++) {
+            insertBefore(SENTINEL, block);
+        }
+    }
+
+    @Override
+    public int size() {
+        return size;
+    }
+
+    @Override
+    public int poll() {
+        int block = next[SENTINEL];
+        if (block == SENTINEL) {
+            throw new IllegalStateException("no free block");
+        }
+        remove(block);
+        return block;
+    }
+
+    @Override
+    public void remove(int block) {
+        next[previous[block]] = next[block];
+        previous[next[block]] = previous[block];
+        size--;
+    }
+
+    @Override
+    public void release(int[] blocks, int count) {
+        int oldHead = next[SENTINEL];
+        for (int i = 0; i < count; i++) {
+            if (!prefixTable.isHashed(blocks[i])) {
+                insertBefore(oldHead, blocks[i]);
+            }
+        }
+        for (int i = 0; i < count; i++) {
+            if (prefixTable.isHashed(blocks[i])) {
+                insertBefore(SENTINEL, blocks[i]);
+            }
+        }
+    }
+
+    @Override
+    public int[] order() {
+        var order = new int[size];
+        int block = next[SENTINEL];
+        for (int i = 0; i < size; i++) {
+            order[i] = block;
+            block = next[block];
+        }
+        return order;
+    }
+
+    private void insertBefore(int successor, int block) {
+        int predecessor = previous[successor];
+        next[predecessor] = block;
+        previous[block] = predecessor;
+        next[block] = successor;
+        previous[successor] = block;
+        size++;
+    }
+}

@@ -1,0 +1,126 @@
+package understudy.latency;
+
+import java.util.Arrays;
+
+/**
+ * What one step computes, as far as its duration depends on it: decodes by their number and sum, prefill chunks one by
+ * one. Immutable.
+ */
+public final class BatchShape {
+    private static final int[] NO_CHUNKS = {};
+
+    private final int numDecodes;
+    private final long decodeKvTokens;
+    private final int[] chunkTokens;
+    private final int[] chunkContextTokens;
+    private final int numPrefillTokens;
+    private final int numSampled;
+
+    private BatchShape(Builder builder) {
+        numDecodes = builder.numDecodes;
+        decodeKvTokens = builder.decodeKvTokens;
+        int numChunks = builder.numChunks;
+        chunkTokens = numChunks == 0 ? NO_CHUNKS : Arrays.copyOf(builder.chunkTokens, numChunks);
+        chunkContextTokens = numChunks == 0 ? NO_CHUNKS : Arrays.copyOf(builder.chunkContextTokens, numChunks);
+        numPrefillTokens = builder.numPrefillTokens;
+        numSampled = builder.numSampled;
+    }
+
+    /** Returns the sequences that compute exactly one token. */
+    public int numDecodes() {
+        return numDecodes;
+    }
+
+    /** Returns the sum over decodes of the tokens they attend to: those in the KV cache and the new one. */
+    public long decodeKvTokens() {
+        return decodeKvTokens;
+    }
+
+    /** Returns the sequences that compute more than one token. */
+    public int numChunks() {
+        return chunkTokens.length;
+    }
+
+    /** Returns the new tokens of a chunk, at least 2. */
+    public int chunkTokens(int chunk) {
+        return chunkTokens[chunk];
+    }
+
+    /** Returns the tokens of a chunk's sequence that are in the KV cache already. */
+    public int chunkContextTokens(int chunk) {
+        return chunkContextTokens[chunk];
+    }
+
+    /** Returns the new tokens of all chunks together. */
+    public int numPrefillTokens() {
+        return numPrefillTokens;
+    }
+
+    /** Returns all new tokens of the step. */
+    public int numTokens() {
+        return numPrefillTokens + numDecodes;
+    }
+
+    /** Returns the sequences in the batch. */
+    public int numSequences() {
+        return numDecodes + chunkTokens.length;
+    }
+
+    /** Returns the sequences that sample a token at the end of the step. */
+    public int numSampled() {
+        return numSampled;
+    }
+
+    /** Collects a batch; reused from step to step. */
+    public static final class Builder {
+        private int numDecodes;
+        private long decodeKvTokens;
+        private int[] chunkTokens = new int[8];
+        private int[] chunkContextTokens = new int[8];
+        private int numChunks;
+        private int numPrefillTokens;
+        private int numSampled;
+
+        /**
+         * Adds a sequence.
+         *
+         * @param numTokens new tokens, at least 1
+         * @param numContextTokens tokens in the KV cache already
+         * @param isSampled whether it samples a token at the end of the step
+         */
+        public void add(int numTokens, int numContextTokens, boolean isSampled) {
+            if (numTokens == 1) {
+                numDecodes++;
+                decodeKvTokens += numContextTokens + 1;
+            } else {
+                addChunk(numTokens, numContextTokens);
+            }
+            numSampled += isSampled ? 1 : 0;
+        }
+
+        /** Forgets all sequences. */
+        public void clear() {
+            numDecodes = 0;
+            decodeKvTokens = 0;
+            numChunks = 0;
+            numPrefillTokens = 0;
+            numSampled = 0;
+        }
+
+        /** Returns what was collected. */
+        public BatchShape build() {
+            return new BatchShape(this);
+        }
+
+        private void addChunk(int numTokens, int numContextTokens) {
+            if (numChunks == chunkTokens.length) {
+                chunkTokens = Arrays.copyOf(chunkTokens, numChunks * 2);
+                chunkContextTokens = Arrays.copyOf(chunkContextTokens, numChunks * 2);
+            }
+            chunkTokens[numChunks] = numTokens;
+            chunkContextTokens[numChunks] = numContextTokens;
+            numChunks++;
+            numPrefillTokens += numTokens;
+        }
+    }
+}

@@ -1,0 +1,10 @@
+/**
+ * How long a step takes on a given model and GPU.
+ *
+ * <p>Start with {@link understudy.latency.LatencyModel}. Models are pure functions of the step's batch; durations are
+ * nanoseconds, kept as {@code double} inside a formula so that a term may be a fraction of a nanosecond per token.
+ */
+@NullMarked
+package understudy.latency;
+
+import org.jspecify.annotations.NullMarked;
