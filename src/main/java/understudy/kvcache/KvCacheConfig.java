@@ -19,6 +19,11 @@ public record KvCacheConfig(
         }
     }
 
+    /** Returns the tokens for which there are blocks when nobody holds any. */
+    public long maxTokens() {
+        return (numGpuBlocks - 1L) * blockSize();
+    }
+
     /** Returns the tokens per block. */
     public int blockSize() {
         return hasher.blockSize();

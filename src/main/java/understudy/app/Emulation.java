@@ -1,0 +1,90 @@
+package understudy.app;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import understudy.cluster.Cluster;
+import understudy.cluster.ClusterSpec;
+import understudy.cluster.Progress;
+import understudy.report.HostStats;
+import understudy.report.RunRecord;
+import understudy.runtime.Stopwatch;
+import understudy.runtime.VirtualTime;
+
+/** One run of a cluster, started when it is created. */
+final class Emulation implements AutoCloseable {
+    private final Progress progress = new Progress();
+    private final CompletableFuture<Result> result = new CompletableFuture<>();
+    private final Stopwatch stopwatch;
+    private final VirtualTime<Cluster.Command> time;
+
+    /** What came of a run. */
+    record Result(RunRecord run, HostStats host) {}
+
+    /**
+     * Builds a cluster and lets it run.
+     *
+     * @param speed virtual seconds per wall second; infinite is as fast as possible
+     */
+    Emulation(ClusterSpec spec, double speed) {
+        time = VirtualTime.create("understudy", clock -> Cluster.create(clock, spec, progress, new Ending()));
+        time.onIdle(() -> result.completeExceptionally(
+                new IllegalStateException("the emulation has stalled: requests are left, but nothing is due")));
+        time.system().tell(Cluster.Start.NOW);
+        stopwatch = Stopwatch.start();
+        time.run(speed);
+    }
+
+    /** Waits for the end of the run, for at most {@code millis}; throws {@link TimeoutException} if that is not enough. */
+    Result await(long millis) throws InterruptedException, ExecutionException, TimeoutException {
+        return result.get(millis, TimeUnit.MILLISECONDS);
+    }
+
+    /** Breaks the run off; what has happened until now becomes its result. */
+    void stop() {
+        time.system().tell(Cluster.Stop.NOW);
+    }
+
+    long numEnded() {
+        return progress.numEnded();
+    }
+
+    double virtualSeconds() {
+        return time.nowNanos() / 1e9;
+    }
+
+    double wallSeconds() {
+        return stopwatch.seconds();
+    }
+
+    @Override
+    public void close() {
+        time.close();
+    }
+
+    /** Called on the loop; the clock stops with the run. */
+    private final class Ending implements Cluster.Observer {
+        @Override
+        public void onEnded(RunRecord run) {
+            double wallSeconds = stopwatch.seconds();
+            time.pause();
+            var lateness = time.lateness();
+            var runtime = Runtime.getRuntime();
+            result.complete(new Result(
+                    run,
+                    new HostStats(
+                            wallSeconds,
+                            time.numEvents(),
+                            runtime.totalMemory() - runtime.freeMemory(),
+                            lateness.p50Nanos(),
+                            lateness.p99Nanos(),
+                            lateness.maxNanos())));
+        }
+
+        @Override
+        public void onFailed(Throwable cause) {
+            result.completeExceptionally(cause);
+        }
+    }
+}

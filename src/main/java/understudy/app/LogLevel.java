@@ -1,0 +1,24 @@
+package understudy.app;
+
+import picocli.CommandLine.Option;
+
+/** The option that every command has. */
+final class LogLevel {
+    enum Level {
+        ERROR,
+        WARN,
+        INFO,
+        DEBUG,
+        TRACE
+    }
+
+    /** Must be set before the first logger is made, which reads it from logback.xml. */
+    @Option(
+            names = "--log-level",
+            paramLabel = "LEVEL",
+            defaultValue = "WARN",
+            description = "What to log on stderr: ${COMPLETION-CANDIDATES}. Default: ${DEFAULT-VALUE}.")
+    void set(Level level) {
+        System.setProperty("understudy.log-level", level.name());
+    }
+}

@@ -1,0 +1,64 @@
+package understudy.app;
+
+import com.typesafe.config.Config;
+import java.util.Collections;
+import understudy.cluster.ClusterSpec;
+import understudy.cluster.ReplicaSpec;
+import understudy.workload.RandomStreams;
+import understudy.workload.Workload;
+
+/**
+ * A scenario whose settings have all been checked.
+ *
+ * @param seed of every random stream
+ * @param numReplicas at least 1
+ * @param engine settings of every replica's scheduler and memory
+ * @param latency how long a step takes
+ * @param router how a replica is chosen
+ * @param workload the section, which {@link #openWorkload()} reads
+ * @param speed virtual seconds per wall second; infinite is as fast as possible
+ * @param savesDetails whether to keep the time of every token
+ */
+record Scenario(
+        long seed,
+        int numReplicas,
+        EngineSettings engine,
+        LatencySettings latency,
+        RouterSettings router,
+        Section workload,
+        double speed,
+        boolean savesDetails) {
+    private static final int MAX_REPLICAS = 100_000;
+
+    /** Reads a merged scenario. */
+    static Scenario read(Config config) {
+        var root = new Section(config, "");
+        var router = RouterSettings.read(root.section("router"));
+        return new Scenario(
+                root.wholeNumber("seed", Long.MIN_VALUE, Long.MAX_VALUE),
+                root.section("cluster").wholeNumber("replicas", 1, MAX_REPLICAS),
+                EngineSettings.read(root.section("engine"), root.section("kv-cache"), router.usesKvEvents()),
+                LatencySettings.read(root.section("latency")),
+                router,
+                root.section("workload"),
+                root.section("clock").positive("speed", "max"),
+                root.section("report").bool("save-detailed"));
+    }
+
+    /** Opens the workload, which checks its settings; the caller closes it. */
+    Workload openWorkload() {
+        return WorkloadSettings.open(
+                workload, new RandomStreams(seed), engine.scheduler().maxModelLen());
+    }
+
+    /** Returns the cluster to build for a workload. */
+    ClusterSpec clusterSpec(Workload openWorkload) {
+        var replica = new ReplicaSpec(
+                engine.scheduler(), engine.kvCache(), latency.model(), latency.apiDelayNanos(), savesDetails);
+        return new ClusterSpec(
+                Collections.nCopies(numReplicas, replica),
+                router.create(engine.kvCache().hasher(), numReplicas),
+                router.kvEventDelay(),
+                openWorkload);
+    }
+}

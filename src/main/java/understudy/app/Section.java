@@ -1,0 +1,142 @@
+package understudy.app;
+
+import com.typesafe.config.Config;
+import com.typesafe.config.ConfigException;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.function.Function;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+/** A part of a scenario, read key by key; whatever is wrong with a value is reported with its place and what is allowed. */
+final class Section {
+    private static final Pattern DURATION = Pattern.compile("([0-9.eE+-]+)\\s*(ns|us|ms|s|m|h)");
+
+    private final Config config;
+    private final String path;
+
+    /** Reads {@code config}, which stands at {@code path} of the scenario; the root's path is empty. */
+    Section(Config config, String path) {
+        this.config = config;
+        this.path = path;
+    }
+
+    Section section(String key) {
+        return new Section(get(key, config::getConfig), full(key));
+    }
+
+    String text(String key) {
+        return get(key, config::getString);
+    }
+
+    boolean bool(String key) {
+        return get(key, config::getBoolean);
+    }
+
+    int wholeNumber(String key, int min, int max) {
+        return (int) wholeNumber(key, (long) min, max);
+    }
+
+    long wholeNumber(String key, long min, long max) {
+        String text = text(key);
+        try {
+            long number = Long.parseLong(text);
+            if (number >= min && number <= max) {
+                return number;
+            }
+        } catch (NumberFormatException e) {
+            throw unusable(key, "must be a whole number from " + min + " to " + max);
+        }
+        throw unusable(key, "must be from " + min + " to " + max);
+    }
+
+    /** Returns a number of at least {@code min}; "inf" is one if {@code max} is infinite. */
+    double number(String key, double min, double max) {
+        String text = text(key);
+        double number = parseDouble(text.equals("inf") ? "Infinity" : text);
+        if (number >= min && number <= max) {
+            return number;
+        }
+        throw unusable(key, "must be a number from " + min + " to " + max);
+    }
+
+    /** Returns a number above 0; {@code infinite} is the word for no limit. */
+    double positive(String key, String infinite) {
+        String text = text(key);
+        double number = text.equals(infinite) ? Double.POSITIVE_INFINITY : parseDouble(text);
+        if (number > 0) {
+            return number;
+        }
+        throw unusable(key, "must be a number above 0, or " + infinite);
+    }
+
+    /** Returns a duration in nanoseconds, at least 0, which need not be whole. */
+    double nanos(String key) {
+        var matcher = DURATION.matcher(text(key));
+        if (matcher.matches()) {
+            double number = parseDouble(matcher.group(1));
+            if (number >= 0 && number < Double.POSITIVE_INFINITY) {
+                return number * nanosPer(matcher.group(2));
+            }
+        }
+        throw unusable(key, "must be a duration of at least 0 with a unit, such as 6.5ms (ns, us, ms, s, m, h)");
+    }
+
+    /** Returns the constant whose name, in lower case and with hyphens, is the value. */
+    <E extends Enum<E>> E choice(String key, Class<E> type) {
+        String text = text(key);
+        for (var constant : type.getEnumConstants()) {
+            if (nameOf(constant).equals(text)) {
+                return constant;
+            }
+        }
+        String allowed =
+                Arrays.stream(type.getEnumConstants()).map(Section::nameOf).collect(Collectors.joining(", "));
+        throw unusable(key, "must be one of " + allowed);
+    }
+
+    /** Returns the exception for a value that cannot be used, and why. */
+    ScenarioException unusable(String key, String why) {
+        var value = config.getValue(key);
+        Object plain = value.unwrapped();
+        String shown = plain instanceof String text ? "\"" + text + "\"" : String.valueOf(plain);
+        return new ScenarioException(value.origin(), full(key) + " is " + shown + ", " + why);
+    }
+
+    private <T> T get(String key, Function<String, T> getter) {
+        try {
+            return getter.apply(key);
+        } catch (ConfigException.WrongType e) {
+            throw unusable(key, "which is not the kind of value it takes");
+        } catch (ConfigException.Missing e) {
+            throw new ScenarioException(e.origin(), full(key) + " is missing");
+        }
+    }
+
+    private String full(String key) {
+        return path.isEmpty() ? key : path + "." + key;
+    }
+
+    private static String nameOf(Enum<?> constant) {
+        return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    private static double parseDouble(String text) {
+        try {
+            return Double.parseDouble(text);
+        } catch (NumberFormatException e) {
+            return Double.NaN;
+        }
+    }
+
+    private static double nanosPer(String unit) {
+        return switch (unit) {
+            case "ns" -> 1;
+            case "us" -> 1e3;
+            case "ms" -> 1e6;
+            case "s" -> 1e9;
+            case "m" -> 60e9;
+            default -> 3600e9;
+        };
+    }
+}

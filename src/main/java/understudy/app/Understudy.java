@@ -1,0 +1,55 @@
+package understudy.app;
+
+import java.io.PrintWriter;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.HelpCommand;
+import understudy.workload.TraceException;
+
+/** The program. */
+@Command(
+        name = "understudy",
+        mixinStandardHelpOptions = true,
+        versionProvider = Understudy.Version.class,
+        description = "An actor-based stand-in for an LLM serving cluster.",
+        subcommands = {RunCommand.class, HelpCommand.class},
+        footer = {"", "Example: understudy run conf/demo.conf"})
+public final class Understudy {
+    private static final int BAD_INPUT = 2;
+
+    private Understudy() {}
+
+    /** Runs a command and ends the process with its exit code, unless that is 0. */
+    public static void main(String[] args) {
+        int exitCode = commandLine().execute(args);
+        if (exitCode != 0) {
+            System.exit(exitCode);
+        }
+    }
+
+    /** Returns the parser of all commands. */
+    static CommandLine commandLine() {
+        return new CommandLine(new Understudy())
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setExecutionExceptionHandler((failure, command, parsed) -> onFailure(failure, command.getErr()));
+    }
+
+    /** Bad input is one line; everything else is a defect, and shown in full. */
+    private static int onFailure(Exception failure, PrintWriter err) throws Exception {
+        if (failure instanceof ScenarioException || failure instanceof TraceException) {
+            err.println(failure.getMessage());
+            err.flush();
+            return BAD_INPUT;
+        }
+        throw failure;
+    }
+
+    /** Reads the version that the build has put into the jar. */
+    static final class Version implements CommandLine.IVersionProvider {
+        @Override
+        public String[] getVersion() {
+            String version = Understudy.class.getPackage().getImplementationVersion();
+            return new String[] {"understudy " + (version == null ? "(not packaged)" : version)};
+        }
+    }
+}

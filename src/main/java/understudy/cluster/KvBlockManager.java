@@ -1,0 +1,114 @@
+package understudy.cluster;
+
+import java.util.List;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
+import org.apache.pekko.actor.typed.javadsl.ActorContext;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import org.apache.pekko.actor.typed.javadsl.Receive;
+import understudy.kvcache.Admission;
+import understudy.kvcache.AdmissionRequest;
+import understudy.kvcache.KvCacheAudit;
+import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.KvCacheManager;
+import understudy.kvcache.KvEvent;
+import understudy.kvcache.PrefixCacheStats;
+import understudy.kvcache.Reservation;
+import understudy.kvcache.Settlement;
+
+/** Owns one replica's KV memory: grants or refuses blocks, finds cached prefixes. It never decides who runs. */
+public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Command> {
+
+    /** What the memory understands. */
+    public sealed interface Command {}
+
+    /** Allocates for running requests, in order, up to the first refusal. */
+    public record Reserve(Reservation reservation, ActorRef<? super Reserved> replyTo) implements Command {}
+
+    /** Looks up, attaches and allocates for one waiting request, all or nothing. */
+    public record Admit(AdmissionRequest request, ActorRef<? super Admitted> replyTo) implements Command {}
+
+    /** Drops all blocks of a preempted request. */
+    public record Release(int handle) implements Command {}
+
+    /** Caches blocks that a step has completed, and frees requests that ended with it. */
+    public record Settle(Settlement settlement) implements Command {}
+
+    /** The plan of a step is complete: publishes what it has changed, as one batch. */
+    public record PublishEvents(ActorRef<? super KvEvents> subscriber, int replicaIndex) implements Command {}
+
+    /** Recounts everything. */
+    public record Audit(ActorRef<? super Audited> replyTo) implements Command {}
+
+    /** The first {@code numGranted} requests of a reservation hold their blocks now; {@code kvUsage} is 0 to 1. */
+    public record Reserved(int numGranted, double kvUsage) implements Replica.Command {}
+
+    /** The answer to an admission request; {@code kvUsage} is 0 to 1. */
+    public record Admitted(Admission admission, double kvUsage) implements Replica.Command {}
+
+    /** The changes of one step of a replica, in order; never empty. */
+    public record KvEvents(int replicaIndex, List<KvEvent> events) implements Router.Command {}
+
+    /** The result of a recount, and the lookups so far. */
+    public record Audited(KvCacheAudit audit, PrefixCacheStats stats) implements Replica.Command {}
+
+    private final KvCacheManager kvCache;
+
+    private KvBlockManager(ActorContext<Command> context, KvCacheConfig config) {
+        super(context);
+        kvCache = new KvCacheManager(config);
+    }
+
+    /** Creates an empty memory. */
+    public static Behavior<Command> create(KvCacheConfig config) {
+        return Behaviors.setup(context -> new KvBlockManager(context, config));
+    }
+
+    @Override
+    public Receive<Command> createReceive() {
+        return newReceiveBuilder()
+                .onMessage(Reserve.class, this::onReserve)
+                .onMessage(Admit.class, this::onAdmit)
+                .onMessage(Settle.class, this::onSettle)
+                .onMessage(PublishEvents.class, this::onPublishEvents)
+                .onMessage(Release.class, this::onRelease)
+                .onMessage(Audit.class, this::onAudit)
+                .build();
+    }
+
+    private Behavior<Command> onReserve(Reserve reserve) {
+        int numGranted = kvCache.reserve(reserve.reservation);
+        reserve.replyTo.tell(new Reserved(numGranted, kvCache.usage()));
+        return this;
+    }
+
+    private Behavior<Command> onAdmit(Admit admit) {
+        var admission = kvCache.admit(admit.request);
+        admit.replyTo.tell(new Admitted(admission, kvCache.usage()));
+        return this;
+    }
+
+    private Behavior<Command> onRelease(Release release) {
+        kvCache.release(release.handle);
+        return this;
+    }
+
+    private Behavior<Command> onSettle(Settle settle) {
+        kvCache.settle(settle.settlement);
+        return this;
+    }
+
+    private Behavior<Command> onPublishEvents(PublishEvents publish) {
+        var events = kvCache.drainEvents();
+        if (!events.isEmpty()) {
+            publish.subscriber.tell(new KvEvents(publish.replicaIndex, events));
+        }
+        return this;
+    }
+
+    private Behavior<Command> onAudit(Audit audit) {
+        audit.replyTo.tell(new Audited(kvCache.audit(), kvCache.stats()));
+        return this;
+    }
+}

@@ -1,0 +1,120 @@
+package understudy.cluster;
+
+import java.time.Duration;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
+import org.apache.pekko.actor.typed.javadsl.ActorContext;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import org.apache.pekko.actor.typed.javadsl.Receive;
+import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
+import understudy.runtime.Clock;
+import understudy.workload.LoadAgenda;
+import understudy.workload.Workload;
+
+/** Sends the requests of a workload: arrivals when they are due, and the next turn of a session after an answer. */
+public final class LoadGenerator extends AbstractBehavior<LoadGenerator.Command> {
+
+    /** What the generator understands. */
+    public sealed interface Command {}
+
+    /** Ends the run early: tells how many requests were sent, and sends no more. */
+    public enum Stop implements Command {
+        NOW
+    }
+
+    /** The generator is through, or was stopped, after {@code numSent} requests. */
+    public record Stopped(long numSent) implements Cluster.Command {}
+
+    private enum SendDue implements Command {
+        NOW
+    }
+
+    private record Heard(RequestEvent event) implements Command {}
+
+    private final TimerScheduler<Command> timers;
+    private final Clock clock;
+    private final LoadAgenda agenda;
+    private final ActorRef<Router.Command> router;
+    private final ActorRef<? super Stopped> owner;
+    private final ActorRef<RequestEvent> ear;
+    private boolean isStopped;
+
+    private LoadGenerator(
+            ActorContext<Command> context,
+            TimerScheduler<Command> timers,
+            Clock clock,
+            Workload workload,
+            ActorRef<Router.Command> router,
+            ActorRef<? super Stopped> owner) {
+        super(context);
+        this.timers = timers;
+        this.clock = clock;
+        this.router = router;
+        this.owner = owner;
+        ear = context.messageAdapter(RequestEvent.class, Heard::new);
+        agenda = new LoadAgenda(workload);
+        waitForNext();
+    }
+
+    /**
+     * Creates a generator, which begins at once.
+     *
+     * @param owner is told when everything was sent and has ended
+     */
+    public static Behavior<Command> create(
+            Clock clock, Workload workload, ActorRef<Router.Command> router, ActorRef<? super Stopped> owner) {
+        return Behaviors.setup(context ->
+                Behaviors.withTimers(timers -> new LoadGenerator(context, timers, clock, workload, router, owner)));
+    }
+
+    @Override
+    public Receive<Command> createReceive() {
+        return newReceiveBuilder()
+                .onMessage(SendDue.class, this::onSendDue)
+                .onMessage(Heard.class, this::onHeard)
+                .onMessage(Stop.class, this::onStop)
+                .build();
+    }
+
+    private Behavior<Command> onSendDue(SendDue now) {
+        for (var due = agenda.pollDue(clock.nowNanos()); due != null; due = agenda.pollDue(clock.nowNanos())) {
+            router.tell(new Router.Submit(due, ear, false));
+        }
+        waitForNext();
+        return this;
+    }
+
+    private Behavior<Command> onHeard(Heard heard) {
+        if (heard.event instanceof RequestEvent.Finished finished) {
+            agenda.onEnded(finished.requestId(), finished.numOutputTokens(), finished.atNanos());
+            waitForNext();
+        } else if (heard.event instanceof RequestEvent.Rejected rejected) {
+            agenda.onEnded(rejected.requestId(), 0, rejected.atNanos());
+            waitForNext();
+        }
+        return this;
+    }
+
+    private Behavior<Command> onStop(Stop now) {
+        isStopped = true;
+        timers.cancelAll();
+        owner.tell(new Stopped(agenda.numSent()));
+        return this;
+    }
+
+    /** Sets the one timer that the generator has, or says that there is nothing left to wait for. */
+    private void waitForNext() {
+        if (isStopped) {
+            return;
+        }
+        long nextNanos = agenda.nextNanos();
+        if (nextNanos != LoadAgenda.NEVER) {
+            long delayNanos = Math.max(0, nextNanos - clock.nowNanos());
+            timers.startSingleTimer(SendDue.NOW, SendDue.NOW, Duration.ofNanos(delayNanos));
+        } else if (agenda.isDone()) {
+            isStopped = true;
+            owner.tell(new Stopped(agenda.numSent()));
+        }
+    }
+}

@@ -1,0 +1,94 @@
+package understudy.cluster;
+
+import it.unimi.dsi.fastutil.ints.IntList;
+import it.unimi.dsi.fastutil.longs.LongList;
+import java.util.List;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
+import org.apache.pekko.actor.typed.javadsl.ActorContext;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import org.apache.pekko.actor.typed.javadsl.Receive;
+import understudy.report.RequestRecord;
+import understudy.report.RunLog;
+
+/** Keeps the figures of a run: one message per step of a replica, none per token. */
+public final class MetricsCollector extends AbstractBehavior<MetricsCollector.Command> {
+
+    /** What the collector understands. */
+    public sealed interface Command {}
+
+    /**
+     * A step of a replica has ended.
+     *
+     * @param endNanos virtual time
+     * @param numTokens tokens that it computed
+     * @param numSampled requests that got an output token
+     * @param gapNanos gaps between these tokens and the same requests' tokens before, as runs of equal values
+     * @param gapCounts how long each of these runs is
+     * @param ended requests that ended with it
+     */
+    public record StepObserved(
+            int replicaIndex,
+            long endNanos,
+            int numTokens,
+            int numSampled,
+            LongList gapNanos,
+            IntList gapCounts,
+            List<RequestRecord> ended)
+            implements Command {}
+
+    /** A request ended without a step: it was turned away. */
+    public record RequestEnded(RequestRecord ended) implements Command {}
+
+    /** Hands over everything collected; the receiver may keep it, since the run is over. */
+    public record Collect(ActorRef<? super Collected> replyTo) implements Command {}
+
+    /** What was collected. */
+    public record Collected(RunLog log) implements Cluster.Command {}
+
+    private final RunLog log;
+    private final Progress progress;
+
+    private MetricsCollector(ActorContext<Command> context, boolean keepsTokenTimes, Progress progress) {
+        super(context);
+        this.log = new RunLog(keepsTokenTimes);
+        this.progress = progress;
+    }
+
+    /** Creates a collector that has seen nothing. */
+    public static Behavior<Command> create(boolean keepsTokenTimes, Progress progress) {
+        return Behaviors.setup(context -> new MetricsCollector(context, keepsTokenTimes, progress));
+    }
+
+    @Override
+    public Receive<Command> createReceive() {
+        return newReceiveBuilder()
+                .onMessage(StepObserved.class, this::onStepObserved)
+                .onMessage(RequestEnded.class, this::onRequestEnded)
+                .onMessage(Collect.class, this::onCollect)
+                .build();
+    }
+
+    private Behavior<Command> onStepObserved(StepObserved step) {
+        log.addStep(step.replicaIndex, step.endNanos, step.numTokens, step.numSampled);
+        log.addGaps(step.gapNanos, step.gapCounts);
+        step.ended.forEach(this::add);
+        return this;
+    }
+
+    private Behavior<Command> onRequestEnded(RequestEnded request) {
+        add(request.ended);
+        return this;
+    }
+
+    private Behavior<Command> onCollect(Collect collect) {
+        collect.replyTo.tell(new Collected(log));
+        return this;
+    }
+
+    private void add(RequestRecord ended) {
+        log.addRequest(ended);
+        progress.setNumEnded(log.requests().size());
+    }
+}

@@ -1,0 +1,91 @@
+package understudy.engine;
+
+import java.util.ArrayDeque;
+import java.util.Optional;
+
+/**
+ * A scheduler and its steps in flight (vLLM {@code v1/engine/core.py}): one, or two with asynchronous scheduling, where the
+ * batch of step n+1 is fixed when step n starts. Requests that arrive while a plan is being made take effect after it.
+ */
+public final class EngineCore {
+    private final StepPlanner planner;
+    private final RequestLimits limits;
+    private final int maxStepsInFlight;
+    private final ArrayDeque<StepPlan> inFlight = new ArrayDeque<>();
+    private final ArrayDeque<Request> arrivedMeanwhile = new ArrayDeque<>();
+    private boolean isPlanning;
+
+    /**
+     * Creates an engine without requests.
+     *
+     * @param maxKvTokens tokens for which there are blocks when nothing runs
+     */
+    public EngineCore(SchedulerConfig config, long maxKvTokens) {
+        planner = new StepPlanner(config);
+        limits = new RequestLimits(config.maxModelLen(), maxKvTokens);
+        maxStepsInFlight = config.maxStepsInFlight();
+    }
+
+    /** Returns the scheduler, to carry on a conversation that {@link #beginPlan} has opened, and to look at. */
+    public StepPlanner planner() {
+        return planner;
+    }
+
+    /** Returns why a request can never be served, or empty if it can. */
+    public Optional<String> refusal(Request request) {
+        return limits.refusal(request);
+    }
+
+    /** Queues a request that has reached the engine at {@code atNanos}. */
+    public void add(Request request, long atNanos) {
+        if (isPlanning) {
+            arrivedMeanwhile.add(request);
+        } else {
+            planner.add(request, atNanos);
+        }
+    }
+
+    /** Returns whether a step can be planned now and there is something to plan for. */
+    public boolean canPlan() {
+        return !isPlanning && inFlight.size() < maxStepsInFlight && planner.numUnfinished() > 0;
+    }
+
+    /** Opens the conversation with the KV cache about the next step. */
+    public void beginPlan(long atNanos) {
+        isPlanning = true;
+        planner.begin(atNanos);
+    }
+
+    /**
+     * Closes the conversation; a plan that is not empty counts as in flight from now on.
+     *
+     * @throws IllegalStateException if there are requests, but the device has nothing to do: work conservation is broken
+     */
+    public StepPlan endPlan(long atNanos) {
+        isPlanning = false;
+        var plan = planner.plan();
+        if (!plan.isEmpty()) {
+            inFlight.add(plan);
+        } else if (inFlight.isEmpty() && planner.numUnfinished() > 0) {
+            throw new IllegalStateException("work conservation: the device is idle, but " + planner.numRunning()
+                    + " requests run and " + planner.numWaiting() + " wait");
+        }
+        for (var request = arrivedMeanwhile.poll(); request != null; request = arrivedMeanwhile.poll()) {
+            planner.add(request, atNanos);
+        }
+        return plan;
+    }
+
+    /** Returns the oldest step in flight. */
+    public StepPlan oldestInFlight() {
+        return inFlight.element();
+    }
+
+    /** Applies the result of the oldest step in flight, which ran until {@code atNanos}. */
+    public StepResult update(long atNanos) {
+        if (isPlanning) {
+            throw new IllegalStateException("a step ended while another one was being planned");
+        }
+        return planner.update(inFlight.remove(), atNanos);
+    }
+}

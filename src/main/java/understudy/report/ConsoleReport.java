@@ -1,0 +1,159 @@
+package understudy.report;
+
+import com.github.freva.asciitable.AsciiTable;
+import com.github.freva.asciitable.Column;
+import com.github.freva.asciitable.ColumnData;
+import com.github.freva.asciitable.HorizontalAlign;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Function;
+
+/** Prints a report as people know it from {@code vllm bench serve}, and below that what a cluster adds to it. */
+public final class ConsoleReport {
+    private static final int WIDTH = 50;
+    private static final int BAR_WIDTH = 20;
+    private static final double NANOS_PER_MILLI = 1e6;
+
+    private final StringBuilder text = new StringBuilder();
+    private final RunReport report;
+
+    private ConsoleReport(RunReport report) {
+        this.report = report;
+    }
+
+    /** Returns the report as text, with a line break at its end. */
+    public static String write(RunReport report, HostStats host) {
+        var writer = new ConsoleReport(report);
+        writer.writeTotals();
+        writer.writeLatency("Time to First Token", "TTFT", report.ttft());
+        writer.writeLatency("Time per Output Token (excl. 1st token)", "TPOT", report.tpot());
+        writer.writeLatency("Inter-token Latency", "ITL", report.itl());
+        writer.writeLatency("End-to-end Latency", "E2EL", report.e2el());
+        writer.writeQueueAndCache();
+        writer.text.append("=".repeat(WIDTH)).append("\n\n");
+        writer.writeReplicas();
+        writer.writeHost(host);
+        return writer.text.toString();
+    }
+
+    private void writeTotals() {
+        heading(report.isPartial() ? " Serving Benchmark Result (partial) " : " Serving Benchmark Result ", '=');
+        line("Successful requests:", report.numCompleted());
+        line("Failed requests:", report.numFailed() + report.numRejected());
+        if (report.numUnfinished() > 0) {
+            line("Unfinished requests:", report.numUnfinished());
+        }
+        line("Benchmark duration (s):", report.durationSeconds());
+        line("Total input tokens:", report.totalInputTokens());
+        line("Total generated tokens:", report.totalOutputTokens());
+        line("Request throughput (req/s):", report.requestThroughput());
+        line("Output token throughput (tok/s):", report.outputThroughput());
+        line("Peak output token throughput (tok/s):", report.maxOutputTokensPerSecond());
+        line("Peak concurrent requests:", report.maxConcurrentRequests());
+        line("Total token throughput (tok/s):", report.totalTokenThroughput());
+    }
+
+    private void writeLatency(String title, String name, LatencyStats stats) {
+        heading(title, '-');
+        line("Mean " + name + " (ms):", stats.meanNanos() / NANOS_PER_MILLI);
+        line("Median " + name + " (ms):", stats.p50Nanos() / NANOS_PER_MILLI);
+        line("P90 " + name + " (ms):", stats.p90Nanos() / NANOS_PER_MILLI);
+        line("P95 " + name + " (ms):", stats.p95Nanos() / NANOS_PER_MILLI);
+        line("P99 " + name + " (ms):", stats.p99Nanos() / NANOS_PER_MILLI);
+    }
+
+    private void writeQueueAndCache() {
+        heading("Queue and Prefix Cache", '-');
+        line("Mean queue time (ms):", report.queueTime().meanNanos() / NANOS_PER_MILLI);
+        line("P99 queue time (ms):", report.queueTime().p99Nanos() / NANOS_PER_MILLI);
+        line("Prefix cache queries (tokens):", report.prefixCache().queries());
+        line("Prefix cache hits (tokens):", report.prefixCache().hits());
+        line("Prefix cache hit rate (%):", report.prefixCacheHitRate() * 100);
+        line("Preemptions:", report.numPreemptions());
+    }
+
+    private void writeReplicas() {
+        long mostRequests = report.replicas().stream()
+                .mapToLong(ReplicaStats::numRequests)
+                .max()
+                .orElse(0);
+        text.append(AsciiTable.getTable(
+                        AsciiTable.BASIC_ASCII,
+                        report.replicas(),
+                        List.of(
+                                number("Replica", r -> String.valueOf(r.replicaIndex())),
+                                number("Requests", r -> String.valueOf(r.numRequests())),
+                                new Column()
+                                        .header("Share")
+                                        .dataAlign(HorizontalAlign.LEFT)
+                                        .with(r -> bar(r.numRequests(), mostRequests)),
+                                number("Steps", r -> String.valueOf(r.numSteps())),
+                                number("Busy %", r -> percent(r.busyNanos() / 1e9, report.durationSeconds())),
+                                number("Peak KV %", r -> decimal(r.peakKvUsage() * 100)),
+                                number("Hit rate %", ConsoleReport::hitRate),
+                                number("Preemptions", r -> String.valueOf(r.numPreemptions())))))
+                .append('\n');
+    }
+
+    private void writeHost(HostStats host) {
+        text.append(String.format(
+                Locale.ROOT,
+                "%.1f s of virtual time in %.2f s of wall time: %.0f x real time, %.0f events/s\n",
+                report.durationSeconds(),
+                host.wallSeconds(),
+                report.durationSeconds() / host.wallSeconds(),
+                host.numEvents() / host.wallSeconds()));
+        if (host.latenessMaxNanos() > 0) {
+            text.append(String.format(
+                    Locale.ROOT,
+                    "lateness against the wall clock: p50 %.2f ms, p99 %.2f ms, max %.2f ms\n",
+                    host.latenessP50Nanos() / NANOS_PER_MILLI,
+                    host.latenessP99Nanos() / NANOS_PER_MILLI,
+                    host.latenessMaxNanos() / NANOS_PER_MILLI));
+        }
+    }
+
+    private static ColumnData<ReplicaStats> number(String header, Function<ReplicaStats, String> value) {
+        return new Column()
+                .header(header)
+                .headerAlign(HorizontalAlign.RIGHT)
+                .dataAlign(HorizontalAlign.RIGHT)
+                .with(value);
+    }
+
+    private static String hitRate(ReplicaStats replica) {
+        var cache = replica.prefixCache();
+        return percent((double) cache.hits(), (double) cache.queries());
+    }
+
+    private static String percent(double part, double whole) {
+        return whole == 0 ? "-" : decimal(part / whole * 100);
+    }
+
+    private static String bar(long count, long longest) {
+        return "#".repeat((int) Math.round((double) count * BAR_WIDTH / Math.max(1, longest)));
+    }
+
+    private void heading(String title, char fill) {
+        int left = (WIDTH - title.length()) / 2;
+        int right = WIDTH - title.length() - left;
+        String rule = String.valueOf(fill);
+        text.append(rule.repeat(left)).append(title).append(rule.repeat(right)).append('\n');
+    }
+
+    private void line(String label, long value) {
+        line(label, String.valueOf(value));
+    }
+
+    private void line(String label, double value) {
+        line(label, decimal(value));
+    }
+
+    private void line(String label, String value) {
+        text.append(String.format(Locale.ROOT, "%-40s %-10s\n", label, value));
+    }
+
+    private static String decimal(double value) {
+        return String.format(Locale.ROOT, "%.2f", value);
+    }
+}

@@ -1,0 +1,62 @@
+package understudy.report;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The laws that hold at the end of every run, whatever the workload. Those about single events, work conservation and the
+ * monotony of the clock, are enforced where the events happen, by an exception that ends the run.
+ *
+ * <p>Names follow BLIS ({@code docs/contributing/standards/invariants.md}).
+ */
+public final class Invariants {
+    private Invariants() {}
+
+    /** Returns one line for each law that was broken, none if all is well. */
+    public static List<String> check(RunRecord run) {
+        var broken = new ArrayList<String>();
+        checkRequests(run, broken);
+        checkBlocks(run, broken);
+        checkCausality(run, broken);
+        if (run.numPeeks() > 0) {
+            broken.add("no peeking: " + run.numPeeks() + " reads of output that was not sampled yet");
+        }
+        return broken;
+    }
+
+    private static void checkRequests(RunRecord run, List<String> broken) {
+        long accounted = run.requests().size() + run.numUnfinished();
+        if (accounted != run.numSent()) {
+            broken.add("request conservation: " + run.numSent() + " sent, but "
+                    + run.requests().size() + " ended and " + run.numUnfinished() + " are left");
+        }
+        if (!run.isPartial() && run.numUnfinished() > 0) {
+            broken.add("request conservation: " + run.numUnfinished() + " requests are left at the end");
+        }
+    }
+
+    private static void checkBlocks(RunRecord run, List<String> broken) {
+        for (var replica : run.replicas()) {
+            var audit = replica.kvCache();
+            boolean leaks = !run.isPartial() && audit.numInUse() > 0;
+            if (leaks || !audit.isConserved()) {
+                broken.add("block conservation: replica " + replica.stats().replicaIndex() + " has " + audit);
+            }
+        }
+    }
+
+    private static void checkCausality(RunRecord run, List<String> broken) {
+        for (int i = 0; i < run.requests().size(); i++) {
+            var request = run.requests().get(i);
+            boolean isOrdered = request.arrivalNanos() <= request.queuedNanos()
+                    && request.queuedNanos() <= request.scheduledNanos()
+                    && request.scheduledNanos() <= request.firstTokenNanos()
+                    && request.firstTokenNanos() <= request.lastTokenNanos()
+                    && request.lastTokenNanos() <= run.endNanos();
+            if (!isOrdered) {
+                broken.add("causality: " + request);
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,172 @@
+package understudy.report;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonGenerator;
+import java.io.IOException;
+import java.io.StringWriter;
+import java.io.UncheckedIOException;
+import java.util.Collection;
+import java.util.Locale;
+import java.util.TreeMap;
+
+/** Writes a report as JSON, under the key names of {@code vllm bench serve --save-result}. */
+public final class JsonReport {
+    private static final JsonFactory JSON = new JsonFactory();
+    private static final double NANOS_PER_MILLI = 1e6;
+    private static final double NANOS_PER_SECOND = 1e9;
+
+    private final RunReport report;
+    private final JsonGenerator json;
+
+    /** Writes one request's entry of a list. */
+    private interface EntryWriter {
+        void write(RequestRecord request) throws IOException;
+    }
+
+    private JsonReport(RunReport report, JsonGenerator json) {
+        this.report = report;
+        this.json = json;
+    }
+
+    /**
+     * Returns the report as indented JSON.
+     *
+     * @param requests source of the per-request lists, which are written if it keeps token times
+     * @param host goes into the object {@code host}, the only part that differs between equal runs
+     */
+    public static String write(RunReport report, RequestLog requests, HostStats host) {
+        var text = new StringWriter();
+        try (var json = JSON.createGenerator(text)) {
+            json.useDefaultPrettyPrinter();
+            json.writeStartObject();
+            var writer = new JsonReport(report, json);
+            writer.writeTotals();
+            writer.writeLatencies();
+            writer.writeCaches();
+            if (requests.keepsTokenTimes()) {
+                writer.writeDetails(requests);
+            }
+            writer.writeHost(host);
+            json.writeEndObject();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return text + "\n";
+    }
+
+    private void writeTotals() throws IOException {
+        json.writeBooleanField("partial", report.isPartial());
+        json.writeNumberField("duration", report.durationSeconds());
+        json.writeNumberField("completed", report.numCompleted());
+        json.writeNumberField("failed", report.numFailed());
+        json.writeNumberField("rejected", report.numRejected());
+        json.writeNumberField("unfinished", report.numUnfinished());
+        json.writeNumberField("total_input_tokens", report.totalInputTokens());
+        json.writeNumberField("total_output_tokens", report.totalOutputTokens());
+        json.writeNumberField("request_throughput", report.requestThroughput());
+        json.writeNumberField("output_throughput", report.outputThroughput());
+        json.writeNumberField("total_token_throughput", report.totalTokenThroughput());
+        json.writeNumberField("max_output_tokens_per_s", report.maxOutputTokensPerSecond());
+        json.writeNumberField("max_concurrent_requests", report.maxConcurrentRequests());
+    }
+
+    private void writeLatencies() throws IOException {
+        writeLatency("ttft", report.ttft());
+        writeLatency("tpot", report.tpot());
+        writeLatency("itl", report.itl());
+        writeLatency("e2el", report.e2el());
+        writeLatency("queue_time", report.queueTime());
+    }
+
+    private void writeLatency(String name, LatencyStats stats) throws IOException {
+        json.writeNumberField("num_" + name, stats.count());
+        writeMillis("mean_" + name, stats.meanNanos());
+        writeMillis("median_" + name, stats.p50Nanos());
+        writeMillis("std_" + name, stats.stddevNanos());
+        writeMillis("p90_" + name, stats.p90Nanos());
+        writeMillis("p95_" + name, stats.p95Nanos());
+        writeMillis("p99_" + name, stats.p99Nanos());
+        writeMillis("max_" + name, stats.maxNanos());
+    }
+
+    private void writeMillis(String name, double nanos) throws IOException {
+        json.writeNumberField(name + "_ms", nanos / NANOS_PER_MILLI);
+    }
+
+    private void writeCaches() throws IOException {
+        var cache = report.prefixCache();
+        json.writeNumberField("prefix_cache_queries", cache.queries());
+        json.writeNumberField("prefix_cache_hits", cache.hits());
+        json.writeNumberField("preempted_prefix_cache_queries", cache.preemptedQueries());
+        json.writeNumberField("preempted_prefix_cache_hits", cache.preemptedHits());
+        json.writeNumberField("num_preemptions", report.numPreemptions());
+        json.writeStringField("step_digest", String.format(Locale.ROOT, "%016x", report.stepDigest()));
+        json.writeArrayFieldStart("per_replica");
+        for (var replica : report.replicas()) {
+            writeReplica(replica);
+        }
+        json.writeEndArray();
+    }
+
+    private void writeReplica(ReplicaStats replica) throws IOException {
+        json.writeStartObject();
+        json.writeNumberField("replica", replica.replicaIndex());
+        json.writeNumberField("requests", replica.numRequests());
+        json.writeNumberField("steps", replica.numSteps());
+        json.writeNumberField("prefill_tokens", replica.numPrefillTokens());
+        json.writeNumberField("decode_tokens", replica.numDecodeTokens());
+        json.writeNumberField("busy_s", replica.busyNanos() / NANOS_PER_SECOND);
+        json.writeNumberField("peak_kv_cache_usage", replica.peakKvUsage());
+        json.writeNumberField("prefix_cache_queries", replica.prefixCache().queries());
+        json.writeNumberField("prefix_cache_hits", replica.prefixCache().hits());
+        json.writeNumberField("num_preemptions", replica.numPreemptions());
+        json.writeEndObject();
+    }
+
+    /** Lists with one entry per completed request, in order of arrival, as {@code --save-detailed} does. */
+    private void writeDetails(RequestLog requests) throws IOException {
+        var byId = new TreeMap<Long, RequestRecord>();
+        for (int i = 0; i < requests.size(); i++) {
+            var request = requests.get(i);
+            if (request.outcome() == Outcome.COMPLETED) {
+                byId.put(request.requestId(), request);
+            }
+        }
+        writeList("request_ids", byId.values(), r -> json.writeNumber(r.requestId()));
+        writeList("input_lens", byId.values(), r -> json.writeNumber(r.numPromptTokens()));
+        writeList("output_lens", byId.values(), r -> json.writeNumber(r.numOutputTokens()));
+        writeList("start_times", byId.values(), r -> json.writeNumber(r.arrivalNanos() / NANOS_PER_SECOND));
+        writeList("ttfts", byId.values(), r -> json.writeNumber(r.ttftNanos() / NANOS_PER_SECOND));
+        writeList("itls", byId.values(), this::writeGaps);
+    }
+
+    private void writeList(String name, Collection<RequestRecord> requests, EntryWriter writer) throws IOException {
+        json.writeArrayFieldStart(name);
+        for (var request : requests) {
+            writer.write(request);
+        }
+        json.writeEndArray();
+    }
+
+    private void writeGaps(RequestRecord request) throws IOException {
+        json.writeStartArray();
+        var times = request.tokenNanos();
+        for (int i = 1; i < times.size(); i++) {
+            json.writeNumber((times.getLong(i) - times.getLong(i - 1)) / NANOS_PER_SECOND);
+        }
+        json.writeEndArray();
+    }
+
+    private void writeHost(HostStats host) throws IOException {
+        json.writeObjectFieldStart("host");
+        json.writeNumberField("wall_time_s", host.wallSeconds());
+        json.writeNumberField("speed_up", host.wallSeconds() == 0 ? 0 : report.durationSeconds() / host.wallSeconds());
+        json.writeNumberField("events", host.numEvents());
+        json.writeNumberField("events_per_s", host.wallSeconds() == 0 ? 0 : host.numEvents() / host.wallSeconds());
+        json.writeNumberField("heap_used_mb", host.usedHeapBytes() / 1e6);
+        writeMillis("lateness_p50", (double) host.latenessP50Nanos());
+        writeMillis("lateness_p99", (double) host.latenessP99Nanos());
+        writeMillis("lateness_max", (double) host.latenessMaxNanos());
+        json.writeEndObject();
+    }
+}

@@ -1,0 +1,80 @@
+package understudy.report;
+
+import java.util.Arrays;
+
+/**
+ * Exact statistics of a set of durations, in nanoseconds; all 0 when the set is empty. Percentiles interpolate linearly
+ * between the two nearest ranks, and the standard deviation is that of the population, as NumPy does by default.
+ *
+ * @param count number of durations
+ */
+public record LatencyStats(
+        long count,
+        double meanNanos,
+        double stddevNanos,
+        double p50Nanos,
+        double p90Nanos,
+        double p95Nanos,
+        double p99Nanos,
+        double maxNanos) {
+
+    private static final LatencyStats EMPTY = new LatencyStats(0, 0, 0, 0, 0, 0, 0, 0);
+
+    /** Returns the statistics of {@code nanos}, which need not be sorted. */
+    public static LatencyStats of(double[] nanos) {
+        var sorted = nanos.clone();
+        Arrays.sort(sorted);
+        var counts = new long[sorted.length];
+        Arrays.fill(counts, 1);
+        return ofCounted(sorted, counts);
+    }
+
+    /**
+     * Returns the statistics of values that occur several times.
+     *
+     * @param ascending different or equal values, in ascending order
+     * @param counts how often each of them occurs, at least once
+     */
+    static LatencyStats ofCounted(double[] ascending, long[] counts) {
+        if (ascending.length == 0) {
+            return EMPTY;
+        }
+        var cumulated = new long[counts.length];
+        long count = 0;
+        double sum = 0;
+        for (int i = 0; i < counts.length; i++) {
+            count += counts[i];
+            cumulated[i] = count;
+            sum += ascending[i] * counts[i];
+        }
+        double mean = sum / count;
+        double squares = 0;
+        for (int i = 0; i < counts.length; i++) {
+            double deviation = ascending[i] - mean;
+            squares += deviation * deviation * counts[i];
+        }
+        return new LatencyStats(
+                count,
+                mean,
+                Math.sqrt(squares / count),
+                percentile(ascending, cumulated, 50),
+                percentile(ascending, cumulated, 90),
+                percentile(ascending, cumulated, 95),
+                percentile(ascending, cumulated, 99),
+                ascending[ascending.length - 1]);
+    }
+
+    private static double percentile(double[] ascending, long[] cumulated, double percent) {
+        double rank = percent / 100 * (cumulated[cumulated.length - 1] - 1);
+        long below = (long) rank;
+        double low = valueAt(ascending, cumulated, below);
+        double high = valueAt(ascending, cumulated, (long) Math.ceil(rank));
+        return low + (high - low) * (rank - below);
+    }
+
+    /** Returns the value with {@code rank} others before it. */
+    private static double valueAt(double[] ascending, long[] cumulated, long rank) {
+        int found = Arrays.binarySearch(cumulated, rank);
+        return ascending[found >= 0 ? found + 1 : -found - 1];
+    }
+}

@@ -1,0 +1,11 @@
+package understudy.report;
+
+/** What became of a request. */
+public enum Outcome {
+    /** It was answered, by a stop token or up to its limit. */
+    COMPLETED,
+    /** It was turned away, because it can never fit. */
+    REJECTED,
+    /** It was accepted, but its answer broke off. */
+    FAILED
+}

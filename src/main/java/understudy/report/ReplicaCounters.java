@@ -1,0 +1,75 @@
+package understudy.report;
+
+import understudy.engine.StepPlan;
+import understudy.kvcache.KvCacheAudit;
+import understudy.kvcache.PrefixCacheStats;
+import understudy.latency.BatchShape;
+
+/** Counts what one replica does, while it does it. */
+public final class ReplicaCounters {
+    private final int replicaIndex;
+    private long numRequests;
+    private long numSteps;
+    private long numPrefillTokens;
+    private long numDecodeTokens;
+    private long busyNanos;
+    private long numPreemptions;
+    private double peakKvUsage;
+    private long numEnded;
+    private long numPeeks;
+
+    public ReplicaCounters(int replicaIndex) {
+        this.replicaIndex = replicaIndex;
+    }
+
+    public void onRequest() {
+        numRequests++;
+    }
+
+    /** Takes note that a request has ended, whose output was asked for too early {@code peeks} times. */
+    public void onEnded(int peeks) {
+        numEnded++;
+        numPeeks += peeks;
+    }
+
+    /** Returns how many requests have ended. */
+    public long numEnded() {
+        return numEnded;
+    }
+
+    /** Takes note of a plan that goes to the device as {@code batch}. */
+    public void onPlanned(StepPlan plan, BatchShape batch) {
+        numPreemptions += plan.preempted().size();
+        numPrefillTokens += batch.numPrefillTokens();
+        numDecodeTokens += batch.numDecodes();
+    }
+
+    /** Takes note of a step that kept the device busy for {@code nanos}. */
+    public void onStepDone(long nanos) {
+        numSteps++;
+        busyNanos += nanos;
+    }
+
+    /** Takes note of the share of blocks in use, 0 to 1. */
+    public void onKvUsage(double usage) {
+        peakKvUsage = Math.max(peakKvUsage, usage);
+    }
+
+    /** Returns the counts so far, together with what the replica's memory says of itself. */
+    public RunRecord.ReplicaRecord record(KvCacheAudit audit, PrefixCacheStats prefixCache) {
+        return new RunRecord.ReplicaRecord(stats(prefixCache), audit, numRequests - numEnded, numPeeks);
+    }
+
+    private ReplicaStats stats(PrefixCacheStats prefixCache) {
+        return new ReplicaStats(
+                replicaIndex,
+                numRequests,
+                numSteps,
+                numPrefillTokens,
+                numDecodeTokens,
+                busyNanos,
+                numPreemptions,
+                peakKvUsage,
+                prefixCache);
+    }
+}

@@ -1,0 +1,27 @@
+package understudy.report;
+
+import understudy.kvcache.PrefixCacheStats;
+
+/**
+ * What one replica did in a run.
+ *
+ * @param replicaIndex from 0
+ * @param numRequests requests it was given
+ * @param numSteps steps its device ran
+ * @param numPrefillTokens tokens computed in chunks of more than one
+ * @param numDecodeTokens tokens computed one at a time
+ * @param busyNanos virtual time in which its device ran a step
+ * @param numPreemptions how often a request lost its blocks
+ * @param peakKvUsage largest share of blocks in use after planning a step, 0 to 1
+ * @param prefixCache lookups in its prefix table
+ */
+public record ReplicaStats(
+        int replicaIndex,
+        long numRequests,
+        long numSteps,
+        long numPrefillTokens,
+        long numDecodeTokens,
+        long busyNanos,
+        long numPreemptions,
+        double peakKvUsage,
+        PrefixCacheStats prefixCache) {}

@@ -1,0 +1,83 @@
+package understudy.report;
+
+import it.unimi.dsi.fastutil.ints.IntArrayList;
+import it.unimi.dsi.fastutil.longs.LongArrayList;
+import it.unimi.dsi.fastutil.longs.LongList;
+import it.unimi.dsi.fastutil.longs.LongLists;
+import it.unimi.dsi.fastutil.objects.ObjectArrayList;
+
+/** The requests that have ended, in the order in which they did; 68 bytes each, unless token times are kept. */
+public final class RequestLog {
+    private final boolean keepsTokenTimes;
+    private final LongArrayList requestIds = new LongArrayList();
+    private final LongArrayList arrivalNanos = new LongArrayList();
+    private final LongArrayList queuedNanos = new LongArrayList();
+    private final LongArrayList scheduledNanos = new LongArrayList();
+    private final LongArrayList firstTokenNanos = new LongArrayList();
+    private final LongArrayList lastTokenNanos = new LongArrayList();
+    private final IntArrayList replicaIndexes = new IntArrayList();
+    private final IntArrayList promptTokens = new IntArrayList();
+    private final IntArrayList cachedTokens = new IntArrayList();
+    private final IntArrayList outputTokens = new IntArrayList();
+    private final IntArrayList preemptions = new IntArrayList();
+    private final ObjectArrayList<Outcome> outcomes = new ObjectArrayList<>();
+    private final ObjectArrayList<LongList> tokenNanos = new ObjectArrayList<>();
+
+    /** Creates an empty log, which drops the records' token times unless told otherwise. */
+    public RequestLog(boolean keepsTokenTimes) {
+        this.keepsTokenTimes = keepsTokenTimes;
+    }
+
+    public void add(RequestRecord ended) {
+        requestIds.add(ended.requestId());
+        arrivalNanos.add(ended.arrivalNanos());
+        queuedNanos.add(ended.queuedNanos());
+        scheduledNanos.add(ended.scheduledNanos());
+        firstTokenNanos.add(ended.firstTokenNanos());
+        lastTokenNanos.add(ended.lastTokenNanos());
+        replicaIndexes.add(ended.replicaIndex());
+        promptTokens.add(ended.numPromptTokens());
+        cachedTokens.add(ended.numCachedTokens());
+        outputTokens.add(ended.numOutputTokens());
+        preemptions.add(ended.numPreemptions());
+        outcomes.add(ended.outcome());
+        if (keepsTokenTimes) {
+            tokenNanos.add(ended.tokenNanos());
+        }
+    }
+
+    public int size() {
+        return requestIds.size();
+    }
+
+    /** Returns how many requests have ended in this way. */
+    public int count(Outcome outcome) {
+        int count = 0;
+        for (var each : outcomes) {
+            count += each == outcome ? 1 : 0;
+        }
+        return count;
+    }
+
+    public boolean keepsTokenTimes() {
+        return keepsTokenTimes;
+    }
+
+    /** Returns a request, in the order of ending. */
+    public RequestRecord get(int index) {
+        return new RequestRecord(
+                requestIds.getLong(index),
+                replicaIndexes.getInt(index),
+                outcomes.get(index),
+                arrivalNanos.getLong(index),
+                queuedNanos.getLong(index),
+                scheduledNanos.getLong(index),
+                firstTokenNanos.getLong(index),
+                lastTokenNanos.getLong(index),
+                promptTokens.getInt(index),
+                cachedTokens.getInt(index),
+                outputTokens.getInt(index),
+                preemptions.getInt(index),
+                keepsTokenTimes ? tokenNanos.get(index) : LongLists.EMPTY_LIST);
+    }
+}

@@ -1,0 +1,95 @@
+package understudy.report;
+
+import it.unimi.dsi.fastutil.longs.LongList;
+import it.unimi.dsi.fastutil.longs.LongLists;
+import understudy.engine.EngineRequest;
+import understudy.engine.Request;
+
+/**
+ * Everything a report says about one request that has ended. Times are virtual nanoseconds.
+ *
+ * @param requestId unique in the run
+ * @param replicaIndex where it ran, from 0
+ * @param outcome what became of it
+ * @param arrivalNanos when its sender sent it
+ * @param queuedNanos when it entered the replica's waiting queue
+ * @param scheduledNanos when it was first admitted
+ * @param firstTokenNanos when its first token was sampled
+ * @param lastTokenNanos when its last token was sampled; for one without tokens, when it ended
+ * @param numPromptTokens at least 1
+ * @param numCachedTokens prompt tokens found in the cache at the first admission
+ * @param numOutputTokens length of the answer
+ * @param numPreemptions how often it lost its blocks
+ * @param tokenNanos when each output token was sampled, or empty unless details are kept
+ */
+public record RequestRecord(
+        long requestId,
+        int replicaIndex,
+        Outcome outcome,
+        long arrivalNanos,
+        long queuedNanos,
+        long scheduledNanos,
+        long firstTokenNanos,
+        long lastTokenNanos,
+        int numPromptTokens,
+        int numCachedTokens,
+        int numOutputTokens,
+        int numPreemptions,
+        LongList tokenNanos) {
+
+    /** Returns the record of a request that was answered. */
+    public static RequestRecord completed(EngineRequest request, int replicaIndex, LongList tokenNanos) {
+        return new RequestRecord(
+                request.request().id(),
+                replicaIndex,
+                Outcome.COMPLETED,
+                request.request().arrivalNanos(),
+                request.queuedNanos(),
+                request.scheduledNanos(),
+                request.firstTokenNanos(),
+                request.lastTokenNanos(),
+                request.numPromptTokens(),
+                request.numCachedTokens(),
+                request.numOutputTokens(),
+                request.numPreemptions(),
+                tokenNanos);
+    }
+
+    /** Returns the record of a request that was turned away at {@code atNanos}. */
+    public static RequestRecord rejected(Request request, int replicaIndex, long atNanos) {
+        return new RequestRecord(
+                request.id(),
+                replicaIndex,
+                Outcome.REJECTED,
+                request.arrivalNanos(),
+                atNanos,
+                atNanos,
+                atNanos,
+                atNanos,
+                request.prompt().length(),
+                0,
+                0,
+                0,
+                LongLists.EMPTY_LIST);
+    }
+
+    /** Returns the time from arrival to first token. */
+    public long ttftNanos() {
+        return firstTokenNanos - arrivalNanos;
+    }
+
+    /** Returns the time from arrival to last token. */
+    public long e2elNanos() {
+        return lastTokenNanos - arrivalNanos;
+    }
+
+    /** Returns the time from entering the waiting queue to the first admission. */
+    public long queueTimeNanos() {
+        return scheduledNanos - queuedNanos;
+    }
+
+    /** Returns the mean time per output token after the first; the answer must have two or more tokens. */
+    public double tpotNanos() {
+        return (double) (lastTokenNanos - firstTokenNanos) / (numOutputTokens - 1);
+    }
+}

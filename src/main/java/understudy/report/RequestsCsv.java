@@ -1,0 +1,68 @@
+package understudy.report;
+
+import de.siegmar.fastcsv.writer.CsvWriter;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.io.Writer;
+import java.util.Locale;
+
+/** Writes one line per request, in the order in which they ended; times in milliseconds, empty where there is none. */
+public final class RequestsCsv {
+    private static final String[] HEADER = {
+        "request_id",
+        "replica",
+        "outcome",
+        "arrival_ms",
+        "queue_time_ms",
+        "ttft_ms",
+        "tpot_ms",
+        "e2el_ms",
+        "prompt_tokens",
+        "cached_tokens",
+        "computed_tokens",
+        "output_tokens",
+        "num_preemptions"
+    };
+
+    private static final long NANOS_PER_MILLI = 1_000_000;
+
+    private RequestsCsv() {}
+
+    /** Writes header and lines; the caller closes {@code out}. */
+    public static void write(RequestLog requests, Writer out) throws IOException {
+        var csv = CsvWriter.builder().build(out);
+        csv.writeRecord(HEADER);
+        try {
+            for (int i = 0; i < requests.size(); i++) {
+                csv.writeRecord(line(requests.get(i)));
+            }
+        } catch (UncheckedIOException e) {
+            throw e.getCause();
+        }
+        csv.flush();
+    }
+
+    private static String[] line(RequestRecord request) {
+        boolean hasAnswer = request.numOutputTokens() > 0;
+        return new String[] {
+            String.valueOf(request.requestId()),
+            String.valueOf(request.replicaIndex()),
+            request.outcome().name().toLowerCase(Locale.ROOT),
+            millis(request.arrivalNanos()),
+            hasAnswer ? millis(request.queueTimeNanos()) : "",
+            hasAnswer ? millis(request.ttftNanos()) : "",
+            request.numOutputTokens() > 1 ? millis(Math.round(request.tpotNanos())) : "",
+            hasAnswer ? millis(request.e2elNanos()) : "",
+            String.valueOf(request.numPromptTokens()),
+            String.valueOf(request.numCachedTokens()),
+            hasAnswer ? String.valueOf(request.numPromptTokens() - request.numCachedTokens()) : "0",
+            String.valueOf(request.numOutputTokens()),
+            String.valueOf(request.numPreemptions())
+        };
+    }
+
+    /** Six decimals are whole nanoseconds. */
+    private static String millis(long nanos) {
+        return nanos / NANOS_PER_MILLI + String.format(Locale.ROOT, ".%06d", nanos % NANOS_PER_MILLI);
+    }
+}

@@ -1,0 +1,39 @@
+package understudy.report;
+
+import java.util.List;
+import understudy.kvcache.KvCacheAudit;
+
+/**
+ * What a run has left in its actors: the facts from which the report is computed and the invariants are checked.
+ *
+ * @param log what was written down while it went on
+ * @param replicas one entry per replica, in order of index
+ * @param numSent requests that were sent
+ * @param endNanos virtual time at the end
+ * @param isPartial whether the run was broken off
+ */
+public record RunRecord(RunLog log, List<ReplicaRecord> replicas, long numSent, long endNanos, boolean isPartial) {
+
+    /** Returns the requests that have ended. */
+    public RequestLog requests() {
+        return log.requests();
+    }
+
+    /** Returns how many requests were sent to replicas and have not ended. */
+    public long numUnfinished() {
+        return replicas.stream().mapToLong(ReplicaRecord::numUnfinished).sum();
+    }
+
+    /** Returns how often somebody asked for output before it was sampled. */
+    public long numPeeks() {
+        return replicas.stream().mapToLong(ReplicaRecord::numPeeks).sum();
+    }
+
+    /**
+     * One replica's counters, and the recount of its memory.
+     *
+     * @param numUnfinished requests it was given that have not ended
+     * @param numPeeks how often somebody asked for output of its requests before it was sampled
+     */
+    public record ReplicaRecord(ReplicaStats stats, KvCacheAudit kvCache, long numUnfinished, long numPeeks) {}
+}

@@ -1,0 +1,151 @@
+package understudy.report;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.ToDoubleFunction;
+import understudy.kvcache.PrefixCacheStats;
+
+/**
+ * The figures of a run. Everything in it depends on scenario and seed alone; what depends on the machine is in {@link
+ * HostStats}.
+ *
+ * @param isPartial whether the run was broken off
+ * @param numCompleted requests that were answered; the only ones that all other figures count
+ * @param numFailed requests whose answer broke off
+ * @param numRejected requests that were turned away
+ * @param numUnfinished requests that had not ended
+ * @param durationSeconds virtual time from the start to the end of the run
+ * @param totalInputTokens prompt tokens
+ * @param totalOutputTokens answer tokens
+ * @param maxOutputTokensPerSecond most answer tokens of all requests in one second
+ * @param maxConcurrentRequests most requests between arrival and last token at a time
+ * @param ttft from arrival to first token
+ * @param tpot of each request with two or more tokens, the mean time per token after the first
+ * @param itl every gap between consecutive tokens of a request
+ * @param e2el from arrival to last token
+ * @param queueTime from entering a replica's waiting queue to the first admission
+ * @param prefixCache lookups in tokens, summed over replicas
+ * @param numPreemptions how often a request lost its blocks
+ * @param replicas one entry per replica
+ * @param stepDigest a hash over every step; equal for equal decisions at equal times
+ */
+public record RunReport(
+        boolean isPartial,
+        long numCompleted,
+        long numFailed,
+        long numRejected,
+        long numUnfinished,
+        double durationSeconds,
+        long totalInputTokens,
+        long totalOutputTokens,
+        long maxOutputTokensPerSecond,
+        long maxConcurrentRequests,
+        LatencyStats ttft,
+        LatencyStats tpot,
+        LatencyStats itl,
+        LatencyStats e2el,
+        LatencyStats queueTime,
+        PrefixCacheStats prefixCache,
+        long numPreemptions,
+        List<ReplicaStats> replicas,
+        long stepDigest) {
+
+    /** Computes the figures of a run. */
+    public static RunReport of(RunRecord run) {
+        var completed = new Completed(run.requests());
+        var replicas =
+                run.replicas().stream().map(RunRecord.ReplicaRecord::stats).toList();
+        return new RunReport(
+                run.isPartial(),
+                run.requests().count(Outcome.COMPLETED),
+                run.requests().count(Outcome.FAILED),
+                run.requests().count(Outcome.REJECTED),
+                run.numUnfinished(),
+                run.endNanos() / 1e9,
+                completed.sum(RequestRecord::numPromptTokens),
+                completed.sum(RequestRecord::numOutputTokens),
+                run.log().outputRate().peak(),
+                completed.maxConcurrent(),
+                completed.stats(RequestRecord::ttftNanos),
+                completed.statsOfDecoded(RequestRecord::tpotNanos),
+                run.log().gaps().stats(),
+                completed.stats(RequestRecord::e2elNanos),
+                completed.stats(RequestRecord::queueTimeNanos),
+                replicas.stream().map(ReplicaStats::prefixCache).reduce(PrefixCacheStats.NONE, PrefixCacheStats::plus),
+                replicas.stream().mapToLong(ReplicaStats::numPreemptions).sum(),
+                replicas,
+                run.log().stepDigest());
+    }
+
+    public double requestThroughput() {
+        return perSecond(numCompleted);
+    }
+
+    public double outputThroughput() {
+        return perSecond(totalOutputTokens);
+    }
+
+    public double totalTokenThroughput() {
+        return perSecond(totalInputTokens + totalOutputTokens);
+    }
+
+    /** Returns the share of looked-up tokens that were found, 0 to 1, without those after preemptions. */
+    public double prefixCacheHitRate() {
+        return prefixCache.queries() == 0 ? 0 : (double) prefixCache.hits() / prefixCache.queries();
+    }
+
+    private double perSecond(long count) {
+        return durationSeconds == 0 ? 0 : count / durationSeconds;
+    }
+
+    /** The requests of a log that were answered. */
+    private static final class Completed {
+        private final RequestLog log;
+
+        Completed(RequestLog log) {
+            this.log = log;
+        }
+
+        LatencyStats stats(ToDoubleFunction<RequestRecord> nanos) {
+            return LatencyStats.of(values(1, nanos));
+        }
+
+        /** Requests with a single token have no time per output token. */
+        LatencyStats statsOfDecoded(ToDoubleFunction<RequestRecord> nanos) {
+            return LatencyStats.of(values(2, nanos));
+        }
+
+        long sum(ToDoubleFunction<RequestRecord> tokens) {
+            return (long) Arrays.stream(values(1, tokens)).sum();
+        }
+
+        /** Sweeps over arrivals and ends in order of time; who ends makes room for who arrives at the same time. */
+        long maxConcurrent() {
+            double[] arrivals = values(1, RequestRecord::arrivalNanos);
+            double[] ends = values(1, RequestRecord::lastTokenNanos);
+            Arrays.sort(arrivals);
+            Arrays.sort(ends);
+            int max = 0;
+            int numEnded = 0;
+            for (int i = 0; i < arrivals.length; i++) {
+                while (ends[numEnded] <= arrivals[i]) {
+                    numEnded++;
+                }
+                max = Math.max(max, i + 1 - numEnded);
+            }
+            return max;
+        }
+
+        private double[] values(int minOutputTokens, ToDoubleFunction<RequestRecord> value) {
+            var values = new double[log.size()];
+            int size = 0;
+            for (int i = 0; i < log.size(); i++) {
+                var request = log.get(i);
+                if (request.outcome() == Outcome.COMPLETED && request.numOutputTokens() >= minOutputTokens) {
+                    values[size++] = value.applyAsDouble(request);
+                }
+            }
+            return Arrays.copyOf(values, size);
+        }
+    }
+}

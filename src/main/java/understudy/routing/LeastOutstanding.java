@@ -1,0 +1,30 @@
+package understudy.routing;
+
+import understudy.engine.Request;
+
+/**
+ * The replica with the fewest requests that were sent and have not ended; among equals the one that has been sent the
+ * fewest so far, then the one with the lowest index (the tie-break of SMG, {@code model_gateway/src/policies}).
+ */
+public final class LeastOutstanding implements RoutingPolicy {
+
+    @Override
+    public int choose(Request request, ClusterView view) {
+        return leastLoaded(view);
+    }
+
+    static int leastLoaded(ClusterView view) {
+        int best = 0;
+        for (int i = 1; i < view.numReplicas(); i++) {
+            if (isLessLoaded(view, i, best)) {
+                best = i;
+            }
+        }
+        return best;
+    }
+
+    static boolean isLessLoaded(ClusterView view, int replica, int other) {
+        long difference = view.outstanding(replica) - view.outstanding(other);
+        return difference < 0 || (difference == 0 && view.dispatched(replica) < view.dispatched(other));
+    }
+}

@@ -1,0 +1,80 @@
+package understudy.routing;
+
+import java.util.List;
+import understudy.engine.Request;
+import understudy.kvcache.BlockHasher;
+import understudy.kvcache.KvEvent;
+
+/**
+ * Sends a request where most of its prompt is cached, unless the load is out of balance.
+ *
+ * <p>The rules of SMG's {@code cache_aware} policy with KV events ({@code model_gateway/src/policies/cache_aware.rs}): if
+ * the loads are imbalanced, the least loaded replica; else the one with the most matching leading blocks, the less loaded
+ * one among equals; if no replica has enough, the least loaded one.
+ */
+public final class PrefixAware implements RoutingPolicy {
+    private final BlockHasher hasher;
+    private final Options options;
+    private final PrefixIndex index;
+    private final int[] overlaps;
+
+    /**
+     * When to follow the cache.
+     *
+     * @param cacheThreshold share of the prompt's blocks that must match, 0 to 1; more than this
+     * @param balanceAbsThreshold requests by which the most loaded replica must exceed the least loaded one, and
+     * @param balanceRelThreshold times by which it must, for the loads to count as imbalanced
+     */
+    public record Options(double cacheThreshold, long balanceAbsThreshold, double balanceRelThreshold) {}
+
+    /** Creates the policy for prompts hashed as the replicas hash them. */
+    public PrefixAware(BlockHasher hasher, int numReplicas, Options options) {
+        this.hasher = hasher;
+        this.options = options;
+        index = new PrefixIndex(numReplicas);
+        overlaps = new int[(numReplicas + Long.SIZE - 1) / Long.SIZE * Long.SIZE];
+    }
+
+    @Override
+    public int choose(Request request, ClusterView view) {
+        if (isImbalanced(view)) {
+            return LeastOutstanding.leastLoaded(view);
+        }
+        long[] blockHashes = request.prompt().blockHashes(hasher);
+        index.match(blockHashes, overlaps);
+        int best = mostOverlap(view);
+        boolean isEnough = overlaps[best] > options.cacheThreshold * blockHashes.length;
+        return isEnough ? best : LeastOutstanding.leastLoaded(view);
+    }
+
+    @Override
+    public boolean usesKvEvents() {
+        return true;
+    }
+
+    @Override
+    public void onKvEvents(int replica, List<KvEvent> events) {
+        index.apply(replica, events);
+    }
+
+    private int mostOverlap(ClusterView view) {
+        int best = 0;
+        for (int i = 1; i < view.numReplicas(); i++) {
+            int difference = overlaps[i] - overlaps[best];
+            if (difference > 0 || (difference == 0 && LeastOutstanding.isLessLoaded(view, i, best))) {
+                best = i;
+            }
+        }
+        return best;
+    }
+
+    private boolean isImbalanced(ClusterView view) {
+        long min = Long.MAX_VALUE;
+        long max = 0;
+        for (int i = 0; i < view.numReplicas(); i++) {
+            min = Math.min(min, view.outstanding(i));
+            max = Math.max(max, view.outstanding(i));
+        }
+        return max - min > options.balanceAbsThreshold && max > min * options.balanceRelThreshold;
+    }
+}

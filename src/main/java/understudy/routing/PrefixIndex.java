@@ -1,0 +1,139 @@
+package understudy.routing;
+
+import it.unimi.dsi.fastutil.ints.IntArrayList;
+import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
+import it.unimi.dsi.fastutil.longs.LongList;
+import java.util.Arrays;
+import java.util.List;
+import understudy.kvcache.KvEvent;
+
+/**
+ * Which replicas hold which blocks, as far as their KV events tell: a set of replicas for each block hash.
+ *
+ * <p>It does not count copies. A replica that holds the same content twice reports it stored twice and removed twice, and
+ * counts as without it after the first removal; vLLM's consumers see the same.
+ */
+public final class PrefixIndex {
+    private static final int NO_ROW = -1;
+
+    private final Long2IntOpenHashMap rowByHash = new Long2IntOpenHashMap();
+    private final IntArrayList unusedRows = new IntArrayList();
+    private final int wordsPerRow;
+    private long[] words;
+    private int numRows;
+
+    /** Creates an empty index for replicas 0 to {@code numReplicas - 1}. */
+    public PrefixIndex(int numReplicas) {
+        wordsPerRow = (numReplicas + Long.SIZE - 1) / Long.SIZE;
+        words = new long[wordsPerRow * 1024];
+        rowByHash.defaultReturnValue(NO_ROW);
+    }
+
+    /** Applies the events of one step of a replica, in order. */
+    public void apply(int replica, List<KvEvent> events) {
+        for (var event : events) {
+            if (event instanceof KvEvent.Stored stored) {
+                add(replica, stored.blockHashes());
+            } else if (event instanceof KvEvent.Removed removed) {
+                remove(replica, removed.blockHashes());
+            } else {
+                clear(replica);
+            }
+        }
+    }
+
+    /** Returns how many block hashes some replica holds. */
+    public int size() {
+        return rowByHash.size();
+    }
+
+    /**
+     * Finds how many leading blocks of a prompt each replica holds.
+     *
+     * @param blockHashes the prompt's block hashes
+     * @param overlaps takes the answer, by replica
+     */
+    public void match(long[] blockHashes, int[] overlaps) {
+        Arrays.fill(overlaps, 0);
+        var holders = new long[wordsPerRow];
+        Arrays.fill(holders, -1);
+        for (int block = 0; block < blockHashes.length; block++) {
+            int row = rowByHash.get(blockHashes[block]);
+            if (row == NO_ROW || !retain(holders, row)) {
+                return;
+            }
+            countHolders(holders, block + 1, overlaps);
+        }
+    }
+
+    private boolean retain(long[] holders, int row) {
+        long any = 0;
+        for (int i = 0; i < wordsPerRow; i++) {
+            holders[i] &= words[row * wordsPerRow + i];
+            any |= holders[i];
+        }
+        return any != 0;
+    }
+
+    private static void countHolders(long[] holders, int numBlocks, int[] overlaps) {
+        for (int i = 0; i < holders.length; i++) {
+            for (long left = holders[i]; left != 0; left &= left - 1) {
+                overlaps[i * Long.SIZE + Long.numberOfTrailingZeros(left)] = numBlocks;
+            }
+        }
+    }
+
+    private void add(int replica, LongList blockHashes) {
+        for (int i = 0; i < blockHashes.size(); i++) {
+            long hash = blockHashes.getLong(i);
+            int row = rowByHash.get(hash);
+            if (row == NO_ROW) {
+                row = newRow();
+                rowByHash.put(hash, row);
+            }
+            words[row * wordsPerRow + replica / Long.SIZE] |= 1L << replica;
+        }
+    }
+
+    private void remove(int replica, LongList blockHashes) {
+        for (int i = 0; i < blockHashes.size(); i++) {
+            long hash = blockHashes.getLong(i);
+            int row = rowByHash.get(hash);
+            if (row != NO_ROW && removeHolder(row, replica)) {
+                rowByHash.remove(hash);
+                unusedRows.push(row);
+            }
+        }
+    }
+
+    private void clear(int replica) {
+        var entries = rowByHash.long2IntEntrySet().fastIterator();
+        while (entries.hasNext()) {
+            int row = entries.next().getIntValue();
+            if (removeHolder(row, replica)) {
+                entries.remove();
+                unusedRows.push(row);
+            }
+        }
+    }
+
+    /** Takes a replica out of a row, and returns whether the row is empty now. */
+    private boolean removeHolder(int row, int replica) {
+        words[row * wordsPerRow + replica / Long.SIZE] &= ~(1L << replica);
+        long any = 0;
+        for (int i = 0; i < wordsPerRow; i++) {
+            any |= words[row * wordsPerRow + i];
+        }
+        return any == 0;
+    }
+
+    private int newRow() {
+        if (!unusedRows.isEmpty()) {
+            return unusedRows.popInt();
+        }
+        if ((numRows + 1) * wordsPerRow > words.length) {
+            words = Arrays.copyOf(words, words.length * 2);
+        }
+        return numRows++;
+    }
+}

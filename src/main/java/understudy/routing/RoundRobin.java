@@ -1,0 +1,15 @@
+package understudy.routing;
+
+import understudy.engine.Request;
+
+/** One replica after the other, whatever their load. */
+public final class RoundRobin implements RoutingPolicy {
+    private int next;
+
+    @Override
+    public int choose(Request request, ClusterView view) {
+        int chosen = next % view.numReplicas();
+        next = chosen + 1;
+        return chosen;
+    }
+}

@@ -1,0 +1,20 @@
+package understudy.routing;
+
+import java.util.List;
+import understudy.engine.Request;
+import understudy.kvcache.KvEvent;
+
+/** Decides which replica serves a request. Deterministic: equal histories give equal choices. */
+public interface RoutingPolicy {
+
+    /** Returns the index of the replica for a request; there is at least one. */
+    int choose(Request request, ClusterView view);
+
+    /** Returns whether the policy wants {@link #onKvEvents}; if not, nobody collects them. */
+    default boolean usesKvEvents() {
+        return false;
+    }
+
+    /** Takes the KV events of one step of a replica, in order. */
+    default void onKvEvents(int replica, List<KvEvent> events) {}
+}

@@ -1,0 +1,63 @@
+package understudy.workload;
+
+import org.apache.commons.rng.UniformRandomProvider;
+import org.apache.commons.rng.sampling.distribution.ZigguratSampler;
+
+/** A distribution of numbers, described by the mean and the standard deviation of the numbers themselves. */
+public sealed interface Distribution {
+
+    /** Draws one number. */
+    double sample(UniformRandomProvider random);
+
+    /** Always the same number. */
+    record Fixed(double value) implements Distribution {
+        @Override
+        public double sample(UniformRandomProvider random) {
+            return value;
+        }
+    }
+
+    /** Every number from {@code min} to {@code max} with equal density. */
+    record Uniform(double min, double max) implements Distribution {
+        @Override
+        public double sample(UniformRandomProvider random) {
+            return min + (max - min) * random.nextDouble();
+        }
+    }
+
+    /** The Gaussian bell. */
+    record Normal(double mean, double stddev) implements Distribution {
+        @Override
+        public double sample(UniformRandomProvider random) {
+            return mean + stddev * ZigguratSampler.NormalizedGaussian.of(random).sample();
+        }
+    }
+
+    /** Positive numbers with a long tail, whose logarithm is Gaussian. */
+    record LogNormal(double mean, double stddev) implements Distribution {
+        @Override
+        public double sample(UniformRandomProvider random) {
+            // The moments of the logarithm that give the wanted moments of the number.
+            double variance = StrictMath.log1p(stddev * stddev / (mean * mean));
+            double location = StrictMath.log(mean) - variance / 2;
+            double gaussian = ZigguratSampler.NormalizedGaussian.of(random).sample();
+            return StrictMath.exp(location + StrictMath.sqrt(variance) * gaussian);
+        }
+    }
+
+    /** The time to the next event when events have no memory. */
+    record Exponential(double mean) implements Distribution {
+        @Override
+        public double sample(UniformRandomProvider random) {
+            return mean * ZigguratSampler.Exponential.of(random).sample();
+        }
+    }
+
+    /** Another distribution, with what falls outside a range moved to its nearer end. */
+    record Clamped(Distribution inner, double min, double max) implements Distribution {
+        @Override
+        public double sample(UniformRandomProvider random) {
+            return Math.min(max, Math.max(min, inner.sample(random)));
+        }
+    }
+}

@@ -1,0 +1,154 @@
+package understudy.workload;
+
+import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
+import java.util.OptionalLong;
+import org.apache.commons.rng.UniformRandomProvider;
+import org.jspecify.annotations.Nullable;
+import understudy.engine.Request;
+import understudy.kvcache.Prompt;
+import understudy.kvcache.SegmentedTokens;
+
+/**
+ * Made-up conversations. A session opens with a prefix that its group shares, and a text of its own; every further turn
+ * repeats the whole history, the last answer included, and adds a text. One turn and no shared prefix gives independent,
+ * unique prompts.
+ *
+ * <p>What a session says depends on the seed and its number alone, not on how fast it is served.
+ */
+public final class GeneratedWorkload implements Workload {
+    private final Options options;
+    private final RandomStreams streams;
+    private final Arrivals arrivals;
+    private final UniformRandomProvider groups;
+    private final UniformRandomProvider turns;
+    private final SegmentedTokens[] sharedPrefixes;
+    private final Long2ObjectOpenHashMap<Session> sessionByRequest = new Long2ObjectOpenHashMap<>();
+    private long numRequests;
+    private long numPlanned;
+    private long numSessions;
+
+    /**
+     * What to make up.
+     *
+     * @param numRequests all requests of all sessions, at least 1
+     * @param requestsPerSecond rate at which sessions begin, above 0
+     * @param burstiness shape of the gaps between beginnings, see {@link Arrivals}
+     * @param promptLengths tokens that each turn adds to the prompt
+     * @param outputLengths tokens of each answer
+     * @param numPrefixGroups how many shared prefixes there are, or 0 for none
+     * @param prefixLengths tokens of a shared prefix
+     * @param turns turns of a session
+     * @param thinkTimeSeconds from an answer to the next turn, at least 0
+     * @param outputLimit how answers end
+     * @param maxModelLen longest sequence in tokens
+     */
+    public record Options(
+            long numRequests,
+            double requestsPerSecond,
+            double burstiness,
+            WholeNumbers promptLengths,
+            WholeNumbers outputLengths,
+            int numPrefixGroups,
+            WholeNumbers prefixLengths,
+            WholeNumbers turns,
+            Distribution thinkTimeSeconds,
+            OutputLimit outputLimit,
+            int maxModelLen) {}
+
+    public GeneratedWorkload(Options options, RandomStreams streams) {
+        this.options = options;
+        this.streams = streams;
+        arrivals = Arrivals.create(options.requestsPerSecond, options.burstiness, streams.stream("arrivals"));
+        groups = streams.stream("prefix-groups");
+        turns = streams.stream("turns");
+        sharedPrefixes = sharedPrefixes();
+    }
+
+    @Override
+    public @Nullable Request next() {
+        if (numPlanned == options.numRequests) {
+            return null;
+        }
+        int numTurns = (int) Math.min(options.turns.sample(turns), options.numRequests - numPlanned);
+        numPlanned += numTurns;
+        var session = new Session(openingPrefix(), numTurns, numSessions, streams.stream("session", numSessions));
+        numSessions++;
+        return turn(session, arrivals.nextNanos());
+    }
+
+    @Override
+    public @Nullable Request followUp(Request request, int numOutputTokens, long atNanos) {
+        var session = sessionByRequest.remove(request.id());
+        if (session == null || numOutputTokens == 0) {
+            return null;
+        }
+        session.history = session.history.append(Segments.ofAnswer(session.textId()), numOutputTokens);
+        double thinkSeconds = options.thinkTimeSeconds.sample(session.random);
+        return turn(session, atNanos + Math.round(thinkSeconds * 1e9));
+    }
+
+    @Override
+    public OptionalLong total() {
+        return OptionalLong.of(options.numRequests);
+    }
+
+    @Override
+    public void close() {}
+
+    private SegmentedTokens[] sharedPrefixes() {
+        var lengths = streams.stream("prefix-lengths");
+        var prefixes = new SegmentedTokens[options.numPrefixGroups];
+        for (int group = 0; group < prefixes.length; group++) {
+            prefixes[group] =
+                    SegmentedTokens.EMPTY.append(Segments.ofSharedPrefix(group), options.prefixLengths.sample(lengths));
+        }
+        return prefixes;
+    }
+
+    private SegmentedTokens openingPrefix() {
+        return sharedPrefixes.length == 0
+                ? SegmentedTokens.EMPTY
+                : sharedPrefixes[groups.nextInt(sharedPrefixes.length)];
+    }
+
+    private Request turn(Session session, long arrivalNanos) {
+        session.numTurns++;
+        int numNewTokens = options.promptLengths.sample(session.random);
+        int numOutput = options.outputLengths.sample(session.random);
+        var prompt = session.history.append(Segments.ofUniqueText(session.textId()), numNewTokens);
+        session.history = prompt;
+        long id = numRequests++;
+        if (session.numTurns < session.maxTurns) {
+            sessionByRequest.put(id, session);
+        }
+        return Request.of(
+                id,
+                arrivalNanos,
+                new Prompt(prompt),
+                options.outputLimit.maxTokens(numOutput, prompt.length(), options.maxModelLen),
+                options.outputLimit.script(session.textId(), numOutput));
+    }
+
+    /** A conversation that goes on. */
+    private static final class Session {
+        private static final long MAX_TURNS = 1 << 20;
+
+        private final long number;
+        private final int maxTurns;
+        private final UniformRandomProvider random;
+        private SegmentedTokens history;
+        private int numTurns;
+
+        Session(SegmentedTokens prefix, int maxTurns, long number, UniformRandomProvider random) {
+            this.history = prefix;
+            this.maxTurns = maxTurns;
+            this.number = number;
+            this.random = random;
+        }
+
+        /** Names the text of the latest turn, whenever it is asked for. */
+        long textId() {
+            return number * MAX_TURNS + numTurns;
+        }
+    }
+}

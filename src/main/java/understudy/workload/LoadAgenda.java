@@ -1,0 +1,83 @@
+package understudy.workload;
+
+import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
+import java.util.Comparator;
+import java.util.PriorityQueue;
+import org.jspecify.annotations.Nullable;
+import understudy.engine.Request;
+
+/**
+ * What a load generator has to send, and when: the arrivals of a {@link Workload}, read one ahead, and the follow-ups that
+ * answers lead to.
+ */
+public final class LoadAgenda {
+    /** A time that never comes. */
+    public static final long NEVER = Long.MAX_VALUE;
+
+    private final Workload workload;
+    private final PriorityQueue<Request> followUps =
+            new PriorityQueue<>(Comparator.comparingLong(Request::arrivalNanos).thenComparingLong(Request::id));
+    private final Long2ObjectOpenHashMap<Request> outstanding = new Long2ObjectOpenHashMap<>();
+    private @Nullable Request nextArrival;
+    private long numSent;
+
+    /** Reads the first arrival. */
+    public LoadAgenda(Workload workload) {
+        this.workload = workload;
+        nextArrival = workload.next();
+    }
+
+    /** Returns when the next request is due, or {@link #NEVER}. */
+    public long nextNanos() {
+        var followUp = followUps.peek();
+        long followUpNanos = followUp == null ? NEVER : followUp.arrivalNanos();
+        return nextArrival == null ? followUpNanos : Math.min(followUpNanos, nextArrival.arrivalNanos());
+    }
+
+    /** Returns the next request due at {@code nowNanos}, which counts as sent, or null. */
+    public @Nullable Request pollDue(long nowNanos) {
+        if (nextNanos() > nowNanos) {
+            return null;
+        }
+        var request = pollFirst();
+        outstanding.put(request.id(), request);
+        numSent++;
+        return request;
+    }
+
+    /**
+     * Takes note that a request has ended.
+     *
+     * @param numOutputTokens length of its answer, 0 if there was none
+     */
+    public void onEnded(long requestId, int numOutputTokens, long atNanos) {
+        var ended = outstanding.remove(requestId);
+        if (ended == null) {
+            throw new IllegalStateException("request " + requestId + " has ended, but is not outstanding");
+        }
+        var followUp = workload.followUp(ended, numOutputTokens, atNanos);
+        if (followUp != null) {
+            followUps.add(followUp);
+        }
+    }
+
+    /** Returns how many requests were sent. */
+    public long numSent() {
+        return numSent;
+    }
+
+    /** Returns whether everything was sent and has ended. */
+    public boolean isDone() {
+        return outstanding.isEmpty() && nextNanos() == NEVER;
+    }
+
+    private Request pollFirst() {
+        var arrival = nextArrival;
+        var followUp = followUps.peek();
+        if (arrival != null && (followUp == null || arrival.arrivalNanos() <= followUp.arrivalNanos())) {
+            nextArrival = workload.next();
+            return arrival;
+        }
+        return followUps.remove();
+    }
+}

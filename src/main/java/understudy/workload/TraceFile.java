@@ -1,0 +1,36 @@
+package understudy.workload;
+
+import java.io.BufferedInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.zip.GZIPInputStream;
+
+/** Opens workload files, compressed by gzip or not; what counts is their content, not their name. */
+public final class TraceFile {
+    private static final int GZIP_MAGIC = 0x1f8b;
+    private static final int BUFFER_BYTES = 1 << 16;
+
+    private TraceFile() {}
+
+    /** Opens a file for reading; a gzip'd one is decompressed on the way. */
+    public static InputStream open(Path file) {
+        try {
+            var raw = new BufferedInputStream(Files.newInputStream(file), BUFFER_BYTES);
+            return isGzip(raw) ? new GZIPInputStream(raw, BUFFER_BYTES) : raw;
+        } catch (NoSuchFileException e) {
+            throw new TraceException(file.toString(), "no such file");
+        } catch (IOException e) {
+            throw new TraceException(file.toString(), "cannot be read: " + e.getMessage());
+        }
+    }
+
+    private static boolean isGzip(BufferedInputStream in) throws IOException {
+        in.mark(2);
+        int magic = in.read() << 8 | in.read();
+        in.reset();
+        return magic == GZIP_MAGIC;
+    }
+}

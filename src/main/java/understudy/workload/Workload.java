@@ -1,0 +1,33 @@
+package understudy.workload;
+
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+import understudy.engine.Request;
+
+/** A source of requests, read lazily; the requests of a run are numbered from 0 on. */
+public interface Workload extends AutoCloseable {
+
+    /**
+     * Returns the next request that arrives whatever becomes of the others, in order of arrival, or null when there is
+     * none left.
+     *
+     * @throws TraceException if the source has a line that cannot be used
+     */
+    @Nullable Request next();
+
+    /**
+     * Returns what the answer to a request leads to: the next turn of its session, which arrives at or after
+     * {@code atNanos}, or null.
+     *
+     * @param request one that this workload gave out, and that has ended
+     * @param numOutputTokens length of the answer, in tokens; 0 if there was none
+     * @param atNanos when the answer was complete
+     */
+    @Nullable Request followUp(Request request, int numOutputTokens, long atNanos);
+
+    /** Returns how many requests there will be if none is turned away, or empty if that is not known. */
+    OptionalLong total();
+
+    @Override
+    void close();
+}
