@@ -4,6 +4,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
 import understudy.cluster.Cluster;
 import understudy.cluster.ClusterSpec;
 import understudy.cluster.Progress;
@@ -12,26 +13,37 @@ import understudy.report.RunRecord;
 import understudy.runtime.Stopwatch;
 import understudy.runtime.VirtualTime;
 
-/** One run of a cluster, started when it is created. */
+/**
+ * One run of a cluster. Creating it brings up the actor system, which takes a while and needs no scenario; {@link #start}
+ * lets it go.
+ */
 final class Emulation implements AutoCloseable {
     private final Progress progress = new Progress();
     private final CompletableFuture<Result> result = new CompletableFuture<>();
-    private final Stopwatch stopwatch;
     private final VirtualTime<Cluster.Command> time;
+    private volatile Stopwatch stopwatch = Stopwatch.start();
 
     /** What came of a run. */
     record Result(RunRecord run, HostStats host) {}
 
+    Emulation() {
+        time = VirtualTime.create("understudy", clock -> Cluster.create(clock, progress, new Ending()));
+        time.whenStopped().whenComplete((done, error) -> result.completeExceptionally(stopped(error)));
+        time.onIdle(() -> result.completeExceptionally(
+                new IllegalStateException("the emulation has stalled: requests are left, but nothing is due")));
+    }
+
+    private static Throwable stopped(@Nullable Throwable error) {
+        return error == null ? new IllegalStateException("the emulation was closed before its end") : error;
+    }
+
     /**
-     * Builds a cluster and lets it run.
+     * Builds the cluster and lets it run.
      *
      * @param speed virtual seconds per wall second; infinite is as fast as possible
      */
-    Emulation(ClusterSpec spec, double speed) {
-        time = VirtualTime.create("understudy", clock -> Cluster.create(clock, spec, progress, new Ending()));
-        time.onIdle(() -> result.completeExceptionally(
-                new IllegalStateException("the emulation has stalled: requests are left, but nothing is due")));
-        time.system().tell(Cluster.Start.NOW);
+    void start(ClusterSpec spec, double speed) {
+        time.system().tell(new Cluster.Start(spec));
         stopwatch = Stopwatch.start();
         time.run(speed);
     }

@@ -12,13 +12,13 @@ final class LogLevel {
         TRACE
     }
 
-    /** Must be set before the first logger is made, which reads it from logback.xml. */
+    /** Must be set before the first logger is made, which reads it. */
     @Option(
             names = "--log-level",
             paramLabel = "LEVEL",
             defaultValue = "WARN",
             description = "What to log on stderr: ${COMPLETION-CANDIDATES}. Default: ${DEFAULT-VALUE}.")
     void set(Level level) {
-        System.setProperty("understudy.log-level", level.name());
+        System.setProperty(LogToStderr.LEVEL_PROPERTY, level.name());
     }
 }

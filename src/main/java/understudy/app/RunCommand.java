@@ -1,10 +1,13 @@
 package understudy.app;
 
+import com.typesafe.config.Config;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -81,14 +84,44 @@ final class RunCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
+        requireWritable();
+        if (dryRun) {
+            var checked = checked();
+            checked.workload.close();
+            print(ScenarioFile.render(checked.config));
+            return 0;
+        }
+        // The actor system comes up while the scenario is read; that saves a good part of a short run's time.
+        var starting = CompletableFuture.supplyAsync(Emulation::new);
+        try {
+            var checked = checked();
+            try (checked.workload) {
+                return run(starting.join(), checked);
+            }
+        } finally {
+            starting.join().close();
+        }
+    }
+
+    /** A scenario that was found to be right, and its workload, open. */
+    private record Checked(Config config, Scenario scenario, Workload workload) {}
+
+    private Checked checked() {
         var config = new ScenarioFile(System.getenv()).load(scenarioFile, flags());
         var scenario = Scenario.read(config);
-        try (var workload = scenario.openWorkload()) {
-            if (dryRun) {
-                print(ScenarioFile.render(config));
-                return 0;
+        return new Checked(config, scenario, scenario.openWorkload());
+    }
+
+    /** Finds out before a long run, not after it, that its report has no place to go. */
+    private void requireWritable() {
+        if (outDirectory != null && Files.exists(outDirectory) && !Files.isDirectory(outDirectory)) {
+            throw new ScenarioException("--out " + outDirectory + ": not a directory");
+        }
+        if (jsonFile != null && !jsonFile.equals(STDOUT)) {
+            var directory = Path.of(jsonFile).toAbsolutePath().getParent();
+            if (directory == null || !Files.isDirectory(directory)) {
+                throw new ScenarioException("--json " + jsonFile + ": no such directory");
             }
-            return run(scenario, workload);
         }
     }
 
@@ -103,21 +136,21 @@ final class RunCommand implements Callable<Integer> {
         return flags;
     }
 
-    private int run(Scenario scenario, Workload workload) throws Exception {
-        var bar = new ProgressBar(System.err, ProgressBar.isStderrTerminal(), workload.total());
+    private int run(Emulation emulation, Checked checked) throws Exception {
+        var scenario = checked.scenario;
+        var bar = new ProgressBar(System.err, ProgressBar.isStderrTerminal(), checked.workload.total());
         var isReported = new CountDownLatch(1);
-        try (var emulation = new Emulation(scenario.clusterSpec(workload), scenario.speed())) {
-            var onInterrupt = new Thread(() -> breakOff(emulation, isReported), "break-off");
-            Runtime.getRuntime().addShutdownHook(onInterrupt);
-            var result = await(emulation, bar);
-            int exitCode = report(result);
-            isReported.countDown();
-            if (result.run().isPartial()) {
-                return INTERRUPTED;
-            }
-            Runtime.getRuntime().removeShutdownHook(onInterrupt);
-            return exitCode;
+        var onInterrupt = new Thread(() -> breakOff(emulation, isReported), "break-off");
+        Runtime.getRuntime().addShutdownHook(onInterrupt);
+        emulation.start(scenario.clusterSpec(checked.workload), scenario.speed());
+        var result = await(emulation, bar);
+        int exitCode = report(result);
+        isReported.countDown();
+        if (result.run().isPartial()) {
+            return INTERRUPTED;
         }
+        Runtime.getRuntime().removeShutdownHook(onInterrupt);
+        return exitCode;
     }
 
     private static Emulation.Result await(Emulation emulation, ProgressBar bar) throws Exception {

@@ -31,7 +31,18 @@ public final class Understudy {
     static CommandLine commandLine() {
         return new CommandLine(new Understudy())
                 .setCaseInsensitiveEnumValuesAllowed(true)
+                .setParameterExceptionHandler((failure, args) -> onMisuse(failure))
                 .setExecutionExceptionHandler((failure, command, parsed) -> onFailure(failure, command.getErr()));
+    }
+
+    private static int onMisuse(CommandLine.ParameterException failure) {
+        var command = failure.getCommandLine();
+        var err = command.getErr();
+        err.println(failure.getMessage());
+        CommandLine.UnmatchedArgumentException.printSuggestions(failure, err);
+        err.println("Try '" + command.getCommandSpec().qualifiedName() + " --help'.");
+        err.flush();
+        return BAD_INPUT;
     }
 
     /** Bad input is one line; everything else is a defect, and shown in full. */

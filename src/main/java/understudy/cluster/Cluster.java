@@ -24,10 +24,8 @@ public final class Cluster extends AbstractBehavior<Cluster.Command> {
     public sealed interface Command
             permits Start, Stop, LoadGenerator.Stopped, MetricsCollector.Collected, Replica.ReplicaRecord {}
 
-    /** Begins to serve the workload. */
-    public enum Start implements Command {
-        NOW
-    }
+    /** Builds the replicas, and begins to serve the workload; to be sent once. */
+    public record Start(ClusterSpec spec) implements Command {}
 
     /** Breaks the run off; what has happened until now is still reported. */
     public enum Stop implements Command {
@@ -45,35 +43,28 @@ public final class Cluster extends AbstractBehavior<Cluster.Command> {
     }
 
     private final Clock clock;
-    private final ClusterSpec spec;
+    private final Progress progress;
     private final Observer observer;
-    private final ActorRef<Router.Command> router;
-    private final ActorRef<MetricsCollector.Command> metrics;
     private final List<ActorRef<Replica.Command>> replicas = new ArrayList<>();
     private final List<RunRecord.ReplicaRecord> replicaRecords = new ArrayList<>();
     private @Nullable ActorRef<LoadGenerator.Command> loadGenerator;
+    private @Nullable ActorRef<MetricsCollector.Command> collector;
     private @Nullable RunLog log;
     private boolean isPartial;
     private boolean isOver;
     private long numSent;
     private long endNanos;
 
-    private Cluster(
-            ActorContext<Command> context, Clock clock, ClusterSpec spec, Progress progress, Observer observer) {
+    private Cluster(ActorContext<Command> context, Clock clock, Progress progress, Observer observer) {
         super(context);
         this.clock = clock;
-        this.spec = spec;
+        this.progress = progress;
         this.observer = observer;
-        router = context.spawn(Router.create(spec.routing(), spec.kvEventDelay()), "router");
-        metrics = context.spawn(MetricsCollector.create(spec.keepsTokenTimes(), progress), "metrics");
-        context.watch(router);
-        context.watch(metrics);
-        spec.replicas().forEach(this::addReplica);
     }
 
-    /** Creates a cluster that waits for {@link Start}. */
-    public static Behavior<Command> create(Clock clock, ClusterSpec spec, Progress progress, Observer observer) {
-        return Behaviors.setup(context -> new Cluster(context, clock, spec, progress, observer));
+    /** Creates a guardian that waits for {@link Start}. */
+    public static Behavior<Command> create(Clock clock, Progress progress, Observer observer) {
+        return Behaviors.setup(context -> new Cluster(context, clock, progress, observer));
     }
 
     @Override
@@ -88,24 +79,32 @@ public final class Cluster extends AbstractBehavior<Cluster.Command> {
                 .build();
     }
 
-    private void addReplica(ReplicaSpec replicaSpec) {
-        int index = replicas.size();
+    private Behavior<Command> onStart(Start start) {
+        var spec = start.spec;
+        var router = child(Router.create(spec.routing(), spec.kvEventDelay()), "router");
+        var metrics = child(MetricsCollector.create(spec.keepsTokenTimes(), progress), "metrics");
         var peers = new Replica.Peers(router, metrics, spec.routing().usesKvEvents());
-        var replica = getContext().spawn(Replica.create(clock, index, replicaSpec, peers), "replica-" + index);
-        getContext().watch(replica);
-        replicas.add(replica);
-        router.tell(new Router.AddReplica(replica));
-    }
-
-    private Behavior<Command> onStart(Start now) {
+        for (var replicaSpec : spec.replicas()) {
+            int index = replicas.size();
+            var replica = child(Replica.create(clock, index, replicaSpec, peers), "replica-" + index);
+            replicas.add(replica);
+            router.tell(new Router.AddReplica(replica));
+        }
         var generator = LoadGenerator.create(
                 clock, spec.workload(), router, getContext().getSelf());
         // A bad trace is the user's business, not a defect: it is reported in one line, without a stack trace.
-        var quiet = SupervisorStrategy.stop().withLoggingEnabled(false);
-        loadGenerator = getContext()
-                .spawn(Behaviors.supervise(generator).onFailure(TraceException.class, quiet), "load-generator");
-        getContext().watch(loadGenerator);
+        var quietly = SupervisorStrategy.stop().withLoggingEnabled(false);
+        loadGenerator =
+                child(Behaviors.supervise(generator).onFailure(TraceException.class, quietly), "load-generator");
+        collector = metrics;
         return this;
+    }
+
+    /** Starts an actor whose failure ends the run. */
+    private <T> ActorRef<T> child(Behavior<T> behavior, String name) {
+        var child = getContext().spawn(behavior, name);
+        getContext().watch(child);
+        return child;
     }
 
     private Behavior<Command> onStop(Stop now) {
@@ -117,7 +116,7 @@ public final class Cluster extends AbstractBehavior<Cluster.Command> {
     }
 
     private Behavior<Command> onLoadStopped(LoadGenerator.Stopped stopped) {
-        if (isOver) {
+        if (isOver || collector == null) {
             return this;
         }
         isOver = true;
@@ -125,7 +124,7 @@ public final class Cluster extends AbstractBehavior<Cluster.Command> {
         endNanos = clock.nowNanos();
         var self = getContext().getSelf();
         replicas.forEach(replica -> replica.tell(new Replica.GetRecord(self)));
-        metrics.tell(new MetricsCollector.Collect(self));
+        collector.tell(new MetricsCollector.Collect(self));
         return this;
     }
 

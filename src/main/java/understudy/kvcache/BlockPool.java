@@ -7,7 +7,7 @@ package understudy.kvcache;
  */
 final class BlockPool {
     /** Block 0 is never given out; as an answer it means "no block". */
-    static final int NULL_BLOCK = 0;
+    static final int NULL_BLOCK = HashIndex.NONE;
 
     private final int[] refCounts;
     private final PrefixTable prefixTable;

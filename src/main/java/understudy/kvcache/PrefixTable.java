@@ -1,6 +1,5 @@
 package understudy.kvcache;
 
-import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
 import java.util.Arrays;
 
 /**
@@ -11,24 +10,22 @@ import java.util.Arrays;
  * in order of insertion, so every operation takes constant time.
  */
 final class PrefixTable {
-    private final Long2IntOpenHashMap firstBlockByHash = new Long2IntOpenHashMap();
-    private final long[] hashes;
+    private final HashIndex firstBlocks;
     private final boolean[] hashed;
     private final int[] nextInRing;
     private final int[] previousInRing;
     private int numHashed;
 
     PrefixTable(int numBlocks) {
-        hashes = new long[numBlocks];
+        firstBlocks = new HashIndex(numBlocks - 1);
         hashed = new boolean[numBlocks];
         nextInRing = new int[numBlocks];
         previousInRing = new int[numBlocks];
-        firstBlockByHash.defaultReturnValue(BlockPool.NULL_BLOCK);
     }
 
     /** Returns the first block with this hash, or {@link BlockPool#NULL_BLOCK} if there is none. */
     int lookup(long hash) {
-        return firstBlockByHash.get(hash);
+        return firstBlocks.find(hash);
     }
 
     boolean isHashed(int block) {
@@ -36,7 +33,7 @@ final class PrefixTable {
     }
 
     long hashOf(int block) {
-        return hashes[block];
+        return firstBlocks.hashOf(block);
     }
 
     /** Returns how many physical blocks carry a hash, duplicates included. */
@@ -45,7 +42,7 @@ final class PrefixTable {
     }
 
     int numHashes() {
-        return firstBlockByHash.size();
+        return firstBlocks.size();
     }
 
     void insert(int block, long hash) {
@@ -53,13 +50,14 @@ final class PrefixTable {
             throw new IllegalStateException("block " + block + " has a hash already");
         }
         hashed[block] = true;
-        hashes[block] = hash;
         numHashed++;
-        int first = firstBlockByHash.putIfAbsent(hash, block);
+        int first = firstBlocks.find(hash);
         if (first == BlockPool.NULL_BLOCK) {
+            firstBlocks.put(block, hash);
             nextInRing[block] = block;
             previousInRing[block] = block;
         } else {
+            firstBlocks.setHash(block, hash);
             int last = previousInRing[first];
             nextInRing[last] = block;
             previousInRing[block] = last;
@@ -70,15 +68,14 @@ final class PrefixTable {
 
     /** Takes the hash away from a block that has one. */
     void remove(int block) {
-        long hash = hashes[block];
         int next = nextInRing[block];
         if (next == block) {
-            firstBlockByHash.remove(hash);
+            firstBlocks.remove(block);
         } else {
             nextInRing[previousInRing[block]] = next;
             previousInRing[next] = previousInRing[block];
-            if (firstBlockByHash.get(hash) == block) {
-                firstBlockByHash.put(hash, next);
+            if (firstBlocks.find(firstBlocks.hashOf(block)) == block) {
+                firstBlocks.replace(block, next);
             }
         }
         hashed[block] = false;
@@ -86,7 +83,7 @@ final class PrefixTable {
     }
 
     void clear() {
-        firstBlockByHash.clear();
+        firstBlocks.clear();
         Arrays.fill(hashed, false);
         numHashed = 0;
     }

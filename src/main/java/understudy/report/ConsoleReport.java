@@ -39,7 +39,10 @@ public final class ConsoleReport {
     private void writeTotals() {
         heading(report.isPartial() ? " Serving Benchmark Result (partial) " : " Serving Benchmark Result ", '=');
         line("Successful requests:", report.numCompleted());
-        line("Failed requests:", report.numFailed() + report.numRejected());
+        line("Failed requests:", report.numFailed());
+        if (report.numRejected() > 0) {
+            line("Rejected requests:", report.numRejected());
+        }
         if (report.numUnfinished() > 0) {
             line("Unfinished requests:", report.numUnfinished());
         }

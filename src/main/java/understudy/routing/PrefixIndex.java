@@ -1,10 +1,10 @@
 package understudy.routing;
 
 import it.unimi.dsi.fastutil.ints.IntArrayList;
-import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.Arrays;
 import java.util.List;
+import understudy.kvcache.HashIndex;
 import understudy.kvcache.KvEvent;
 
 /**
@@ -14,19 +14,18 @@ import understudy.kvcache.KvEvent;
  * counts as without it after the first removal; vLLM's consumers see the same.
  */
 public final class PrefixIndex {
-    private static final int NO_ROW = -1;
+    private static final int FIRST_ROWS = 1024;
 
-    private final Long2IntOpenHashMap rowByHash = new Long2IntOpenHashMap();
+    private final HashIndex rows = new HashIndex(FIRST_ROWS);
     private final IntArrayList unusedRows = new IntArrayList();
     private final int wordsPerRow;
     private long[] words;
-    private int numRows;
+    private int lastRow;
 
     /** Creates an empty index for replicas 0 to {@code numReplicas - 1}. */
     public PrefixIndex(int numReplicas) {
         wordsPerRow = (numReplicas + Long.SIZE - 1) / Long.SIZE;
-        words = new long[wordsPerRow * 1024];
-        rowByHash.defaultReturnValue(NO_ROW);
+        words = new long[wordsPerRow * (FIRST_ROWS + 1)];
     }
 
     /** Applies the events of one step of a replica, in order. */
@@ -44,7 +43,7 @@ public final class PrefixIndex {
 
     /** Returns how many block hashes some replica holds. */
     public int size() {
-        return rowByHash.size();
+        return rows.size();
     }
 
     /**
@@ -58,8 +57,8 @@ public final class PrefixIndex {
         var holders = new long[wordsPerRow];
         Arrays.fill(holders, -1);
         for (int block = 0; block < blockHashes.length; block++) {
-            int row = rowByHash.get(blockHashes[block]);
-            if (row == NO_ROW || !retain(holders, row)) {
+            int row = rows.find(blockHashes[block]);
+            if (row == HashIndex.NONE || !retain(holders, row)) {
                 return;
             }
             countHolders(holders, block + 1, overlaps);
@@ -86,10 +85,10 @@ public final class PrefixIndex {
     private void add(int replica, LongList blockHashes) {
         for (int i = 0; i < blockHashes.size(); i++) {
             long hash = blockHashes.getLong(i);
-            int row = rowByHash.get(hash);
-            if (row == NO_ROW) {
+            int row = rows.find(hash);
+            if (row == HashIndex.NONE) {
                 row = newRow();
-                rowByHash.put(hash, row);
+                rows.put(row, hash);
             }
             words[row * wordsPerRow + replica / Long.SIZE] |= 1L << replica;
         }
@@ -98,20 +97,18 @@ public final class PrefixIndex {
     private void remove(int replica, LongList blockHashes) {
         for (int i = 0; i < blockHashes.size(); i++) {
             long hash = blockHashes.getLong(i);
-            int row = rowByHash.get(hash);
-            if (row != NO_ROW && removeHolder(row, replica)) {
-                rowByHash.remove(hash);
+            int row = rows.find(hash);
+            if (row != HashIndex.NONE && removeHolder(row, replica)) {
+                rows.remove(row);
                 unusedRows.push(row);
             }
         }
     }
 
     private void clear(int replica) {
-        var entries = rowByHash.long2IntEntrySet().fastIterator();
-        while (entries.hasNext()) {
-            int row = entries.next().getIntValue();
-            if (removeHolder(row, replica)) {
-                entries.remove();
+        for (int row = 1; row <= lastRow; row++) {
+            if (isHeld(row) && removeHolder(row, replica)) {
+                rows.remove(row);
                 unusedRows.push(row);
             }
         }
@@ -120,20 +117,25 @@ public final class PrefixIndex {
     /** Takes a replica out of a row, and returns whether the row is empty now. */
     private boolean removeHolder(int row, int replica) {
         words[row * wordsPerRow + replica / Long.SIZE] &= ~(1L << replica);
+        return !isHeld(row);
+    }
+
+    private boolean isHeld(int row) {
         long any = 0;
         for (int i = 0; i < wordsPerRow; i++) {
             any |= words[row * wordsPerRow + i];
         }
-        return any == 0;
+        return any != 0;
     }
 
     private int newRow() {
         if (!unusedRows.isEmpty()) {
             return unusedRows.popInt();
         }
-        if ((numRows + 1) * wordsPerRow > words.length) {
+        lastRow++;
+        if ((lastRow + 1) * wordsPerRow > words.length) {
             words = Arrays.copyOf(words, words.length * 2);
         }
-        return numRows++;
+        return lastRow;
     }
 }

@@ -151,10 +151,14 @@ final class EventLoop implements Executor, Runnable {
         return numTasks + numTimers;
     }
 
-    /** Ends the loop after the work that is ready; returns when its thread is done. */
+    /** Ends the loop after the work that is ready. */
     void stop() {
         control(() -> stopping = true);
-        stopped.join();
+    }
+
+    /** Completes when the thread is done; exceptionally if an error has ended it. */
+    CompletableFuture<Void> whenStopped() {
+        return stopped;
     }
 
     @Override
@@ -170,8 +174,9 @@ final class EventLoop implements Executor, Runnable {
             runReady();
             stopped.complete(null);
         } catch (Throwable e) {
+            // Nobody runs the actors any more, so whoever waits for them must be told.
+            waitingForHorizon.forEach(waiter -> waiter.completeExceptionally(e));
             stopped.completeExceptionally(e);
-            throw e;
         }
     }
 

@@ -7,7 +7,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 import org.HdrHistogram.Histogram;
-import org.apache.pekko.Done;
 import org.apache.pekko.actor.BootstrapSetup;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.actor.typed.Behavior;
@@ -135,20 +134,23 @@ public final class VirtualTime<T> implements Clock, AutoCloseable {
         return loop.numEvents();
     }
 
-    /** Completes when the actor system has ended, by {@link #close} or because its guardian stopped or failed. */
-    public CompletionStage<Done> whenTerminated() {
-        return system.getWhenTerminated();
+    /** Completes when the thread has ended, by {@link #close}; exceptionally if an error that no actor survives ended it. */
+    public CompletionStage<Void> whenStopped() {
+        return loop.whenStopped();
     }
 
-    /** Ends the actor system, then its thread. Works in every state, also when the system has ended by itself. */
+    /** Ends the actor system, then its thread. Works in every state, also when either has ended by itself. */
     @Override
     public void close() {
         requireOutside("close");
         var terminated = new CompletableFuture<Void>();
         system.getWhenTerminated().whenComplete((done, failure) -> terminated.complete(null));
         system.terminate();
-        terminated.join();
+        CompletableFuture.anyOf(terminated, loop.whenStopped())
+                .exceptionally(error -> null)
+                .join();
         loop.stop();
+        loop.whenStopped().exceptionally(error -> null).join();
     }
 
     private static Config settings() {

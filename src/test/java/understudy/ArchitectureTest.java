@@ -1,0 +1,223 @@
+package understudy;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.fields;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.domain.ReferencedClassObject;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.lang.ArchCondition;
+import com.tngtech.archunit.lang.ConditionEvents;
+import com.tngtech.archunit.lang.SimpleConditionEvent;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.TreeSet;
+import java.util.UUID;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.stream.Collectors;
+import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import understudy.engine.OutputScript;
+
+/** The rules of the house that the compiler cannot check. */
+final class ArchitectureTest {
+    private static final JavaClasses MAIN = new ClassFileImporter()
+            .withImportOption(new ImportOption.DoNotIncludeTests())
+            .importPackages("understudy");
+
+    /** The architecture: each package, and the only packages of ours that it may use. */
+    private static final Map<String, Set<String>> MAY_USE = Map.ofEntries(
+            Map.entry(
+                    "app",
+                    Set.of("cluster", "runtime", "routing", "workload", "engine", "latency", "kvcache", "report")),
+            Map.entry("cluster", Set.of("runtime", "routing", "workload", "engine", "latency", "kvcache", "report")),
+            Map.entry("testkit", Set.of("runtime")),
+            Map.entry("runtime", Set.of()),
+            Map.entry("routing", Set.of("engine", "kvcache")),
+            Map.entry("workload", Set.of("engine", "kvcache")),
+            Map.entry("report", Set.of("engine", "latency", "kvcache")),
+            Map.entry("engine", Set.of("latency", "kvcache")),
+            Map.entry("latency", Set.of()),
+            Map.entry("kvcache", Set.of()));
+
+    /** No Pekko, no clock, no thread, no unseeded random. */
+    private static final Set<String> PURE = Set.of("routing", "workload", "engine", "latency", "kvcache", "report");
+
+    private static final int MAX_LINES = 400;
+
+    static Set<String> packages() {
+        return MAY_USE.keySet();
+    }
+
+    @ParameterizedTest
+    @MethodSource("packages")
+    void packageUsesOnlyWhatItMay(String name) {
+        var forbidden = new TreeSet<>(MAY_USE.keySet());
+        forbidden.removeAll(MAY_USE.get(name));
+        forbidden.remove(name);
+
+        noClasses()
+                .that()
+                .resideInAPackage("understudy." + name + "..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage(subpackages(forbidden))
+                .check(MAIN);
+    }
+
+    @Test
+    void theTableHasExactlyOurPackages() {
+        var found = MAIN.stream()
+                .map(c -> c.getPackageName().substring("understudy.".length()))
+                .collect(Collectors.toSet());
+
+        assertThat(MAY_USE.keySet()).isEqualTo(found);
+    }
+
+    @Test
+    void pureCodeKnowsNoActorsAndNoThreads() {
+        noClasses()
+                .that()
+                .resideInAnyPackage(subpackages(PURE))
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage(
+                        "org.apache.pekko..", "scala..", "com.typesafe..", "java.util.concurrent..", "org.slf4j..")
+                .orShould()
+                .dependOnClassesThat()
+                .belongToAnyOf(Thread.class, ThreadLocal.class)
+                .check(MAIN);
+        fields().that()
+                .areDeclaredInClassesThat()
+                .resideInAnyPackage(subpackages(PURE))
+                .should()
+                .notHaveModifier(JavaModifier.VOLATILE)
+                .check(MAIN);
+    }
+
+    @Test
+    void onlyTheRuntimeReadsTheMachinesClock() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackage("understudy.runtime")
+                .should()
+                .callMethod(System.class, "nanoTime")
+                .orShould()
+                .callMethod(System.class, "currentTimeMillis")
+                .orShould()
+                .callMethod(Instant.class, "now")
+                .orShould()
+                .callMethod(Thread.class, "sleep", long.class)
+                .check(MAIN);
+    }
+
+    @Test
+    void randomnessHasASeed() {
+        noClasses()
+                .should()
+                .callMethod(Math.class, "random")
+                .orShould()
+                .callConstructor(Random.class)
+                .orShould()
+                .callConstructor(SplittableRandom.class)
+                .orShould()
+                .callMethod(UUID.class, "randomUUID")
+                .orShould()
+                .dependOnClassesThat()
+                .belongToAnyOf(ThreadLocalRandom.class, SecureRandom.class)
+                .check(MAIN);
+    }
+
+    @Test
+    void emulatedActorsNeverWait() {
+        noClasses()
+                .that()
+                .resideInAPackage("understudy.cluster")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage("java.util.concurrent..", "scala.concurrent..")
+                .check(MAIN);
+    }
+
+    @Test
+    void onlyTheStepsResultSamplesTokens() {
+        noClasses()
+                .that()
+                .doNotHaveFullyQualifiedName("understudy.engine.StepUpdate")
+                .should()
+                .callMethod(OutputScript.class, "sample")
+                .check(MAIN);
+    }
+
+    @Test
+    void everyActorHandlesItsWholeProtocol() {
+        classes()
+                .that()
+                .areAssignableTo(AbstractBehavior.class)
+                .should(registerAHandlerForEveryCommand())
+                .check(MAIN);
+    }
+
+    @Test
+    void filesStayReadable() throws IOException {
+        try (var files = Files.walk(Path.of("src"))) {
+            var tooLong = files.filter(file -> file.toString().endsWith(".java"))
+                    .filter(file -> lines(file) > MAX_LINES)
+                    .toList();
+
+            assertThat(tooLong).isEmpty();
+        }
+    }
+
+    private static long lines(Path file) {
+        try (var lines = Files.lines(file)) {
+            return lines.count();
+        } catch (IOException e) {
+            throw new AssertionError(file + " cannot be read", e);
+        }
+    }
+
+    private static String[] subpackages(Set<String> names) {
+        return names.stream().map(name -> "understudy." + name + "..").toArray(String[]::new);
+    }
+
+    /** What {@code switch} over a sealed interface checks on Java 21, for receive builders on 17. */
+    private static ArchCondition<JavaClass> registerAHandlerForEveryCommand() {
+        return new ArchCondition<>("register a handler for every permitted Command") {
+            @Override
+            public void check(JavaClass actor, ConditionEvents events) {
+                var handled = actor.getMethod("createReceive").getReferencedClassObjects().stream()
+                        .map(ReferencedClassObject::getRawType)
+                        .map(JavaClass::getName)
+                        .collect(Collectors.toSet());
+                for (Class<?> command : commandType(actor).getPermittedSubclasses()) {
+                    boolean ok = handled.contains(command.getName());
+                    events.add(new SimpleConditionEvent(
+                            actor, ok, actor.getSimpleName() + " does not handle " + command.getSimpleName()));
+                }
+            }
+        };
+    }
+
+    private static Class<?> commandType(JavaClass actor) {
+        try {
+            return Class.forName(actor.getName() + "$Command");
+        } catch (ClassNotFoundException e) {
+            throw new AssertionError(actor.getName() + " has no nested Command", e);
+        }
+    }
+}

@@ -1,0 +1,104 @@
+package understudy.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import org.junit.jupiter.api.Test;
+import understudy.kvcache.Admission;
+
+final class EngineCoreTest {
+
+    @Test
+    void arrivalDuringPlanning_takesEffectAfterIt() {
+        var core = core(false);
+        core.add(request(0), 5);
+        core.beginPlan(5);
+        core.add(request(1), 5);
+
+        assertThat(core.planner().numUnfinished()).isEqualTo(1);
+        admitAll(core);
+        core.endPlan(5);
+        assertThat(core.planner().numUnfinished()).isEqualTo(2);
+        assertThat(core.planner().numWaiting()).isEqualTo(1);
+    }
+
+    @Test
+    void sync_plansOneStepAtATime() {
+        var core = core(false);
+        assertThat(core.canPlan()).as("nothing to do").isFalse();
+        core.add(request(0), 0);
+        assertThat(core.canPlan()).isTrue();
+
+        plan(core);
+
+        assertThat(core.canPlan()).isFalse();
+        core.update(1);
+        assertThat(core.canPlan()).isTrue();
+    }
+
+    @Test
+    void async_plansOneStepAhead() {
+        var core = core(true);
+        core.add(request(0), 0);
+        plan(core);
+        assertThat(core.canPlan()).isTrue();
+
+        plan(core);
+
+        assertThat(core.canPlan()).isFalse();
+    }
+
+    @Test
+    void idleDeviceWithWork_isADefect() {
+        var core = core(false);
+        core.add(request(0), 0);
+        core.beginPlan(0);
+        core.planner().next();
+        core.planner().onAdmission(new Admission.Refused());
+        core.planner().next();
+
+        assertThatIllegalStateException()
+                .isThrownBy(() -> core.endPlan(0))
+                .withMessageContaining("work conservation")
+                .withMessageContaining("1 wait");
+    }
+
+    @Test
+    void resultDuringPlanning_isADefect() {
+        var core = core(true);
+        core.add(request(0), 0);
+        plan(core);
+        core.beginPlan(1);
+
+        assertThatIllegalStateException().isThrownBy(() -> core.update(1));
+    }
+
+    private static void plan(EngineCore core) {
+        core.beginPlan(0);
+        admitAll(core);
+        core.endPlan(0);
+    }
+
+    /** Stands in for a KV cache with room for everything. */
+    private static void admitAll(EngineCore core) {
+        var planner = core.planner();
+        for (var action = planner.next(); action != StepPlanner.Action.DONE; action = planner.next()) {
+            switch (action) {
+                case ADMIT ->
+                    planner.onAdmission(
+                            new Admission.Admitted(0, planner.admissionRequest().numTokens()));
+                case RESERVE -> planner.onReserved(planner.reservation().size());
+                default -> throw new AssertionError(action);
+            }
+        }
+    }
+
+    private static EngineCore core(boolean isAsync) {
+        return new EngineCore(
+                new SchedulerConfig(16, 8192, 1000, 0, true, true, SchedulingPolicy.FCFS, isAsync, 16, false), 100_000);
+    }
+
+    private static Request request(long id) {
+        return EngineFixture.request(id, EngineFixture.filled(10, 1), 5, 0, OutputScript.ENDLESS);
+    }
+}

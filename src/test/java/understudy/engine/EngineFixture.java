@@ -1,0 +1,115 @@
+package understudy.engine;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.KvCacheManager;
+import understudy.kvcache.Prompt;
+import understudy.kvcache.TokenIds;
+import understudy.kvcache.Xxh3BlockHasher;
+
+/** A scheduler with its KV cache, driven by hand; settings as in vLLM's own scheduler test unless changed. */
+final class EngineFixture {
+    int maxNumSeqs = 16;
+    int maxNumBatchedTokens = 8192;
+    int maxModelLen = 100_000;
+    int threshold;
+    boolean chunks = true;
+    boolean isAsync;
+    boolean caches;
+    SchedulingPolicy policy = SchedulingPolicy.FCFS;
+    int numBlocks = 10_000;
+
+    private StepPlanner planner;
+    private KvCacheManager kvCache;
+    private DirectEngine engine;
+    private long nowNanos;
+
+    StepPlanner planner() {
+        if (planner == null) {
+            planner = new StepPlanner(new SchedulerConfig(
+                    maxNumSeqs,
+                    maxNumBatchedTokens,
+                    maxModelLen,
+                    threshold,
+                    chunks,
+                    true,
+                    policy,
+                    isAsync,
+                    16,
+                    caches));
+            var config = new KvCacheConfig(new Xxh3BlockHasher(16), numBlocks, caches, maxModelLen, false);
+            kvCache = new KvCacheManager(config);
+            engine = new DirectEngine(planner, kvCache);
+        }
+        return planner;
+    }
+
+    KvCacheManager kvCache() {
+        planner();
+        return kvCache;
+    }
+
+    /** Adds a request of {@code numTokens} equal tokens, different from those of other requests. */
+    EngineRequest add(long id, int numTokens) {
+        return add(id, numTokens, 16, 0);
+    }
+
+    EngineRequest add(long id, int numTokens, int maxTokens, int priority) {
+        return add(request(id, filled(numTokens, (int) id), maxTokens, priority, OutputScript.ENDLESS));
+    }
+
+    EngineRequest add(Request request) {
+        return planner().add(request, nowNanos);
+    }
+
+    static Request request(long id, int[] prompt, int maxTokens, int priority, int outputLength) {
+        var output = new OutputScript(index -> 1_000_000 * (int) id + index, outputLength);
+        return new Request(id, "r" + id, id, new Prompt(new TokenIds(prompt)), maxTokens, 0, priority, output);
+    }
+
+    static int[] filled(int count, int token) {
+        return IntStream.range(0, count).map(i -> token).toArray();
+    }
+
+    /** Plans a step; {@link #update} applies it. */
+    StepPlan plan() {
+        planner();
+        return engine.plan(++nowNanos);
+    }
+
+    StepResult update(StepPlan plan) {
+        return engine.update(plan, ++nowNanos);
+    }
+
+    /** Plans a step, applies it at once, and returns the scheduled tokens by request id. */
+    Map<Long, Integer> step() {
+        var plan = plan();
+        var scheduled = scheduled(plan);
+        update(plan);
+        return scheduled;
+    }
+
+    static Map<Long, Integer> scheduled(StepPlan plan) {
+        var scheduled = new LinkedHashMap<Long, Integer>();
+        for (int i = 0; i < plan.size(); i++) {
+            scheduled.put(plan.request(i).request().id(), plan.numScheduledTokens(i));
+        }
+        return scheduled;
+    }
+
+    static List<Long> ids(List<EngineRequest> requests) {
+        return requests.stream().map(r -> r.request().id()).toList();
+    }
+
+    List<Long> runningIds() {
+        var ids = new ArrayList<Long>();
+        for (int i = 0; i < planner().numRunning(); i++) {
+            ids.add(planner().running(i).request().id());
+        }
+        return ids;
+    }
+}
