@@ -16,6 +16,9 @@ record EngineSettings(SchedulerConfig scheduler, KvCacheConfig kvCache) {
     private static final int MAX_SEQS = 1_000_000;
     private static final int MAX_TOKENS = 100_000_000;
     private static final int DEFAULT_MAX_MODEL_LEN = 131_072;
+    private static final int DEFAULT_BATCHED_TOKENS = 8192;
+    private static final String AUTO = "auto";
+    private static final String MAX_NUM_BATCHED_TOKENS = "max-num-batched-tokens";
     private static final String MAX_MODEL_LEN = "max-model-len";
 
     /** Reads both sections. */
@@ -25,16 +28,8 @@ record EngineSettings(SchedulerConfig scheduler, KvCacheConfig kvCache) {
         boolean cachesPrefixes = kvCache.bool("enable-prefix-caching");
         int maxModelLen = maxModelLen(engine, (numGpuBlocks - 1L) * blockSize);
         int maxNumSeqs = engine.wholeNumber("max-num-seqs", 1, MAX_SEQS);
-        int maxNumBatchedTokens = engine.wholeNumber("max-num-batched-tokens", 1, MAX_TOKENS);
-        if (maxNumBatchedTokens < maxNumSeqs) {
-            throw engine.unusable("max-num-batched-tokens", "must be at least max-num-seqs, which is " + maxNumSeqs);
-        }
         boolean chunksPrefills = engine.bool("enable-chunked-prefill");
-        if (!chunksPrefills && maxNumBatchedTokens < maxModelLen) {
-            throw engine.unusable(
-                    "max-num-batched-tokens",
-                    "must be at least max-model-len, which is " + maxModelLen + ", if prefills are not chunked");
-        }
+        int maxNumBatchedTokens = maxNumBatchedTokens(engine, maxNumSeqs, maxModelLen, chunksPrefills);
         var scheduler = new SchedulerConfig(
                 maxNumSeqs,
                 maxNumBatchedTokens,
@@ -51,9 +46,27 @@ record EngineSettings(SchedulerConfig scheduler, KvCacheConfig kvCache) {
                 scheduler, new KvCacheConfig(hasher, numGpuBlocks, cachesPrefixes, maxModelLen, recordsKvEvents));
     }
 
+    /** The defaults and checks of vLLM's {@code EngineArgs}. */
+    private static int maxNumBatchedTokens(Section engine, int maxNumSeqs, int maxModelLen, boolean chunksPrefills) {
+        if (engine.text(MAX_NUM_BATCHED_TOKENS).equals(AUTO)) {
+            int enough = chunksPrefills ? DEFAULT_BATCHED_TOKENS : Math.max(maxModelLen, DEFAULT_BATCHED_TOKENS);
+            return Math.max(maxNumSeqs, (int) Math.min((long) maxNumSeqs * maxModelLen, enough));
+        }
+        int maxNumBatchedTokens = engine.wholeNumber(MAX_NUM_BATCHED_TOKENS, 1, MAX_TOKENS);
+        if (maxNumBatchedTokens < maxNumSeqs) {
+            throw engine.unusable(MAX_NUM_BATCHED_TOKENS, "must be at least max-num-seqs, which is " + maxNumSeqs);
+        }
+        if (!chunksPrefills && maxNumBatchedTokens < maxModelLen) {
+            throw engine.unusable(
+                    MAX_NUM_BATCHED_TOKENS,
+                    "must be at least max-model-len, which is " + maxModelLen + ", since prefills are not chunked");
+        }
+        return maxNumBatchedTokens;
+    }
+
     /** As in vLLM, a request of this length must fit into an empty cache. */
     private static int maxModelLen(Section engine, long maxKvTokens) {
-        if (engine.text(MAX_MODEL_LEN).equals("auto")) {
+        if (engine.text(MAX_MODEL_LEN).equals(AUTO)) {
             return (int) Math.min(DEFAULT_MAX_MODEL_LEN, maxKvTokens);
         }
         int maxModelLen = engine.wholeNumber(MAX_MODEL_LEN, 2, MAX_TOKENS);

@@ -1,5 +1,6 @@
 package understudy.app;
 
+import com.typesafe.config.ConfigException;
 import com.typesafe.config.ConfigOrigin;
 
 /** A setting that cannot be used; the message names where it stands, the key, the value, and what is allowed. */
@@ -10,13 +11,27 @@ final class ScenarioException extends RuntimeException {
     }
 
     ScenarioException(ConfigOrigin origin, String problem) {
-        super(describe(origin) + ": " + problem);
+        super(place(origin) + problem);
     }
 
-    /** Says where a value was set: file and line where there is a file. */
-    private static String describe(ConfigOrigin origin) {
-        String place = origin.description();
-        int colon = place.lastIndexOf(": " + origin.lineNumber());
-        return colon >= 0 ? place.substring(0, colon) + ":" + origin.lineNumber() : place;
+    /** Takes over what the parser of HOCON says. */
+    static ScenarioException of(ConfigException failure) {
+        String message = String.valueOf(failure.getMessage());
+        var origin = failure.origin();
+        if (origin == null) {
+            return new ScenarioException(message);
+        }
+        String prefix = origin.description() + ": ";
+        return new ScenarioException(origin, message.startsWith(prefix) ? message.substring(prefix.length()) : message);
+    }
+
+    /** Says where a value was set, file and line where there is a file; nothing for a default. */
+    private static String place(ConfigOrigin origin) {
+        String description = origin.description();
+        if (description.startsWith("reference.conf")) {
+            return "";
+        }
+        int colon = description.lastIndexOf(": " + origin.lineNumber());
+        return colon < 0 ? description + ": " : description.substring(0, colon) + ":" + origin.lineNumber() + ": ";
     }
 }

@@ -52,7 +52,7 @@ final class ScenarioFile {
                     .withFallback(reference)
                     .resolve();
         } catch (ConfigException e) {
-            throw new ScenarioException(file + ": " + e.getMessage());
+            throw ScenarioException.of(e);
         }
     }
 
@@ -83,7 +83,7 @@ final class ScenarioFile {
                 return ConfigFactory.parseResources(ScenarioFile.class.getClassLoader(), file);
             }
         } catch (ConfigException e) {
-            throw new ScenarioException(String.valueOf(e.getMessage()));
+            throw ScenarioException.of(e);
         } catch (JacksonException e) {
             throw new ScenarioException(file + ":" + e.getLocation().getLineNr() + ": " + e.getOriginalMessage());
         } catch (IOException e) {
@@ -93,10 +93,16 @@ final class ScenarioFile {
     }
 
     private static Config readYaml(Path file) throws IOException {
-        var map = new YAMLMapper().readValue(file.toFile(), new TypeReference<Map<String, Object>>() {});
-        return map == null
-                ? ConfigFactory.empty()
-                : ConfigValueFactory.fromMap(map, file.toString()).toConfig();
+        var yaml = new YAMLMapper();
+        var root = yaml.readTree(file.toFile());
+        if (root.isMissingNode() || root.isNull()) {
+            return ConfigFactory.empty();
+        }
+        if (!root.isObject()) {
+            throw new ScenarioException(file + ": not a map of keys and values");
+        }
+        var map = yaml.convertValue(root, new TypeReference<Map<String, Object>>() {});
+        return ConfigValueFactory.fromMap(map, file.toString()).toConfig();
     }
 
     private static Config fromFlags(Map<String, String> flags) {

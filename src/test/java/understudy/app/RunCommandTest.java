@@ -1,0 +1,275 @@
+package understudy.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static understudy.app.CommandLineFixture.call;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+final class RunCommandTest {
+    private static final String SMALL = """
+            workload {
+              requests = 50
+              arrivals.request-rate = 20
+              sessions.turns { kind = uniform, min = 1, max = 3 }
+            }
+            cluster.replicas = 2
+            """;
+
+    @TempDir
+    private Path directory;
+
+    private String small;
+
+    @BeforeEach
+    void writeScenario() throws IOException {
+        small = write("small.conf", SMALL);
+    }
+
+    @Test
+    void run_printsTheReport() {
+        var run = call("run", small);
+
+        assertThat(run.exitCode).isZero();
+        assertThat(run.err).isEmpty();
+        assertThat(run.out)
+                .startsWith("============ Serving Benchmark Result ============\n")
+                .contains("Successful requests:                     50")
+                .contains("| Replica |")
+                .contains("x real time");
+    }
+
+    @Test
+    void jsonOnStdout_isNothingButJson() throws IOException {
+        var json = call("run", small, "--json", "-").json();
+
+        assertThat(json.get("completed").asInt()).isEqualTo(50);
+        assertThat(json.get("per_replica")).hasSize(2);
+    }
+
+    @Test
+    void sameSeed_givesTheSameBytes() throws IOException {
+        String first = call("run", small, "--json", "-").jsonWithoutHost();
+
+        assertThat(call("run", small, "--json", "-").jsonWithoutHost()).isEqualTo(first);
+        assertThat(call("run", small, "--json", "-", "--seed", "1").jsonWithoutHost())
+                .as("1 is the default")
+                .isEqualTo(first);
+        assertThat(call("run", small, "--json", "-", "--seed", "2").jsonWithoutHost())
+                .isNotEqualTo(first);
+    }
+
+    @Test
+    void files_areWrittenWhole() throws IOException {
+        var results = directory.resolve("a/b");
+        var json = directory.resolve("report.json");
+
+        var run = call("run", small, "--out", results.toString(), "--json", json.toString());
+
+        assertThat(run.exitCode).isZero();
+        assertThat(run.out).contains("Serving Benchmark Result");
+        assertThat(results.resolve("report.json")).hasSameTextualContentAs(json);
+        assertThat(Files.readAllLines(results.resolve("requests.csv"))).hasSize(51);
+        try (var files = Files.list(results)) {
+            assertThat(files.map(f -> f.getFileName().toString()))
+                    .containsExactlyInAnyOrder("report.json", "requests.csv");
+        }
+    }
+
+    @Test
+    void details_areSavedOnRequest() throws IOException {
+        var json = call("run", small, "--json", "-", "--save-detailed").json();
+
+        assertThat(json.get("itls")).hasSize(50);
+        assertThat(json.get("itls").get(0))
+                .hasSize(json.get("output_lens").get(0).asInt() - 1);
+        assertThat(call("run", small, "--json", "-").json().has("itls")).isFalse();
+    }
+
+    @Test
+    void dryRun_printsTheResolvedScenarioAndRunsNothing() {
+        var run = call("run", small, "--dry-run", "--set", "engine.max-num-seqs=7");
+
+        assertThat(run.exitCode).isZero();
+        assertThat(run.out)
+                .contains("max-num-seqs=\"7\"")
+                .contains("requests=50")
+                .doesNotContain("Successful");
+    }
+
+    @Test
+    void dryRunOutput_isAScenario() throws IOException {
+        String resolved = write("resolved.conf", call("run", small, "--dry-run").out);
+
+        assertThat(call("run", resolved, "--json", "-").jsonWithoutHost())
+                .isEqualTo(call("run", small, "--json", "-").jsonWithoutHost());
+    }
+
+    @Test
+    void yaml_isReadToo() throws IOException {
+        String yaml = write("small.yaml", """
+                cluster: { replicas: 2 }
+                workload:
+                  requests: 50
+                  arrivals: { request-rate: 20 }
+                  sessions: { turns: { kind: uniform, min: 1, max: 3 } }
+                """);
+
+        assertThat(call("run", yaml, "--json", "-").jsonWithoutHost())
+                .isEqualTo(call("run", small, "--json", "-").jsonWithoutHost());
+    }
+
+    @Test
+    void scenarioNotOnDisk_isFoundInTheJar() {
+        assertThat(call("run", "conf/bench/w1.conf", "--set", "workload.requests=3").exitCode)
+                .isZero();
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "engine.max-num-seq = 4 | :1: unknown key engine.max-num-seq; did you mean engine.max-num-seqs?",
+                "replicas = 4 | :1: unknown key replicas; did you mean cluster.replicas?",
+                "engine.max-num-seqs = 0 | :1: engine.max-num-seqs is 0, must be from 1 to 1000000",
+                "engine.max-num-seqs = many | :1: engine.max-num-seqs is \"many\", must be a whole number from 1",
+                "engine.max-num-seqs = [1] | :1: engine.max-num-seqs is [1], which is not the kind of value it takes",
+                "engine = 5 | :1: engine is a section, and takes no value of its own",
+                "seed { a = 1 } | :1: seed takes a single value, not a section",
+                "engine.max-num-batched-tokens = 8 | is 8, must be at least max-num-seqs, which is 1024",
+                "engine.max-model-len = 999999999 | engine.max-model-len is 999999999",
+                "engine.max-model-len = 5000000 | but the KV cache holds 463984 tokens",
+                "engine { enable-chunked-prefill = false, max-num-batched-tokens = 4096 }"
+                        + " | must be at least max-model-len, which is 131072",
+                "engine.scheduling-policy = lifo | is \"lifo\", must be one of fcfs, priority",
+                "latency.api-delay = 4 | must be a duration of at least 0 with a unit",
+                "latency.api-delay = -4ms | must be a duration of at least 0 with a unit",
+                "router.policy = best | must be one of round-robin, least-outstanding, prefix-aware",
+                "router.prefix-aware.cache-threshold = 2 | must be a number from 0.0 to 1.0",
+                "workload { kind = mooncake, trace = \"\" } | workload.trace is \"\", but this kind of workload needs a file",
+                "workload { kind = csv, trace = /nowhere } | workload.trace is \"/nowhere\", which is not a file",
+                "workload.arrivals.request-rate = 0 | must be a number above 0, or inf",
+                "workload.lengths.prompt.max = 0 | workload.lengths.prompt.max is 0, must be from 1",
+                "workload.lengths.prompt { kind = lognormal, mean = 0 } | must be above 0 for lognormal",
+                "workload.requests = 0 | workload.requests is 0, must be from 1",
+                "clock.speed = -1 | must be a number above 0, or max",
+                "engine { | :2: expecting a close"
+            })
+    void badScenario_isOneClearLineAndExitTwo(String line, String problem) throws IOException {
+        String file = write("bad.conf", line + "\n");
+        var results = directory.resolve("results");
+
+        var run = call("run", file, "--out", results.toString());
+
+        assertThat(run.exitCode).isEqualTo(2);
+        assertThat(run.err.lines()).hasSize(1);
+        assertThat(run.err).startsWith(file).contains(problem);
+        assertThat(run.out).isEmpty();
+        assertThat(results).doesNotExist();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "nonsense",
+                "{\"timestamp\": 0, \"input_length\": 5, \"output_length\": 5}",
+                "{\"timestamp\": 0, \"input_length\": -5, \"output_length\": 5, \"hash_ids\": [1]}"
+            })
+    void badTraceLine_isOneClearLineAndExitTwo(String line) throws IOException {
+        String good = "{\"timestamp\": 0, \"input_length\": 5, \"output_length\": 5, \"hash_ids\": [1]}\n";
+        String trace = write("trace.jsonl", good.repeat(20) + line + "\n");
+        String scenario = write("t.conf", "workload { kind = mooncake, trace = \"" + trace + "\" }");
+        var results = directory.resolve("results");
+
+        var run = call("run", scenario, "--out", results.toString());
+
+        assertThat(run.exitCode).isEqualTo(2);
+        assertThat(run.err.lines()).hasSize(1);
+        assertThat(run.err).startsWith(trace + ":21: ");
+        assertThat(results).doesNotExist();
+    }
+
+    @Test
+    void requestThatCanNeverFit_isReportedAsRejected() throws IOException {
+        String trace = write("trace.csv", "arrival_s,input_toks,output_toks\n0,500,5\n1,900,200\n2,500,5\n");
+        var run = call(
+                "run",
+                small,
+                "--set",
+                "workload.kind=csv",
+                "--set",
+                "workload.trace=" + trace,
+                "--set",
+                "engine.max-model-len=1000",
+                "--json",
+                "-");
+
+        assertThat(run.exitCode).isZero();
+        assertThat(run.json().get("completed").asInt()).isEqualTo(2);
+        assertThat(run.json().get("rejected").asInt()).isEqualTo(1);
+    }
+
+    @Test
+    void unknownKeyOnTheCommandLine_namesTheOption() {
+        var run = call("run", small, "--set", "engine.max-num-sequences=4");
+
+        assertThat(run.exitCode).isEqualTo(2);
+        assertThat(run.err)
+                .isEqualTo("--set engine.max-num-sequences: unknown key engine.max-num-sequences;"
+                        + " did you mean engine.max-num-seqs?\n");
+    }
+
+    @Test
+    void defaultThatDoesNotDo_isNamedByItsKey() {
+        var run = call("run", small, "--set", "workload.kind=azure");
+
+        assertThat(run.exitCode).isEqualTo(2);
+        assertThat(run.err)
+                .isEqualTo(
+                        "workload.trace is \"\", but this kind of workload needs a file: --set workload.trace=PATH\n");
+    }
+
+    @Test
+    void missingScenario_isReported() {
+        var run = call("run", "nowhere.conf");
+
+        assertThat(run.exitCode).isEqualTo(2);
+        assertThat(run.err).isEqualTo("nowhere.conf: no such file\n");
+    }
+
+    @Test
+    void placesThatCannotBeWritten_areReportedBeforeTheRun() throws IOException {
+        String file = write("file", "");
+
+        assertThat(call("run", small, "--out", file).err).isEqualTo("--out " + file + ": not a directory\n");
+        assertThat(call("run", small, "--json", "/nowhere/x.json").err)
+                .isEqualTo("--json /nowhere/x.json: no such directory\n");
+    }
+
+    @Test
+    void misuse_pointsToTheHelp() {
+        var run = call("run", small, "--sed", "4");
+
+        assertThat(run.exitCode).isEqualTo(2);
+        assertThat(run.err).contains("Unknown options: '--sed'").contains("Try 'understudy run --help'.");
+        assertThat(call("run").err).contains("Missing required parameter");
+        assertThat(call("rn").err).contains("Try 'understudy --help'.");
+    }
+
+    @Test
+    void help_showsExamples() {
+        assertThat(call("run", "--help").out).contains("understudy run conf/demo.conf");
+        assertThat(call("--help").out).contains("run");
+    }
+
+    private String write(String name, String text) throws IOException {
+        return Files.writeString(directory.resolve(name), text).toString();
+    }
+}

@@ -1,0 +1,104 @@
+package understudy.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What only a process of its own shows: exit codes, streams, and Ctrl-C. */
+final class RunProcessTest {
+    private static final Path KILL = Path.of("/bin/kill");
+    private static final int DIES_OF_SIGINT = 130;
+
+    @TempDir
+    private Path directory;
+
+    @Test
+    void interrupt_printsAPartialReport() throws IOException, InterruptedException {
+        assumeTrue(Files.isExecutable(KILL), "there is no " + KILL + " to send a signal with");
+        // Ten minutes of virtual time at wall-clock pace: it cannot end by itself.
+        var process = start("run", "conf/demo.conf", "--set", "clock.speed=1", "--set", "workload.requests=100000");
+        try {
+            awaitLoop(process);
+            new ProcessBuilder(KILL.toString(), "-INT", String.valueOf(process.pid()))
+                    .start()
+                    .waitFor();
+
+            assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+            assertThat(process.exitValue()).isEqualTo(DIES_OF_SIGINT);
+            assertThat(stdout()).contains("Serving Benchmark Result (partial)").contains("Unfinished requests:");
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    @Test
+    void redirectedStderr_getsNoProgress() throws IOException, InterruptedException {
+        var process = start("run", "conf/demo.conf", "--set", "workload.requests=200", "--json", "-");
+
+        assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(process.exitValue()).isZero();
+        assertThat(Files.readString(directory.resolve("err"))).isEmpty();
+        assertThat(stdout()).startsWith("{").endsWith("}\n");
+    }
+
+    @Test
+    void badInput_exitsWithTwo() throws IOException, InterruptedException {
+        var process = start("run", "nowhere.conf");
+
+        assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(process.exitValue()).isEqualTo(2);
+        assertThat(Files.readString(directory.resolve("err"))).isEqualTo("nowhere.conf: no such file\n");
+    }
+
+    private Process start(String... args) throws IOException {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:+IgnoreUnrecognizedVMOptions",
+                "--sun-misc-unsafe-memory-access=allow",
+                "--enable-native-access=ALL-UNNAMED",
+                "-cp",
+                System.getProperty("java.class.path"),
+                Understudy.class.getName()));
+        command.addAll(List.of(args));
+        return new ProcessBuilder(command)
+                .redirectOutput(directory.resolve("out").toFile())
+                .redirectError(directory.resolve("err").toFile())
+                .start();
+    }
+
+    /** The run has begun when its thread is there; a signal before that would only end the JVM. */
+    private static void awaitLoop(Process process) throws IOException, InterruptedException {
+        boolean isRunning = false;
+        while (!isRunning && process.isAlive()) {
+            isRunning = threadNames(process).contains("understudy");
+        }
+        // The scenario is read at the same time; it is checked once more that the process survived that.
+        assertThat(process.waitFor(2, TimeUnit.SECONDS)).isFalse();
+    }
+
+    private static List<String> threadNames(Process process) throws IOException {
+        var names = new ArrayList<String>();
+        var tasks = Path.of("/proc", String.valueOf(process.pid()), "task");
+        try (var threads = Files.newDirectoryStream(tasks)) {
+            for (var thread : threads) {
+                names.add(Files.readString(thread.resolve("comm")).strip());
+            }
+        } catch (NoSuchFileException e) {
+            return names; // a thread has just ended
+        }
+        return names;
+    }
+
+    private String stdout() throws IOException {
+        return Files.readString(directory.resolve("out"));
+    }
+}

@@ -1,0 +1,87 @@
+package understudy.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+final class ScenarioFileTest {
+    private static final String KEY = "engine.max-num-seqs";
+
+    @TempDir
+    private Path directory;
+
+    @Test
+    void flag_beatsEnvironmentBeatsFileBeatsDefault() throws IOException {
+        String empty = write("empty.conf", "");
+        String file = write("file.conf", KEY + " = 3");
+        var environment = Map.of("UNDERSTUDY_ENGINE_MAX_NUM_SEQS", "4");
+
+        assertThat(value(empty, Map.of(), Map.of())).isEqualTo(1024);
+        assertThat(value(file, Map.of(), Map.of())).isEqualTo(3);
+        assertThat(value(file, environment, Map.of())).isEqualTo(4);
+        assertThat(value(file, environment, Map.of(KEY, "5"))).isEqualTo(5);
+    }
+
+    @Test
+    void badEnvironment_isNamed() throws IOException {
+        var config =
+                new ScenarioFile(Map.of("UNDERSTUDY_ENGINE_MAX_NUM_SEQS", "x")).load(write("a.conf", ""), Map.of());
+
+        assertThatThrownBy(() -> Scenario.read(config))
+                .isInstanceOf(ScenarioException.class)
+                .hasMessageStartingWith("environment variable UNDERSTUDY_ENGINE_MAX_NUM_SEQS: " + KEY + " is \"x\"");
+    }
+
+    @Test
+    void values_areTakenAsTheyAre() throws IOException {
+        var config = new ScenarioFile(Map.of()).load(write("a.conf", ""), Map.of("workload.trace", "a//b #c: $d,e"));
+
+        assertThat(config.getString("workload.trace")).isEqualTo("a//b #c: $d,e");
+    }
+
+    @Test
+    void yamlWithAMistake_namesTheLine() throws IOException {
+        String file = write("a.yaml", "cluster:\n  replicas: [1\n");
+
+        assertThatThrownBy(() -> new ScenarioFile(Map.of()).load(file, Map.of()))
+                .isInstanceOf(ScenarioException.class)
+                .hasMessageStartingWith(file + ":");
+    }
+
+    @Test
+    void emptyYaml_isAllDefaults() throws IOException {
+        assertThat(value(write("a.yml", ""), Map.of(), Map.of())).isEqualTo(1024);
+    }
+
+    /** Every scenario that comes with the program. */
+    static Stream<Path> scenarios() throws IOException {
+        try (var files = Files.walk(Path.of("conf"))) {
+            return files.filter(file -> file.toString().endsWith(".conf")).toList().stream();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("scenarios")
+    void shippedScenario_isRight(Path file) {
+        assertThat(Scenario.read(new ScenarioFile(Map.of()).load(file.toString(), Map.of()))
+                        .numReplicas())
+                .isPositive();
+    }
+
+    private static int value(String file, Map<String, String> environment, Map<String, String> flags) {
+        return new ScenarioFile(environment).load(file, flags).getInt(KEY);
+    }
+
+    private String write(String name, String text) throws IOException {
+        return Files.writeString(directory.resolve(name), text).toString();
+    }
+}

@@ -1,0 +1,86 @@
+package understudy.cluster;
+
+import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
+import understudy.engine.Request;
+import understudy.engine.SchedulerConfig;
+import understudy.engine.SchedulingPolicy;
+import understudy.kvcache.BlockHasher;
+import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.Xxh3BlockHasher;
+import understudy.latency.LatencyModel;
+import understudy.latency.LinearLatency;
+import understudy.report.RequestRecord;
+import understudy.report.RunRecord;
+import understudy.routing.RoundRobin;
+import understudy.routing.RoutingPolicy;
+import understudy.runtime.VirtualTime;
+import understudy.workload.Workload;
+
+/** Builds clusters for tests and runs workloads on them. */
+final class ClusterFixture {
+    final BlockHasher hasher = new Xxh3BlockHasher(16);
+    int numReplicas = 1;
+    int numBlocks = 10_000;
+    int maxNumSeqs = 256;
+    int maxNumBatchedTokens = 2048;
+    int maxModelLen = 20_000;
+    boolean isAsync;
+    long apiDelayNanos;
+    LatencyModel latency = new LinearLatency(5e6, 0, 0, 0);
+    RoutingPolicy routing = new RoundRobin();
+    Duration kvEventDelay = Duration.ZERO;
+
+    ReplicaSpec replicaSpec() {
+        var scheduler = new SchedulerConfig(
+                maxNumSeqs, maxNumBatchedTokens, maxModelLen, 0, true, true, SchedulingPolicy.FCFS, isAsync, 16, true);
+        var kvCache = new KvCacheConfig(hasher, numBlocks, true, maxModelLen, routing.usesKvEvents());
+        return new ReplicaSpec(scheduler, kvCache, latency, apiDelayNanos, true);
+    }
+
+    ClusterSpec spec(Workload workload) {
+        return new ClusterSpec(Collections.nCopies(numReplicas, replicaSpec()), routing, kvEventDelay, workload);
+    }
+
+    /** Runs a workload to its end, as fast as possible. */
+    RunRecord run(Workload workload) {
+        return run(workload, Double.POSITIVE_INFINITY);
+    }
+
+    RunRecord run(Workload workload, double speed) {
+        var result = new CompletableFuture<RunRecord>();
+        try (var time = VirtualTime.<Cluster.Command>create(
+                "cluster", clock -> Cluster.create(clock, new Progress(), new Completing(result)))) {
+            time.onIdle(() -> result.completeExceptionally(new AssertionError("stalled")));
+            time.system().tell(new Cluster.Start(spec(workload)));
+            time.run(speed);
+            return result.join();
+        }
+    }
+
+    static List<RequestRecord> requests(RunRecord run) {
+        return IntStream.range(0, run.requests().size())
+                .mapToObj(run.requests()::get)
+                .toList();
+    }
+
+    /** Requests written down by hand, in order of arrival. */
+    static Workload workload(Request... requests) {
+        return new ListWorkload(List.of(requests));
+    }
+
+    private record Completing(CompletableFuture<RunRecord> result) implements Cluster.Observer {
+        @Override
+        public void onEnded(RunRecord run) {
+            result.complete(run);
+        }
+
+        @Override
+        public void onFailed(Throwable cause) {
+            result.completeExceptionally(cause);
+        }
+    }
+}

@@ -1,0 +1,264 @@
+package understudy.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static understudy.cluster.ClusterFixture.requests;
+import static understudy.cluster.ClusterFixture.workload;
+import static understudy.cluster.ListWorkload.request;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletionException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import understudy.engine.Request;
+import understudy.kvcache.SegmentedTokens;
+import understudy.report.Invariants;
+import understudy.report.Outcome;
+import understudy.report.RequestRecord;
+import understudy.report.RunRecord;
+import understudy.report.RunReport;
+import understudy.routing.PrefixAware;
+import understudy.workload.Distribution;
+import understudy.workload.GeneratedWorkload;
+import understudy.workload.OutputLimit;
+import understudy.workload.RandomStreams;
+import understudy.workload.TraceException;
+import understudy.workload.WholeNumbers;
+import understudy.workload.Workload;
+
+/** Whole clusters; a step takes 5 ms unless a test says otherwise. */
+final class ClusterInVirtualTimeTest {
+    private static final long MILLI = 1_000_000;
+
+    private final ClusterFixture cluster = new ClusterFixture();
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void oneRequest_takesOneStepPerToken(boolean isAsync) {
+        cluster.isAsync = isAsync;
+        cluster.apiDelayNanos = 4 * MILLI;
+
+        var run = cluster.run(workload(request(0, 10 * MILLI, 100, 4)));
+
+        // Queued 4 ms after its arrival at 10 ms, admitted at once; tokens after 1, 2, 3 and 4 steps of 5 ms.
+        var only = requests(run).get(0);
+        assertThat(only.queuedNanos()).isEqualTo(14 * MILLI);
+        assertThat(only.scheduledNanos()).isEqualTo(14 * MILLI);
+        assertThat(only.tokenNanos().toLongArray()).containsExactly(19 * MILLI, 24 * MILLI, 29 * MILLI, 34 * MILLI);
+        assertThat(only.firstTokenNanos()).isEqualTo(19 * MILLI);
+        assertThat(only.lastTokenNanos()).isEqualTo(34 * MILLI);
+        assertThat(run.endNanos()).isEqualTo(34 * MILLI);
+        assertThat(Invariants.check(run)).isEmpty();
+    }
+
+    @Test
+    void sync_admitsAnArrivalWhenTheRunningStepEnds() {
+        var run = cluster.run(workload(request(0, 0, 10, 10), request(1, 12 * MILLI, 10, 1)));
+
+        // Steps begin at 0, 5, 10, 15 ms; the arrival at 12 ms is in the one from 15 to 20 ms.
+        assertThat(byId(run, 1).scheduledNanos()).isEqualTo(15 * MILLI);
+        assertThat(byId(run, 1).firstTokenNanos()).isEqualTo(20 * MILLI);
+    }
+
+    @Test
+    void async_hasFixedTheNextStepAlready() {
+        cluster.isAsync = true;
+
+        var run = cluster.run(workload(request(0, 0, 10, 10), request(1, 12 * MILLI, 10, 1)));
+
+        // At 12 ms the steps from 10 and from 15 ms are fixed. The one from 20 ms is planned at 15 ms.
+        assertThat(byId(run, 1).scheduledNanos()).isEqualTo(15 * MILLI);
+        assertThat(byId(run, 1).firstTokenNanos()).isEqualTo(25 * MILLI);
+    }
+
+    @Test
+    void arrivalsOfOneInstant_areInOneStep() {
+        var run = cluster.run(workload(request(0, 0, 10, 2), request(1, 0, 10, 2), request(2, 0, 10, 2)));
+
+        assertThat(requests(run))
+                .allSatisfy(r -> assertThat(r.firstTokenNanos()).isEqualTo(5 * MILLI));
+        assertThat(run.replicas().get(0).stats().numSteps()).isEqualTo(2);
+    }
+
+    @Test
+    void longPrompt_isComputedInChunks() {
+        var run = cluster.run(workload(request(0, 0, 5_000, 1)));
+
+        // 2048 + 2048 + 904 tokens: three steps.
+        assertThat(byId(run, 0).firstTokenNanos()).isEqualTo(15 * MILLI);
+        assertThat(run.replicas().get(0).stats().numPrefillTokens()).isEqualTo(5_000);
+    }
+
+    @Test
+    void equalPromptsOfOneInstant_areComputedOnce() {
+        var prompt = SegmentedTokens.EMPTY.append(7, 100);
+
+        var run = cluster.run(workload(request(0, 0, prompt, 1), request(1, 0, prompt, 1)));
+
+        // The second one hits the 6 full blocks of the first one's 100 tokens, and computes 4.
+        assertThat(byId(run, 0).numCachedTokens()).isZero();
+        assertThat(byId(run, 1).numCachedTokens()).isEqualTo(96);
+        assertThat(run.replicas().get(0).stats().numPrefillTokens()).isEqualTo(104);
+    }
+
+    @Test
+    void fullCache_preemptsAndEverythingStillEnds() {
+        cluster.numBlocks = 64;
+        cluster.maxModelLen = 1_000;
+        var many = new ArrayList<Request>();
+        for (int id = 0; id < 40; id++) {
+            many.add(request(id, id * MILLI, 100 + id, 120));
+        }
+
+        var run = cluster.run(new ListWorkload(many));
+
+        var report = RunReport.of(run);
+        assertThat(report.numCompleted()).isEqualTo(40);
+        assertThat(report.totalOutputTokens()).isEqualTo(40 * 120);
+        assertThat(report.numPreemptions()).isPositive();
+        assertThat(requests(run).stream()
+                        .mapToInt(RequestRecord::numPreemptions)
+                        .sum())
+                .isEqualTo((int) report.numPreemptions());
+        assertThat(report.itl().count())
+                .as("every token but the first of each request")
+                .isEqualTo(40 * 119);
+        assertThat(Invariants.check(run)).isEmpty();
+    }
+
+    @Test
+    void requestThatNeverFits_isRejectedAndTheRunGoesOn() {
+        var run = cluster.run(workload(request(0, 0, 19_999, 2), request(1, 0, 10, 1)));
+
+        assertThat(byId(run, 0).outcome()).isEqualTo(Outcome.REJECTED);
+        assertThat(byId(run, 1).outcome()).isEqualTo(Outcome.COMPLETED);
+        assertThat(Invariants.check(run)).isEmpty();
+    }
+
+    @Test
+    void workloadWithoutRequests_ends() {
+        var run = cluster.run(workload());
+
+        assertThat(run.requests().size()).isZero();
+        assertThat(RunReport.of(run).requestThroughput()).isZero();
+        assertThat(Invariants.check(run)).isEmpty();
+    }
+
+    @Test
+    void prefixAwareRouting_hitsMoreThanRoundRobin() {
+        cluster.numReplicas = 4;
+        var roundRobin = RunReport.of(cluster.run(chat(1)));
+
+        cluster.routing = prefixAware();
+        var run = cluster.run(chat(1));
+        var prefixAware = RunReport.of(run);
+
+        assertThat(prefixAware.prefixCache().queries())
+                .isEqualTo(roundRobin.prefixCache().queries());
+        assertThat(prefixAware.prefixCache().hits())
+                .isGreaterThan(roundRobin.prefixCache().hits());
+        assertThat(Invariants.check(run)).isEmpty();
+    }
+
+    @Test
+    void kvEventsUnderWay_areNotKnownYet() {
+        cluster.numReplicas = 2;
+        cluster.routing = prefixAware();
+        cluster.kvEventDelay = Duration.ofMillis(50);
+        var prompt = SegmentedTokens.EMPTY.append(7, 200);
+
+        var run = cluster.run(workload(
+                request(0, 0, prompt, 1), request(1, 20 * MILLI, prompt, 1), request(2, 100 * MILLI, prompt, 1)));
+
+        // The event of the step that ends at 5 ms is known at 55 ms. Until then the less used replica is chosen.
+        assertThat(byId(run, 0).replicaIndex()).isEqualTo(0);
+        assertThat(byId(run, 1).replicaIndex()).isEqualTo(1);
+        assertThat(byId(run, 2).numCachedTokens()).isEqualTo(192);
+    }
+
+    @Test
+    void sameSeed_givesTheSameRun() {
+        cluster.numReplicas = 3;
+        cluster.isAsync = true;
+        cluster.latency = batch -> 4 * MILLI + 20_000L * batch.numTokens() + 50 * batch.decodeKvTokens();
+
+        assertThat(describe(cluster.run(chat(1)))).isEqualTo(describe(cluster.run(chat(1))));
+        assertThat(describe(cluster.run(chat(1)))).isNotEqualTo(describe(cluster.run(chat(2))));
+    }
+
+    @Test
+    void pacedRun_hasTheTokenTimesOfAJumpingOne() {
+        cluster.numReplicas = 2;
+        cluster.isAsync = true;
+        cluster.latency = batch -> 4 * MILLI + 20_000L * batch.numTokens() + 50 * batch.decodeKvTokens();
+
+        assertThat(describe(cluster.run(chat(1), 20))).isEqualTo(describe(cluster.run(chat(1))));
+    }
+
+    @Test
+    void badTrace_endsTheRunWithItsMessage() {
+        Workload broken = new ListWorkload(List.of(request(0, 0, 10, 1))) {
+            private int numRead;
+
+            @Override
+            public Request next() {
+                if (numRead++ == 1) {
+                    throw new TraceException("trace.csv", 2, "is broken");
+                }
+                return super.next();
+            }
+        };
+
+        assertThatThrownBy(() -> cluster.run(broken))
+                .isInstanceOf(CompletionException.class)
+                .hasCauseInstanceOf(TraceException.class)
+                .hasMessageContaining("trace.csv:2: is broken");
+    }
+
+    @Test
+    void failureDeepInside_endsTheRun() {
+        cluster.latency = batch -> {
+            throw new IllegalStateException("the device is on fire");
+        };
+
+        assertThatThrownBy(() -> cluster.run(workload(request(0, 0, 10, 1))))
+                .hasRootCauseMessage("the device is on fire")
+                .hasStackTraceContaining("replica 0 lost gpu");
+    }
+
+    private PrefixAware prefixAware() {
+        return new PrefixAware(cluster.hasher, cluster.numReplicas, new PrefixAware.Options(0, 64, 1.5));
+    }
+
+    /** 300 requests of sessions with two to four turns, in five groups. */
+    private GeneratedWorkload chat(long seed) {
+        var options = new GeneratedWorkload.Options(
+                300,
+                40,
+                1,
+                new WholeNumbers(new Distribution.Normal(60, 30), 1, 500),
+                new WholeNumbers(new Distribution.Normal(40, 20), 1, 500),
+                5,
+                WholeNumbers.fixed(200),
+                new WholeNumbers(new Distribution.Uniform(2, 4), 2, 4),
+                new Distribution.Exponential(0.5),
+                OutputLimit.MAX_TOKENS,
+                cluster.maxModelLen);
+        return new GeneratedWorkload(options, new RandomStreams(seed));
+    }
+
+    private static RequestRecord byId(RunRecord run, long id) {
+        return requests(run).stream()
+                .filter(r -> r.requestId() == id)
+                .findFirst()
+                .orElseThrow();
+    }
+
+    /** Everything that a report could show, token times included. */
+    private static String describe(RunRecord run) {
+        return run.log().stepDigest() + " " + requests(run);
+    }
+}

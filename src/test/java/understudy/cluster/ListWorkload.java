@@ -1,0 +1,48 @@
+package understudy.cluster;
+
+import java.util.Iterator;
+import java.util.List;
+import java.util.OptionalLong;
+import understudy.engine.OutputScript;
+import understudy.engine.Request;
+import understudy.kvcache.Prompt;
+import understudy.kvcache.SegmentedTokens;
+import understudy.kvcache.SyntheticTokens;
+import understudy.workload.Workload;
+
+/** A workload that a test has written down. */
+class ListWorkload implements Workload {
+    private final Iterator<Request> requests;
+
+    ListWorkload(List<Request> requests) {
+        this.requests = requests.iterator();
+    }
+
+    /** A prompt of its own, and an answer that ends at its limit. */
+    static Request request(long id, long arrivalNanos, int promptTokens, int outputTokens) {
+        return request(id, arrivalNanos, SegmentedTokens.EMPTY.append(id, promptTokens), outputTokens);
+    }
+
+    static Request request(long id, long arrivalNanos, SegmentedTokens prompt, int outputTokens) {
+        var output = new OutputScript(new SyntheticTokens(-1 - id), OutputScript.ENDLESS);
+        return Request.of(id, arrivalNanos, new Prompt(prompt), outputTokens, output);
+    }
+
+    @Override
+    public Request next() {
+        return requests.hasNext() ? requests.next() : null;
+    }
+
+    @Override
+    public Request followUp(Request request, int numOutputTokens, long atNanos) {
+        return null;
+    }
+
+    @Override
+    public OptionalLong total() {
+        return OptionalLong.empty();
+    }
+
+    @Override
+    public void close() {}
+}

@@ -1,0 +1,131 @@
+package understudy.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static understudy.cluster.ListWorkload.request;
+
+import java.time.Duration;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Test;
+import understudy.engine.FinishReason;
+import understudy.kvcache.KvCacheConfig;
+import understudy.report.Outcome;
+import understudy.report.RequestRecord;
+import understudy.testkit.VirtualTimeTestKit;
+
+/** What one replica says to the others; a step takes 5 ms. */
+final class ReplicaTest {
+    private static final long MILLI = 1_000_000;
+
+    @AutoClose
+    private final VirtualTimeTestKit kit = VirtualTimeTestKit.create();
+
+    private final ClusterFixture cluster = new ClusterFixture();
+    private final VirtualTimeTestKit.Inbox<Router.Command> router = kit.createInbox(Router.Command.class);
+    private final VirtualTimeTestKit.Inbox<MetricsCollector.Command> metrics =
+            kit.createInbox(MetricsCollector.Command.class);
+    private final VirtualTimeTestKit.Inbox<RequestEvent> client = kit.createInbox(RequestEvent.class);
+
+    @Test
+    void streamingSender_hearsOfEveryToken() {
+        var replica = spawn(false);
+        replica.tell(new Replica.Submit(request(7, 0, 20, 3), client.ref(), true));
+
+        kit.advance(Duration.ofMillis(20));
+
+        assertThat(client.messages())
+                .containsExactly(
+                        new RequestEvent.Token(7, 1, 5 * MILLI),
+                        new RequestEvent.Token(7, 2, 10 * MILLI),
+                        new RequestEvent.Token(7, 3, 15 * MILLI),
+                        new RequestEvent.Finished(7, FinishReason.LENGTH, 0, 3, 15 * MILLI));
+    }
+
+    @Test
+    void otherSenders_hearOfTheEndOnly() {
+        var replica = spawn(false);
+        replica.tell(new Replica.Submit(request(7, 0, 20, 3), client.ref(), false));
+
+        kit.advance(Duration.ofMillis(20));
+
+        assertThat(client.messages())
+                .containsExactly(new RequestEvent.Finished(7, FinishReason.LENGTH, 0, 3, 15 * MILLI));
+    }
+
+    @Test
+    void metrics_getOneMessagePerStep() {
+        var replica = spawn(false);
+        replica.tell(new Replica.Submit(request(7, 0, 20, 3), client.ref(), false));
+        replica.tell(new Replica.Submit(request(8, 0, 20, 3), client.ref(), false));
+
+        kit.advance(Duration.ofMillis(20));
+
+        // Two prompts of 20 tokens, then two steps of one token each; the gaps of both requests are one run of two.
+        assertThat(metrics.messages()).hasSize(3);
+        var first = (MetricsCollector.StepObserved) metrics.messages().get(0);
+        assertThat(first.numTokens()).isEqualTo(40);
+        assertThat(first.numSampled()).isEqualTo(2);
+        assertThat(first.gapNanos().toLongArray()).isEmpty();
+        var last = (MetricsCollector.StepObserved) metrics.messages().get(2);
+        assertThat(last.gapNanos().toLongArray()).containsExactly(5 * MILLI);
+        assertThat(last.gapCounts().toIntArray()).containsExactly(2);
+        assertThat(last.ended()).extracting(RequestRecord::requestId).containsExactly(7L, 8L);
+    }
+
+    @Test
+    void router_hearsOfLoadWhenItChanges() {
+        var replica = spawn(false);
+        replica.tell(new Replica.Submit(request(7, 0, 20, 4), client.ref(), false));
+
+        kit.advance(Duration.ofMillis(40));
+
+        assertThat(router.messages())
+                .containsExactly(new Router.ReplicaLoad(0, 1, 0, 0), new Router.ReplicaLoad(0, 0, 0, 1));
+    }
+
+    @Test
+    void kvEvents_arePublishedOncePerStep() {
+        var replica = spawn(true);
+        replica.tell(new Replica.Submit(request(7, 0, 40, 2), client.ref(), false));
+
+        kit.advance(Duration.ofMillis(40));
+
+        // 40 tokens are two full blocks, stored with the first step; the second step completes none.
+        var events = router.messages().stream()
+                .filter(KvBlockManager.KvEvents.class::isInstance)
+                .toList();
+        assertThat(events).hasSize(1);
+        assertThat(((KvBlockManager.KvEvents) events.get(0)).events()).hasSize(1);
+    }
+
+    @Test
+    void rejection_isToldToSenderAndMetrics() {
+        cluster.maxModelLen = 100;
+        var replica = spawn(false);
+        replica.tell(new Replica.Submit(request(7, 0, 90, 20), client.ref(), false));
+
+        kit.settle();
+
+        assertThat(client.messages()).singleElement().isInstanceOfSatisfying(RequestEvent.Rejected.class, rejected -> {
+            assertThat(rejected.requestId()).isEqualTo(7);
+            assertThat(rejected.reason()).contains("maximum context length is 100 tokens");
+        });
+        assertThat(metrics.messages())
+                .singleElement()
+                .isInstanceOfSatisfying(
+                        MetricsCollector.RequestEnded.class,
+                        ended -> assertThat(ended.ended().outcome()).isEqualTo(Outcome.REJECTED));
+    }
+
+    private ActorRef<Replica.Command> spawn(boolean publishesKvEvents) {
+        var peers = new Replica.Peers(router.ref(), metrics.ref(), publishesKvEvents);
+        var spec = cluster.replicaSpec();
+        var recording = new ReplicaSpec(
+                spec.scheduler(),
+                new KvCacheConfig(cluster.hasher, 1_000, true, cluster.maxModelLen, true),
+                spec.latency(),
+                0,
+                false);
+        return kit.spawn(Replica.create(kit.clock(), 0, recording, peers), "replica");
+    }
+}

@@ -1,0 +1,89 @@
+package understudy.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import it.unimi.dsi.fastutil.longs.LongArrayList;
+import org.junit.jupiter.api.Test;
+import understudy.kvcache.KvCacheAudit;
+
+/** Each law is broken once, to see that it is noticed. */
+final class InvariantsTest {
+    private final ReportFixture fixture = new ReportFixture();
+
+    @Test
+    void goodRun_breaksNothing() {
+        assertThat(Invariants.check(fixture.run())).isEmpty();
+    }
+
+    @Test
+    void lostRequest_isNoticed() {
+        fixture.numSent = 4;
+
+        assertThat(Invariants.check(fixture.run()))
+                .containsExactly("request conservation: 4 sent, but 3 ended and 0 are left");
+    }
+
+    @Test
+    void unfinishedRequests_areFineOnlyInAPartialRun() {
+        fixture.numSent = 5;
+        fixture.numUnfinished = 2;
+        assertThat(Invariants.check(fixture.run()))
+                .containsExactly("request conservation: 2 requests are left at the end");
+
+        fixture.isPartial = true;
+        assertThat(Invariants.check(fixture.run())).isEmpty();
+    }
+
+    @Test
+    void leakedBlock_isNoticed() {
+        fixture.audit = new KvCacheAudit(100, 98, 1, 0);
+
+        assertThat(Invariants.check(fixture.run()))
+                .singleElement()
+                .asString()
+                .startsWith("block conservation: replica 0");
+    }
+
+    @Test
+    void lostBlock_isNoticedAlsoInAPartialRun() {
+        fixture.isPartial = true;
+        fixture.audit = new KvCacheAudit(100, 98, 0, 0);
+        assertThat(Invariants.check(fixture.run())).hasSize(1);
+
+        fixture.audit = new KvCacheAudit(100, 98, 1, 1);
+        assertThat(Invariants.check(fixture.run()))
+                .as("a wrong reference count")
+                .hasSize(1);
+    }
+
+    @Test
+    void effectBeforeCause_isNoticed() {
+        fixture.numSent = 4;
+        fixture.log.addRequest(
+                new RequestRecord(9, 0, Outcome.COMPLETED, 50, 60, 55, 70, 80, 1, 0, 1, 0, new LongArrayList()));
+
+        assertThat(Invariants.check(fixture.run()))
+                .singleElement()
+                .asString()
+                .startsWith("causality: ")
+                .contains("9");
+    }
+
+    @Test
+    void tokenAfterTheEnd_isNoticed() {
+        fixture.numSent = 4;
+        long late = 11 * ReportFixture.SECOND;
+        fixture.log.addRequest(
+                new RequestRecord(9, 0, Outcome.COMPLETED, 50, 60, 65, 70, late, 1, 0, 1, 0, new LongArrayList()));
+
+        assertThat(Invariants.check(fixture.run())).hasSize(1);
+    }
+
+    @Test
+    void peeking_isNoticed() {
+        fixture.numPeeks = 3;
+
+        assertThat(Invariants.check(fixture.run()))
+                .containsExactly("no peeking: 3 reads of output that was not sampled yet");
+    }
+}

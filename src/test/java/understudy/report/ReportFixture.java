@@ -1,0 +1,83 @@
+package understudy.report;
+
+import it.unimi.dsi.fastutil.ints.IntArrayList;
+import it.unimi.dsi.fastutil.longs.LongArrayList;
+import java.util.List;
+import understudy.kvcache.KvCacheAudit;
+import understudy.kvcache.PrefixCacheStats;
+
+/**
+ * A run of 10 s with three requests: one of 4 tokens, one of a single token, one that was turned away.
+ *
+ * <p>Request 0 arrives at 1 s, is queued at 1.1, admitted at 1.5, has tokens at 2, 3, 4 and 5 s. Request 1 arrives at 3 s,
+ * is queued at 3.1, admitted at 3.1, has its token at 6 s. Request 2 arrives at 4 s.
+ */
+final class ReportFixture {
+    static final long SECOND = 1_000_000_000;
+
+    final RunLog log = new RunLog(true);
+    KvCacheAudit audit = new KvCacheAudit(100, 99, 0, 0);
+    long numSent = 3;
+    long numUnfinished;
+    long numPeeks;
+    boolean isPartial;
+
+    ReportFixture() {
+        log.addRequest(request(
+                0, 0, Outcome.COMPLETED, 1.0, 1.1, 1.5, new long[] {2 * SECOND, 3 * SECOND, 4 * SECOND, 5 * SECOND}));
+        log.addRequest(request(1, 1, Outcome.COMPLETED, 3.0, 3.1, 3.1, new long[] {6 * SECOND}));
+        log.addRequest(request(2, 1, Outcome.REJECTED, 4.0, 4.0, 4.0, new long[0]));
+        log.addGaps(new LongArrayList(new long[] {SECOND}), new IntArrayList(new int[] {3}));
+        for (int second = 2; second <= 6; second++) {
+            log.addStep(second == 6 ? 1 : 0, second * SECOND, 1, 1);
+        }
+    }
+
+    RunRecord run() {
+        return new RunRecord(
+                log,
+                List.of(
+                        new RunRecord.ReplicaRecord(stats(0, 1), audit, numUnfinished, numPeeks),
+                        new RunRecord.ReplicaRecord(stats(1, 2), new KvCacheAudit(100, 99, 0, 0), 0, 0)),
+                numSent,
+                10 * SECOND,
+                isPartial);
+    }
+
+    RunReport report() {
+        return RunReport.of(run());
+    }
+
+    static HostStats host() {
+        return new HostStats(0.5, 1_000, 2_000_000, 0, 0, 0);
+    }
+
+    private static ReplicaStats stats(int index, int numRequests) {
+        return new ReplicaStats(
+                index, numRequests, 4, 200, 3, 5 * SECOND, index, 0.25, new PrefixCacheStats(100, 40, 7, 3));
+    }
+
+    private static RequestRecord request(
+            int id, int replica, Outcome outcome, double arrival, double queued, double scheduled, long[] tokens) {
+        long firstToken = tokens.length > 0 ? tokens[0] : nanos(scheduled);
+        long lastToken = tokens.length > 0 ? tokens[tokens.length - 1] : nanos(scheduled);
+        return new RequestRecord(
+                id,
+                replica,
+                outcome,
+                nanos(arrival),
+                nanos(queued),
+                nanos(scheduled),
+                firstToken,
+                lastToken,
+                100 * (id + 1),
+                Math.max(0, 48 * (1 - id)),
+                tokens.length,
+                id,
+                new LongArrayList(tokens));
+    }
+
+    private static long nanos(double seconds) {
+        return Math.round(seconds * SECOND);
+    }
+}

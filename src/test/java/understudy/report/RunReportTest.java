@@ -1,0 +1,165 @@
+package understudy.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.io.StringWriter;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import understudy.kvcache.PrefixCacheStats;
+
+final class RunReportTest {
+    private final ReportFixture fixture = new ReportFixture();
+
+    @Test
+    void figures_countCompletedRequestsOnly() {
+        var report = fixture.report();
+
+        assertThat(report.numCompleted()).isEqualTo(2);
+        assertThat(report.numRejected()).isEqualTo(1);
+        assertThat(report.totalInputTokens()).isEqualTo(100 + 200);
+        assertThat(report.totalOutputTokens()).isEqualTo(4 + 1);
+        assertThat(report.requestThroughput()).isCloseTo(0.2, within(1e-12));
+        assertThat(report.outputThroughput()).isCloseTo(0.5, within(1e-12));
+        assertThat(report.totalTokenThroughput()).isCloseTo(30.5, within(1e-12));
+    }
+
+    @Test
+    void latencies_areThoseOfTheDefinitions() {
+        var report = fixture.report();
+
+        // TTFT 1 s and 3 s; queueing 0.4 s and 0; E2E 4 s and 3 s; TPOT only of request 0, (5 - 2) / 3.
+        assertThat(report.ttft().meanNanos()).isEqualTo(2e9);
+        assertThat(report.queueTime().meanNanos()).isEqualTo(0.2e9);
+        assertThat(report.e2el().maxNanos()).isEqualTo(4e9);
+        assertThat(report.tpot().count()).isEqualTo(1);
+        assertThat(report.tpot().meanNanos()).isEqualTo(1e9);
+        assertThat(report.itl().count()).isEqualTo(3);
+        assertThat(report.itl().p99Nanos()).isEqualTo(1e9);
+    }
+
+    @Test
+    void concurrency_isTheMostBetweenArrivalAndLastToken() {
+        // Request 0 lives from 1 s to 5 s, request 1 from 3 s to 6 s.
+        assertThat(fixture.report().maxConcurrentRequests()).isEqualTo(2);
+        assertThat(fixture.report().maxOutputTokensPerSecond()).isEqualTo(1);
+    }
+
+    @Test
+    void caches_areSummedOverReplicas() {
+        var report = fixture.report();
+
+        assertThat(report.prefixCache()).isEqualTo(new PrefixCacheStats(200, 80, 14, 6));
+        assertThat(report.prefixCacheHitRate()).isEqualTo(0.4);
+        assertThat(report.numPreemptions()).isEqualTo(1);
+    }
+
+    @Test
+    void digest_tellsRunsApart() {
+        var other = new ReportFixture();
+        other.log.addStep(0, 7 * ReportFixture.SECOND, 1, 1);
+
+        assertThat(new ReportFixture().report().stepDigest())
+                .isEqualTo(fixture.report().stepDigest());
+        assertThat(other.report().stepDigest()).isNotEqualTo(fixture.report().stepDigest());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"ttft", "tpot", "itl", "e2el"})
+    void json_hasVllmsLatencyKeys(String name) throws IOException {
+        var json = json();
+
+        for (String statistic : new String[] {"mean", "median", "std", "p90", "p95", "p99"}) {
+            assertThat(json.get(statistic + "_" + name + "_ms").isNumber()).isTrue();
+        }
+    }
+
+    @Test
+    void json_hasVllmsTotals() throws IOException {
+        var json = json();
+
+        assertThat(json.get("completed").asInt()).isEqualTo(2);
+        assertThat(json.get("duration").asDouble()).isEqualTo(10);
+        assertThat(json.get("total_input_tokens").asInt()).isEqualTo(300);
+        assertThat(json.get("total_output_tokens").asInt()).isEqualTo(5);
+        assertThat(json.get("request_throughput").asDouble()).isEqualTo(0.2);
+        assertThat(json.get("output_throughput").asDouble()).isEqualTo(0.5);
+        assertThat(json.get("mean_ttft_ms").asDouble()).isEqualTo(2_000);
+        assertThat(json.get("prefix_cache_queries").asInt()).isEqualTo(200);
+        assertThat(json.get("prefix_cache_hits").asInt()).isEqualTo(80);
+        assertThat(json.get("num_preemptions").asInt()).isEqualTo(1);
+        assertThat(json.get("per_replica")).hasSize(2);
+        assertThat(json.get("per_replica").get(1).get("busy_s").asDouble()).isEqualTo(5);
+        assertThat(json.get("host").get("speed_up").asDouble()).isEqualTo(20);
+    }
+
+    @Test
+    void json_listsTokenTimesOfCompletedRequests() throws IOException {
+        var json = json();
+
+        assertThat(json.get("request_ids").toString()).isEqualTo("[0,1]");
+        assertThat(json.get("output_lens").toString()).isEqualTo("[4,1]");
+        assertThat(json.get("ttfts").toString()).isEqualTo("[1.0,3.0]");
+        assertThat(json.get("itls").toString()).isEqualTo("[[1.0,1.0,1.0],[]]");
+    }
+
+    @Test
+    void json_leavesListsOutIfNothingWasKept() {
+        assertThat(JsonReport.write(fixture.report(), new RequestLog(false), ReportFixture.host()))
+                .doesNotContain("itls");
+    }
+
+    @Test
+    void console_looksLikeVllmBench() {
+        String text = ConsoleReport.write(fixture.report(), ReportFixture.host());
+
+        assertThat(text)
+                .startsWith("============ Serving Benchmark Result ============\n")
+                .contains("Successful requests:                     2         \n")
+                .contains("Rejected requests:                       1         \n")
+                .contains("Benchmark duration (s):                  10.00     \n")
+                .contains("---------------Time to First Token----------------\n")
+                .contains("Mean TTFT (ms):                          2000.00   \n")
+                .contains("-----Time per Output Token (excl. 1st token)------\n")
+                .contains("---------------Inter-token Latency----------------\n")
+                .contains("----------------End-to-end Latency----------------\n")
+                .contains("Prefix cache hit rate (%):               40.00     \n");
+        assertThat(text.lines().filter(line -> line.startsWith("|")))
+                .as("header and two replicas")
+                .hasSize(3);
+        assertThat(text).contains("|       1 |        2 | #################### |");
+    }
+
+    @Test
+    void console_saysWhenARunWasBrokenOff() {
+        fixture.isPartial = true;
+        fixture.numUnfinished = 5;
+
+        assertThat(ConsoleReport.write(fixture.report(), ReportFixture.host()))
+                .contains("(partial)")
+                .contains("Unfinished requests:                     5");
+    }
+
+    @Test
+    void csv_hasOneLinePerRequest() throws IOException {
+        var out = new StringWriter();
+        RequestsCsv.write(fixture.log.requests(), out);
+
+        assertThat(out.toString().lines())
+                .containsExactly(
+                        "request_id,replica,outcome,arrival_ms,queue_time_ms,ttft_ms,tpot_ms,e2el_ms,prompt_tokens,"
+                                + "cached_tokens,computed_tokens,output_tokens,num_preemptions",
+                        "0,0,completed,1000.000000,400.000000,1000.000000,1000.000000,4000.000000,100,48,52,4,0",
+                        "1,1,completed,3000.000000,0.000000,3000.000000,,3000.000000,200,0,200,1,1",
+                        "2,1,rejected,4000.000000,,,,,300,0,0,0,2");
+    }
+
+    private JsonNode json() throws IOException {
+        return new ObjectMapper()
+                .readTree(JsonReport.write(fixture.report(), fixture.log.requests(), ReportFixture.host()));
+    }
+}

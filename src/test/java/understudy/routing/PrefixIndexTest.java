@@ -1,0 +1,93 @@
+package understudy.routing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import understudy.kvcache.KvEvent;
+
+final class PrefixIndexTest {
+
+    @Test
+    void match_stopsAtTheFirstMissingBlock() {
+        var index = new PrefixIndex(3);
+        index.apply(0, RoutingFixture.stored(0, 16));
+        index.apply(1, RoutingFixture.stored(0, 16));
+        long[] hashes = RoutingFixture.hashes(0, 16);
+
+        index.apply(1, RoutingFixture.removed(hashes[1]));
+
+        assertThat(match(index, hashes, 3)).startsWith(4, 1, 0);
+    }
+
+    @Test
+    void cleared_forgetsOneReplicaOnly() {
+        var index = new PrefixIndex(2);
+        index.apply(0, RoutingFixture.stored(0, 16));
+        index.apply(1, RoutingFixture.stored(0, 8));
+        index.apply(0, List.of(new KvEvent.Cleared()));
+
+        assertThat(match(index, RoutingFixture.hashes(0, 16), 2)).startsWith(0, 2);
+        assertThat(index.size()).isEqualTo(2);
+        index.apply(1, List.of(new KvEvent.Cleared()));
+        assertThat(index.size()).isZero();
+    }
+
+    @Test
+    void copies_areNotCounted() {
+        var index = new PrefixIndex(1);
+        index.apply(0, RoutingFixture.stored(0, 4));
+        index.apply(0, RoutingFixture.stored(0, 4));
+
+        index.apply(0, RoutingFixture.removed(RoutingFixture.hashes(0, 4)));
+
+        assertThat(match(index, RoutingFixture.hashes(0, 4), 1)).startsWith(0);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 8, 64, 65, 200})
+    void agreesWithSetsOfHashes(int numReplicas) {
+        var random = new Random(2);
+        var index = new PrefixIndex(numReplicas);
+        List<Set<Long>> held = new ArrayList<>();
+        for (int i = 0; i < numReplicas; i++) {
+            held.add(new HashSet<>());
+        }
+        for (int i = 0; i < 5_000; i++) {
+            int replica = random.nextInt(numReplicas);
+            int start = 1_000 * random.nextInt(3);
+            int length = 4 + random.nextInt(40);
+            var hashes =
+                    LongStream.of(RoutingFixture.hashes(start, length)).boxed().toList();
+            if (random.nextBoolean()) {
+                index.apply(replica, RoutingFixture.stored(start, length));
+                held.get(replica).addAll(hashes);
+            } else {
+                index.apply(replica, RoutingFixture.removed(RoutingFixture.hashes(start, length)));
+                held.get(replica).removeAll(hashes);
+            }
+        }
+        for (int start = 0; start < 3_000; start += 1_000) {
+            long[] hashes = RoutingFixture.hashes(start, 40);
+            int[] overlaps = match(index, hashes, numReplicas);
+            for (int replica = 0; replica < numReplicas; replica++) {
+                var here = held.get(replica);
+                long expected = LongStream.of(hashes).takeWhile(here::contains).count();
+                assertThat((long) overlaps[replica]).isEqualTo(expected);
+            }
+        }
+    }
+
+    private static int[] match(PrefixIndex index, long[] hashes, int numReplicas) {
+        var overlaps = new int[(numReplicas + 63) / 64 * 64];
+        index.match(hashes, overlaps);
+        return overlaps;
+    }
+}

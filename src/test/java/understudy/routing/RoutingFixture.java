@@ -1,0 +1,46 @@
+package understudy.routing;
+
+import it.unimi.dsi.fastutil.longs.LongArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+import understudy.engine.OutputScript;
+import understudy.engine.Request;
+import understudy.kvcache.KvEvent;
+import understudy.kvcache.Prompt;
+import understudy.kvcache.TokenIds;
+import understudy.kvcache.Xxh3BlockHasher;
+
+/** Requests and events over runs of consecutive token ids, in blocks of 4. */
+final class RoutingFixture {
+    private static final Xxh3BlockHasher HASHER = new Xxh3BlockHasher(4);
+
+    private RoutingFixture() {}
+
+    static ClusterView view(int numReplicas) {
+        var view = new ClusterView();
+        IntStream.range(0, numReplicas).forEach(i -> view.addReplica());
+        return view;
+    }
+
+    static Prompt prompt(int firstToken, int numTokens) {
+        return new Prompt(
+                new TokenIds(IntStream.range(firstToken, firstToken + numTokens).toArray()));
+    }
+
+    static Request request(long id, int firstToken, int numTokens) {
+        return Request.of(id, 0, prompt(firstToken, numTokens), 10, new OutputScript(i -> i, 10));
+    }
+
+    static long[] hashes(int firstToken, int numTokens) {
+        return prompt(firstToken, numTokens).blockHashes(HASHER);
+    }
+
+    static List<KvEvent> stored(int firstToken, int numTokens) {
+        var prompt = prompt(firstToken, numTokens);
+        return List.of(new KvEvent.Stored(new LongArrayList(prompt.blockHashes(HASHER)), false, 0, prompt.tokens(), 0));
+    }
+
+    static List<KvEvent> removed(long... hashes) {
+        return List.of(new KvEvent.Removed(new LongArrayList(hashes)));
+    }
+}

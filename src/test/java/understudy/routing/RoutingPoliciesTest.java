@@ -1,0 +1,111 @@
+package understudy.routing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+import understudy.engine.Request;
+import understudy.kvcache.Xxh3BlockHasher;
+
+final class RoutingPoliciesTest {
+    private static final Request COLD = RoutingFixture.request(0, 90_000, 20);
+
+    @Test
+    void roundRobin_goesRound() {
+        var policy = new RoundRobin();
+        var view = RoutingFixture.view(3);
+
+        assertThat(new int[] {
+                    policy.choose(COLD, view),
+                    policy.choose(COLD, view),
+                    policy.choose(COLD, view),
+                    policy.choose(COLD, view)
+                })
+                .containsExactly(0, 1, 2, 0);
+    }
+
+    @Test
+    void leastOutstanding_countsWhatWasSentAndHasNotEnded() {
+        var view = RoutingFixture.view(3);
+        dispatch(view, 0, 5);
+        dispatch(view, 1, 9);
+        dispatch(view, 2, 6);
+        view.onEnded(1, 6);
+
+        // 5, 9 - 6 = 3, and 6 are outstanding.
+        assertThat(new LeastOutstanding().choose(COLD, view)).isEqualTo(1);
+    }
+
+    @Test
+    void leastOutstanding_breaksTiesByWhatWasSentSoFar() {
+        var view = RoutingFixture.view(3);
+        dispatch(view, 0, 4);
+        view.onEnded(0, 4);
+        dispatch(view, 1, 2);
+        view.onEnded(1, 2);
+        dispatch(view, 2, 3);
+        view.onEnded(2, 3);
+
+        assertThat(new LeastOutstanding().choose(COLD, view)).isEqualTo(1);
+    }
+
+    @Test
+    void prefixAware_goesWhereMostBlocksAre() {
+        var policy = prefixAware(0, 64);
+        var view = RoutingFixture.view(3);
+        dispatch(view, 2, 10);
+        policy.onKvEvents(1, RoutingFixture.stored(0, 8));
+        policy.onKvEvents(2, RoutingFixture.stored(0, 16));
+
+        assertThat(policy.choose(RoutingFixture.request(0, 0, 20), view)).isEqualTo(2);
+        assertThat(policy.choose(RoutingFixture.request(0, 0, 8), view))
+                .as("equal overlap: the less loaded one")
+                .isEqualTo(1);
+        assertThat(policy.choose(COLD, view))
+                .as("no overlap: the least loaded one")
+                .isEqualTo(0);
+    }
+
+    @Test
+    void prefixAware_wantsMoreThanItsThreshold() {
+        var policy = prefixAware(0.4, 64);
+        var view = RoutingFixture.view(2);
+        policy.onKvEvents(1, RoutingFixture.stored(0, 8));
+
+        // 2 of 5 blocks are exactly 0.4, which is not enough; 2 of 4 are.
+        assertThat(policy.choose(RoutingFixture.request(0, 0, 20), view)).isEqualTo(0);
+        assertThat(policy.choose(RoutingFixture.request(0, 0, 16), view)).isEqualTo(1);
+    }
+
+    @Test
+    void prefixAware_ignoresTheCacheWhenLoadsAreOutOfBalance() {
+        var policy = prefixAware(0, 64);
+        var view = RoutingFixture.view(2);
+        policy.onKvEvents(1, RoutingFixture.stored(0, 20));
+        dispatch(view, 1, 64);
+
+        assertThat(policy.choose(RoutingFixture.request(0, 0, 20), view))
+                .as("64 is not more than 64")
+                .isEqualTo(1);
+        dispatch(view, 1, 1);
+        assertThat(policy.choose(RoutingFixture.request(0, 0, 20), view))
+                .as("65 > 64 and 65 > 0")
+                .isEqualTo(0);
+        // 140 - 100 = 40 is not more than 64; 240 - 140 = 100 is, and 240 > 1.5 * 140 = 210.
+        dispatch(view, 0, 100);
+        dispatch(view, 1, 75);
+        assertThat(policy.choose(RoutingFixture.request(0, 0, 20), view)).isEqualTo(1);
+        dispatch(view, 0, 40);
+        dispatch(view, 1, 100);
+        assertThat(policy.choose(RoutingFixture.request(0, 0, 20), view)).isEqualTo(0);
+    }
+
+    private static PrefixAware prefixAware(double threshold, long absThreshold) {
+        return new PrefixAware(new Xxh3BlockHasher(4), 3, new PrefixAware.Options(threshold, absThreshold, 1.5));
+    }
+
+    private static void dispatch(ClusterView view, int replica, int count) {
+        for (int i = 0; i < count; i++) {
+            view.onDispatched(replica);
+        }
+    }
+}

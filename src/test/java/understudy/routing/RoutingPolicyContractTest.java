@@ -1,0 +1,72 @@
+package understudy.routing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import understudy.kvcache.Xxh3BlockHasher;
+
+/** What holds for every policy. */
+final class RoutingPolicyContractTest {
+    private static final int REPLICAS = 5;
+
+    static Stream<Supplier<RoutingPolicy>> policies() {
+        return Stream.of(
+                RoundRobin::new,
+                LeastOutstanding::new,
+                () -> new PrefixAware(new Xxh3BlockHasher(4), REPLICAS, new PrefixAware.Options(0, 3, 1.5)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("policies")
+    void choice_isAReplica(Supplier<RoutingPolicy> policies) {
+        assertThat(history(policies.get())).allMatch(chosen -> chosen >= 0 && chosen < REPLICAS);
+    }
+
+    @ParameterizedTest
+    @MethodSource("policies")
+    void equalHistories_giveEqualChoices(Supplier<RoutingPolicy> policies) {
+        assertThat(history(policies.get())).isEqualTo(history(policies.get()));
+    }
+
+    @ParameterizedTest
+    @MethodSource("policies")
+    void equalLoadWithoutCache_isSpreadEvenly(Supplier<RoutingPolicy> policies) {
+        var policy = policies.get();
+        var view = RoutingFixture.view(REPLICAS);
+        var counts = new int[REPLICAS];
+
+        for (int i = 0; i < 10 * REPLICAS; i++) {
+            int chosen = policy.choose(RoutingFixture.request(i, 100 * i, 8), view);
+            counts[chosen]++;
+            view.onDispatched(chosen);
+            view.onEnded(chosen, counts[chosen]);
+        }
+
+        assertThat(counts).containsOnly(10);
+    }
+
+    /** Random requests, of which some end, and random KV events. */
+    private static List<Integer> history(RoutingPolicy policy) {
+        var random = new Random(9);
+        var view = RoutingFixture.view(REPLICAS);
+        var ended = new long[REPLICAS];
+        var choices = new ArrayList<Integer>();
+        for (int i = 0; i < 2_000; i++) {
+            int chosen = policy.choose(RoutingFixture.request(i, 10 * random.nextInt(20), 20), view);
+            choices.add(chosen);
+            view.onDispatched(chosen);
+            int replica = random.nextInt(REPLICAS);
+            if (ended[replica] < view.dispatched(replica)) {
+                view.onEnded(replica, ++ended[replica]);
+            }
+            policy.onKvEvents(replica, RoutingFixture.stored(10 * random.nextInt(20), 20));
+        }
+        return choices;
+    }
+}

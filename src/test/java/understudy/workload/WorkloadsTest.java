@@ -1,0 +1,229 @@
+package understudy.workload;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import understudy.engine.Request;
+import understudy.kvcache.SegmentedTokens;
+import understudy.kvcache.TokenSequence;
+
+final class WorkloadsTest {
+    private static final int MAX_MODEL_LEN = 10_000;
+
+    @Test
+    void uniquePrompts_shareNothing() {
+        var requests = arrivals(generated(100, 0, 1));
+
+        assertThat(requests)
+                .hasSize(100)
+                .allSatisfy(r -> assertThat(r.prompt().length()).isEqualTo(50));
+        assertThat(commonPrefix(requests.get(0), requests.get(1))).isLessThan(3);
+        assertThat(requests).extracting(Request::id).isSorted().doesNotHaveDuplicates();
+        assertThat(requests).extracting(Request::arrivalNanos).isSorted();
+    }
+
+    @Test
+    void prefixGroups_areSharedWithinAndNotAcross() {
+        var requests = arrivals(generated(200, 2, 1));
+
+        // With 200 requests in 2 groups, the first one shares its 30-token prefix with about half of the others.
+        long sharing = requests.stream()
+                .skip(1)
+                .filter(r -> commonPrefix(requests.get(0), r) >= 30)
+                .count();
+        assertThat(sharing).isBetween(60L, 140L);
+        assertThat(requests).allSatisfy(r -> assertThat(r.prompt().length()).isEqualTo(80));
+    }
+
+    @Test
+    void nextTurn_repeatsHistoryAndAnswerAndAddsAText() {
+        var workload = generated(10, 1, 3);
+        var first = workload.next();
+
+        var second = workload.followUp(first, 20, 1_000);
+
+        // 80 tokens, the answer's 20, and 50 new ones, after a think time of 2 s.
+        assertThat(second.prompt().length()).isEqualTo(150);
+        assertThat(second.arrivalNanos()).isEqualTo(2_000_001_000L);
+        assertThat(commonPrefix(first, second)).isEqualTo(80);
+        var answer = IntStream.range(0, 20).map(i -> sampled(first, i));
+        assertThat(IntStream.range(80, 100)
+                        .map(i -> second.prompt().tokens().tokenAt(i))
+                        .toArray())
+                .isEqualTo(answer.toArray());
+        assertThat(workload.followUp(second, 20, 2_000)).isNotNull();
+        assertThat(workload.followUp(second, 20, 2_000)).as("answered twice").isNull();
+    }
+
+    @Test
+    void requestThatFailed_endsItsSession() {
+        var workload = generated(10, 1, 3);
+
+        assertThat(workload.followUp(workload.next(), 0, 1_000)).isNull();
+    }
+
+    @Test
+    void turns_addUpToTheNumberOfRequests() {
+        var workload = generated(100, 0, 7);
+        var requests = new ArrayList<>(arrivals(workload));
+        for (int i = 0; i < requests.size(); i++) {
+            var followUp = workload.followUp(requests.get(i), 5, 0);
+            if (followUp != null) {
+                requests.add(followUp);
+            }
+        }
+
+        assertThat(requests).hasSize(100);
+        assertThat(workload.total()).hasValue(100);
+    }
+
+    @Test
+    void whatASessionSays_doesNotDependOnHowFastItIsServed() {
+        var one = generated(20, 1, 4);
+        var other = generated(20, 1, 4);
+        var session = one.next();
+        var sameSession = other.next();
+        // In the other run a second session gets ahead of the first one's next turn.
+        other.followUp(other.next(), 9, 0);
+
+        var turn = one.followUp(session, 9, 100);
+        var sameTurn = other.followUp(sameSession, 9, 900);
+
+        assertThat(turn.prompt().length()).isEqualTo(sameTurn.prompt().length());
+        assertThat(commonPrefix(turn, sameTurn)).isEqualTo(turn.prompt().length());
+    }
+
+    @ParameterizedTest
+    @EnumSource(OutputLimit.class)
+    void outputLimit_decidesWhoEndsTheAnswer(OutputLimit limit) {
+        var workload = new TraceWorkload(rows(row(0, 100, 7)), "trace", options(1, 0, limit));
+        var request = workload.next();
+        boolean isHidden = limit == OutputLimit.END_OF_SEQUENCE;
+
+        assertThat(request.maxTokens()).isEqualTo(isHidden ? MAX_MODEL_LEN - 100 : 7);
+        for (int i = 1; i < 7; i++) {
+            assertThat(request.output().sample()).isFalse();
+        }
+        assertThat(request.output().sample()).isEqualTo(isHidden);
+    }
+
+    @Test
+    void trace_isScaledAndLimited() {
+        var reader = rows(row(0, 10, 1), row(1_000, 10, 1), row(2_000, 10, 1));
+        var requests = arrivals(new TraceWorkload(reader, "trace", options(0.5, 2, OutputLimit.MAX_TOKENS)));
+
+        assertThat(requests).extracting(Request::arrivalNanos).containsExactly(0L, 500L);
+    }
+
+    @Test
+    void traceOutOfOrder_isRefused() {
+        var workload =
+                new TraceWorkload(rows(row(5, 10, 1), row(4, 10, 1)), "t.csv", options(1, 0, OutputLimit.MAX_TOKENS));
+        workload.next();
+
+        assertThatThrownBy(workload::next)
+                .isInstanceOf(TraceException.class)
+                .hasMessage("t.csv: request 2 arrives before the one above it; sort the file by arrival");
+    }
+
+    @Test
+    void agenda_mergesArrivalsAndFollowUps() {
+        var agenda = new LoadAgenda(generated(6, 0, 2));
+        var first = agenda.pollDue(agenda.nextNanos());
+        long secondNanos = agenda.nextNanos();
+
+        agenda.onEnded(first.id(), 5, 0);
+
+        // The follow-up is due 2 s after the answer; arrivals come every 0.1 s on average, so they go first.
+        assertThat(agenda.nextNanos()).isEqualTo(secondNanos);
+        assertThat(agenda.pollDue(secondNanos - 1)).as("not yet").isNull();
+        var second = agenda.pollDue(secondNanos);
+        var third = agenda.pollDue(Long.MAX_VALUE - 1);
+        assertThat(agenda.nextNanos()).isEqualTo(2_000_000_000L);
+        var followUp = agenda.pollDue(2_000_000_000L);
+        assertThat(followUp.prompt().length()).isEqualTo(50 + 5 + 50);
+        assertThat(agenda.numSent()).isEqualTo(4);
+        assertThat(agenda.isDone()).isFalse();
+
+        List.of(second, third, followUp).forEach(r -> agenda.onEnded(r.id(), 0, 0));
+        assertThat(agenda.isDone()).isTrue();
+        assertThat(agenda.nextNanos()).isEqualTo(LoadAgenda.NEVER);
+    }
+
+    @Test
+    void agenda_refusesTheEndOfWhatIsNotOutstanding() {
+        var agenda = new LoadAgenda(generated(1, 0, 1));
+
+        assertThatIllegalStateException()
+                .isThrownBy(() -> agenda.onEnded(0, 1, 0))
+                .withMessageContaining("0");
+    }
+
+    private static GeneratedWorkload generated(int numRequests, int numGroups, int numTurns) {
+        var options = new GeneratedWorkload.Options(
+                numRequests,
+                10,
+                1,
+                WholeNumbers.fixed(50),
+                WholeNumbers.fixed(20),
+                numGroups,
+                WholeNumbers.fixed(30),
+                WholeNumbers.fixed(numTurns),
+                new Distribution.Fixed(2),
+                OutputLimit.MAX_TOKENS,
+                MAX_MODEL_LEN);
+        return new GeneratedWorkload(options, new RandomStreams(1));
+    }
+
+    private static List<Request> arrivals(Workload workload) {
+        var requests = new ArrayList<Request>();
+        for (var request = workload.next(); request != null; request = workload.next()) {
+            requests.add(request);
+        }
+        return requests;
+    }
+
+    private static TraceWorkload.Options options(double timeScale, long limit, OutputLimit outputLimit) {
+        return new TraceWorkload.Options(timeScale, limit, outputLimit, MAX_MODEL_LEN);
+    }
+
+    private static TraceRow row(long arrivalNanos, int promptTokens, int outputTokens) {
+        return new TraceRow(arrivalNanos, SegmentedTokens.EMPTY.append(1, promptTokens), outputTokens);
+    }
+
+    private static TraceReader rows(TraceRow... rows) {
+        Iterator<TraceRow> iterator = List.of(rows).iterator();
+        return new TraceReader() {
+            @Override
+            public TraceRow next() {
+                return iterator.hasNext() ? iterator.next() : null;
+            }
+
+            @Override
+            public void close() {}
+        };
+    }
+
+    private static int sampled(Request request, int index) {
+        request.output().sample();
+        return request.output().tokenAt(index);
+    }
+
+    private static int commonPrefix(Request one, Request other) {
+        TokenSequence a = one.prompt().tokens();
+        TokenSequence b = other.prompt().tokens();
+        int i = 0;
+        while (i < Math.min(a.length(), b.length()) && a.tokenAt(i) == b.tokenAt(i)) {
+            i++;
+        }
+        return i;
+    }
+}
