@@ -63,7 +63,7 @@ final class ScenarioFile {
     }
 
     private static Config reference() {
-        var everything = ConfigFactory.parseResources("reference.conf");
+        var everything = ConfigFactory.parseResources(ScenarioFile.class.getClassLoader(), "reference.conf");
         Config ours = ConfigFactory.empty();
         for (String section : SECTIONS) {
             ours = ours.withValue(section, everything.getValue(section));

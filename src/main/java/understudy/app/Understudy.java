@@ -31,6 +31,7 @@ public final class Understudy {
     static CommandLine commandLine() {
         return new CommandLine(new Understudy())
                 .setCaseInsensitiveEnumValuesAllowed(true)
+                .setUsageHelpWidth(110)
                 .setParameterExceptionHandler((failure, args) -> onMisuse(failure))
                 .setExecutionExceptionHandler((failure, command, parsed) -> onFailure(failure, command.getErr()));
     }

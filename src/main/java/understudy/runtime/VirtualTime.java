@@ -55,7 +55,11 @@ public final class VirtualTime<T> implements Clock, AutoCloseable {
         LoggerFactory.getLogger(VirtualTime.class);
         loop = new EventLoop(name);
         loop.start();
-        var setup = BootstrapSetup.create(settings()).withDefaultExecutionContext(new LoopExecutionContext(loop));
+        // Not the context class loader of whatever thread this is: some hosts have one that does not see Pekko.
+        var classLoader = VirtualTime.class.getClassLoader();
+        var setup = BootstrapSetup.create(settings(classLoader))
+                .withClassloader(classLoader)
+                .withDefaultExecutionContext(new LoopExecutionContext(loop));
         VirtualTimeScheduler.setLoopOfNewSystem(loop);
         try {
             system = ActorSystem.create(guardian.apply(this), name, setup);
@@ -153,8 +157,8 @@ public final class VirtualTime<T> implements Clock, AutoCloseable {
         loop.whenStopped().exceptionally(error -> null).join();
     }
 
-    private static Config settings() {
-        return ConfigFactory.parseString(SETTINGS).withFallback(ConfigFactory.load());
+    private static Config settings(ClassLoader classLoader) {
+        return ConfigFactory.parseString(SETTINGS).withFallback(ConfigFactory.load(classLoader));
     }
 
     private void requireOutside(String method) {

@@ -61,6 +61,27 @@ final class LatencyStatsTest {
     }
 
     @Test
+    void manyDifferentGaps_areMergedWithoutLoss() {
+        var gaps = new TokenGaps();
+        // Every number below 300,000 once, in an order that spreads over the whole range, and then every third once
+        // more.
+        for (long i = 0; i < 300_000; i++) {
+            gaps.add(i * 7_919 % 300_000, 1);
+        }
+        for (long i = 0; i < 300_000; i += 3) {
+            gaps.add(i, 1);
+        }
+
+        var stats = gaps.stats();
+
+        // 0 + ... + 299,999 = 44,999,850,000, and 3 * (0 + ... + 99,999) = 14,999,850,000; 400,000 gaps in all.
+        assertThat(stats.count()).isEqualTo(400_000);
+        assertThat(stats.meanNanos()).isCloseTo(149_999.25, within(1e-6));
+        assertThat(stats.maxNanos()).isEqualTo(299_999);
+        assertThat(gaps.stats()).as("asking does not change it").isEqualTo(stats);
+    }
+
+    @Test
     void tokenRate_findsTheBusiestSecond() {
         var rate = new TokenRate();
         rate.add(900_000_000L, 5);

@@ -9,6 +9,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.Adapter;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
@@ -173,6 +174,20 @@ final class VirtualTimeTest {
 
         assertThat(time.system().getWhenTerminated().toCompletableFuture()).succeedsWithin(Duration.ofSeconds(10));
         assertThat(events).isEmpty();
+    }
+
+    @Test
+    void contextClassLoaderThatKnowsNothing_doesNotMatter() throws InterruptedException {
+        var failure = new AtomicReference<Throwable>();
+        var stranger = new Thread(
+                () -> VirtualTime.create("other", clock -> Behaviors.empty()).close());
+        stranger.setContextClassLoader(ClassLoader.getPlatformClassLoader());
+        stranger.setUncaughtExceptionHandler((thread, thrown) -> failure.set(thrown));
+
+        stranger.start();
+        stranger.join();
+
+        assertThat(failure).hasNullValue();
     }
 
     @Test
