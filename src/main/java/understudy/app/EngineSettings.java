@@ -1,7 +1,12 @@
 package understudy.app;
 
+import understudy.engine.PreemptionVictim;
 import understudy.engine.SchedulerConfig;
 import understudy.engine.SchedulingPolicy;
+import understudy.kvcache.BlockHasher;
+import understudy.kvcache.CborBlockHasher;
+import understudy.kvcache.EvictionPolicy;
+import understudy.kvcache.FreeOrder;
 import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.Xxh3BlockHasher;
 
@@ -21,6 +26,12 @@ record EngineSettings(SchedulerConfig scheduler, KvCacheConfig kvCache) {
     private static final String MAX_NUM_BATCHED_TOKENS = "max-num-batched-tokens";
     private static final String MAX_MODEL_LEN = "max-model-len";
 
+    private enum HashAlgorithm {
+        XXH3,
+        SHA256_CBOR,
+        XXHASH_CBOR
+    }
+
     /** Reads both sections. */
     static EngineSettings read(Section engine, Section kvCache, boolean recordsKvEvents) {
         int blockSize = kvCache.wholeNumber("block-size", 1, 4096);
@@ -29,21 +40,38 @@ record EngineSettings(SchedulerConfig scheduler, KvCacheConfig kvCache) {
         int maxModelLen = maxModelLen(engine, (numGpuBlocks - 1L) * blockSize);
         int maxNumSeqs = engine.wholeNumber("max-num-seqs", 1, MAX_SEQS);
         boolean chunksPrefills = engine.bool("enable-chunked-prefill");
-        int maxNumBatchedTokens = maxNumBatchedTokens(engine, maxNumSeqs, maxModelLen, chunksPrefills);
         var scheduler = new SchedulerConfig(
                 maxNumSeqs,
-                maxNumBatchedTokens,
+                maxNumBatchedTokens(engine, maxNumSeqs, maxModelLen, chunksPrefills),
                 maxModelLen,
                 engine.wholeNumber("long-prefill-token-threshold", 0, MAX_TOKENS),
                 chunksPrefills,
                 engine.bool("scheduler-reserve-full-isl"),
                 engine.choice("scheduling-policy", SchedulingPolicy.class),
+                engine.choice("preemption-victim", PreemptionVictim.class),
                 engine.bool("async-scheduling"),
                 blockSize,
                 cachesPrefixes);
-        var hasher = new Xxh3BlockHasher(blockSize);
-        return new EngineSettings(
-                scheduler, new KvCacheConfig(hasher, numGpuBlocks, cachesPrefixes, maxModelLen, recordsKvEvents));
+        var memory = new KvCacheConfig(
+                hasher(kvCache, blockSize),
+                numGpuBlocks,
+                cachesPrefixes,
+                maxModelLen,
+                (int) (engine.number("watermark", 0, 1) * numGpuBlocks),
+                kvCache.choice("eviction-policy", EvictionPolicy.class),
+                kvCache.choice("free-order", FreeOrder.class),
+                kvCache.bool("promote-full-blocks"),
+                recordsKvEvents);
+        return new EngineSettings(scheduler, memory);
+    }
+
+    private static BlockHasher hasher(Section kvCache, int blockSize) {
+        String seed = kvCache.text("hash-seed");
+        return switch (kvCache.choice("hash-algo", HashAlgorithm.class)) {
+            case XXH3 -> new Xxh3BlockHasher(blockSize);
+            case SHA256_CBOR -> new CborBlockHasher(CborBlockHasher.Algorithm.SHA256_CBOR, blockSize, seed);
+            case XXHASH_CBOR -> new CborBlockHasher(CborBlockHasher.Algorithm.XXHASH_CBOR, blockSize, seed);
+        };
     }
 
     /** The defaults and checks of vLLM's {@code EngineArgs}. */

@@ -86,7 +86,7 @@ final class Section {
     <E extends Enum<E>> E choice(String key, Class<E> type) {
         String text = text(key);
         for (var constant : type.getEnumConstants()) {
-            if (nameOf(constant).equals(text)) {
+            if (nameOf(constant).equals(text.replace('_', '-'))) {
                 return constant;
             }
         }

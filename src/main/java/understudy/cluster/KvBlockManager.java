@@ -1,5 +1,7 @@
 package understudy.cluster;
 
+import it.unimi.dsi.fastutil.ints.IntImmutableList;
+import it.unimi.dsi.fastutil.ints.IntList;
 import java.util.List;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
@@ -14,6 +16,7 @@ import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.KvCacheManager;
 import understudy.kvcache.KvEvent;
 import understudy.kvcache.PrefixCacheStats;
+import understudy.kvcache.PrefixLookup;
 import understudy.kvcache.Reservation;
 import understudy.kvcache.Settlement;
 
@@ -29,8 +32,11 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
     /** Looks up, attaches and allocates for one waiting request, all or nothing. */
     public record Admit(AdmissionRequest request, ActorRef<? super Admitted> replyTo) implements Command {}
 
-    /** Drops all blocks of a preempted request. */
-    public record Release(int handle) implements Command {}
+    /** Asks how many leading tokens of each request are cached. */
+    public record Match(List<PrefixLookup> lookups, ActorRef<? super Matched> replyTo) implements Command {}
+
+    /** Drops all blocks of a preempted request, which was scheduled last in the step of that number. */
+    public record Release(int handle, long lastStep) implements Command {}
 
     /** Caches blocks that a step has completed, and frees requests that ended with it. */
     public record Settle(Settlement settlement) implements Command {}
@@ -46,6 +52,9 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
 
     /** The answer to an admission request; {@code kvUsage} is 0 to 1. */
     public record Admitted(Admission admission, double kvUsage) implements Replica.Command {}
+
+    /** How many leading tokens are cached, in the order of the question. */
+    public record Matched(IntList numCachedTokens) implements Replica.Command {}
 
     /** The changes of one step of a replica, in order; never empty. */
     public record KvEvents(int replicaIndex, List<KvEvent> events) implements Router.Command {}
@@ -72,6 +81,7 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
                 .onMessage(Admit.class, this::onAdmit)
                 .onMessage(Settle.class, this::onSettle)
                 .onMessage(PublishEvents.class, this::onPublishEvents)
+                .onMessage(Match.class, this::onMatch)
                 .onMessage(Release.class, this::onRelease)
                 .onMessage(Audit.class, this::onAudit)
                 .build();
@@ -89,8 +99,13 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
         return this;
     }
 
+    private Behavior<Command> onMatch(Match match) {
+        match.replyTo.tell(new Matched(new IntImmutableList(kvCache.match(match.lookups))));
+        return this;
+    }
+
     private Behavior<Command> onRelease(Release release) {
-        kvCache.release(release.handle);
+        kvCache.release(release.handle, release.lastStep);
         return this;
     }
 

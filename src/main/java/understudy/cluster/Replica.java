@@ -39,6 +39,7 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
                     VirtualGpu.StepDone,
                     KvBlockManager.Reserved,
                     KvBlockManager.Admitted,
+                    KvBlockManager.Matched,
                     KvBlockManager.Audited {}
 
     /** A request for this replica; see {@link Router.Submit}. */
@@ -117,6 +118,7 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
                 .onMessage(PlanStep.class, this::onPlanStep)
                 .onMessage(KvBlockManager.Reserved.class, this::onReserved)
                 .onMessage(KvBlockManager.Admitted.class, this::onAdmitted)
+                .onMessage(KvBlockManager.Matched.class, this::onMatched)
                 .onMessage(Submit.class, this::onSubmit)
                 .onMessage(Enqueue.class, this::onEnqueue)
                 .onMessage(GetRecord.class, this::onGetRecord)
@@ -169,6 +171,12 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
         return this;
     }
 
+    private Behavior<Command> onMatched(KvBlockManager.Matched matched) {
+        engine.planner().onMatched(matched.numCachedTokens().toIntArray());
+        goOnPlanning();
+        return this;
+    }
+
     private Behavior<Command> onStepDone(VirtualGpu.StepDone done) {
         counters.onStepDone(done.endNanos() - done.startNanos());
         int numTokens = engine.oldestInFlight().totalScheduledTokens();
@@ -211,7 +219,7 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
         var planner = engine.planner();
         while (true) {
             switch (planner.next()) {
-                case RELEASE -> kvCache.tell(new KvBlockManager.Release(planner.takeHandleToRelease()));
+                case RELEASE -> release(planner.takeRequestToRelease());
                 case RESERVE -> {
                     kvCache.tell(new KvBlockManager.Reserve(planner.reservation(), self));
                     return;
@@ -220,12 +228,20 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
                     kvCache.tell(new KvBlockManager.Admit(planner.admissionRequest(), self));
                     return;
                 }
+                case MATCH -> {
+                    kvCache.tell(new KvBlockManager.Match(planner.lookups(), self));
+                    return;
+                }
                 case DONE -> {
                     execute();
                     return;
                 }
             }
         }
+    }
+
+    private void release(EngineRequest preempted) {
+        kvCache.tell(new KvBlockManager.Release(preempted.handle(), preempted.lastStep()));
     }
 
     private void execute() {

@@ -21,7 +21,8 @@ public final class DirectEngine {
         while (true) {
             switch (planner.next()) {
                 case RESERVE -> planner.onReserved(kvCache.reserve(planner.reservation()));
-                case RELEASE -> kvCache.release(planner.takeHandleToRelease());
+                case RELEASE -> release(planner.takeRequestToRelease());
+                case MATCH -> planner.onMatched(kvCache.match(planner.lookups()));
                 case ADMIT -> planner.onAdmission(kvCache.admit(planner.admissionRequest()));
                 case DONE -> {
                     return planner.plan();
@@ -37,5 +38,32 @@ public final class DirectEngine {
             kvCache.settle(result.settlement().build());
         }
         return result;
+    }
+
+    /** Gives up a request, and returns whether it was still here. */
+    public boolean abort(long requestId) {
+        var request = planner.abort(requestId);
+        if (request == null) {
+            return false;
+        }
+        kvCache.free(request.handle(), request.lastStep());
+        return true;
+    }
+
+    /**
+     * Forgets all cached content.
+     *
+     * @param resetsRunning whether to preempt everything that runs for it; else it is refused, with false, while any block
+     *     is in use
+     */
+    public boolean resetPrefixCache(boolean resetsRunning) {
+        if (resetsRunning) {
+            planner.preemptAll().forEach(this::release);
+        }
+        return kvCache.resetPrefixCache();
+    }
+
+    private void release(EngineRequest request) {
+        kvCache.release(request.handle(), request.lastStep());
     }
 }

@@ -35,6 +35,12 @@ public final class EngineRequest {
     /** Known and computed tokens from which on the KV cache has one more block to put into its prefix table. */
     private int nextTokensToCache;
 
+    /** Goes up when everything in flight is to be dropped. */
+    int epoch;
+
+    /** Number of the last step in which the request was scheduled; 0 before the first. */
+    long lastStep;
+
     int numPreemptions;
     int numCachedTokens;
     long scheduledNanos;
@@ -69,6 +75,16 @@ public final class EngineRequest {
     /** Returns the tokens that are known: the prompt, and the output so far. */
     public int numTokens() {
         return request.prompt().length() + numOutputTokens;
+    }
+
+    /** Returns the token that was sampled last; there must be one. */
+    public int lastTokenId() {
+        return request.output().tokenAt(numOutputTokens - 1);
+    }
+
+    /** Returns the number of the last step in which the request was scheduled; 0 before the first. */
+    public long lastStep() {
+        return lastStep;
     }
 
     public int numComputedTokens() {
@@ -162,8 +178,16 @@ public final class EngineRequest {
         nextTokensToCache = 0;
     }
 
+    /** Drops what steps in flight will bring; they may be scheduled again at once. */
+    void onReset() {
+        epoch++;
+        numInFlightTokens = 0;
+        numStaleTokens = 0;
+    }
+
     /** Counts scheduled tokens as computed, and returns whether more are to follow before one can be sampled. */
-    boolean onScheduled(int numTokens, boolean isAsync) {
+    boolean onScheduled(int numTokens, long step, boolean isAsync) {
+        lastStep = step;
         numComputedTokens += numTokens;
         numInFlightTokens += numTokens;
         boolean isPartial = numComputedTokens < numTokens() + numPlaceholders;

@@ -9,8 +9,7 @@ import understudy.kvcache.Prompt;
  * @param name vLLM's {@code request_id}, which breaks ties of priority and arrival; compared as text
  * @param arrivalNanos when the sender sent it, in virtual time
  * @param prompt what is asked
- * @param maxTokens most output tokens the sender accepts, at least 1 ({@code max_tokens})
- * @param minTokens output tokens before which an end-of-sequence token does not count, at least 0
+ * @param sampling when the answer is over
  * @param priority smaller goes first, with the priority policy only
  * @param output what the model will answer
  */
@@ -19,21 +18,17 @@ public record Request(
         String name,
         long arrivalNanos,
         Prompt prompt,
-        int maxTokens,
-        int minTokens,
+        SamplingParams sampling,
         int priority,
         OutputScript output) {
 
-    /** Checks the ranges. */
-    public Request {
-        if (maxTokens < 1 || minTokens < 0) {
-            throw new IllegalArgumentException(
-                    "request " + id + ": maxTokens " + maxTokens + ", minTokens " + minTokens);
-        }
-    }
-
     /** Returns a request as benchmarks send it: without a priority, named by its number. */
     public static Request of(long id, long arrivalNanos, Prompt prompt, int maxTokens, OutputScript output) {
-        return new Request(id, "", arrivalNanos, prompt, maxTokens, 0, 0, output);
+        return new Request(id, "", arrivalNanos, prompt, SamplingParams.ofMaxTokens(maxTokens), 0, output);
+    }
+
+    /** Returns the most output tokens that the sender accepts. */
+    public int maxTokens() {
+        return sampling.maxTokens();
     }
 }

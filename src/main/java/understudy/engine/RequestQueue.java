@@ -1,5 +1,6 @@
 package understudy.engine;
 
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Waiting requests in the order in which they may be admitted (vLLM {@code v1/core/sched/request_queue.py}). */
@@ -24,4 +25,15 @@ interface RequestQueue {
 
     /** Returns whether {@code head}, this queue's head, goes before {@code otherHead}, another queue's head. */
     boolean goesBefore(EngineRequest head, EngineRequest otherHead);
+
+    /**
+     * Returns the requests whose cached prefixes the queue wants to know before {@link #peek()} is asked in a step; none
+     * if its order does not depend on them.
+     */
+    default List<EngineRequest> toMatch() {
+        return List.of();
+    }
+
+    /** Takes the answer to {@link #toMatch()}: cached tokens of each request, in the same order. */
+    default void onMatched(int[] numCachedTokens) {}
 }

@@ -11,6 +11,7 @@ package understudy.engine;
  * @param reserveFullSequence whether a request is admitted only if all its known tokens fit into free blocks ({@code
  *     scheduler_reserve_full_isl})
  * @param policy order of the waiting queue
+ * @param preemptionVictim who gives way when blocks run out
  * @param asyncScheduling whether step n+1 is planned while step n runs
  * @param blockSize tokens per KV block, at least 1
  * @param enablePrefixCaching whether full blocks stay findable
@@ -23,6 +24,7 @@ public record SchedulerConfig(
         boolean enableChunkedPrefill,
         boolean reserveFullSequence,
         SchedulingPolicy policy,
+        PreemptionVictim preemptionVictim,
         boolean asyncScheduling,
         int blockSize,
         boolean enablePrefixCaching) {
@@ -33,6 +35,29 @@ public record SchedulerConfig(
             throw new IllegalArgumentException("maxNumSeqs " + maxNumSeqs + ", maxNumBatchedTokens "
                     + maxNumBatchedTokens + ", maxModelLen " + maxModelLen + ", blockSize " + blockSize);
         }
+    }
+
+    /**
+     * Returns a scheduler that works as vLLM V1 does by default, but for the sizes and asynchronous scheduling.
+     *
+     * @param maxNumSeqs most requests in the running list
+     * @param maxNumBatchedTokens token budget of one step
+     * @param maxModelLen longest sequence in tokens
+     * @param blockSize tokens per KV block
+     */
+    public static SchedulerConfig ofVllm(int maxNumSeqs, int maxNumBatchedTokens, int maxModelLen, int blockSize) {
+        return new SchedulerConfig(
+                maxNumSeqs,
+                maxNumBatchedTokens,
+                maxModelLen,
+                0,
+                true,
+                true,
+                SchedulingPolicy.FCFS,
+                PreemptionVictim.AUTO,
+                false,
+                blockSize,
+                true);
     }
 
     /** Returns how many planned steps may be without a result at a time. */

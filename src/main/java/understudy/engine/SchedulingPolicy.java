@@ -1,9 +1,22 @@
 package understudy.engine;
 
-/** In which order waiting requests are admitted, and who is preempted when blocks run out. */
+/** In which order waiting requests are admitted. */
 public enum SchedulingPolicy {
-    /** First come, first served; the request admitted last is preempted. */
+    /** First come, first served (vLLM). */
     FCFS,
-    /** By (priority, arrival, request id); the request with the largest (priority, arrival) is preempted. */
-    PRIORITY
+    /** By (priority, arrival, request id), smallest first (vLLM). */
+    PRIORITY,
+    /** Shortest prompt first, then by arrival. */
+    SJF,
+    /** The request with the longest cached prefix first (SGLang). */
+    LPM;
+
+    RequestQueue createQueue() {
+        return switch (this) {
+            case FCFS -> new FcfsQueue();
+            case PRIORITY -> new OrderedQueue(OrderedQueue.BY_PRIORITY);
+            case SJF -> new OrderedQueue(OrderedQueue.BY_PROMPT_LENGTH);
+            case LPM -> new LongestPrefixQueue();
+        };
+    }
 }

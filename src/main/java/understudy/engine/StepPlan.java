@@ -17,9 +17,16 @@ public final class StepPlan {
     private final BatchShape.Builder shape = new BatchShape.Builder();
     private int[] numTokens = new int[64];
     private boolean[] isPartial = new boolean[64];
+    private int[] epochs = new int[64];
     private int totalTokens;
+    private long step;
 
     StepPlan() {}
+
+    /** Returns the step's number, from 1. */
+    public long step() {
+        return step;
+    }
 
     /** Returns the number of scheduled requests. */
     public int size() {
@@ -70,7 +77,8 @@ public final class StepPlan {
         return shape.build();
     }
 
-    void clear() {
+    void begin(long stepNumber) {
+        step = stepNumber;
         requests.clear();
         preempted.clear();
         admitted.clear();
@@ -84,6 +92,7 @@ public final class StepPlan {
         if (index == numTokens.length) {
             numTokens = Arrays.copyOf(numTokens, index * 2);
             isPartial = Arrays.copyOf(isPartial, index * 2);
+            epochs = Arrays.copyOf(epochs, index * 2);
         }
         requests.add(request);
         numTokens[index] = tokens;
@@ -116,9 +125,15 @@ public final class StepPlan {
         (request.isPreempted() ? resumed : admitted).add(request);
     }
 
+    /** Returns whether a scheduled request has been reset since, so that its result is to be dropped. */
+    boolean isOutdated(int index) {
+        return epochs[index] != requests.get(index).epoch;
+    }
+
     /** Fixes, for a scheduled request, what the device computes and whether it samples. */
     void settle(int index, int numContextTokens, boolean partial) {
         isPartial[index] = partial;
+        epochs[index] = requests.get(index).epoch;
         shape.add(numTokens[index], numContextTokens, !partial);
     }
 }

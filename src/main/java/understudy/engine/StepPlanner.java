@@ -1,11 +1,13 @@
 package understudy.engine;
 
-import it.unimi.dsi.fastutil.ints.IntArrayList;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import understudy.kvcache.Admission;
 import understudy.kvcache.AdmissionRequest;
+import understudy.kvcache.PrefixLookup;
 import understudy.kvcache.Reservation;
 
 /**
@@ -21,8 +23,10 @@ public final class StepPlanner {
     public enum Action {
         /** Ask the KV cache for {@link #reservation()} and answer with {@link #onReserved}. */
         RESERVE,
-        /** Have the KV cache release {@link #takeHandleToRelease()}; there is no answer. */
+        /** Have the KV cache release {@link #takeRequestToRelease()}; there is no answer. */
         RELEASE,
+        /** Ask the KV cache how much of {@link #lookups()} is cached and answer with {@link #onMatched}. */
+        MATCH,
         /** Ask the KV cache for {@link #admissionRequest()} and answer with {@link #onAdmission}. */
         ADMIT,
         /** The step is planned: {@link #plan()}. */
@@ -31,6 +35,7 @@ public final class StepPlanner {
 
     private enum Phase {
         RUNNING,
+        MATCHING,
         WAITING,
         OVER
     }
@@ -38,15 +43,17 @@ public final class StepPlanner {
     private final SchedulerConfig config;
     private final RequestTable requests = new RequestTable();
     private final WaitingQueues waiting;
-    private final RunningList running;
+    private final RunningList running = new RunningList();
+    private final PreemptionVictim preemptionVictim;
     private final StepUpdate stepUpdate;
     private final ReservationDraft draft = new ReservationDraft();
-    private final IntArrayList handlesToRelease = new IntArrayList();
+    private final ArrayDeque<EngineRequest> toRelease = new ArrayDeque<>();
     private final ArrayDeque<StepPlan> unusedPlans = new ArrayDeque<>();
 
     private StepPlan plan = new StepPlan();
     private Phase phase = Phase.OVER;
     private int cursor;
+    private long numSteps;
     private long nowNanos;
     private @Nullable EngineRequest candidate;
 
@@ -54,7 +61,7 @@ public final class StepPlanner {
     public StepPlanner(SchedulerConfig config) {
         this.config = config;
         waiting = new WaitingQueues(config.policy());
-        running = new RunningList(config.policy());
+        preemptionVictim = config.preemptionVictim().orDefaultOf(config.policy());
         stepUpdate = new StepUpdate(config, requests, waiting, running);
     }
 
@@ -68,7 +75,7 @@ public final class StepPlanner {
     /** Starts to plan a step at virtual time {@code atNanos}. */
     public void begin(long atNanos) {
         plan = Objects.requireNonNullElseGet(unusedPlans.poll(), StepPlan::new);
-        plan.clear();
+        plan.begin(++numSteps);
         phase = Phase.RUNNING;
         cursor = 0;
         nowNanos = atNanos;
@@ -76,7 +83,7 @@ public final class StepPlanner {
 
     /** Goes on to the next point at which the KV cache has to be asked, or to the end of the plan. */
     public Action next() {
-        if (!handlesToRelease.isEmpty()) {
+        if (!toRelease.isEmpty()) {
             return Action.RELEASE;
         }
         // Running requests first, in list order.
@@ -91,7 +98,13 @@ public final class StepPlanner {
             if (draft.size() > 0) {
                 return Action.RESERVE;
             }
+            phase = Phase.MATCHING;
+        }
+        if (phase == Phase.MATCHING) {
             phase = Phase.WAITING;
+            if (mayAdmit() && !waiting.toMatch().isEmpty()) {
+                return Action.MATCH;
+            }
         }
         // Then waiting requests, unless something was preempted.
         while (phase == Phase.WAITING && mayAdmit()) {
@@ -128,23 +141,31 @@ public final class StepPlanner {
         }
     }
 
-    /** Returns a preempted request's handle, with {@link Action#RELEASE}, and considers it done. */
-    public int takeHandleToRelease() {
-        return handlesToRelease.removeInt(0);
+    /** Returns a preempted request, with {@link Action#RELEASE}, and considers it done. */
+    public EngineRequest takeRequestToRelease() {
+        return toRelease.remove();
+    }
+
+    /** Returns the waiting requests whose cached prefixes decide their order, with {@link Action#MATCH}. */
+    public List<PrefixLookup> lookups() {
+        return waiting.toMatch().stream().map(StepPlanner::lookup).toList();
+    }
+
+    /** Takes the answer to {@link #lookups()}: cached tokens of each request, in the same order. */
+    public void onMatched(int[] numCachedTokens) {
+        waiting.onMatched(numCachedTokens);
     }
 
     /** Returns the question whether the head of the waiting queue may run, with {@link Action#ADMIT}. */
     public AdmissionRequest admissionRequest() {
         var head = Objects.requireNonNull(candidate);
         return new AdmissionRequest(
-                head.handle(),
-                head.request().prompt(),
-                head.request().output(),
-                head.numTokens(),
+                lookup(head),
                 budget(),
                 config.longPrefillTokenThreshold(),
                 config.enableChunkedPrefill(),
                 config.reserveFullSequence(),
+                running.size() > 0,
                 head.isPreempted());
     }
 
@@ -188,6 +209,24 @@ public final class StepPlanner {
         return request;
     }
 
+    /**
+     * Preempts everything that runs and drops what is in flight, so that the prefix cache can be reset; requests wait in
+     * their old order. The planner must have been told of no plan that is still being made.
+     *
+     * @return the requests whose blocks are to be released
+     */
+    public List<EngineRequest> preemptAll() {
+        var preempted = new ArrayList<EngineRequest>();
+        for (int i = running.size() - 1; i >= 0; i--) {
+            var request = running.remove(i);
+            request.onPreempted();
+            request.onReset();
+            waiting.prepend(request);
+            preempted.add(request);
+        }
+        return preempted;
+    }
+
     /** Returns the requests that are waiting, running or preempted. */
     public int numUnfinished() {
         return requests.size();
@@ -204,6 +243,15 @@ public final class StepPlanner {
 
     public int numWaiting() {
         return waiting.size();
+    }
+
+    private static PrefixLookup lookup(EngineRequest request) {
+        return new PrefixLookup(
+                request.handle(),
+                request.request().prompt(),
+                request.request().output(),
+                request.numTokens(),
+                !request.request().sampling().skipReadingPrefixCache());
     }
 
     private int budget() {
@@ -241,7 +289,7 @@ public final class StepPlanner {
         int numTokens = plan.numScheduledTokens(planIndex);
         plan.truncate(planIndex);
         draft.clear();
-        int victimIndex = running.victimIndex();
+        int victimIndex = preemptionVictim.indexIn(running);
         var victim = running.remove(victimIndex);
         plan.unschedule(victim);
         plan.preempt(victim);
@@ -257,7 +305,7 @@ public final class StepPlanner {
 
     private void preempt(EngineRequest victim) {
         victim.onPreempted();
-        handlesToRelease.add(victim.handle());
+        toRelease.add(victim);
         waiting.prepend(victim);
     }
 
@@ -267,7 +315,7 @@ public final class StepPlanner {
         for (int i = 0; i < plan.size(); i++) {
             var request = plan.request(i);
             int context = request.numComputedTokens;
-            boolean isPartial = request.onScheduled(plan.numScheduledTokens(i), config.asyncScheduling());
+            boolean isPartial = request.onScheduled(plan.numScheduledTokens(i), plan.step(), config.asyncScheduling());
             plan.settle(i, context, isPartial);
         }
     }

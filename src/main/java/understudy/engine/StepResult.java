@@ -41,12 +41,12 @@ public final class StepResult {
         return settlement;
     }
 
-    void clear() {
+    void begin(long step) {
         sampled.clear();
         finished.clear();
         gapNanos.clear();
         gapCounts.clear();
-        settlement.clear();
+        settlement.begin(step);
     }
 
     void addGap(long nanos) {

@@ -18,14 +18,15 @@ final class StepUpdate {
     }
 
     StepResult apply(StepPlan plan, long atNanos) {
-        result.clear();
+        result.begin(plan.step());
         for (int i = 0; i < plan.size(); i++) {
             var request = plan.request(i);
-            if (!request.isFinished()) {
-                boolean isStale = request.onExecuted(plan.numScheduledTokens(i));
-                if (!plan.isPartial(i)) {
-                    append(request, isStale, atNanos);
-                }
+            if (request.isFinished() || plan.isOutdated(i)) {
+                continue;
+            }
+            boolean isStale = request.onExecuted(plan.numScheduledTokens(i));
+            if (!plan.isPartial(i)) {
+                append(request, isStale, atNanos);
             }
         }
         if (!result.finished().isEmpty()) {
@@ -69,15 +70,21 @@ final class StepUpdate {
     }
 
     private @Nullable FinishReason checkStop(EngineRequest request, boolean isEndOfSequence) {
-        if (request.numOutputTokens < request.request().minTokens()) {
+        var sampling = request.request().sampling();
+        if (request.numOutputTokens < sampling.minTokens()) {
             return null;
         }
-        if (isEndOfSequence) {
+        if ((isEndOfSequence && !sampling.ignoreEos()) || endsWithStopToken(request)) {
             return FinishReason.STOP;
         }
-        boolean isAtLimit = request.numTokens() >= config.maxModelLen()
-                || request.numOutputTokens >= request.request().maxTokens();
+        boolean isAtLimit =
+                request.numTokens() >= config.maxModelLen() || request.numOutputTokens >= sampling.maxTokens();
         return isAtLimit ? FinishReason.LENGTH : null;
+    }
+
+    private static boolean endsWithStopToken(EngineRequest request) {
+        var stopTokenIds = request.request().sampling().stopTokenIds();
+        return !stopTokenIds.isEmpty() && stopTokenIds.contains(request.lastTokenId());
     }
 
     /** Returns the tokens to cache if a block has become complete with this token, or 0. */

@@ -15,15 +15,18 @@ final class WaitingQueues {
     private boolean isHeadSkipped;
 
     WaitingQueues(SchedulingPolicy policy) {
-        waiting = createQueue(policy);
-        skipped = createQueue(policy);
+        waiting = policy.createQueue();
+        skipped = policy.createQueue();
     }
 
-    private static RequestQueue createQueue(SchedulingPolicy policy) {
-        return switch (policy) {
-            case FCFS -> new FcfsQueue();
-            case PRIORITY -> new PriorityRequestQueue();
-        };
+    /** Returns the requests whose cached prefixes must be known before the first {@link #head()} of a step. */
+    List<EngineRequest> toMatch() {
+        return waiting.toMatch();
+    }
+
+    /** Takes the answer to {@link #toMatch()}. */
+    void onMatched(int[] numCachedTokens) {
+        waiting.onMatched(numCachedTokens);
     }
 
     /** Returns the request to look at next in this step, or null when none is left. */

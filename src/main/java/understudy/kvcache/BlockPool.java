@@ -11,16 +11,19 @@ final class BlockPool {
 
     private final int[] refCounts;
     private final PrefixTable prefixTable;
+    private final BlockUse use;
     private final FreeBlockQueue freeBlocks;
     private final KvEventLog events;
     private final int[] released;
     private long numReleased;
 
-    BlockPool(int numBlocks, PrefixTable prefixTable, FreeBlockQueue freeBlocks, KvEventLog events) {
+    BlockPool(KvCacheConfig config, KvEventLog events) {
+        int numBlocks = config.numGpuBlocks();
         this.refCounts = new int[numBlocks];
         this.released = new int[numBlocks];
-        this.prefixTable = prefixTable;
-        this.freeBlocks = freeBlocks;
+        this.prefixTable = new PrefixTable(numBlocks);
+        this.use = new BlockUse(numBlocks);
+        this.freeBlocks = config.evictionPolicy().create(prefixTable, use, config.freeOrder());
         this.events = events;
     }
 
@@ -63,21 +66,35 @@ final class BlockPool {
             events.removed(prefixTable.hashOf(block));
             prefixTable.remove(block);
         }
+        use.clear(block);
         refCounts[block] = 1;
         return block;
     }
 
-    /** Drops one reference of each block of a table, the last block first, as vLLM does. */
-    void release(int[] blockTable, int count) {
+    /**
+     * Drops one reference of each block of a table, the last block first, as vLLM does.
+     *
+     * @param lastStep number of the step in which the table's request was scheduled last
+     */
+    void release(int[] blockTable, int count, long lastStep) {
         int numUnreferenced = 0;
         for (int i = count - 1; i >= 0; i--) {
             int block = blockTable[i];
+            use.note(block, lastStep, i + 1);
             if (--refCounts[block] == 0) {
                 released[numUnreferenced++] = block;
             }
         }
         freeBlocks.release(released, numUnreferenced);
         numReleased += numUnreferenced;
+    }
+
+    /** Drops the reference of a single block, in favour of another one with the same content. */
+    void release(int block) {
+        refCounts[block]--;
+        released[0] = block;
+        freeBlocks.release(released, 1);
+        numReleased++;
     }
 
     /** Forgets all cached content; refused, with false, while any block is referenced. */

@@ -7,16 +7,45 @@ package understudy.kvcache;
  * @param numGpuBlocks physical blocks, the null block included; at least 2
  * @param enablePrefixCaching whether full blocks stay findable
  * @param maxModelLen longest sequence in tokens, prompt and output together; at least 1
- * @param recordEvents whether to collect {@link KvEvent}s
+ * @param watermarkBlocks blocks that an admission leaves free while something runs, at least 0
+ * @param evictionPolicy which free block is given out next
+ * @param freeOrder where released blocks go, with {@link EvictionPolicy#LRU}
+ * @param promotesFullBlocks whether a block that becomes full gives way to an identical cached one, as in vLLM's first
+ *     prefix caching; vLLM V1 keeps both
+ * @param recordsEvents whether to collect {@link KvEvent}s
  */
 public record KvCacheConfig(
-        BlockHasher hasher, int numGpuBlocks, boolean enablePrefixCaching, int maxModelLen, boolean recordEvents) {
+        BlockHasher hasher,
+        int numGpuBlocks,
+        boolean enablePrefixCaching,
+        int maxModelLen,
+        int watermarkBlocks,
+        EvictionPolicy evictionPolicy,
+        FreeOrder freeOrder,
+        boolean promotesFullBlocks,
+        boolean recordsEvents) {
 
     /** Checks the ranges. */
     public KvCacheConfig {
-        if (numGpuBlocks < 2 || maxModelLen < 1) {
-            throw new IllegalArgumentException("numGpuBlocks " + numGpuBlocks + ", maxModelLen " + maxModelLen);
+        if (numGpuBlocks < 2 || maxModelLen < 1 || watermarkBlocks < 0) {
+            throw new IllegalArgumentException("numGpuBlocks " + numGpuBlocks + ", maxModelLen " + maxModelLen
+                    + ", watermarkBlocks " + watermarkBlocks);
         }
+    }
+
+    /** Returns a cache that works as vLLM V1 does by default, and records events. */
+    public static KvCacheConfig ofVllm(
+            BlockHasher hasher, int numGpuBlocks, boolean enablePrefixCaching, int maxModelLen) {
+        return new KvCacheConfig(
+                hasher,
+                numGpuBlocks,
+                enablePrefixCaching,
+                maxModelLen,
+                0,
+                EvictionPolicy.LRU,
+                FreeOrder.UNHASHED_FIRST,
+                false,
+                true);
     }
 
     /** Returns the tokens for which there are blocks when nobody holds any. */

@@ -28,10 +28,8 @@ public final class KvCacheManager {
     public KvCacheManager(KvCacheConfig config) {
         this.config = config;
         blockSize = config.blockSize();
-        events = new KvEventLog(config.recordEvents());
-        var prefixTable = new PrefixTable(config.numGpuBlocks());
-        var freeBlocks = new LruFreeQueue(prefixTable, config.numGpuBlocks());
-        pool = new BlockPool(config.numGpuBlocks(), prefixTable, freeBlocks, events);
+        events = new KvEventLog(config.recordsEvents());
+        pool = new BlockPool(config, events);
     }
 
     /** Looks up, attaches and allocates for a waiting request, all or nothing. */
@@ -39,8 +37,7 @@ public final class KvCacheManager {
         if (refusal.stillHolds(request, pool)) {
             return REFUSED;
         }
-        var sequence = sequenceOf(request);
-        lookUp(sequence, request.numTokens());
+        var sequence = lookUp(request.lookup());
         int numHitTokens = numHits * blockSize;
         int wanted = request.numTokens() - numHitTokens;
         int threshold = request.longPrefillTokenThreshold();
@@ -57,6 +54,16 @@ public final class KvCacheManager {
             stats = stats.plus(request.isResumed(), request.numTokens(), numHitTokens);
         }
         return new Admission.Admitted(numHitTokens, scheduled);
+    }
+
+    /** Returns how many leading tokens of each request are cached, in the same order. Changes nothing. */
+    public int[] match(List<PrefixLookup> lookups) {
+        var numTokens = new int[lookups.size()];
+        for (int i = 0; i < numTokens.length; i++) {
+            lookUp(lookups.get(i));
+            numTokens[i] = numHits * blockSize;
+        }
+        return numTokens;
     }
 
     /**
@@ -86,22 +93,30 @@ public final class KvCacheManager {
                 cache(known(handle), settlement.numTokensToCache(i));
             }
             if (settlement.isEnded(i)) {
-                free(handle);
+                free(handle, settlement.step());
             }
         }
     }
 
-    /** Drops all blocks of a preempted request, which keeps its handle. */
-    public void release(int handle) {
+    /**
+     * Drops all blocks of a preempted request, which keeps its handle.
+     *
+     * @param lastStep number of the step in which it was scheduled last
+     */
+    public void release(int handle, long lastStep) {
         var sequence = handle < sequences.length ? sequences[handle] : null;
         if (sequence != null) {
-            sequence.releaseTo(pool);
+            sequence.releaseTo(pool, lastStep);
         }
     }
 
-    /** Drops all blocks of a request that has ended; its handle may be used again. Unknown handles are fine. */
-    public void free(int handle) {
-        release(handle);
+    /**
+     * Drops all blocks of a request that has ended; its handle may be used again. Unknown handles are fine.
+     *
+     * @param lastStep number of the step in which it was scheduled last
+     */
+    public void free(int handle, long lastStep) {
+        release(handle, lastStep);
         refusal.forget(handle);
         if (handle < sequences.length) {
             sequences[handle] = null;
@@ -147,7 +162,7 @@ public final class KvCacheManager {
         return KvCacheAudit.of(pool, sequences);
     }
 
-    private KvSequence sequenceOf(AdmissionRequest request) {
+    private KvSequence sequenceOf(PrefixLookup request) {
         int handle = request.handle();
         if (handle >= sequences.length) {
             sequences = Arrays.copyOf(sequences, Math.max(handle + 1, sequences.length * 2));
@@ -169,12 +184,13 @@ public final class KvCacheManager {
     }
 
     /** Finds the leading full blocks that are cached; the last token is never looked up, since it must be computed. */
-    private void lookUp(KvSequence sequence, int numTokens) {
+    private KvSequence lookUp(PrefixLookup request) {
+        var sequence = sequenceOf(request);
         numHits = 0;
-        if (!config.enablePrefixCaching()) {
-            return;
+        if (!config.enablePrefixCaching() || !request.readsCache()) {
+            return sequence;
         }
-        int maxHits = (numTokens - 1) / blockSize;
+        int maxHits = (request.numTokens() - 1) / blockSize;
         if (maxHits > hits.length) {
             hits = new int[maxHits * 2];
         }
@@ -185,22 +201,25 @@ public final class KvCacheManager {
             }
             hits[numHits++] = block;
         }
+        return sequence;
     }
 
     private boolean fits(AdmissionRequest request, KvSequence sequence, int numComputedAfter) {
         int numEvictable = countEvictableHits();
+        int numAvailable = pool.numFree() - (request.isAnythingRunning() ? config.watermarkBlocks() : 0);
         if (request.reserveFullSequence()) {
             int numBlocks = blocksFor(request.numTokens());
-            if (Math.max(0, numBlocks - numHits) + numEvictable > pool.numFree()) {
+            if (Math.max(0, numBlocks - numHits) + numEvictable > numAvailable) {
                 rememberRefusal(request, sequence, numBlocks, numEvictable);
                 return false;
             }
         }
-        return Math.max(0, blocksFor(numComputedAfter) - numHits) + numEvictable <= pool.numFree();
+        return Math.max(0, blocksFor(numComputedAfter) - numHits) + numEvictable <= numAvailable;
     }
 
     private void rememberRefusal(AdmissionRequest request, KvSequence sequence, int numBlocks, int numEvictable) {
-        boolean couldHitMore = config.enablePrefixCaching() && numHits < (request.numTokens() - 1) / blockSize;
+        boolean mayRead = config.enablePrefixCaching() && request.lookup().readsCache();
+        boolean couldHitMore = mayRead && numHits < (request.numTokens() - 1) / blockSize;
         long missedHash = couldHitMore ? sequence.hashOf(numHits) : 0;
         int numHitsInUse = numHits - numEvictable;
         refusal.remember(request, pool, numBlocks, numHitsInUse, couldHitMore, missedHash);
@@ -240,22 +259,42 @@ public final class KvCacheManager {
         if (!config.enablePrefixCaching() || numFull <= first) {
             return;
         }
-        for (int i = first; i < numFull; i++) {
-            pool.prefixTable().insert(sequence.block(i), sequence.hashOf(i));
-        }
         sequence.setNumCachedBlocks(numFull);
-        if (events.isEnabled()) {
-            events.stored(storedEvent(sequence, first, numFull));
+        int firstStored = first;
+        for (int i = first; i < numFull; i++) {
+            if (config.promotesFullBlocks() && promote(sequence, i)) {
+                recordStored(sequence, firstStored, i);
+                firstStored = i + 1;
+            } else {
+                pool.prefixTable().insert(sequence.block(i), sequence.hashOf(i));
+            }
         }
+        recordStored(sequence, firstStored, numFull);
     }
 
-    private KvEvent.Stored storedEvent(KvSequence sequence, int first, int end) {
+    /** Swaps a block that has become full for a cached one with the same content, if there is one. */
+    private boolean promote(KvSequence sequence, int index) {
+        int cached = pool.prefixTable().lookup(sequence.hashOf(index));
+        if (cached == BlockPool.NULL_BLOCK) {
+            return false;
+        }
+        pool.touch(cached);
+        pool.release(sequence.block(index));
+        sequence.replace(index, cached);
+        return true;
+    }
+
+    private void recordStored(KvSequence sequence, int first, int end) {
+        if (!events.isEnabled() || first == end) {
+            return;
+        }
         var hashes = new long[end - first];
         for (int i = first; i < end; i++) {
             hashes[i - first] = sequence.hashOf(i);
         }
         long parentHash = first > 0 ? sequence.hashOf(first - 1) : 0;
-        return new KvEvent.Stored(new LongImmutableList(hashes), first > 0, parentHash, sequence, first * blockSize);
+        events.stored(
+                new KvEvent.Stored(new LongImmutableList(hashes), first > 0, parentHash, sequence, first * blockSize));
     }
 
     private int blocksFor(int numTokens) {

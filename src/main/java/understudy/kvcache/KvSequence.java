@@ -60,8 +60,12 @@ final class KvSequence implements TokenSource {
         blocks[numBlocks++] = block;
     }
 
-    void releaseTo(BlockPool pool) {
-        pool.release(blocks, numBlocks);
+    void replace(int index, int block) {
+        blocks[index] = block;
+    }
+
+    void releaseTo(BlockPool pool, long lastStep) {
+        pool.release(blocks, numBlocks, lastStep);
         numBlocks = 0;
         numCachedBlocks = 0;
     }

@@ -1,22 +1,25 @@
 package understudy.kvcache;
 
 /**
- * vLLM V1's order: the block that has been free longest goes first, of one request the last block first; blocks without
- * a hash go before all others, last in first out.
+ * vLLM V1's order: the block that has been free longest goes first, of one request the last block first; with {@link
+ * FreeOrder#UNHASHED_FIRST}, blocks without a hash go before all others, last in first out.
  *
- * <p>Follows {@code FreeKVCacheBlockQueue} and {@code BlockPool.free_blocks} of vLLM since 2026-06-16 (#42656). A doubly
+ * <p>Follows {@code FreeKVCacheBlockQueue} and {@code BlockPool.free_blocks} of vLLM. A doubly
  * linked list over block ids; block 0, the null block, serves as its sentinel.
  */
 final class LruFreeQueue implements FreeBlockQueue {
     private static final int SENTINEL = BlockPool.NULL_BLOCK;
 
     private final PrefixTable prefixTable;
+    private final FreeOrder freeOrder;
     private final int[] next;
     private final int[] previous;
     private int size;
 
-    LruFreeQueue(PrefixTable prefixTable, int numBlocks) {
+    LruFreeQueue(PrefixTable prefixTable, FreeOrder freeOrder) {
         this.prefixTable = prefixTable;
+        this.freeOrder = freeOrder;
+        int numBlocks = prefixTable.numBlocks();
         next = new int[numBlocks];
         previous = new int[numBlocks];
         for (int block = 1; block < numBlocks; block++) {
@@ -50,12 +53,12 @@ final class LruFreeQueue implements FreeBlockQueue {
     public void release(int[] blocks, int count) {
         int oldHead = next[SENTINEL];
         for (int i = 0; i < count; i++) {
-            if (!prefixTable.isHashed(blocks[i])) {
+            if (goesFirst(blocks[i])) {
                 insertBefore(oldHead, blocks[i]);
             }
         }
         for (int i = 0; i < count; i++) {
-            if (prefixTable.isHashed(blocks[i])) {
+            if (!goesFirst(blocks[i])) {
                 insertBefore(SENTINEL, blocks[i]);
             }
         }
@@ -70,6 +73,10 @@ final class LruFreeQueue implements FreeBlockQueue {
             block = next[block];
         }
         return order;
+    }
+
+    private boolean goesFirst(int block) {
+        return freeOrder == FreeOrder.UNHASHED_FIRST && !prefixTable.isHashed(block);
     }
 
     private void insertBefore(int successor, int block) {

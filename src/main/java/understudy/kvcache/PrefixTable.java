@@ -28,6 +28,10 @@ final class PrefixTable {
         return firstBlocks.find(hash);
     }
 
+    int numBlocks() {
+        return hashed.length;
+    }
+
     boolean isHashed(int block) {
         return hashed[block];
     }

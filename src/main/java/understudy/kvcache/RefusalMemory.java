@@ -24,7 +24,7 @@ final class RefusalMemory {
             int numHitsInUse,
             boolean couldHitMoreBlocks,
             long firstMissedHash) {
-        handle = request.handle();
+        handle = request.lookup().handle();
         numTokens = request.numTokens();
         numReleasedThatMayHelp = pool.numReleased() + numBlocksNeeded - pool.numFree() - numHitsInUse;
         couldHitMore = couldHitMoreBlocks;
@@ -40,7 +40,7 @@ final class RefusalMemory {
 
     /** Returns whether a full check would refuse the request again. */
     boolean stillHolds(AdmissionRequest request, BlockPool pool) {
-        return request.handle() == handle
+        return request.lookup().handle() == handle
                 && request.numTokens() == numTokens
                 && pool.numReleased() < numReleasedThatMayHelp
                 && !(couldHitMore && pool.prefixTable().lookup(missedHash) != BlockPool.NULL_BLOCK);

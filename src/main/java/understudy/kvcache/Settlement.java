@@ -10,11 +10,18 @@ public final class Settlement {
     private final int[] handles;
     private final int[] numTokensToCache;
     private final boolean[] isEnded;
+    private final long step;
 
     private Settlement(Builder builder) {
         handles = Arrays.copyOf(builder.handles, builder.size);
         numTokensToCache = Arrays.copyOf(builder.numTokensToCache, builder.size);
         isEnded = Arrays.copyOf(builder.isEnded, builder.size);
+        step = builder.step;
+    }
+
+    /** Returns the number of the step whose result this is. */
+    long step() {
+        return step;
     }
 
     int size() {
@@ -40,6 +47,7 @@ public final class Settlement {
         private int[] numTokensToCache = new int[16];
         private boolean[] isEnded = new boolean[16];
         private int size;
+        private long step;
 
         public boolean isEmpty() {
             return size == 0;
@@ -58,8 +66,10 @@ public final class Settlement {
             size++;
         }
 
-        public void clear() {
+        /** Starts anew, for the result of the step with this number. */
+        public void begin(long stepNumber) {
             size = 0;
+            step = stepNumber;
         }
 
         public Settlement build() {

@@ -5,6 +5,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
+import understudy.engine.PreemptionVictim;
 import understudy.engine.Request;
 import understudy.engine.SchedulerConfig;
 import understudy.engine.SchedulingPolicy;
@@ -36,8 +37,18 @@ final class ClusterFixture {
 
     ReplicaSpec replicaSpec() {
         var scheduler = new SchedulerConfig(
-                maxNumSeqs, maxNumBatchedTokens, maxModelLen, 0, true, true, SchedulingPolicy.FCFS, isAsync, 16, true);
-        var kvCache = new KvCacheConfig(hasher, numBlocks, true, maxModelLen, routing.usesKvEvents());
+                maxNumSeqs,
+                maxNumBatchedTokens,
+                maxModelLen,
+                0,
+                true,
+                true,
+                SchedulingPolicy.FCFS,
+                PreemptionVictim.AUTO,
+                isAsync,
+                16,
+                true);
+        var kvCache = KvCacheConfig.ofVllm(hasher, numBlocks, true, maxModelLen);
         return new ReplicaSpec(scheduler, kvCache, latency, apiDelayNanos, true);
     }
 

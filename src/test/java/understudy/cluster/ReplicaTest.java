@@ -122,7 +122,7 @@ final class ReplicaTest {
         var spec = cluster.replicaSpec();
         var recording = new ReplicaSpec(
                 spec.scheduler(),
-                new KvCacheConfig(cluster.hasher, 1_000, true, cluster.maxModelLen, true),
+                KvCacheConfig.ofVllm(cluster.hasher, 1_000, true, cluster.maxModelLen),
                 spec.latency(),
                 0,
                 false);

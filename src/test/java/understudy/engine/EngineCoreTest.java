@@ -85,8 +85,8 @@ final class EngineCoreTest {
         for (var action = planner.next(); action != StepPlanner.Action.DONE; action = planner.next()) {
             switch (action) {
                 case ADMIT ->
-                    planner.onAdmission(
-                            new Admission.Admitted(0, planner.admissionRequest().numTokens()));
+                    planner.onAdmission(new Admission.Admitted(
+                            0, planner.admissionRequest().lookup().numTokens()));
                 case RESERVE -> planner.onReserved(planner.reservation().size());
                 default -> throw new AssertionError(action);
             }
@@ -95,7 +95,19 @@ final class EngineCoreTest {
 
     private static EngineCore core(boolean isAsync) {
         return new EngineCore(
-                new SchedulerConfig(16, 8192, 1000, 0, true, true, SchedulingPolicy.FCFS, isAsync, 16, false), 100_000);
+                new SchedulerConfig(
+                        16,
+                        8192,
+                        1000,
+                        0,
+                        true,
+                        true,
+                        SchedulingPolicy.FCFS,
+                        PreemptionVictim.AUTO,
+                        isAsync,
+                        16,
+                        false),
+                100_000);
     }
 
     private static Request request(long id) {

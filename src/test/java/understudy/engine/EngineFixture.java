@@ -21,6 +21,7 @@ final class EngineFixture {
     boolean isAsync;
     boolean caches;
     SchedulingPolicy policy = SchedulingPolicy.FCFS;
+    PreemptionVictim victim = PreemptionVictim.AUTO;
     int numBlocks = 10_000;
 
     private StepPlanner planner;
@@ -38,11 +39,11 @@ final class EngineFixture {
                     chunks,
                     true,
                     policy,
+                    victim,
                     isAsync,
                     16,
                     caches));
-            var config = new KvCacheConfig(new Xxh3BlockHasher(16), numBlocks, caches, maxModelLen, false);
-            kvCache = new KvCacheManager(config);
+            kvCache = new KvCacheManager(KvCacheConfig.ofVllm(new Xxh3BlockHasher(16), numBlocks, caches, maxModelLen));
             engine = new DirectEngine(planner, kvCache);
         }
         return planner;
@@ -68,7 +69,14 @@ final class EngineFixture {
 
     static Request request(long id, int[] prompt, int maxTokens, int priority, int outputLength) {
         var output = new OutputScript(index -> 1_000_000 * (int) id + index, outputLength);
-        return new Request(id, "r" + id, id, new Prompt(new TokenIds(prompt)), maxTokens, 0, priority, output);
+        return new Request(
+                id,
+                "r" + id,
+                id,
+                new Prompt(new TokenIds(prompt)),
+                SamplingParams.ofMaxTokens(maxTokens),
+                priority,
+                output);
     }
 
     static int[] filled(int count, int token) {

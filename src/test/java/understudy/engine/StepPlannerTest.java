@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.entry;
 
+import it.unimi.dsi.fastutil.ints.IntSets;
 import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.Map;
@@ -253,7 +254,8 @@ final class StepPlannerTest {
         var output = new OutputScript(index -> index, 1);
         var prompt =
                 EngineFixture.request(0, EngineFixture.filled(10, 1), 5, 0, 1).prompt();
-        var request = engine.add(new Request(0, "", 0, prompt, 5, 3, 0, output));
+        var request = engine.add(
+                new Request(0, "", 0, prompt, new SamplingParams(5, 3, false, IntSets.EMPTY_SET, false), 0, output));
 
         for (int i = 0; i < 5; i++) {
             engine.step();

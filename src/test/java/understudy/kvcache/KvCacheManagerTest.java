@@ -32,8 +32,8 @@ final class KvCacheManagerTest {
         admit(0, 48, 7);
         admit(1, 48, 5);
 
-        kv.free(0);
-        kv.free(1);
+        kv.free(0, 0);
+        kv.free(1, 0);
 
         // Partial blocks 4, then 5, go to the front; the shared ones are freed with request 1, last block first.
         assertThat(kv.freeOrder()).containsExactly(5, 4, 6, 7, 8, 9, 10, 3, 2, 1);
@@ -42,13 +42,13 @@ final class KvCacheManagerTest {
     @Test
     void freeBlocks_stayFindableUntilTheyAreGivenOut() {
         admit(0, 48, 7);
-        kv.free(0);
+        kv.free(0, 0);
 
         assertThat(admit(1, 48, 6)).isEqualTo(new Admission.Admitted(48, 6));
-        kv.free(1);
+        kv.free(1, 0);
         // 160 other tokens take all ten blocks, and with them the content of blocks 1 to 3.
         assertThat(kv.admit(request(2, tokens(9_000, 160)))).isEqualTo(new Admission.Admitted(0, 160));
-        kv.free(2);
+        kv.free(2, 0);
         assertThat(admit(3, 48, 6)).isEqualTo(new Admission.Admitted(0, 54));
     }
 
@@ -66,8 +66,8 @@ final class KvCacheManagerTest {
         var small = manager(16, 3, true);
         small.admit(request(0, tokens(0, 16)));
         small.admit(request(1, tokens(100, 16)));
-        small.free(0);
-        small.free(1);
+        small.free(0, 0);
+        small.free(1, 0);
 
         small.admit(request(2, tokens(0, 32)));
 
@@ -79,7 +79,7 @@ final class KvCacheManagerTest {
     void admission_countsFreeHitsAsNeededAndChangesNothingWhenRefused() {
         admit(0, 48, 0);
         kv.admit(request(1, join(tokens(0, 48), tokens(500, 48))));
-        kv.free(1);
+        kv.free(1, 0);
         kv.admit(request(2, tokens(7_000, 32)));
         // In use: 3 of request 0, 2 of request 2. Free: 5, of which 3 hold the second half of request 1.
         assertThat(kv.numFreeBlocks()).isEqualTo(5);
@@ -114,7 +114,7 @@ final class KvCacheManagerTest {
         admit(0, 0, 30);
         reserve(0, 31, 31);
         assertThat(admit(1, 0, 30)).as("one full block of 30 tokens").isEqualTo(new Admission.Admitted(16, 14));
-        kv.free(1);
+        kv.free(1, 0);
 
         reserve(0, 32, 32);
 
@@ -130,7 +130,7 @@ final class KvCacheManagerTest {
         // Asynchronous scheduling computes the 32nd position before its token is known.
         reserve(0, 32, 31);
         assertThat(admit(1, 0, 31)).isEqualTo(new Admission.Admitted(16, 15));
-        kv.free(1);
+        kv.free(1, 0);
 
         var settlement = new Settlement.Builder();
         settlement.add(0, 32, true);
@@ -160,7 +160,7 @@ final class KvCacheManagerTest {
         var plain = manager(4, 5, false);
         plain.admit(request(0, tokens(0, 10)));
         assertThat(plain.blockTable(0)).hasSize(3);
-        plain.free(0);
+        plain.free(0, 0);
 
         assertThat(plain.admit(request(1, tokens(0, 16)))).isEqualTo(new Admission.Admitted(0, 16));
         assertThat(plain.admit(request(2, tokens(0, 4)))).isInstanceOf(Admission.Refused.class);
@@ -171,7 +171,7 @@ final class KvCacheManagerTest {
     void stats_keepResumedRequestsApart() {
         admit(0, 48, 7);
         admit(1, 48, 5);
-        kv.release(1);
+        kv.release(1, 0);
         kv.admit(resumed(1, join(tokens(0, 48), tokens(20_000, 5))));
 
         // 55 + 53 tokens looked up at first admissions, 48 of them hit; then 53 and 48 after a preemption.
@@ -183,7 +183,7 @@ final class KvCacheManagerTest {
         admit(0, 48, 7);
         assertThat(kv.resetPrefixCache()).isFalse();
 
-        kv.free(0);
+        kv.free(0, 0);
 
         assertThat(kv.resetPrefixCache()).isTrue();
         assertThat(admit(1, 48, 7)).isEqualTo(new Admission.Admitted(0, 55));
@@ -198,7 +198,7 @@ final class KvCacheManagerTest {
         assertThat(stored.hasParent()).isFalse();
         assertThat(stored.tokens().tokenAt(stored.firstToken() + 31)).isEqualTo(31);
 
-        two.free(0);
+        two.free(0, 0);
         two.admit(request(1, tokens(500, 32)));
 
         // Freed tail first, so the second block is evicted before the first.
@@ -209,7 +209,7 @@ final class KvCacheManagerTest {
                         stored.blockHashes().getLong(1), stored.blockHashes().getLong(0));
         assertThat(events.get(1)).isInstanceOf(KvEvent.Stored.class);
 
-        two.free(1);
+        two.free(1, 0);
         two.resetPrefixCache();
         assertThat(two.drainEvents()).isEqualTo(List.of(new KvEvent.Cleared()));
     }
@@ -217,8 +217,8 @@ final class KvCacheManagerTest {
     @Test
     void unknownHandle_isRefusedWhereItMattersAndIgnoredWhenFreed() {
         assertThatIllegalArgumentException().isThrownBy(() -> reserve(42, 1, 1)).withMessageContaining("42");
-        kv.free(42);
-        kv.free(100_000);
+        kv.free(42, 0);
+        kv.free(100_000, 0);
         assertThat(kv.audit().isConserved()).isTrue();
     }
 
@@ -233,7 +233,7 @@ final class KvCacheManagerTest {
     }
 
     private static KvCacheManager manager(int blockSize, int numBlocks, boolean caches) {
-        return new KvCacheManager(new KvCacheConfig(new Xxh3BlockHasher(blockSize), numBlocks, caches, NO_LIMIT, true));
+        return new KvCacheManager(KvCacheConfig.ofVllm(new Xxh3BlockHasher(blockSize), numBlocks, caches, NO_LIMIT));
     }
 
     private static AdmissionRequest request(int handle, int[] tokens) {
@@ -241,21 +241,15 @@ final class KvCacheManagerTest {
     }
 
     private static AdmissionRequest request(int handle, int[] tokens, int budget, int threshold, boolean chunks) {
-        return new AdmissionRequest(
-                handle,
-                new Prompt(new TokenIds(tokens)),
-                OUTPUT,
-                tokens.length,
-                budget,
-                threshold,
-                chunks,
-                true,
-                false);
+        return new AdmissionRequest(lookup(handle, tokens), budget, threshold, chunks, true, false, false);
     }
 
     private static AdmissionRequest resumed(int handle, int[] tokens) {
-        return new AdmissionRequest(
-                handle, new Prompt(new TokenIds(tokens)), OUTPUT, tokens.length, NO_LIMIT, 0, true, true, true);
+        return new AdmissionRequest(lookup(handle, tokens), NO_LIMIT, 0, true, true, false, true);
+    }
+
+    private static PrefixLookup lookup(int handle, int[] tokens) {
+        return new PrefixLookup(handle, new Prompt(new TokenIds(tokens)), OUTPUT, tokens.length, true);
     }
 
     private static int[] tokens(int first, int count) {

@@ -1,0 +1,16 @@
+package understudy.kvcache;
+
+/** Which free block is given out next, and with it which cached content is lost. */
+public enum EvictionPolicy {
+    /** vLLM V1: what was released longest ago; of one request the last block first. */
+    LRU,
+    /** The first prefix caching of vLLM (PR #2762): what was used longest ago, then what has most tokens before it. */
+    LRU_LONGEST_PREFIX;
+
+    FreeBlockQueue create(PrefixTable prefixTable, BlockUse use, FreeOrder freeOrder) {
+        return switch (this) {
+            case LRU -> new LruFreeQueue(prefixTable, freeOrder);
+            case LRU_LONGEST_PREFIX -> new LruLongestPrefixQueue(use);
+        };
+    }
+}

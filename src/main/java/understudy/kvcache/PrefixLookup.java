@@ -1,0 +1,12 @@
+package understudy.kvcache;
+
+/**
+ * What of a request may be cached: the question of a lookup.
+ *
+ * @param handle small number by which the replica names the request, unique among its unfinished ones
+ * @param prompt what is asked
+ * @param output what will be answered; only positions below {@code numTokens} are read
+ * @param numTokens tokens known so far: the prompt, and for a preempted request its output
+ * @param readsCache whether the request may use cached blocks; its own blocks are cached all the same
+ */
+public record PrefixLookup(int handle, Prompt prompt, TokenSource output, int numTokens, boolean readsCache) {}
