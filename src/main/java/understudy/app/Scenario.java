@@ -4,6 +4,7 @@ import com.typesafe.config.Config;
 import java.util.Collections;
 import understudy.cluster.ClusterSpec;
 import understudy.cluster.ReplicaSpec;
+import understudy.engine.RequestLimits;
 import understudy.workload.RandomStreams;
 import understudy.workload.Workload;
 
@@ -53,8 +54,16 @@ record Scenario(
 
     /** Returns the cluster to build for a workload. */
     ClusterSpec clusterSpec(Workload openWorkload) {
+        var limits = new RequestLimits(
+                engine.scheduler().maxModelLen(), engine.kvCache().maxTokens());
         var replica = new ReplicaSpec(
-                engine.scheduler(), engine.kvCache(), latency.model(), latency.apiDelayNanos(), savesDetails);
+                engine.scheduler(),
+                limits,
+                engine.kvCache(),
+                latency.model(),
+                latency.apiDelayNanos(),
+                savesDetails,
+                0);
         return new ClusterSpec(
                 Collections.nCopies(numReplicas, replica),
                 router.create(engine.kvCache().hasher(), numReplicas),

@@ -83,7 +83,7 @@ public final class Cluster extends AbstractBehavior<Cluster.Command> {
         var spec = start.spec;
         var router = child(Router.create(spec.routing(), spec.kvEventDelay()), "router");
         var metrics = child(MetricsCollector.create(spec.keepsTokenTimes(), progress), "metrics");
-        var peers = new Replica.Peers(router, metrics, spec.routing().usesKvEvents());
+        var peers = new Replica.Peers(router, metrics, spec.routing().usesKvEvents(), null);
         for (var replicaSpec : spec.replicas()) {
             int index = replicas.size();
             var replica = child(Replica.create(clock, index, replicaSpec, peers), "replica-" + index);

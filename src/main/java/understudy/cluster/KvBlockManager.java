@@ -9,12 +9,14 @@ import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.actor.typed.javadsl.Receive;
+import understudy.engine.PlanSummary;
 import understudy.kvcache.Admission;
 import understudy.kvcache.AdmissionRequest;
 import understudy.kvcache.KvCacheAudit;
 import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.KvCacheManager;
 import understudy.kvcache.KvEvent;
+import understudy.kvcache.KvSnapshot;
 import understudy.kvcache.PrefixCacheStats;
 import understudy.kvcache.PrefixLookup;
 import understudy.kvcache.Reservation;
@@ -44,6 +46,9 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
     /** The plan of a step is complete: publishes what it has changed, as one batch. */
     public record PublishEvents(ActorRef<? super KvEvents> subscriber, int replicaIndex) implements Command {}
 
+    /** Asks what the memory holds after a plan that the requests of {@code plan} were part of. */
+    public record Describe(PlanSummary plan, ActorRef<? super Described> replyTo) implements Command {}
+
     /** Recounts everything. */
     public record Audit(ActorRef<? super Audited> replyTo) implements Command {}
 
@@ -59,8 +64,11 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
     /** The changes of one step of a replica, in order; never empty. */
     public record KvEvents(int replicaIndex, List<KvEvent> events) implements Router.Command {}
 
-    /** The result of a recount, and the lookups so far. */
-    public record Audited(KvCacheAudit audit, PrefixCacheStats stats) implements Replica.Command {}
+    /** A plan, and what the memory holds after it. */
+    public record Described(PlanSummary plan, KvSnapshot state) {}
+
+    /** The result of a recount, the lookups so far, and the free blocks in the order in which they would be given out. */
+    public record Audited(KvCacheAudit audit, PrefixCacheStats stats, IntList freeOrder) implements Replica.Command {}
 
     private final KvCacheManager kvCache;
 
@@ -83,6 +91,7 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
                 .onMessage(PublishEvents.class, this::onPublishEvents)
                 .onMessage(Match.class, this::onMatch)
                 .onMessage(Release.class, this::onRelease)
+                .onMessage(Describe.class, this::onDescribe)
                 .onMessage(Audit.class, this::onAudit)
                 .build();
     }
@@ -122,8 +131,15 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
         return this;
     }
 
+    private Behavior<Command> onDescribe(Describe describe) {
+        var state = kvCache.snapshot(describe.plan.runningHandles());
+        describe.replyTo.tell(new Described(describe.plan, state));
+        return this;
+    }
+
     private Behavior<Command> onAudit(Audit audit) {
-        audit.replyTo.tell(new Audited(kvCache.audit(), kvCache.stats()));
+        var freeOrder = new IntImmutableList(kvCache.freeOrder());
+        audit.replyTo.tell(new Audited(kvCache.audit(), kvCache.stats(), freeOrder));
         return this;
     }
 }

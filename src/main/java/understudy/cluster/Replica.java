@@ -1,6 +1,7 @@
 package understudy.cluster;
 
 import it.unimi.dsi.fastutil.ints.IntImmutableList;
+import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.longs.LongImmutableList;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -16,6 +17,7 @@ import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.EngineCore;
 import understudy.engine.EngineRequest;
+import understudy.engine.PlanSummary;
 import understudy.engine.Request;
 import understudy.engine.StepResult;
 import understudy.report.ReplicaCounters;
@@ -49,8 +51,9 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
     /** Recounts, and hands over what the replica knows of the run, which is over. */
     public record GetRecord(ActorRef<? super ReplicaRecord> replyTo) implements Command {}
 
-    /** The answer to {@link GetRecord}. */
-    public record ReplicaRecord(int replicaIndex, RunRecord.ReplicaRecord value) implements Cluster.Command {}
+    /** The answer to {@link GetRecord}; the free blocks stand in the order in which they would be given out. */
+    public record ReplicaRecord(int replicaIndex, RunRecord.ReplicaRecord value, IntList freeBlocks)
+            implements Cluster.Command {}
 
     private record Enqueue(Request request) implements Command {}
 
@@ -63,15 +66,20 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
      *
      * @param router hears of its load, and of its KV events if it wants them
      * @param metrics hears of every step
+     * @param planObserver hears of every plan, and of the memory after it; null spares the work
      */
     public record Peers(
-            ActorRef<Router.Command> router, ActorRef<MetricsCollector.Command> metrics, boolean publishesKvEvents) {}
+            ActorRef<Router.Command> router,
+            ActorRef<MetricsCollector.Command> metrics,
+            boolean publishesKvEvents,
+            @Nullable ActorRef<? super KvBlockManager.Described> planObserver) {}
 
     private final int replicaIndex;
     private final Peers peers;
     private final Clock clock;
     private final TimerScheduler<Command> timers;
     private final Duration apiDelay;
+    private final PlanTicks planTicks;
     private final ActorRef<Command> self;
     private final ActorRef<KvBlockManager.Command> kvCache;
     private final ActorRef<VirtualGpu.Command> gpu;
@@ -94,12 +102,13 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
         this.clock = clock;
         this.timers = timers;
         apiDelay = Duration.ofNanos(spec.apiDelayNanos());
+        planTicks = new PlanTicks(spec);
         self = context.getSelf();
         kvCache = context.spawn(KvBlockManager.create(spec.kvCache()), "kv-block-manager");
         gpu = context.spawn(VirtualGpu.create(clock, spec.latency()), "gpu");
         context.watch(kvCache);
         context.watch(gpu);
-        engine = new EngineCore(spec.scheduler(), spec.kvCache().maxTokens());
+        engine = new EngineCore(spec.scheduler(), spec.limits());
         clients = new ClientTable(spec.keepsTokenTimes());
         counters = new ReplicaCounters(replicaIndex);
         reportedLoad = new Router.ReplicaLoad(replicaIndex, 0, 0, 0);
@@ -150,6 +159,7 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
     }
 
     private Behavior<Command> onPlanStep(PlanStep now) {
+        planTicks.onTick(engine.planner().numUnfinished() > 0).ifPresent(this::planAfter);
         if (engine.canPlan()) {
             engine.beginPlan(clock.nowNanos());
             goOnPlanning();
@@ -198,7 +208,7 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
     private Behavior<Command> onAudited(KvBlockManager.Audited audited) {
         if (recordReceiver != null) {
             var value = counters.record(audited.audit(), audited.stats());
-            recordReceiver.tell(new ReplicaRecord(replicaIndex, value));
+            recordReceiver.tell(new ReplicaRecord(replicaIndex, value, audited.freeOrder()));
         }
         return this;
     }
@@ -209,9 +219,13 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
     }
 
     private void planSoon() {
-        if (engine.canPlan()) {
-            timers.startSingleTimer(PlanStep.NOW, PlanStep.NOW, Duration.ZERO);
+        if (engine.canPlan() && planTicks.mayStart()) {
+            planAfter(Duration.ZERO);
         }
+    }
+
+    private void planAfter(Duration delay) {
+        timers.startSingleTimer(PlanStep.NOW, PlanStep.NOW, delay);
     }
 
     /** Carries out what the planner asks for, until it has to wait for an answer or is done. */
@@ -246,11 +260,18 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
 
     private void execute() {
         var plan = engine.endPlan(clock.nowNanos());
+        counters.onPreempted(plan.preempted().size());
+        if (peers.planObserver != null) {
+            var summary = PlanSummary.of(plan, engine.planner());
+            kvCache.tell(new KvBlockManager.Describe(summary, peers.planObserver));
+        }
         if (!plan.isEmpty()) {
             var batch = plan.shape();
-            counters.onPlanned(plan, batch);
+            counters.onPlanned(batch);
             gpu.tell(new VirtualGpu.ExecuteStep(batch, self));
             planSoon();
+        } else if (engine.isIdleWithWork() && planTicks.mayStart()) {
+            planAfter(planTicks.interval());
         }
         reportLoad();
     }

@@ -15,14 +15,10 @@ public final class EngineCore {
     private final ArrayDeque<Request> arrivedMeanwhile = new ArrayDeque<>();
     private boolean isPlanning;
 
-    /**
-     * Creates an engine without requests.
-     *
-     * @param maxKvTokens tokens for which there are blocks when nothing runs
-     */
-    public EngineCore(SchedulerConfig config, long maxKvTokens) {
+    /** Creates an engine without requests, which turns away what is beyond its limits. */
+    public EngineCore(SchedulerConfig config, RequestLimits limits) {
         planner = new StepPlanner(config);
-        limits = new RequestLimits(config.maxModelLen(), maxKvTokens);
+        this.limits = limits;
         maxStepsInFlight = config.maxStepsInFlight();
     }
 
@@ -50,6 +46,11 @@ public final class EngineCore {
         return !isPlanning && inFlight.size() < maxStepsInFlight && planner.numUnfinished() > 0;
     }
 
+    /** Returns whether nothing is in flight although there are requests. */
+    public boolean isIdleWithWork() {
+        return inFlight.isEmpty() && planner.numUnfinished() > 0;
+    }
+
     /** Opens the conversation with the KV cache about the next step. */
     public void beginPlan(long atNanos) {
         isPlanning = true;
@@ -59,14 +60,18 @@ public final class EngineCore {
     /**
      * Closes the conversation; a plan that is not empty counts as in flight from now on.
      *
-     * @throws IllegalStateException if there are requests, but the device has nothing to do: work conservation is broken
+     * <p>A plan may be empty although there is work: a request that preempts itself ends the loop over the running ones,
+     * and waiting ones are not looked at after a preemption. Then {@link #canPlan()} holds, and the next plan goes on.
+     *
+     * @throws IllegalStateException if there are requests, but the device has nothing to do and nothing has changed that
+     *     could give it something: work conservation is broken
      */
     public StepPlan endPlan(long atNanos) {
         isPlanning = false;
         var plan = planner.plan();
         if (!plan.isEmpty()) {
             inFlight.add(plan);
-        } else if (inFlight.isEmpty() && planner.numUnfinished() > 0) {
+        } else if (inFlight.isEmpty() && plan.preempted().isEmpty() && planner.numUnfinished() > 0) {
             throw new IllegalStateException("work conservation: the device is idle, but " + planner.numRunning()
                     + " requests run and " + planner.numWaiting() + " wait");
         }

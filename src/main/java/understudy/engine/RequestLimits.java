@@ -9,6 +9,8 @@ import java.util.Optional;
  * @param maxKvTokens tokens for which there are blocks when nothing else runs
  */
 public record RequestLimits(int maxModelLen, long maxKvTokens) {
+    /** Turns nothing away: what the scheduler gets, it has to cope with. */
+    public static final RequestLimits NONE = new RequestLimits(Integer.MAX_VALUE, Long.MAX_VALUE);
 
     /** Returns why a request can never be served, or empty if it can. */
     public Optional<String> refusal(Request request) {

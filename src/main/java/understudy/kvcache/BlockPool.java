@@ -16,6 +16,7 @@ final class BlockPool {
     private final KvEventLog events;
     private final int[] released;
     private long numReleased;
+    private long numEvicted;
 
     BlockPool(KvCacheConfig config, KvEventLog events) {
         int numBlocks = config.numGpuBlocks();
@@ -38,6 +39,11 @@ final class BlockPool {
     /** Returns how many blocks have lost their last reference since the start. */
     long numReleased() {
         return numReleased;
+    }
+
+    /** Returns how many cached blocks have been given out again since the start. */
+    long numEvicted() {
+        return numEvicted;
     }
 
     int refCount(int block) {
@@ -65,6 +71,7 @@ final class BlockPool {
         if (prefixTable.isHashed(block)) {
             events.removed(prefixTable.hashOf(block));
             prefixTable.remove(block);
+            numEvicted++;
         }
         use.clear(block);
         refCounts[block] = 1;

@@ -1,6 +1,9 @@
 package understudy.kvcache;
 
+import it.unimi.dsi.fastutil.ints.IntImmutableList;
+import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.longs.LongImmutableList;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -23,6 +26,7 @@ public final class KvCacheManager {
     private int[] hits = new int[64];
     private int numHits;
     private PrefixCacheStats stats = PrefixCacheStats.NONE;
+    private long numStoredByPlans;
 
     /** Creates an empty cache. */
     public KvCacheManager(KvCacheConfig config) {
@@ -80,7 +84,7 @@ public final class KvCacheManager {
                 return i;
             }
             take(sequence, numNeeded);
-            cache(sequence, Math.min(numComputed, reservation.numTokens(i)));
+            numStoredByPlans += cache(sequence, Math.min(numComputed, reservation.numTokens(i)));
         }
         return reservation.size();
     }
@@ -147,9 +151,13 @@ public final class KvCacheManager {
         return stats;
     }
 
-    /** Returns the ids of the blocks that a request holds, in order. */
-    public int[] blockTable(int handle) {
-        return known(handle).blockTable();
+    /** Returns what the cache holds now, with the block tables of some requests. */
+    public KvSnapshot snapshot(IntList handles) {
+        var tables = new ArrayList<IntList>(handles.size());
+        for (int i = 0; i < handles.size(); i++) {
+            tables.add(new IntImmutableList(known(handles.getInt(i)).blockTable()));
+        }
+        return new KvSnapshot(tables, pool.numFree(), numStoredByPlans, pool.numEvicted());
     }
 
     /** Returns the free blocks, next to be given out first. */
@@ -244,7 +252,7 @@ public final class KvCacheManager {
         }
         sequence.setNumCachedBlocks(numHits);
         take(sequence, blocksFor(numComputedAfter) - numHits);
-        cache(sequence, Math.min(numComputedAfter, numTokens));
+        numStoredByPlans += cache(sequence, Math.min(numComputedAfter, numTokens));
     }
 
     private void take(KvSequence sequence, int count) {
@@ -253,23 +261,27 @@ public final class KvCacheManager {
         }
     }
 
-    private void cache(KvSequence sequence, int numTokens) {
+    /** Puts newly full blocks into the prefix table, and returns how many. */
+    private int cache(KvSequence sequence, int numTokens) {
         int numFull = numTokens / blockSize;
         int first = sequence.numCachedBlocks();
         if (!config.enablePrefixCaching() || numFull <= first) {
-            return;
+            return 0;
         }
         sequence.setNumCachedBlocks(numFull);
+        int numPromoted = 0;
         int firstStored = first;
         for (int i = first; i < numFull; i++) {
             if (config.promotesFullBlocks() && promote(sequence, i)) {
                 recordStored(sequence, firstStored, i);
                 firstStored = i + 1;
+                numPromoted++;
             } else {
                 pool.prefixTable().insert(sequence.block(i), sequence.hashOf(i));
             }
         }
         recordStored(sequence, firstStored, numFull);
+        return numFull - first - numPromoted;
     }
 
     /** Swaps a block that has become full for a cached one with the same content, if there is one. */

@@ -1,6 +1,5 @@
 package understudy.report;
 
-import understudy.engine.StepPlan;
 import understudy.kvcache.KvCacheAudit;
 import understudy.kvcache.PrefixCacheStats;
 import understudy.latency.BatchShape;
@@ -37,9 +36,13 @@ public final class ReplicaCounters {
         return numEnded;
     }
 
-    /** Takes note of a plan that goes to the device as {@code batch}. */
-    public void onPlanned(StepPlan plan, BatchShape batch) {
-        numPreemptions += plan.preempted().size();
+    /** Takes note of what a plan, even an empty one, has preempted. */
+    public void onPreempted(int count) {
+        numPreemptions += count;
+    }
+
+    /** Takes note of a batch that goes to the device. */
+    public void onPlanned(BatchShape batch) {
         numPrefillTokens += batch.numPrefillTokens();
         numDecodeTokens += batch.numDecodes();
     }

@@ -7,6 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import understudy.engine.PreemptionVictim;
 import understudy.engine.Request;
+import understudy.engine.RequestLimits;
 import understudy.engine.SchedulerConfig;
 import understudy.engine.SchedulingPolicy;
 import understudy.kvcache.BlockHasher;
@@ -49,7 +50,8 @@ final class ClusterFixture {
                 16,
                 true);
         var kvCache = KvCacheConfig.ofVllm(hasher, numBlocks, true, maxModelLen);
-        return new ReplicaSpec(scheduler, kvCache, latency, apiDelayNanos, true);
+        var limits = new RequestLimits(maxModelLen, kvCache.maxTokens());
+        return new ReplicaSpec(scheduler, limits, kvCache, latency, apiDelayNanos, true, 0);
     }
 
     ClusterSpec spec(Workload workload) {

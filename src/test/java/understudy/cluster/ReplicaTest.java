@@ -118,14 +118,16 @@ final class ReplicaTest {
     }
 
     private ActorRef<Replica.Command> spawn(boolean publishesKvEvents) {
-        var peers = new Replica.Peers(router.ref(), metrics.ref(), publishesKvEvents);
+        var peers = new Replica.Peers(router.ref(), metrics.ref(), publishesKvEvents, null);
         var spec = cluster.replicaSpec();
         var recording = new ReplicaSpec(
                 spec.scheduler(),
+                spec.limits(),
                 KvCacheConfig.ofVllm(cluster.hasher, 1_000, true, cluster.maxModelLen),
                 spec.latency(),
                 0,
-                false);
+                false,
+                0);
         return kit.spawn(Replica.create(kit.clock(), 0, recording, peers), "replica");
     }
 }

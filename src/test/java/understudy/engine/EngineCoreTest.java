@@ -107,7 +107,7 @@ final class EngineCoreTest {
                         isAsync,
                         16,
                         false),
-                100_000);
+                RequestLimits.NONE);
     }
 
     private static Request request(long id) {

@@ -3,6 +3,7 @@ package understudy.kvcache;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import it.unimi.dsi.fastutil.ints.IntList;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -18,12 +19,12 @@ final class KvCacheManagerTest {
     void secondRequest_sharesTheBlocksOfACommonPrefix() {
         // 48 common tokens are 3 blocks; 7 more are a fourth, partial one.
         admit(0, 48, 7);
-        assertThat(kv.blockTable(0)).containsExactly(1, 2, 3, 4);
+        assertThat(table(kv, 0)).containsExactly(1, 2, 3, 4);
 
         var admitted = admit(1, 48, 5);
 
         assertThat(admitted).isEqualTo(new Admission.Admitted(48, 5));
-        assertThat(kv.blockTable(1)).containsExactly(1, 2, 3, 5);
+        assertThat(table(kv, 1)).containsExactly(1, 2, 3, 5);
         assertThat(kv.numFreeBlocks()).isEqualTo(5);
     }
 
@@ -58,7 +59,7 @@ final class KvCacheManagerTest {
 
         // (48 - 1) / 16 = 2 blocks may be hit; the third is computed again, into a block of its own.
         assertThat(admit(1, 48, 0)).isEqualTo(new Admission.Admitted(32, 16));
-        assertThat(kv.blockTable(1)).containsExactly(1, 2, 4);
+        assertThat(table(kv, 1)).containsExactly(1, 2, 4);
     }
 
     @Test
@@ -72,7 +73,7 @@ final class KvCacheManagerTest {
         small.admit(request(2, tokens(0, 32)));
 
         // Block 1 is next in line, but it is hit; so the second block is 2.
-        assertThat(small.blockTable(2)).containsExactly(1, 2);
+        assertThat(table(small, 2)).containsExactly(1, 2);
     }
 
     @Test
@@ -105,8 +106,8 @@ final class KvCacheManagerTest {
         }
 
         assertThat(small.reserve(reservation.build())).isEqualTo(1);
-        assertThat(small.blockTable(0)).containsExactly(1, 4);
-        assertThat(small.blockTable(1)).containsExactly(2);
+        assertThat(table(small, 0)).containsExactly(1, 4);
+        assertThat(table(small, 1)).containsExactly(2);
     }
 
     @Test
@@ -159,7 +160,7 @@ final class KvCacheManagerTest {
     void withoutCaching_nothingIsFoundOrCounted() {
         var plain = manager(4, 5, false);
         plain.admit(request(0, tokens(0, 10)));
-        assertThat(plain.blockTable(0)).hasSize(3);
+        assertThat(table(plain, 0)).hasSize(3);
         plain.free(0, 0);
 
         assertThat(plain.admit(request(1, tokens(0, 16)))).isEqualTo(new Admission.Admitted(0, 16));
@@ -220,6 +221,10 @@ final class KvCacheManagerTest {
         kv.free(42, 0);
         kv.free(100_000, 0);
         assertThat(kv.audit().isConserved()).isTrue();
+    }
+
+    private static int[] table(KvCacheManager manager, int handle) {
+        return manager.snapshot(IntList.of(handle)).blockTables().get(0).toIntArray();
     }
 
     private Admission admit(int handle, int numCommon, int numOwn) {

@@ -1,0 +1,99 @@
+package understudy.app;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+import understudy.workload.RecordedRun;
+import understudy.workload.RecordedRunReader;
+
+/** Compares our scheduler's decisions with recorded ones of vLLM's. */
+@Command(
+        name = "conform",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Replays recorded decisions of the real vLLM V1 scheduler and compares every step: who is scheduled with how",
+            "many tokens, who is preempted, which blocks each request holds, how many are free."
+        },
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {"0:every step is identical", "1:something differs", "2:bad input"},
+        footer = {
+            "",
+            "Examples:",
+            "  understudy conform vllm-scheduler.json",
+            "  understudy conform --actors recorded-1.json.gz recorded-2.json.gz"
+        })
+final class ConformCommand implements Callable<Integer> {
+    private static final int DIFFERS = 1;
+
+    @Spec
+    private CommandSpec command;
+
+    @Mixin
+    @SuppressWarnings("unused") // its option acts when it is parsed
+    private LogLevel logLevel;
+
+    @Parameters(paramLabel = "FILE", arity = "1..*", description = "Recordings, JSON, gzip'd or not.")
+    private List<Path> files;
+
+    @Option(
+            names = "--actors",
+            description =
+                    "Replays through the real Replica and KvBlockManager actors in virtual time, not by plain calls.")
+    private boolean usesActors;
+
+    private int numRuns;
+    private int numIdenticalRuns;
+    private long numSteps;
+    private long numIdenticalSteps;
+
+    @Override
+    public Integer call() {
+        var out = command.commandLine().getOut();
+        for (var file : files) {
+            try (var reader = new RecordedRunReader(file)) {
+                for (var run = reader.next(); run != null; run = reader.next()) {
+                    out.println(compare(run));
+                }
+            }
+        }
+        out.printf(
+                Locale.ROOT,
+                "workloads %d/%d, steps %d/%d identical%n",
+                numIdenticalRuns,
+                numRuns,
+                numIdenticalSteps,
+                numSteps);
+        out.flush();
+        return numIdenticalRuns == numRuns ? 0 : DIFFERS;
+    }
+
+    private String compare(RecordedRun run) {
+        var replayed = usesActors ? ActorReplay.replay(run) : DirectReplay.replay(run);
+        var conformance = Conformance.of(run, replayed);
+        numRuns++;
+        numIdenticalRuns += conformance.isIdentical() ? 1 : 0;
+        numSteps += conformance.numSteps();
+        numIdenticalSteps += conformance.numIdentical();
+        String name = "workload " + numRuns + " (" + describe(run) + ")";
+        return conformance
+                .difference()
+                .map(difference -> name + ", " + difference)
+                .orElseGet(() -> name + ": " + conformance.numSteps() + " steps identical");
+    }
+
+    private static String describe(RecordedRun run) {
+        var config = run.config();
+        return run.requests().size() + " requests, " + config.numBlocks() + " blocks, "
+                + (config.isPriority() ? "priority" : "fcfs")
+                + (config.asyncScheduling() ? ", async" : "")
+                + (config.enableChunkedPrefill() ? "" : ", not chunked")
+                + (config.enablePrefixCaching() ? "" : ", no prefix cache");
+    }
+}

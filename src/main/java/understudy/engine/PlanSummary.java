@@ -1,0 +1,82 @@
+package understudy.engine;
+
+import it.unimi.dsi.fastutil.ints.IntArrayList;
+import it.unimi.dsi.fastutil.ints.IntImmutableList;
+import it.unimi.dsi.fastutil.ints.IntList;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import understudy.kvcache.KvSnapshot;
+
+/**
+ * A plan written down by request name, to be kept when the plan itself is used again.
+ *
+ * @param scheduled tokens by request, in scheduling order
+ * @param preempted who lost their blocks, sorted
+ * @param admitted who was admitted for the first time, in order
+ * @param resumed who was admitted again, in order
+ * @param running who runs, in order
+ * @param runningHandles what the KV cache calls them
+ */
+public record PlanSummary(
+        Map<String, Integer> scheduled,
+        List<String> preempted,
+        List<String> admitted,
+        List<String> resumed,
+        List<String> running,
+        IntList runningHandles) {
+
+    /** A plan in which nothing happens and nobody runs. */
+    public static final PlanSummary EMPTY =
+            new PlanSummary(Map.of(), List.of(), List.of(), List.of(), List.of(), IntList.of());
+
+    /** Writes down a plan that has just been made. */
+    public static PlanSummary of(StepPlan plan, StepPlanner planner) {
+        var scheduled = new LinkedHashMap<String, Integer>();
+        for (int i = 0; i < plan.size(); i++) {
+            scheduled.put(plan.request(i).request().name(), plan.numScheduledTokens(i));
+        }
+        var running = new ArrayList<String>();
+        var handles = new IntArrayList();
+        for (int i = 0; i < planner.numRunning(); i++) {
+            running.add(planner.running(i).request().name());
+            handles.add(planner.running(i).handle());
+        }
+        return new PlanSummary(
+                scheduled,
+                names(plan.preempted()).stream().sorted().toList(),
+                names(plan.admitted()),
+                names(plan.resumed()),
+                running,
+                new IntImmutableList(handles));
+    }
+
+    /**
+     * Returns the decision that this plan and the state of the KV cache after it make up.
+     *
+     * @param before the state of the KV cache after the plan before
+     * @param finished who ended with the result that was applied in the same step
+     */
+    public StepDecision decision(KvSnapshot before, KvSnapshot after, List<String> finished) {
+        var tables = new LinkedHashMap<String, IntList>();
+        for (int i = 0; i < running.size(); i++) {
+            tables.put(running.get(i), after.blockTables().get(i));
+        }
+        return new StepDecision(
+                scheduled,
+                preempted,
+                admitted,
+                resumed,
+                running,
+                tables,
+                after.numFreeBlocks(),
+                (int) (after.numStored() - before.numStored()),
+                (int) (after.numRemoved() - before.numRemoved()),
+                finished.stream().sorted().toList());
+    }
+
+    private static List<String> names(List<EngineRequest> requests) {
+        return requests.stream().map(r -> r.request().name()).toList();
+    }
+}

@@ -1,0 +1,49 @@
+package understudy.engine;
+
+import it.unimi.dsi.fastutil.ints.IntList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Everything a scheduler and its KV cache decided in one step, by request name; what a recording of vLLM holds.
+ *
+ * @param scheduled tokens by request, in scheduling order
+ * @param preempted who lost their blocks, sorted
+ * @param admitted who was admitted for the first time, in order
+ * @param resumed who was admitted again, in order
+ * @param running who runs after the step was planned, in order
+ * @param blockTables block ids of those who run
+ * @param numFreeBlocks blocks that nobody references
+ * @param numStored blocks that became findable
+ * @param numRemoved cached blocks that were given out again
+ * @param finished who ended with the result that was applied in this step, sorted
+ */
+public record StepDecision(
+        Map<String, Integer> scheduled,
+        List<String> preempted,
+        List<String> admitted,
+        List<String> resumed,
+        List<String> running,
+        Map<String, IntList> blockTables,
+        int numFreeBlocks,
+        int numStored,
+        int numRemoved,
+        List<String> finished) {
+
+    /** Returns all fields under the names that recordings give them; lists and maps in an order that matters. */
+    public Map<String, Object> fields() {
+        var fields = new LinkedHashMap<String, Object>();
+        fields.put("scheduled", List.copyOf(scheduled.entrySet()));
+        fields.put("preempted", preempted);
+        fields.put("new", admitted);
+        fields.put("resumed", resumed);
+        fields.put("running", running);
+        fields.put("tables", blockTables);
+        fields.put("free_blocks", numFreeBlocks);
+        fields.put("stored", numStored);
+        fields.put("removed", numRemoved);
+        fields.put("finished", finished);
+        return fields;
+    }
+}
