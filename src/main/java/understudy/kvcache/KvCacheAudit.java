@@ -1,37 +1,87 @@
 package understudy.kvcache;
 
-import it.unimi.dsi.fastutil.ints.IntOpenHashSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A recount of a KV cache from its block tables and free queue, made when a run ends.
+ * A recount of a KV cache from its block tables and its free queue.
  *
  * @param numBlocks physical blocks, the null block included
- * @param numFree blocks in the free queue
- * @param numInUse distinct blocks in block tables
- * @param numBadRefCounts blocks whose reference count differs from the number of tables that hold them
+ * @param numFree different blocks in the free queue
+ * @param numInUse different blocks in block tables
+ * @param numHashed blocks that carry a hash
+ * @param numBadRefCounts blocks whose reference count is not the number of tables that hold them
+ * @param numBadFree entries of the free queue that are there twice, or in use, or the null block
+ * @param numBadHashes blocks in tables that carry another hash than their tokens have, or that carry one behind a block that
+ *     does not
  */
-public record KvCacheAudit(int numBlocks, int numFree, int numInUse, int numBadRefCounts) {
+public record KvCacheAudit(
+        int numBlocks,
+        int numFree,
+        int numInUse,
+        int numHashed,
+        int numBadRefCounts,
+        int numBadFree,
+        int numBadHashes) {
 
-    /** Returns whether every block but the null block is either free or in use, with a true reference count. */
+    /** Returns whether every block but the null block is either free or in use, and every count and hash is true. */
     public boolean isConserved() {
-        return numFree + numInUse == numBlocks - 1 && numBadRefCounts == 0;
+        return numFree + numInUse == numBlocks - 1 && numBadRefCounts == 0 && numBadFree == 0 && numBadHashes == 0;
     }
 
     static KvCacheAudit of(BlockPool pool, @Nullable KvSequence[] sequences) {
         var refCounts = new int[pool.numBlocks()];
+        int numBadHashes = 0;
         for (var sequence : sequences) {
-            for (int i = 0; sequence != null && i < sequence.numBlocks(); i++) {
-                refCounts[sequence.block(i)]++;
+            if (sequence != null) {
+                countReferences(sequence, refCounts);
+                numBadHashes += countBadHashes(sequence, pool.prefixTable());
             }
         }
         int numInUse = 0;
-        int numBad = refCounts[BlockPool.NULL_BLOCK];
+        int numBadRefCounts = refCounts[BlockPool.NULL_BLOCK];
         for (int block = 1; block < refCounts.length; block++) {
             numInUse += refCounts[block] > 0 ? 1 : 0;
-            numBad += refCounts[block] == pool.refCount(block) ? 0 : 1;
+            numBadRefCounts += refCounts[block] == pool.refCount(block) ? 0 : 1;
         }
-        int numDistinctFree = new IntOpenHashSet(pool.freeOrder()).size();
-        return new KvCacheAudit(pool.numBlocks(), numDistinctFree, numInUse, numBad);
+        int numBadFree = countBadFree(pool.freeOrder(), refCounts);
+        return new KvCacheAudit(
+                pool.numBlocks(),
+                pool.numFree() - numBadFree,
+                numInUse,
+                pool.prefixTable().numHashedBlocks(),
+                numBadRefCounts,
+                numBadFree,
+                numBadHashes);
+    }
+
+    private static void countReferences(KvSequence sequence, int[] refCounts) {
+        for (int i = 0; i < sequence.numBlocks(); i++) {
+            refCounts[sequence.block(i)]++;
+        }
+    }
+
+    private static int countBadHashes(KvSequence sequence, PrefixTable prefixTable) {
+        int numBad = 0;
+        boolean isBehindUnhashed = false;
+        for (int i = 0; i < sequence.numBlocks(); i++) {
+            int block = sequence.block(i);
+            if (!prefixTable.isHashed(block)) {
+                isBehindUnhashed = true;
+            } else if (isBehindUnhashed || prefixTable.hashOf(block) != sequence.hashOf(i)) {
+                numBad++;
+            }
+        }
+        return numBad;
+    }
+
+    private static int countBadFree(int[] freeOrder, int[] refCounts) {
+        var isSeen = new boolean[refCounts.length];
+        int numBad = 0;
+        for (int block : freeOrder) {
+            boolean isBad = isSeen[block] || refCounts[block] > 0 || block == BlockPool.NULL_BLOCK;
+            numBad += isBad ? 1 : 0;
+            isSeen[block] = true;
+        }
+        return numBad;
     }
 }

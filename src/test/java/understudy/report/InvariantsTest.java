@@ -36,7 +36,7 @@ final class InvariantsTest {
 
     @Test
     void leakedBlock_isNoticed() {
-        fixture.audit = new KvCacheAudit(100, 98, 1, 0);
+        fixture.audit = new KvCacheAudit(100, 98, 1, 0, 0, 0, 0);
 
         assertThat(Invariants.check(fixture.run()))
                 .singleElement()
@@ -47,10 +47,10 @@ final class InvariantsTest {
     @Test
     void lostBlock_isNoticedAlsoInAPartialRun() {
         fixture.isPartial = true;
-        fixture.audit = new KvCacheAudit(100, 98, 0, 0);
+        fixture.audit = new KvCacheAudit(100, 98, 0, 0, 0, 0, 0);
         assertThat(Invariants.check(fixture.run())).hasSize(1);
 
-        fixture.audit = new KvCacheAudit(100, 98, 1, 1);
+        fixture.audit = new KvCacheAudit(100, 98, 1, 0, 1, 0, 0);
         assertThat(Invariants.check(fixture.run()))
                 .as("a wrong reference count")
                 .hasSize(1);

@@ -16,7 +16,7 @@ final class ReportFixture {
     static final long SECOND = 1_000_000_000;
 
     final RunLog log = new RunLog(true);
-    KvCacheAudit audit = new KvCacheAudit(100, 99, 0, 0);
+    KvCacheAudit audit = new KvCacheAudit(100, 99, 0, 0, 0, 0, 0);
     long numSent = 3;
     long numUnfinished;
     long numPeeks;
@@ -38,7 +38,7 @@ final class ReportFixture {
                 log,
                 List.of(
                         new RunRecord.ReplicaRecord(stats(0, 1), audit, numUnfinished, numPeeks),
-                        new RunRecord.ReplicaRecord(stats(1, 2), new KvCacheAudit(100, 99, 0, 0), 0, 0)),
+                        new RunRecord.ReplicaRecord(stats(1, 2), new KvCacheAudit(100, 99, 0, 0, 0, 0, 0), 0, 0)),
                 numSent,
                 10 * SECOND,
                 isPartial);
