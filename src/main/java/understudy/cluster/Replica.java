@@ -160,8 +160,7 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
 
     private Behavior<Command> onPlanStep(PlanStep now) {
         planTicks.onTick(engine.planner().numUnfinished() > 0).ifPresent(this::planAfter);
-        if (engine.canPlan()) {
-            engine.beginPlan(clock.nowNanos());
+        if (engine.beginPlan(clock.nowNanos())) {
             goOnPlanning();
         }
         return this;

@@ -6,6 +6,9 @@ import java.util.Optional;
 /**
  * A scheduler and its steps in flight (vLLM {@code v1/engine/core.py}): one, or two with asynchronous scheduling, where the
  * batch of step n+1 is fixed when step n starts. Requests that arrive while a plan is being made take effect after it.
+ *
+ * <p>As in vLLM, the engine waits for the oldest result as soon as it has nothing more to plan: with a step in flight, what
+ * arrives after an empty plan is looked at when that step has ended, even if there is room for another one.
  */
 public final class EngineCore {
     private final StepPlanner planner;
@@ -14,6 +17,7 @@ public final class EngineCore {
     private final ArrayDeque<StepPlan> inFlight = new ArrayDeque<>();
     private final ArrayDeque<Request> arrivedMeanwhile = new ArrayDeque<>();
     private boolean isPlanning;
+    private boolean isBlocked;
 
     /** Creates an engine without requests, which turns away what is beyond its limits. */
     public EngineCore(SchedulerConfig config, RequestLimits limits) {
@@ -41,9 +45,10 @@ public final class EngineCore {
         }
     }
 
-    /** Returns whether a step can be planned now and there is something to plan for. */
+    /** Returns whether the engine would try to plan a step now. */
     public boolean canPlan() {
-        return !isPlanning && inFlight.size() < maxStepsInFlight && planner.numUnfinished() > 0;
+        boolean hasRoom = !isPlanning && !isBlocked && inFlight.size() < maxStepsInFlight;
+        return hasRoom && (planner.numUnfinished() > 0 || !inFlight.isEmpty());
     }
 
     /** Returns whether nothing is in flight although there are requests. */
@@ -51,10 +56,22 @@ public final class EngineCore {
         return inFlight.isEmpty() && planner.numUnfinished() > 0;
     }
 
-    /** Opens the conversation with the KV cache about the next step. */
-    public void beginPlan(long atNanos) {
+    /**
+     * Opens the conversation with the KV cache about the next step, if {@link #canPlan()} holds and there are requests.
+     *
+     * @return whether it has
+     */
+    public boolean beginPlan(long atNanos) {
+        if (!canPlan()) {
+            return false;
+        }
+        if (planner.numUnfinished() == 0) {
+            isBlocked = true;
+            return false;
+        }
         isPlanning = true;
         planner.begin(atNanos);
+        return true;
     }
 
     /**
@@ -71,7 +88,9 @@ public final class EngineCore {
         var plan = planner.plan();
         if (!plan.isEmpty()) {
             inFlight.add(plan);
-        } else if (inFlight.isEmpty() && plan.preempted().isEmpty() && planner.numUnfinished() > 0) {
+        } else if (!inFlight.isEmpty()) {
+            isBlocked = true;
+        } else if (plan.preempted().isEmpty() && planner.numUnfinished() > 0) {
             throw new IllegalStateException("work conservation: the device is idle, but " + planner.numRunning()
                     + " requests run and " + planner.numWaiting() + " wait");
         }
@@ -91,6 +110,7 @@ public final class EngineCore {
         if (isPlanning) {
             throw new IllegalStateException("a step ended while another one was being planned");
         }
+        isBlocked = false;
         return planner.update(inFlight.remove(), atNanos);
     }
 }

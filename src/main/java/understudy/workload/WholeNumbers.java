@@ -22,6 +22,11 @@ public record WholeNumbers(Distribution distribution, int min, int max) {
         return new WholeNumbers(new Distribution.Fixed(number), number, number);
     }
 
+    /** Returns all whole numbers from {@code min} to {@code max} with equal chances. */
+    public static WholeNumbers uniform(int min, int max) {
+        return new WholeNumbers(new Distribution.Uniform(min - 0.5, max + 0.5), min, max);
+    }
+
     /** Draws one number. */
     public int sample(UniformRandomProvider random) {
         return (int) Math.min(max, Math.max(min, Math.round(distribution.sample(random))));
