@@ -3,12 +3,11 @@ package understudy.runtime;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.SingleWriterRecorder;
 import org.jspecify.annotations.Nullable;
@@ -21,7 +20,9 @@ import org.jspecify.annotations.Nullable;
  * timers due by then. Created paused: nothing moves the clock until {@link #resume} or {@link #runUntil}.
  */
 final class EventLoop implements Executor, Runnable {
-    private static final long NOWHERE = -1;
+    /** So many tasks run before the controls have their turn, so that actors who never come to rest can be stopped. */
+    private static final int TASKS_PER_TURN = 4096;
+
     private static final VarHandle NOW;
 
     static {
@@ -38,7 +39,7 @@ final class EventLoop implements Executor, Runnable {
     private final TimerHeap timers = new TimerHeap();
     private final ConcurrentLinkedQueue<Outside> outside = new ConcurrentLinkedQueue<>();
     private final ConcurrentLinkedQueue<Runnable> controls = new ConcurrentLinkedQueue<>();
-    private final List<CompletableFuture<Long>> waitingForHorizon = new ArrayList<>();
+    private final Horizon horizon = new Horizon();
     private final SingleWriterRecorder latenessNanos = new SingleWriterRecorder(3);
     private final CompletableFuture<Void> stopped = new CompletableFuture<>();
 
@@ -50,7 +51,6 @@ final class EventLoop implements Executor, Runnable {
     private Runnable onIdle = () -> {};
     private boolean running;
     private boolean stopping;
-    private long horizonNanos = NOWHERE;
     private long nextSequence;
     private long numTasks;
     private long numTimers;
@@ -93,7 +93,7 @@ final class EventLoop implements Executor, Runnable {
     /** Adds a timer; from another thread its delay counts from the moment the loop takes notice of it. */
     void schedule(VirtualTimer timer, long delayNanos) {
         if (isLoopThread()) {
-            timer.dueNanos = Math.addExact(nowNanos(), Math.max(0, delayNanos));
+            timer.dueNanos = later(nowNanos(), Math.max(0, delayNanos));
             timer.sequence = nextSequence++;
             timers.add(timer);
         } else {
@@ -101,39 +101,62 @@ final class EventLoop implements Executor, Runnable {
         }
     }
 
+    private static long later(long nowNanos, long delayNanos) {
+        if (delayNanos > Long.MAX_VALUE - nowNanos) {
+            throw new IllegalStateException("virtual time ends after 292 years, and a timer is to fire later: it is "
+                    + nowNanos + " ns, and the delay " + delayNanos + " ns");
+        }
+        return nowNanos + delayNanos;
+    }
+
     void onTimerCancelled() {
-        if (isLoopThread() && ++numCancelled > 64 && numCancelled > timers.size() / 2) {
+        if (!isLoopThread()) {
+            control(this::onTimerCancelled);
+        } else if (++numCancelled > 64 && numCancelled > timers.size() / 2) {
             timers.compact();
             numCancelled = 0;
         }
     }
 
+    /** Returns how many timers are kept, cancelled ones included; to be called on the loop. */
+    int numTimersKept() {
+        return timers.size();
+    }
+
     /** Lets the clock move, {@code speed} times as fast as the wall clock, or as fast as possible if infinite. */
     void resume(double speed) {
+        Pace.requireValid(speed);
         control(() -> {
+            stopClock();
+            horizon.fail(new IllegalStateException("the clock was set running before that time was reached"));
             pace = new Pace(speed, wallNanos(), nowNanos());
             running = true;
         });
     }
 
     void pause() {
-        control(() -> running = false);
+        control(this::stopClock);
     }
 
     /** Pauses, then runs everything that is due up to a virtual time, without pacing; gives the time reached. */
     CompletableFuture<Long> runUntil(long virtualNanos) {
-        var reached = new CompletableFuture<Long>();
-        control(() -> waitFor(Math.max(virtualNanos, nowNanos()), reached));
-        return reached;
+        return whenReached(reached -> horizon.waitForTime(Math.max(virtualNanos, nowNanos()), reached));
     }
 
     /** Pauses, then runs the next instant at which a timer is due; gives the time reached. */
     CompletableFuture<Long> runNextInstant() {
+        return whenReached(horizon::waitForStep);
+    }
+
+    private CompletableFuture<Long> whenReached(Consumer<CompletableFuture<Long>> enter) {
         var reached = new CompletableFuture<Long>();
         control(() -> {
-            var next = timers.peek();
-            waitFor(next == null ? nowNanos() : next.dueNanos, reached);
+            stopClock();
+            enter.accept(reached);
         });
+        if (stopped.isDone()) {
+            reached.completeExceptionally(new IllegalStateException("the loop has ended"));
+        }
         return reached;
     }
 
@@ -165,19 +188,28 @@ final class EventLoop implements Executor, Runnable {
     public void run() {
         try {
             while (!stopping) {
-                runReady();
+                runReady(TASKS_PER_TURN);
                 runControls();
                 if (ready.isEmpty() && !stopping) {
                     advance();
                 }
             }
-            runReady();
-            stopped.complete(null);
+            runReady(TASKS_PER_TURN);
+            end(null);
         } catch (Throwable e) {
-            // Nobody runs the actors any more, so whoever waits for them must be told.
-            waitingForHorizon.forEach(waiter -> waiter.completeExceptionally(e));
-            stopped.completeExceptionally(e);
+            end(e);
         }
+    }
+
+    /** Tells all who wait that nobody runs the actors any more; those who come later find the loop stopped. */
+    private void end(@Nullable Throwable error) {
+        if (error == null) {
+            stopped.complete(null);
+        } else {
+            stopped.completeExceptionally(error);
+        }
+        runControls();
+        horizon.fail(error == null ? new IllegalStateException("the loop has ended") : error);
     }
 
     private void control(Runnable action) {
@@ -191,14 +223,26 @@ final class EventLoop implements Executor, Runnable {
         }
     }
 
-    private void waitFor(long virtualNanos, CompletableFuture<Long> reached) {
+    /** Stops the clock at the time that the wall clock calls for, as far as that is known to be reached. */
+    private void stopClock() {
+        if (running && !pace.isUnlimited()) {
+            var next = timers.peek();
+            long calledForNanos = pace.virtualAt(wallNanos());
+            moveTo(next == null ? calledForNanos : Math.min(calledForNanos, next.dueNanos));
+        }
         running = false;
-        horizonNanos = Math.max(horizonNanos, virtualNanos);
-        waitingForHorizon.add(reached);
     }
 
-    private void runReady() {
-        for (var task = ready.pollFirst(); task != null; task = ready.pollFirst()) {
+    private void moveTo(long virtualNanos) {
+        NOW.setOpaque(this, Math.max(nowNanos(), virtualNanos));
+    }
+
+    private void runReady(int maxTasks) {
+        for (int i = 0; i < maxTasks; i++) {
+            var task = ready.pollFirst();
+            if (task == null) {
+                return;
+            }
             numTasks++;
             task.run();
         }
@@ -217,9 +261,11 @@ final class EventLoop implements Executor, Runnable {
             advancePaced(next, arrived);
         } else if (arrived != null) {
             takeOutside(nowNanos());
-        } else if (next != null && (running || next.dueNanos <= horizonNanos)) {
+        } else if (horizon.isStepWanted()) {
+            horizon.step(next == null ? nowNanos() : next.dueNanos);
+        } else if (next != null && (running || horizon.includes(next.dueNanos))) {
             fire(next);
-        } else if (horizonNanos != NOWHERE) {
+        } else if (horizon.isSet()) {
             reachHorizon();
         } else {
             idle();
@@ -247,7 +293,7 @@ final class EventLoop implements Executor, Runnable {
     }
 
     private void takeOutside(long stampNanos) {
-        NOW.setOpaque(this, Math.max(nowNanos(), stampNanos));
+        moveTo(stampNanos);
         var arrived = outside.poll();
         if (arrived != null) {
             ready.addLast(arrived.task);
@@ -265,11 +311,8 @@ final class EventLoop implements Executor, Runnable {
     }
 
     private void reachHorizon() {
-        NOW.setOpaque(this, Math.max(nowNanos(), horizonNanos));
-        horizonNanos = NOWHERE;
-        var reached = List.copyOf(waitingForHorizon);
-        waitingForHorizon.clear();
-        reached.forEach(waiter -> waiter.complete(nowNanos()));
+        moveTo(horizon.nanos());
+        horizon.reach(nowNanos());
     }
 
     private void idle() {

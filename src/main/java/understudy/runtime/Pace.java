@@ -9,6 +9,10 @@ package understudy.runtime;
 record Pace(double speed, long originWallNanos, long originVirtualNanos) {
 
     Pace {
+        requireValid(speed);
+    }
+
+    static void requireValid(double speed) {
         if (!(speed > 0)) {
             throw new IllegalArgumentException("speed must be above 0: " + speed);
         }

@@ -29,7 +29,7 @@ public final class VirtualTime<T> implements Clock, AutoCloseable {
             pekko {
               scheduler.implementation = "understudy.runtime.VirtualTimeScheduler"
               actor.internal-dispatcher = "pekko.actor.default-dispatcher"
-              # One message at a time, so that messages of an instant run in the order they were sent.
+              # One message per turn: actors of one instant take turns, none works off a long mailbox first.
               actor.default-dispatcher.throughput = 1
               loggers = ["org.apache.pekko.event.slf4j.Slf4jLogger"]
               logging-filter = "org.apache.pekko.event.slf4j.Slf4jLoggingFilter"

@@ -72,6 +72,21 @@ final class VirtualTimeInWallClockTest {
     }
 
     @Test
+    void pauseWithoutATimerDue_keepsTheTimeThatTheWallClockCalledFor() {
+        time.run(1_000);
+        long first = stampOfOutsideWork();
+        var stopwatch = Stopwatch.start();
+        while (stopwatch.seconds() < 0.05) {
+            Thread.onSpinWait();
+        }
+        time.pause();
+        time.advance(Duration.ZERO);
+
+        // 50 ms on the wall at 1000 times real time; nothing else has happened that could have moved the clock.
+        assertThat(time.nowNanos() - first).isGreaterThanOrEqualTo(50_000_000_000L);
+    }
+
+    @Test
     void workFromOutside_isStampedWithTheTimeTheWallClockCallsFor() {
         time.run(1_000);
         long first = stampOfOutsideWork();

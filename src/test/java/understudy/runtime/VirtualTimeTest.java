@@ -1,6 +1,7 @@
 package understudy.runtime;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import java.util.List;
@@ -125,25 +126,41 @@ final class VirtualTimeTest {
     }
 
     @Test
-    void manyCancelledTimers_areForgotten() {
-        var cancelled = new CompletableFuture<Void>();
-        var scheduler = Adapter.toClassic(time.system()).scheduler();
-        time.post(() -> {
-            for (int i = 0; i < 1_000; i++) {
-                scheduler
-                        .scheduleOnce(
-                                Duration.ofSeconds(1),
-                                () -> events.add("no"),
-                                time.system().executionContext())
-                        .cancel();
-            }
-            cancelled.complete(null);
-        });
-        cancelled.join();
+    void step_countsTimersThatWaitingMessagesSet() {
+        tell("after 7");
+        time.advance(Duration.ZERO);
+        // The step asks for the next instant before the loop has seen this message, but its timer comes first.
+        tell("after 3");
 
-        time.advance(Duration.ofSeconds(2));
+        assertThat(time.step()).isEqualTo(3);
+        assertThat(events).containsExactly("3 timer 3");
+    }
 
-        assertThat(events).isEmpty();
+    @Test
+    void advanceAndStepAfterClose_failInsteadOfWaiting() {
+        time.close();
+
+        assertThatThrownBy(() -> time.advance(Duration.ofNanos(1))).hasRootCauseMessage("the loop has ended");
+        assertThatThrownBy(time::step).hasRootCauseMessage("the loop has ended");
+    }
+
+    @Test
+    void speedThatIsNone_isRefusedWhereItIsGiven() {
+        assertThatThrownBy(() -> time.run(0)).hasMessage("speed must be above 0: 0.0");
+        assertThatThrownBy(() -> time.run(Double.NaN)).hasMessageContaining("NaN");
+    }
+
+    @Test
+    void workThatNeverComesToRest_canStillBeClosed() {
+        time.post(this::again);
+
+        time.close();
+
+        assertThat(time.whenStopped().toCompletableFuture()).isDone();
+    }
+
+    private void again() {
+        time.post(this::again);
     }
 
     @Test
