@@ -12,6 +12,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import understudy.workload.RecordedRun;
 import understudy.workload.RecordedRunReader;
+import understudy.workload.TraceException;
 
 /** Compares our scheduler's decisions with recorded ones of vLLM's. */
 @Command(
@@ -58,7 +59,11 @@ final class ConformCommand implements Callable<Integer> {
         var out = command.commandLine().getOut();
         for (var file : files) {
             try (var reader = new RecordedRunReader(file)) {
-                for (var run = reader.next(); run != null; run = reader.next()) {
+                var run = reader.next();
+                if (run == null) {
+                    throw new TraceException(file.toString(), "has no workloads");
+                }
+                for (; run != null; run = reader.next()) {
                     out.println(compare(run));
                 }
             }
@@ -75,13 +80,19 @@ final class ConformCommand implements Callable<Integer> {
     }
 
     private String compare(RecordedRun run) {
-        var replayed = usesActors ? ActorReplay.replay(run) : DirectReplay.replay(run);
-        var conformance = Conformance.of(run, replayed);
         numRuns++;
+        String name = "workload " + numRuns + " (" + describe(run) + ")";
+        Conformance conformance;
+        try {
+            conformance = Conformance.of(run, usesActors ? ActorReplay.replay(run) : DirectReplay.replay(run));
+        } catch (IllegalStateException e) {
+            // What was recorded cannot have happened like that, so at some step we differ; which one is not known.
+            numSteps += run.steps().size();
+            return name + ": the replay has broken off: " + e.getMessage();
+        }
         numIdenticalRuns += conformance.isIdentical() ? 1 : 0;
         numSteps += conformance.numSteps();
         numIdenticalSteps += conformance.numIdentical();
-        String name = "workload " + numRuns + " (" + describe(run) + ")";
         return conformance
                 .difference()
                 .map(difference -> name + ", " + difference)

@@ -29,6 +29,10 @@ final class Emulation implements AutoCloseable {
     Emulation() {
         time = VirtualTime.create("understudy", clock -> Cluster.create(clock, progress, new Ending()));
         time.whenStopped().whenComplete((done, error) -> result.completeExceptionally(stopped(error)));
+        time.system()
+                .getWhenTerminated()
+                .whenComplete((done, error) -> result.completeExceptionally(
+                        new IllegalStateException("the actors of the emulation have ended before the run", error)));
         time.onIdle(() -> result.completeExceptionally(
                 new IllegalStateException("the emulation has stalled: requests are left, but nothing is due")));
     }

@@ -1,5 +1,7 @@
 package understudy.app;
 
+import com.typesafe.config.Config;
+import com.typesafe.config.ConfigValueFactory;
 import understudy.engine.PreemptionVictim;
 import understudy.engine.SchedulerConfig;
 import understudy.engine.SchedulingPolicy;
@@ -22,6 +24,7 @@ record EngineSettings(SchedulerConfig scheduler, KvCacheConfig kvCache) {
     private static final int MAX_TOKENS = 100_000_000;
     private static final int DEFAULT_MAX_MODEL_LEN = 131_072;
     private static final int DEFAULT_BATCHED_TOKENS = 8192;
+    private static final int MIN_MODEL_LEN = 2;
     private static final String AUTO = "auto";
     private static final String MAX_NUM_BATCHED_TOKENS = "max-num-batched-tokens";
     private static final String MAX_MODEL_LEN = "max-model-len";
@@ -36,6 +39,12 @@ record EngineSettings(SchedulerConfig scheduler, KvCacheConfig kvCache) {
     static EngineSettings read(Section engine, Section kvCache, boolean recordsKvEvents) {
         int blockSize = kvCache.wholeNumber("block-size", 1, 4096);
         int numGpuBlocks = kvCache.wholeNumber("num-gpu-blocks", 2, MAX_BLOCKS);
+        if ((numGpuBlocks - 1L) * blockSize < MIN_MODEL_LEN) {
+            throw kvCache.unusable(
+                    "num-gpu-blocks",
+                    "which leaves no room for a request, since one block is vLLM's null block and a block holds "
+                            + blockSize + " token");
+        }
         boolean cachesPrefixes = kvCache.bool("enable-prefix-caching");
         int maxModelLen = maxModelLen(engine, (numGpuBlocks - 1L) * blockSize);
         int maxNumSeqs = engine.wholeNumber("max-num-seqs", 1, MAX_SEQS);
@@ -63,6 +72,14 @@ record EngineSettings(SchedulerConfig scheduler, KvCacheConfig kvCache) {
                 kvCache.bool("promote-full-blocks"),
                 recordsKvEvents);
         return new EngineSettings(scheduler, memory);
+    }
+
+    /** Returns {@code config} with the values that {@code auto} stands for. */
+    Config resolve(Config config) {
+        return config.withValue(
+                        "engine." + MAX_NUM_BATCHED_TOKENS,
+                        ConfigValueFactory.fromAnyRef(scheduler.maxNumBatchedTokens()))
+                .withValue("engine." + MAX_MODEL_LEN, ConfigValueFactory.fromAnyRef(scheduler.maxModelLen()));
     }
 
     private static BlockHasher hasher(Section kvCache, int blockSize) {
@@ -97,7 +114,7 @@ record EngineSettings(SchedulerConfig scheduler, KvCacheConfig kvCache) {
         if (engine.text(MAX_MODEL_LEN).equals(AUTO)) {
             return (int) Math.min(DEFAULT_MAX_MODEL_LEN, maxKvTokens);
         }
-        int maxModelLen = engine.wholeNumber(MAX_MODEL_LEN, 2, MAX_TOKENS);
+        int maxModelLen = engine.wholeNumber(MAX_MODEL_LEN, MIN_MODEL_LEN, MAX_TOKENS);
         if (maxModelLen > maxKvTokens) {
             throw engine.unusable(
                     MAX_MODEL_LEN,

@@ -5,8 +5,11 @@ import com.typesafe.config.ConfigObject;
 import com.typesafe.config.ConfigUtil;
 import com.typesafe.config.ConfigValue;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import org.apache.commons.text.similarity.LevenshteinDistance;
 
 /** The keys that a scenario may have: those of the reference, and no others. */
@@ -36,8 +39,7 @@ final class KnownKeys {
             String key = join(path, entry.getKey());
             var knownValue = known.get(entry.getKey());
             if (knownValue == null) {
-                throw new ScenarioException(
-                        entry.getValue().origin(), "unknown key " + key + "; did you mean " + nearest(key) + "?");
+                throw unknown(key, entry.getValue());
             }
             checkKind(key, entry.getValue(), knownValue);
         }
@@ -54,10 +56,21 @@ final class KnownKeys {
         }
     }
 
-    /** Among keys with the same last part, and among all keys, the one with the fewest differing letters. */
-    private String nearest(String key) {
+    /** Names the key as it was written, down to its value. */
+    private ScenarioException unknown(String path, ConfigValue value) {
+        if (value instanceof ConfigObject section && !section.isEmpty()) {
+            var first =
+                    section.entrySet().stream().min(Map.Entry.comparingByKey()).orElseThrow();
+            return unknown(join(path, first.getKey()), first.getValue());
+        }
         var candidates = new ArrayList<>(leaves);
         collectSections("", reference, candidates);
+        return new ScenarioException(
+                value.origin(), "unknown key " + path + "; did you mean " + nearest(path, candidates) + "?");
+    }
+
+    /** Among keys with the same last part, and among all keys, the one with the fewest differing letters. */
+    static String nearest(String key, Collection<String> candidates) {
         return candidates.stream()
                 .min(Comparator.comparingInt((String candidate) -> difference(key, candidate))
                         .thenComparing(Comparator.naturalOrder()))
@@ -65,7 +78,9 @@ final class KnownKeys {
     }
 
     /** A key in the wrong section is closer than one with other words. */
-    private static int difference(String key, String candidate) {
+    private static int difference(String anyKey, String anyCandidate) {
+        String key = anyKey.toLowerCase(Locale.ROOT);
+        String candidate = anyCandidate.toLowerCase(Locale.ROOT);
         int whole = DISTANCE.apply(key, candidate);
         int lastPart = DISTANCE.apply(lastPart(key), lastPart(candidate));
         return Math.min(whole, 2 * lastPart + 1);

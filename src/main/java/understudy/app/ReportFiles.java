@@ -1,37 +1,124 @@
 package understudy.app;
 
+import java.io.BufferedWriter;
 import java.io.IOException;
-import java.io.StringWriter;
+import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.AtomicMoveNotSupportedException;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import org.jspecify.annotations.Nullable;
 import understudy.report.RequestLog;
 import understudy.report.RequestsCsv;
 
-/** Writes what a run leaves behind; each file appears complete or not at all. */
-final class ReportFiles {
-    private ReportFiles() {}
+/**
+ * Writes what a run leaves behind; each file appears complete or not at all.
+ *
+ * @param json where the report goes as JSON, or null
+ * @param directory where {@code report.json} and {@code requests.csv} go, or null
+ */
+record ReportFiles(@Nullable Path json, @Nullable Path directory) {
 
-    /** Writes {@code report.json} and {@code requests.csv} into a directory, which is made if need be. */
-    static void writeDirectory(Path directory, String json, RequestLog requests) throws IOException {
-        Files.createDirectories(directory);
-        var csv = new StringWriter();
-        RequestsCsv.write(requests, csv);
-        write(directory.resolve("requests.csv"), csv.toString());
-        write(directory.resolve("report.json"), json);
+    /** Writes the content of a file. */
+    private interface Content {
+        void writeTo(Writer out) throws IOException;
     }
 
-    /** Writes a file by way of a temporary one beside it. */
-    static void write(Path file, String text) throws IOException {
-        var directory = file.toAbsolutePath().getParent();
-        var temporary = Files.createTempFile(directory, "." + file.getFileName(), ".tmp");
+    /**
+     * Finds out before a long run, not after it, that its report has no place to go.
+     *
+     * @throws ScenarioException if a place cannot be written
+     */
+    static ReportFiles checked(@Nullable String json, @Nullable String directory) {
+        var files = new ReportFiles(path("--json", json), path("--out", directory));
+        if (files.json != null) {
+            requireWritable("--json " + json, files.json);
+        }
+        if (files.directory != null) {
+            files.requireDirectory("--out " + directory, files.directory);
+        }
+        return files;
+    }
+
+    private static @Nullable Path path(String option, @Nullable String name) {
+        if (name == null) {
+            return null;
+        }
         try {
-            Files.writeString(temporary, text, StandardCharsets.UTF_8);
-            move(temporary, file);
+            if (!name.isEmpty()) {
+                return Path.of(name).toAbsolutePath();
+            }
+        } catch (InvalidPathException e) {
+            throw new ScenarioException(option + " " + name + ": not a path: " + e.getReason());
+        }
+        throw new ScenarioException(option + ": needs a name");
+    }
+
+    private void requireDirectory(String option, Path wanted) {
+        var existing = wanted;
+        while (!Files.exists(existing) && existing.getParent() != null) {
+            existing = existing.getParent();
+        }
+        if (!Files.isDirectory(existing)) {
+            throw new ScenarioException(
+                    option + ": " + (existing.equals(wanted) ? "" : existing + " is ") + "not a directory");
+        }
+        if (!Files.isWritable(existing)) {
+            throw new ScenarioException(option + ": " + existing + " cannot be written");
+        }
+        requireWritable(option, wanted.resolve("requests.csv"));
+        requireWritable(option, wanted.resolve("report.json"));
+    }
+
+    private static void requireWritable(String option, Path file) {
+        var parent = file.getParent();
+        if (Files.isDirectory(file) || parent == null) {
+            throw new ScenarioException(option + ": " + file + " is a directory");
+        }
+        if (Files.exists(file) ? !Files.isWritable(file) : Files.exists(parent) && !Files.isWritable(parent)) {
+            throw new ScenarioException(option + ": " + file + " cannot be written");
+        }
+        if (option.startsWith("--json") && !Files.isDirectory(parent)) {
+            throw new ScenarioException(option + ": no such directory");
+        }
+    }
+
+    /** Writes all files that were asked for. */
+    void write(String report, RequestLog requests) throws IOException {
+        if (directory != null) {
+            Files.createDirectories(directory);
+            write(directory.resolve("requests.csv"), out -> RequestsCsv.write(requests, out));
+            write(directory.resolve("report.json"), out -> out.write(report));
+        }
+        if (json != null) {
+            write(json, out -> out.write(report));
+        }
+    }
+
+    /** A device or a pipe is written through; everything else by way of a temporary file beside it. */
+    private static void write(Path file, Content content) throws IOException {
+        var target = Files.exists(file) ? file.toRealPath() : file;
+        if (Files.exists(target) && !Files.isRegularFile(target)) {
+            write(target, content, StandardOpenOption.WRITE);
+            return;
+        }
+        var temporary = target.resolveSibling(
+                "." + target.getFileName() + "." + ProcessHandle.current().pid() + ".tmp");
+        try {
+            write(temporary, content, StandardOpenOption.CREATE_NEW);
+            move(temporary, target);
         } finally {
             Files.deleteIfExists(temporary);
+        }
+    }
+
+    private static void write(Path file, Content content, StandardOpenOption how) throws IOException {
+        try (BufferedWriter out =
+                Files.newBufferedWriter(file, StandardCharsets.UTF_8, StandardOpenOption.WRITE, how)) {
+            content.writeTo(out);
         }
     }
 

@@ -2,15 +2,11 @@ package understudy.app;
 
 import com.typesafe.config.Config;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -22,6 +18,9 @@ import picocli.CommandLine.Spec;
 import understudy.report.ConsoleReport;
 import understudy.report.Invariants;
 import understudy.report.JsonReport;
+import understudy.report.Outcome;
+import understudy.report.RequestLog;
+import understudy.report.RunRecord;
 import understudy.report.RunReport;
 import understudy.workload.Workload;
 
@@ -31,7 +30,11 @@ import understudy.workload.Workload;
         mixinStandardHelpOptions = true,
         description = "Runs a scenario in virtual time and prints a report in the manner of vllm bench serve.",
         exitCodeListHeading = "%nExit codes:%n",
-        exitCodeList = {"0:done", "1:an invariant was broken", "2:bad input", "130:broken off by Ctrl-C, partial report"
+        exitCodeList = {
+            "0:done",
+            "1:an invariant was broken",
+            "2:bad input, or a file that cannot be written",
+            "130:broken off by Ctrl-C, partial report"
         },
         footer = {
             "",
@@ -43,9 +46,9 @@ import understudy.workload.Workload;
         })
 final class RunCommand implements Callable<Integer> {
     private static final long PROGRESS_MILLIS = 100;
-    private static final long SHUTDOWN_SECONDS = 10;
     private static final String STDOUT = "-";
     private static final int INVARIANT_BROKEN = 1;
+    private static final int NOT_WRITTEN = 2;
     private static final int INTERRUPTED = 130;
 
     @Spec
@@ -74,7 +77,7 @@ final class RunCommand implements Callable<Integer> {
     private @Nullable String jsonFile;
 
     @Option(names = "--out", paramLabel = "DIR", description = "Writes report.json and requests.csv into a directory.")
-    private @Nullable Path outDirectory;
+    private @Nullable String outDirectory;
 
     @Option(names = "--save-detailed", description = "Keeps the time of every token in the JSON report.")
     private boolean saveDetailed;
@@ -84,19 +87,18 @@ final class RunCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        requireWritable();
+        var files = ReportFiles.checked(STDOUT.equals(jsonFile) ? null : jsonFile, outDirectory);
         if (dryRun) {
             var checked = checked();
             checked.workload.close();
-            print(ScenarioFile.render(checked.config));
-            return 0;
+            return print(ScenarioFile.render(checked.scenario.resolve(checked.config)));
         }
         // The actor system comes up while the scenario is read; that saves a good part of a short run's time.
         var starting = CompletableFuture.supplyAsync(Emulation::new);
         try {
             var checked = checked();
             try (checked.workload) {
-                return run(starting.join(), checked);
+                return run(starting.join(), checked, files);
             }
         } finally {
             starting.join().close();
@@ -112,19 +114,6 @@ final class RunCommand implements Callable<Integer> {
         return new Checked(config, scenario, scenario.openWorkload());
     }
 
-    /** Finds out before a long run, not after it, that its report has no place to go. */
-    private void requireWritable() {
-        if (outDirectory != null && Files.exists(outDirectory) && !Files.isDirectory(outDirectory)) {
-            throw new ScenarioException("--out " + outDirectory + ": not a directory");
-        }
-        if (jsonFile != null && !jsonFile.equals(STDOUT)) {
-            var directory = Path.of(jsonFile).toAbsolutePath().getParent();
-            if (directory == null || !Files.isDirectory(directory)) {
-                throw new ScenarioException("--json " + jsonFile + ": no such directory");
-            }
-        }
-    }
-
     private Map<String, String> flags() {
         var flags = new LinkedHashMap<>(settings);
         if (seed != null) {
@@ -136,21 +125,19 @@ final class RunCommand implements Callable<Integer> {
         return flags;
     }
 
-    private int run(Emulation emulation, Checked checked) throws Exception {
+    private int run(Emulation emulation, Checked checked, ReportFiles files) throws Exception {
         var scenario = checked.scenario;
         var bar = new ProgressBar(System.err, ProgressBar.isStderrTerminal(), checked.workload.total());
-        var isReported = new CountDownLatch(1);
-        var onInterrupt = new Thread(() -> breakOff(emulation, isReported), "break-off");
-        Runtime.getRuntime().addShutdownHook(onInterrupt);
-        emulation.start(scenario.clusterSpec(checked.workload), scenario.speed());
-        var result = await(emulation, bar);
-        int exitCode = report(result);
-        isReported.countDown();
-        if (result.run().isPartial()) {
-            return INTERRUPTED;
+        var onInterrupt = new BreakOff(emulation);
+        try {
+            emulation.start(scenario.clusterSpec(checked.workload), scenario.speed());
+            var result = await(emulation, bar);
+            warnOfRejections(result.run(), scenario);
+            int exitCode = report(result, files);
+            return result.run().isPartial() ? INTERRUPTED : exitCode;
+        } finally {
+            onInterrupt.close();
         }
-        Runtime.getRuntime().removeShutdownHook(onInterrupt);
-        return exitCode;
     }
 
     private static Emulation.Result await(Emulation emulation, ProgressBar bar) throws Exception {
@@ -163,50 +150,64 @@ final class RunCommand implements Callable<Integer> {
                 }
             }
         } catch (ExecutionException e) {
-            throw e.getCause() instanceof RuntimeException cause ? cause : e;
+            throw failure(e);
         } finally {
             bar.clear();
         }
     }
 
-    /** On Ctrl-C: ends the run where it is, and gives the report some time to be printed. */
-    private static void breakOff(Emulation emulation, CountDownLatch isReported) {
-        emulation.stop();
-        try {
-            if (!isReported.await(SHUTDOWN_SECONDS, TimeUnit.SECONDS)) {
-                System.err.println("no report within " + SHUTDOWN_SECONDS + " s; giving up");
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+    private static Exception failure(ExecutionException failure) {
+        if (failure.getCause() instanceof OutOfMemoryError error) {
+            throw error;
+        }
+        return failure.getCause() instanceof RuntimeException cause ? cause : failure;
+    }
+
+    private void warnOfRejections(RunRecord run, Scenario scenario) {
+        long numRejected = run.requests().count(Outcome.REJECTED);
+        if (numRejected > 0) {
+            warn("warning: " + numRejected + " requests were rejected; prompt and answer together may have "
+                    + scenario.engine().scheduler().maxModelLen() + " tokens (engine.max-model-len)");
         }
     }
 
-    private int report(Emulation.Result result) throws IOException {
+    private void warn(String line) {
+        var err = command.commandLine().getErr();
+        err.println(line);
+        err.flush();
+    }
+
+    private int report(Emulation.Result result, ReportFiles files) {
         var broken = Invariants.check(result.run());
         if (!broken.isEmpty()) {
-            broken.forEach(law -> command.commandLine().getErr().println("invariant broken: " + law));
+            broken.forEach(law -> warn("invariant broken: " + law));
             return INVARIANT_BROKEN;
         }
         var report = RunReport.of(result.run());
-        var requests = result.run().requests();
-        String json = JsonReport.write(report, requests, result.host());
-        if (outDirectory != null) {
-            ReportFiles.writeDirectory(outDirectory, json, requests);
-        }
-        if (STDOUT.equals(jsonFile)) {
-            print(json);
-            return 0;
-        }
-        if (jsonFile != null) {
-            ReportFiles.write(Path.of(jsonFile), json);
-        }
-        print(ConsoleReport.write(report, result.host()));
-        return 0;
+        String json = JsonReport.write(report, result.run().requests(), result.host());
+        int written = write(files, json, result.run().requests());
+        int printed = print(STDOUT.equals(jsonFile) ? json : ConsoleReport.write(report, result.host()));
+        return Math.max(written, printed);
     }
 
-    private void print(String text) {
+    /** What cannot be written any more, though there was a place before the run, does not cost the rest of the report. */
+    private int write(ReportFiles files, String json, RequestLog requests) {
+        try {
+            files.write(json, requests);
+            return 0;
+        } catch (IOException e) {
+            warn("the report cannot be written: " + e);
+            return NOT_WRITTEN;
+        }
+    }
+
+    private int print(String text) {
         var out = command.commandLine().getOut();
         out.print(text);
-        out.flush();
+        if (out.checkError()) {
+            warn("stdout cannot be written");
+            return NOT_WRITTEN;
+        }
+        return 0;
     }
 }

@@ -46,6 +46,11 @@ record Scenario(
                 root.section("report").bool("save-detailed"));
     }
 
+    /** Returns {@code config}, from which this was read, with values in place of words such as {@code auto}. */
+    Config resolve(Config config) {
+        return engine.resolve(config);
+    }
+
     /** Opens the workload, which checks its settings; the caller closes it. */
     Workload openWorkload() {
         return WorkloadSettings.open(

@@ -1,7 +1,9 @@
 package understudy.app;
 
 import com.fasterxml.jackson.core.JacksonException;
+import com.fasterxml.jackson.core.StreamReadFeature;
 import com.fasterxml.jackson.core.type.TypeReference;
+import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigException;
@@ -11,10 +13,12 @@ import com.typesafe.config.ConfigValue;
 import com.typesafe.config.ConfigValueFactory;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * Finds and merges what a scenario is made of, the strongest first: flags, environment variables, the file, {@code
@@ -42,15 +46,17 @@ final class ScenarioFile {
      */
     Config load(String file, Map<String, String> flags) {
         var scenario = read(file);
-        knownKeys.check(scenario);
         var fromFlags = fromFlags(flags);
         knownKeys.check(fromFlags);
         try {
-            return fromFlags
+            var merged = fromFlags
                     .withFallback(fromEnvironment())
                     .withFallback(scenario)
                     .withFallback(reference)
                     .resolve();
+            // Only now are all ${...} of the file known, and with them its keys.
+            knownKeys.check(scenario.resolveWith(merged));
+            return merged;
         } catch (ConfigException e) {
             throw ScenarioException.of(e);
         }
@@ -74,18 +80,24 @@ final class ScenarioFile {
     private static Config read(String file) {
         boolean isYaml = file.endsWith(".yaml") || file.endsWith(".yml");
         try {
-            if (Files.isRegularFile(Path.of(file))) {
-                return isYaml
-                        ? readYaml(Path.of(file))
-                        : ConfigFactory.parseFile(Path.of(file).toFile());
+            var path = Path.of(file);
+            if (Files.isDirectory(path)) {
+                throw new ScenarioException((file.isEmpty() ? "\"\"" : file) + ": not a file");
             }
-            if (ScenarioFile.class.getClassLoader().getResource(file) != null) {
-                return ConfigFactory.parseResources(ScenarioFile.class.getClassLoader(), file);
+            if (Files.exists(path)) {
+                return isYaml ? readYaml(path) : ConfigFactory.parseFile(path.toFile());
             }
+            var classLoader = ScenarioFile.class.getClassLoader();
+            if (file.endsWith(".conf") && classLoader.getResource(file) != null) {
+                return ConfigFactory.parseResources(classLoader, file);
+            }
+        } catch (InvalidPathException e) {
+            throw new ScenarioException("the scenario's name is not a path: " + e.getReason());
         } catch (ConfigException e) {
             throw ScenarioException.of(e);
         } catch (JacksonException e) {
-            throw new ScenarioException(file + ":" + e.getLocation().getLineNr() + ": " + e.getOriginalMessage());
+            String problem = e.getOriginalMessage().lines().findFirst().orElse("not YAML");
+            throw new ScenarioException(file + ":" + e.getLocation().getLineNr() + ": " + problem);
         } catch (IOException e) {
             throw new ScenarioException(file + ": cannot be read: " + e.getMessage());
         }
@@ -93,7 +105,10 @@ final class ScenarioFile {
     }
 
     private static Config readYaml(Path file) throws IOException {
-        var yaml = new YAMLMapper();
+        var yaml = YAMLMapper.builder()
+                .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+                .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+                .build();
         var root = yaml.readTree(file.toFile());
         if (root.isMissingNode() || root.isNull()) {
             return ConfigFactory.empty();
@@ -118,15 +133,24 @@ final class ScenarioFile {
     }
 
     private Config fromEnvironment() {
+        var keyByName = new TreeMap<String, String>();
+        knownKeys.leaves().forEach(key -> keyByName.put(variable(key), key));
         Config config = ConfigFactory.empty();
-        for (String key : knownKeys.leaves()) {
-            String name = ENVIRONMENT_PREFIX + key.toUpperCase(Locale.ROOT).replaceAll("[.-]", "_");
-            String text = environment.get(name);
-            if (text != null) {
-                config = config.withValue(key, value(text, "environment variable " + name));
+        for (var variable : new TreeMap<>(environment).entrySet()) {
+            String name = variable.getKey();
+            String key = keyByName.get(name);
+            if (key != null) {
+                config = config.withValue(key, value(variable.getValue(), "environment variable " + name));
+            } else if (name.startsWith(ENVIRONMENT_PREFIX)) {
+                throw new ScenarioException("unknown environment variable " + name + "; did you mean "
+                        + KnownKeys.nearest(name, keyByName.keySet()) + "?");
             }
         }
         return config;
+    }
+
+    private static String variable(String key) {
+        return ENVIRONMENT_PREFIX + key.toUpperCase(Locale.ROOT).replaceAll("[.-]", "_");
     }
 
     /** Takes the text as it is, so that nothing in a path or name needs quoting; readers convert it. */

@@ -2,6 +2,7 @@ package understudy.app;
 
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigException;
+import java.math.BigDecimal;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.function.Function;
@@ -11,6 +12,8 @@ import java.util.stream.Collectors;
 /** A part of a scenario, read key by key; whatever is wrong with a value is reported with its place and what is allowed. */
 final class Section {
     private static final Pattern DURATION = Pattern.compile("([0-9.eE+-]+)\\s*(ns|us|ms|s|m|h)");
+
+    private static final double MAX_NANOS = 30 * 24 * 3600e9;
 
     private final Config config;
     private final String path;
@@ -38,13 +41,13 @@ final class Section {
     }
 
     long wholeNumber(String key, long min, long max) {
-        String text = text(key);
         try {
-            long number = Long.parseLong(text);
+            // Not by way of double, which has no room for all of them; 64.0 and 1e2 are whole numbers too.
+            long number = new BigDecimal(text(key)).longValueExact();
             if (number >= min && number <= max) {
                 return number;
             }
-        } catch (NumberFormatException e) {
+        } catch (NumberFormatException | ArithmeticException e) {
             throw unusable(key, "must be a whole number from " + min + " to " + max);
         }
         throw unusable(key, "must be from " + min + " to " + max);
@@ -70,16 +73,16 @@ final class Section {
         throw unusable(key, "must be a number above 0, or " + infinite);
     }
 
-    /** Returns a duration in nanoseconds, at least 0, which need not be whole. */
+    /** Returns a duration in nanoseconds, from 0 to 30 days, which need not be whole. */
     double nanos(String key) {
         var matcher = DURATION.matcher(text(key));
         if (matcher.matches()) {
-            double number = parseDouble(matcher.group(1));
-            if (number >= 0 && number < Double.POSITIVE_INFINITY) {
-                return number * nanosPer(matcher.group(2));
+            double nanos = parseDouble(matcher.group(1)) * nanosPer(matcher.group(2));
+            if (nanos >= 0 && nanos <= MAX_NANOS) {
+                return nanos;
             }
         }
-        throw unusable(key, "must be a duration of at least 0 with a unit, such as 6.5ms (ns, us, ms, s, m, h)");
+        throw unusable(key, "must be a duration from 0 to 720h with a unit, such as 6.5ms (ns, us, ms, s, m, h)");
     }
 
     /** Returns the constant whose name, in lower case and with hyphens, is the value. */

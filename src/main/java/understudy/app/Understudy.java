@@ -1,6 +1,7 @@
 package understudy.app;
 
 import java.io.PrintWriter;
+import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.HelpCommand;
@@ -16,12 +17,21 @@ import understudy.workload.TraceException;
         footer = {"", "Example: understudy run conf/demo.conf"})
 public final class Understudy {
     private static final int BAD_INPUT = 2;
+    private static final long BYTES_PER_MEGABYTE = 1 << 20;
 
     private Understudy() {}
 
     /** Runs a command and ends the process with its exit code, unless that is 0. */
     public static void main(String[] args) {
-        int exitCode = commandLine().execute(args);
+        int exitCode;
+        try {
+            exitCode = commandLine().execute(args);
+        } catch (OutOfMemoryError e) {
+            System.err.println("out of memory: the heap has "
+                    + Runtime.getRuntime().maxMemory() / BYTES_PER_MEGABYTE
+                    + " MB; give it more with java -Xmx, or the scenario fewer requests, blocks or replicas");
+            exitCode = BAD_INPUT;
+        }
         if (exitCode != 0) {
             System.exit(exitCode);
         }
@@ -29,7 +39,12 @@ public final class Understudy {
 
     /** Returns the parser of all commands. */
     static CommandLine commandLine() {
-        return new CommandLine(new Understudy())
+        var commandLine = new CommandLine(new Understudy());
+        commandLine
+                .getSubcommands()
+                .values()
+                .forEach(command -> command.getCommandSpec().versionProvider(new Version()));
+        return commandLine
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setUsageHelpWidth(110)
                 .setParameterExceptionHandler((failure, args) -> onMisuse(failure))
@@ -39,11 +54,17 @@ public final class Understudy {
     private static int onMisuse(CommandLine.ParameterException failure) {
         var command = failure.getCommandLine();
         var err = command.getErr();
-        err.println(failure.getMessage());
-        CommandLine.UnmatchedArgumentException.printSuggestions(failure, err);
-        err.println("Try '" + command.getCommandSpec().qualifiedName() + " --help'.");
+        err.println(String.valueOf(failure.getMessage()).lines().findFirst().orElse("") + suggestion(failure)
+                + "; try '" + command.getCommandSpec().qualifiedName() + " --help'");
         err.flush();
         return BAD_INPUT;
+    }
+
+    private static String suggestion(CommandLine.ParameterException failure) {
+        var suggestions = failure instanceof CommandLine.UnmatchedArgumentException unmatched
+                ? unmatched.getSuggestions()
+                : List.<String>of();
+        return suggestions.isEmpty() ? "" : " (did you mean " + String.join(" or ", suggestions) + "?)";
     }
 
     /** Bad input is one line; everything else is a defect, and shown in full. */

@@ -9,6 +9,7 @@ import understudy.workload.GeneratedWorkload;
 import understudy.workload.MooncakeTraceReader;
 import understudy.workload.OutputLimit;
 import understudy.workload.RandomStreams;
+import understudy.workload.TraceException;
 import understudy.workload.TraceReader;
 import understudy.workload.TraceWorkload;
 import understudy.workload.WholeNumbers;
@@ -19,6 +20,11 @@ final class WorkloadSettings {
     private static final double NANOS_PER_SECOND = 1e9;
     private static final int MAX_TOKENS = 100_000_000;
     private static final int MAX_TURNS = 1_000_000;
+    private static final long MAX_REQUESTS = 1_000_000_000_000L;
+    private static final double MAX_ARRIVAL_SECONDS = 1e8;
+    private static final double MIN_BURSTINESS = 1e-3;
+    private static final double MIN_TIME_SCALE = 1e-9;
+    private static final double MAX_TIME_SCALE = 1e9;
 
     private enum Kind {
         GENERATED,
@@ -46,23 +52,30 @@ final class WorkloadSettings {
     /** Opens the workload; the caller closes it. */
     static Workload open(Section workload, RandomStreams streams, int maxModelLen) {
         var outputLimit = workload.bool("ignore-eos") ? OutputLimit.MAX_TOKENS : OutputLimit.END_OF_SEQUENCE;
+        // Everything is checked, also what this kind of workload does not use.
         var kind = workload.choice("kind", Kind.class);
-        if (kind == Kind.GENERATED) {
-            return new GeneratedWorkload(generated(workload, outputLimit, maxModelLen), streams);
-        }
+        var generated = generated(workload, outputLimit, maxModelLen);
         var options = new TraceWorkload.Options(
-                workload.positive("time-scale", "inf"),
+                workload.number("time-scale", MIN_TIME_SCALE, MAX_TIME_SCALE),
                 workload.wholeNumber("limit", 0L, Long.MAX_VALUE),
                 outputLimit,
                 maxModelLen);
-        var file = traceFile(workload);
         int blockTokens = workload.wholeNumber("csv-block-tokens", 1, MAX_TOKENS);
+        if (kind == Kind.GENERATED) {
+            return new GeneratedWorkload(generated, streams);
+        }
+        var file = traceFile(workload);
         TraceReader reader = switch (kind) {
             case MOONCAKE -> new MooncakeTraceReader(file);
             case CSV -> new CsvTraceReader(file, blockTokens);
             default -> new AzureTraceReader(file);
         };
-        return new TraceWorkload(reader, file.toString(), options);
+        try {
+            return new TraceWorkload(reader, file.toString(), options);
+        } catch (TraceException e) {
+            reader.close();
+            throw e;
+        }
     }
 
     private static Path traceFile(Section workload) {
@@ -71,8 +84,11 @@ final class WorkloadSettings {
             throw workload.unusable("trace", "but this kind of workload needs a file: --set workload.trace=PATH");
         }
         var file = Path.of(trace);
-        if (!Files.isRegularFile(file)) {
-            throw workload.unusable("trace", "which is not a file");
+        if (!Files.exists(file)) {
+            throw workload.unusable("trace", "which does not exist");
+        }
+        if (Files.isDirectory(file)) {
+            throw workload.unusable("trace", "which is a directory");
         }
         return file;
     }
@@ -82,9 +98,10 @@ final class WorkloadSettings {
         var lengths = workload.section("lengths");
         var groups = workload.section("prefix-groups");
         var sessions = workload.section("sessions");
+        long requests = workload.wholeNumber("requests", 1L, MAX_REQUESTS);
         return new GeneratedWorkload.Options(
-                workload.wholeNumber("requests", 1L, Long.MAX_VALUE),
-                arrivals.positive("request-rate", "inf"),
+                requests,
+                requestRate(arrivals, requests),
                 burstiness(arrivals),
                 wholeNumbers(lengths.section("prompt"), MAX_TOKENS),
                 wholeNumbers(lengths.section("output"), MAX_TOKENS),
@@ -92,24 +109,41 @@ final class WorkloadSettings {
                 wholeNumbers(groups.section("length"), MAX_TOKENS),
                 wholeNumbers(sessions.section("turns"), MAX_TURNS),
                 thinkTimeSeconds(sessions.section("think-time")),
+                workload.wholeNumber("priorities", 1, 1_000_000),
                 outputLimit,
                 maxModelLen);
+    }
+
+    private static double requestRate(Section arrivals, long requests) {
+        double requestRate = arrivals.positive("request-rate", "inf");
+        if (requests / requestRate > MAX_ARRIVAL_SECONDS) {
+            throw arrivals.unusable(
+                    "request-rate", "which is so little that " + requests + " requests take more than three years");
+        }
+        return requestRate;
     }
 
     private static double burstiness(Section arrivals) {
         return switch (arrivals.choice("kind", ArrivalKind.class)) {
             case POISSON -> 1;
             case CONSTANT -> Double.POSITIVE_INFINITY;
-            case GAMMA -> arrivals.positive("burstiness", "inf");
+            case GAMMA -> arrivals.number("burstiness", MIN_BURSTINESS, Double.POSITIVE_INFINITY);
         };
     }
 
     private static WholeNumbers wholeNumbers(Section section, int limit) {
         int min = section.wholeNumber("min", 1, limit);
         int max = section.wholeNumber("max", min, limit);
+        var kind = section.choice("kind", LengthKind.class);
+        if (kind == LengthKind.FIXED) {
+            return WholeNumbers.fixed(section.wholeNumber("mean", 1, limit));
+        }
+        if (kind == LengthKind.UNIFORM) {
+            return WholeNumbers.uniform(min, max);
+        }
         double mean = section.number("mean", 0, limit);
         double stddev = section.number("stddev", 0, limit);
-        return new WholeNumbers(distribution(section, min, max, mean, stddev), min, max);
+        return new WholeNumbers(distribution(section, kind, min, max, mean, stddev), min, max);
     }
 
     private static Distribution thinkTimeSeconds(Section section) {
@@ -120,11 +154,14 @@ final class WorkloadSettings {
         }
         double mean = section.nanos("mean") / NANOS_PER_SECOND;
         double stddev = section.nanos("stddev") / NANOS_PER_SECOND;
-        return new Distribution.Clamped(distribution(section, min, max, mean, stddev), min, max);
+        var kind = section.choice("kind", LengthKind.class);
+        var distribution = distribution(section, kind, min, max, mean, stddev);
+        return kind == LengthKind.FIXED ? distribution : new Distribution.Clamped(distribution, min, max);
     }
 
-    private static Distribution distribution(Section section, double min, double max, double mean, double stddev) {
-        return switch (section.choice("kind", LengthKind.class)) {
+    private static Distribution distribution(
+            Section section, LengthKind kind, double min, double max, double mean, double stddev) {
+        return switch (kind) {
             case FIXED -> new Distribution.Fixed(mean);
             case UNIFORM -> new Distribution.Uniform(min, max);
             case NORMAL -> new Distribution.Normal(mean, stddev);

@@ -7,6 +7,7 @@ import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.ChildFailed;
 import org.apache.pekko.actor.typed.SupervisorStrategy;
+import org.apache.pekko.actor.typed.Terminated;
 import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
@@ -27,7 +28,7 @@ public final class Cluster extends AbstractBehavior<Cluster.Command> {
     /** Builds the replicas, and begins to serve the workload; to be sent once. */
     public record Start(ClusterSpec spec) implements Command {}
 
-    /** Breaks the run off; what has happened until now is still reported. */
+    /** Breaks the run off, also one that has not started yet; what has happened until now is still reported. */
     public enum Stop implements Command {
         NOW
     }
@@ -52,7 +53,8 @@ public final class Cluster extends AbstractBehavior<Cluster.Command> {
     private @Nullable RunLog log;
     private boolean isPartial;
     private boolean isOver;
-    private long numSent;
+    private boolean stopsAtOnce;
+    private LoadGenerator.@Nullable Stopped load;
     private long endNanos;
 
     private Cluster(ActorContext<Command> context, Clock clock, Progress progress, Observer observer) {
@@ -76,6 +78,7 @@ public final class Cluster extends AbstractBehavior<Cluster.Command> {
                 .onMessage(MetricsCollector.Collected.class, this::onCollected)
                 .onMessage(Replica.ReplicaRecord.class, this::onReplicaRecord)
                 .onSignal(ChildFailed.class, this::onChildFailed)
+                .onSignal(Terminated.class, this::onChildEnded)
                 .build();
     }
 
@@ -97,7 +100,7 @@ public final class Cluster extends AbstractBehavior<Cluster.Command> {
         loadGenerator =
                 child(Behaviors.supervise(generator).onFailure(TraceException.class, quietly), "load-generator");
         collector = metrics;
-        return this;
+        return stopsAtOnce ? onStop(Stop.NOW) : this;
     }
 
     /** Starts an actor whose failure ends the run. */
@@ -108,7 +111,9 @@ public final class Cluster extends AbstractBehavior<Cluster.Command> {
     }
 
     private Behavior<Command> onStop(Stop now) {
-        if (loadGenerator != null && !isOver) {
+        if (loadGenerator == null) {
+            stopsAtOnce = true;
+        } else if (!isOver) {
             isPartial = true;
             loadGenerator.tell(LoadGenerator.Stop.NOW);
         }
@@ -120,7 +125,7 @@ public final class Cluster extends AbstractBehavior<Cluster.Command> {
             return this;
         }
         isOver = true;
-        numSent = stopped.numSent();
+        load = stopped;
         endNanos = clock.nowNanos();
         var self = getContext().getSelf();
         replicas.forEach(replica -> replica.tell(new Replica.GetRecord(self)));
@@ -143,10 +148,18 @@ public final class Cluster extends AbstractBehavior<Cluster.Command> {
         return Behaviors.stopped();
     }
 
+    /** No actor of a run ends by itself, so it has been stopped by something that went wrong. */
+    private Behavior<Command> onChildEnded(Terminated ended) {
+        observer.onFailed(
+                new IllegalStateException(ended.getRef().path().name() + " has ended in the middle of the run"));
+        return Behaviors.stopped();
+    }
+
     private Behavior<Command> endIfComplete() {
-        if (log != null && replicaRecords.size() == replicas.size()) {
+        if (log != null && load != null && replicaRecords.size() == replicas.size()) {
             replicaRecords.sort(Comparator.comparingInt(r -> r.stats().replicaIndex()));
-            observer.onEnded(new RunRecord(log, replicaRecords, numSent, endNanos, isPartial));
+            observer.onEnded(new RunRecord(
+                    log, replicaRecords, load.numPlanned(), load.numSent(), load.numAbandoned(), endNanos, isPartial));
         }
         return this;
     }

@@ -23,8 +23,14 @@ public final class LoadGenerator extends AbstractBehavior<LoadGenerator.Command>
         NOW
     }
 
-    /** The generator is through, or was stopped, after {@code numSent} requests. */
-    public record Stopped(long numSent) implements Cluster.Command {}
+    /**
+     * The generator is through, or was stopped.
+     *
+     * @param numPlanned requests that the workload announced
+     * @param numSent requests that were sent
+     * @param numAbandoned requests that never will be, since a turn before them got no answer
+     */
+    public record Stopped(long numPlanned, long numSent, long numAbandoned) implements Cluster.Command {}
 
     private enum SendDue implements Command {
         NOW
@@ -38,6 +44,7 @@ public final class LoadGenerator extends AbstractBehavior<LoadGenerator.Command>
     private final ActorRef<Router.Command> router;
     private final ActorRef<? super Stopped> owner;
     private final ActorRef<RequestEvent> ear;
+    private long armedNanos = LoadAgenda.NEVER;
     private boolean isStopped;
 
     private LoadGenerator(
@@ -78,43 +85,56 @@ public final class LoadGenerator extends AbstractBehavior<LoadGenerator.Command>
     }
 
     private Behavior<Command> onSendDue(SendDue now) {
+        armedNanos = LoadAgenda.NEVER;
+        sendDue();
+        return this;
+    }
+
+    private void sendDue() {
         for (var due = agenda.pollDue(clock.nowNanos()); due != null; due = agenda.pollDue(clock.nowNanos())) {
             router.tell(new Router.Submit(due, ear, false));
         }
         waitForNext();
-        return this;
     }
 
     private Behavior<Command> onHeard(Heard heard) {
         if (heard.event instanceof RequestEvent.Finished finished) {
-            agenda.onEnded(finished.requestId(), finished.numOutputTokens(), finished.atNanos());
-            waitForNext();
+            onEnded(finished.requestId(), finished.numOutputTokens(), finished.atNanos());
         } else if (heard.event instanceof RequestEvent.Rejected rejected) {
-            agenda.onEnded(rejected.requestId(), 0, rejected.atNanos());
-            waitForNext();
+            onEnded(rejected.requestId(), 0, rejected.atNanos());
         }
         return this;
+    }
+
+    private void onEnded(long requestId, int numOutputTokens, long atNanos) {
+        agenda.onEnded(requestId, numOutputTokens, atNanos);
+        if (!isStopped) {
+            sendDue();
+        }
     }
 
     private Behavior<Command> onStop(Stop now) {
         isStopped = true;
         timers.cancelAll();
-        owner.tell(new Stopped(agenda.numSent()));
+        owner.tell(stopped());
         return this;
+    }
+
+    private Stopped stopped() {
+        return new Stopped(agenda.numPlanned(), agenda.numSent(), agenda.numAbandoned());
     }
 
     /** Sets the one timer that the generator has, or says that there is nothing left to wait for. */
     private void waitForNext() {
-        if (isStopped) {
+        if (agenda.isDone()) {
+            isStopped = true;
+            owner.tell(stopped());
             return;
         }
         long nextNanos = agenda.nextNanos();
-        if (nextNanos != LoadAgenda.NEVER) {
-            long delayNanos = Math.max(0, nextNanos - clock.nowNanos());
-            timers.startSingleTimer(SendDue.NOW, SendDue.NOW, Duration.ofNanos(delayNanos));
-        } else if (agenda.isDone()) {
-            isStopped = true;
-            owner.tell(new Stopped(agenda.numSent()));
+        if (nextNanos != armedNanos && nextNanos != LoadAgenda.NEVER) {
+            armedNanos = nextNanos;
+            timers.startSingleTimer(SendDue.NOW, SendDue.NOW, Duration.ofNanos(nextNanos - clock.nowNanos()));
         }
     }
 }

@@ -27,6 +27,11 @@ public record Request(
         return new Request(id, "", arrivalNanos, prompt, SamplingParams.ofMaxTokens(maxTokens), 0, output);
     }
 
+    /** Returns the same request with another priority. */
+    public Request withPriority(int newPriority) {
+        return new Request(id, name, arrivalNanos, prompt, sampling, newPriority, output);
+    }
+
     /** Returns the most output tokens that the sender accepts. */
     public int maxTokens() {
         return sampling.maxTokens();

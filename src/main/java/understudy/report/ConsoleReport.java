@@ -43,6 +43,9 @@ public final class ConsoleReport {
         if (report.numRejected() > 0) {
             line("Rejected requests:", report.numRejected());
         }
+        if (report.numAbandoned() > 0) {
+            line("Abandoned follow-up turns:", report.numAbandoned());
+        }
         if (report.numUnfinished() > 0) {
             line("Unfinished requests:", report.numUnfinished());
         }
@@ -81,7 +84,7 @@ public final class ConsoleReport {
                 .max()
                 .orElse(0);
         text.append(AsciiTable.getTable(
-                        AsciiTable.BASIC_ASCII,
+                        AsciiTable.BASIC_ASCII_NO_DATA_SEPARATORS,
                         report.replicas(),
                         List.of(
                                 number("Replica", r -> String.valueOf(r.replicaIndex())),

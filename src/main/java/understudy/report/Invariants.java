@@ -16,6 +16,8 @@ public final class Invariants {
     public static List<String> check(RunRecord run) {
         var broken = new ArrayList<String>();
         checkRequests(run, broken);
+        checkPlanned(run, broken);
+        checkPreemptions(run, broken);
         checkBlocks(run, broken);
         checkCausality(run, broken);
         if (run.numPeeks() > 0) {
@@ -32,6 +34,27 @@ public final class Invariants {
         }
         if (!run.isPartial() && run.numUnfinished() > 0) {
             broken.add("request conservation: " + run.numUnfinished() + " requests are left at the end");
+        }
+    }
+
+    private static void checkPlanned(RunRecord run, List<String> broken) {
+        if (!run.isPartial() && run.numPlanned() != run.numSent() + run.numAbandoned()) {
+            broken.add("request conservation: " + run.numPlanned() + " planned, but " + run.numSent() + " sent and "
+                    + run.numAbandoned() + " abandoned");
+        }
+    }
+
+    /** What requests say of preemptions and what replicas say is the same. */
+    private static void checkPreemptions(RunRecord run, List<String> broken) {
+        long ofReplicas = run.replicas().stream()
+                .mapToLong(replica -> replica.stats().numPreemptions())
+                .sum();
+        long ofRequests = 0;
+        for (int i = 0; i < run.requests().size(); i++) {
+            ofRequests += run.requests().get(i).numPreemptions();
+        }
+        if (!run.isPartial() && ofRequests != ofReplicas) {
+            broken.add("preemptions: replicas count " + ofReplicas + ", requests " + ofRequests);
         }
     }
 

@@ -60,6 +60,7 @@ public final class JsonReport {
         json.writeNumberField("completed", report.numCompleted());
         json.writeNumberField("failed", report.numFailed());
         json.writeNumberField("rejected", report.numRejected());
+        json.writeNumberField("abandoned", report.numAbandoned());
         json.writeNumberField("unfinished", report.numUnfinished());
         json.writeNumberField("total_input_tokens", report.totalInputTokens());
         json.writeNumberField("total_output_tokens", report.totalOutputTokens());

@@ -8,11 +8,20 @@ import understudy.kvcache.KvCacheAudit;
  *
  * @param log what was written down while it went on
  * @param replicas one entry per replica, in order of index
+ * @param numPlanned requests that the workload announced
  * @param numSent requests that were sent
+ * @param numAbandoned requests that were not sent, since a turn before them got no answer
  * @param endNanos virtual time at the end
  * @param isPartial whether the run was broken off
  */
-public record RunRecord(RunLog log, List<ReplicaRecord> replicas, long numSent, long endNanos, boolean isPartial) {
+public record RunRecord(
+        RunLog log,
+        List<ReplicaRecord> replicas,
+        long numPlanned,
+        long numSent,
+        long numAbandoned,
+        long endNanos,
+        boolean isPartial) {
 
     /** Returns the requests that have ended. */
     public RequestLog requests() {

@@ -10,9 +10,11 @@ import understudy.kvcache.PrefixCacheStats;
  * HostStats}.
  *
  * @param isPartial whether the run was broken off
- * @param numCompleted requests that were answered; the only ones that all other figures count
+ * @param numCompleted requests that were answered; lengths, TTFT, TPOT, E2EL and queue times count these alone, while gaps,
+ *     peak, cache and replica figures also count what failed or unfinished requests have had
  * @param numFailed requests whose answer broke off
  * @param numRejected requests that were turned away
+ * @param numAbandoned requests that were not sent, since a turn before them got no answer
  * @param numUnfinished requests that had not ended
  * @param durationSeconds virtual time from the start to the end of the run
  * @param totalInputTokens prompt tokens
@@ -34,6 +36,7 @@ public record RunReport(
         long numCompleted,
         long numFailed,
         long numRejected,
+        long numAbandoned,
         long numUnfinished,
         double durationSeconds,
         long totalInputTokens,
@@ -60,6 +63,7 @@ public record RunReport(
                 run.requests().count(Outcome.COMPLETED),
                 run.requests().count(Outcome.FAILED),
                 run.requests().count(Outcome.REJECTED),
+                run.numAbandoned(),
                 run.numUnfinished(),
                 run.endNanos() / 1e9,
                 completed.sum(RequestRecord::numPromptTokens),

@@ -38,6 +38,8 @@ public final class VirtualTime<T> implements Clock, AutoCloseable {
               log-dead-letters = off
               log-dead-letters-during-shutdown = off
               jvm-shutdown-hooks = off
+              # An error that no actor survives ends the loop, and whoever waits for it hears why.
+              jvm-exit-on-fatal-error = off
               # Its phases wait on real threads, which this clock does not know.
               coordinated-shutdown {
                 run-by-jvm-shutdown-hook = off

@@ -11,6 +11,9 @@ import org.apache.commons.rng.sampling.distribution.SharedStateContinuousSampler
 public final class Arrivals {
     private static final double NANOS_PER_SECOND = 1e9;
 
+    /** 31 years: so late comes everything that a very bursty process would send later still. */
+    private static final double LATEST_NANOS = 1e18;
+
     private final double meanGapNanos;
     private final SharedStateContinuousSampler gaps;
     private double nextNanos;
@@ -37,7 +40,7 @@ public final class Arrivals {
 
     /** Returns the time of the next arrival, in nanoseconds; the first gap comes before the first arrival. */
     public long nextNanos() {
-        nextNanos += meanGapNanos * gaps.sample();
+        nextNanos = Math.min(LATEST_NANOS, nextNanos + meanGapNanos * gaps.sample());
         return Math.round(nextNanos);
     }
 

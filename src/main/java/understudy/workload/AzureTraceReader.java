@@ -38,9 +38,13 @@ public final class AzureTraceReader implements TraceReader {
         if (start == null) {
             start = time;
         }
+        long arrivalNanos = ChronoUnit.NANOS.between(start, time);
+        if (arrivalNanos < 0) {
+            throw table.problem("the request arrives before the first one; sort the file by arrival");
+        }
         var prompt =
                 SegmentedTokens.EMPTY.append(Segments.ofUniqueText(numRows++), table.wholeNumber("ContextTokens", 1));
-        return new TraceRow(ChronoUnit.NANOS.between(start, time), prompt, table.wholeNumber("GeneratedTokens", 1));
+        return new TraceRow(table.line(), arrivalNanos, prompt, table.wholeNumber("GeneratedTokens", 1), 0);
     }
 
     @Override

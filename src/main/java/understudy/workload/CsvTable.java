@@ -2,6 +2,7 @@ package understudy.workload;
 
 import de.siegmar.fastcsv.reader.CsvParseException;
 import de.siegmar.fastcsv.reader.CsvReader;
+import de.siegmar.fastcsv.reader.FieldMismatchStrategy;
 import de.siegmar.fastcsv.reader.NamedCsvRecord;
 import java.io.Closeable;
 import java.io.IOException;
@@ -10,10 +11,14 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Iterator;
 import java.util.List;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** A CSV file with a header line, read row by row; what is wrong in it is reported with file and line. */
 final class CsvTable implements Closeable {
+    private static final Pattern WHOLE_NUMBER = Pattern.compile("-?[0-9]+");
+    private static final Pattern NUMBER = Pattern.compile("[0-9]+(\\.[0-9]*)?([eE][+-]?[0-9]+)?");
+
     private final String file;
     private final CsvReader<NamedCsvRecord> reader;
     private final Iterator<NamedCsvRecord> rows;
@@ -21,7 +26,11 @@ final class CsvTable implements Closeable {
 
     CsvTable(Path path) {
         file = path.toString();
-        reader = CsvReader.builder().ofNamedCsvRecord(TraceFile.open(path), StandardCharsets.UTF_8);
+        reader = CsvReader.builder()
+                .detectBomHeader(true)
+                .extraFieldStrategy(FieldMismatchStrategy.IGNORE)
+                .missingFieldStrategy(FieldMismatchStrategy.IGNORE)
+                .ofNamedCsvRecord(TraceFile.open(path), StandardCharsets.UTF_8);
         rows = reader.iterator();
     }
 
@@ -36,10 +45,16 @@ final class CsvTable implements Closeable {
             if (isFirst) {
                 requireColumns(requiredColumns);
             }
+            requireFields();
             return true;
         } catch (CsvParseException | UncheckedIOException e) {
             throw new TraceException(file, "not CSV: " + e.getMessage());
         }
+    }
+
+    /** Returns where the row stands in its file, from 1. */
+    long line() {
+        return current().getStartingLineNumber();
     }
 
     /** Returns the text of a column, or an empty one if the file has no such column. */
@@ -49,25 +64,22 @@ final class CsvTable implements Closeable {
 
     int wholeNumber(String column, int min) {
         String text = text(column);
-        try {
-            int number = Integer.parseInt(text);
-            if (number >= min) {
-                return number;
+        if (WHOLE_NUMBER.matcher(text).matches()) {
+            try {
+                int number = Integer.parseInt(text);
+                if (number >= min) {
+                    return number;
+                }
+            } catch (NumberFormatException e) {
+                throw unusable(column, text, "at most " + Integer.MAX_VALUE);
             }
-        } catch (NumberFormatException e) {
-            throw unusable(column, text, "a whole number of at least " + min);
         }
         throw unusable(column, text, "a whole number of at least " + min);
     }
 
     double seconds(String column) {
         String text = text(column);
-        double seconds;
-        try {
-            seconds = Double.parseDouble(text);
-        } catch (NumberFormatException e) {
-            seconds = Double.NaN;
-        }
+        double seconds = NUMBER.matcher(text).matches() ? Double.parseDouble(text) : Double.NaN;
         if (!(seconds >= 0 && seconds <= 1e9)) {
             throw unusable(column, text, "seconds from 0 to 1e9");
         }
@@ -82,7 +94,7 @@ final class CsvTable implements Closeable {
     }
 
     TraceException problem(String what) {
-        return new TraceException(file, current().getStartingLineNumber(), what);
+        return new TraceException(file, line(), what);
     }
 
     @Override
@@ -99,6 +111,14 @@ final class CsvTable implements Closeable {
             throw new IllegalStateException("no row yet");
         }
         return row;
+    }
+
+    /** The library would do that too, but without the line. */
+    private void requireFields() {
+        int numColumns = current().getHeader().size();
+        if (current().getFieldCount() != numColumns) {
+            throw problem("has " + current().getFieldCount() + " fields, but the header has " + numColumns);
+        }
     }
 
     private void requireColumns(List<String> required) {

@@ -9,11 +9,13 @@ import understudy.kvcache.SegmentedTokens;
 /**
  * A plain trace: CSV with the columns {@code arrival_s, input_toks, output_toks} and, optionally, {@code
  * shared_prefix_block_ids}, numbers separated by spaces that each stand for one block of prompt tokens at the beginning.
- * The rest of a prompt is its own. Other columns are passed over.
+ * The rest of a prompt is its own. So is {@code priority} optional, smaller ones being more urgent. Other columns are passed
+ * over.
  */
 public final class CsvTraceReader implements TraceReader {
     private static final List<String> COLUMNS = List.of("arrival_s", "input_toks", "output_toks");
     private static final String SHARED_BLOCKS = "shared_prefix_block_ids";
+    private static final String PRIORITY = "priority";
     private static final Pattern SEPARATOR = Pattern.compile("[ ;|]+");
     private static final double NANOS_PER_SECOND = 1e9;
 
@@ -47,12 +49,16 @@ public final class CsvTraceReader implements TraceReader {
         int sharedTokens = shared.length * tokensPerBlock;
         var prompt = SegmentedTokens.ofBlocks(shared, tokensPerBlock, sharedTokens)
                 .append(Segments.ofUniqueText(numRows++), promptTokens - sharedTokens);
-        return new TraceRow(arrivalNanos, prompt, outputTokens);
+        return new TraceRow(table.line(), arrivalNanos, prompt, outputTokens, priority());
     }
 
     @Override
     public void close() {
         table.close();
+    }
+
+    private int priority() {
+        return table.text(PRIORITY).isEmpty() ? 0 : table.wholeNumber(PRIORITY, Integer.MIN_VALUE);
     }
 
     private long[] sharedBlocks() {

@@ -21,10 +21,12 @@ public final class GeneratedWorkload implements Workload {
     private final Arrivals arrivals;
     private final UniformRandomProvider groups;
     private final UniformRandomProvider turns;
+    private final UniformRandomProvider priorities;
     private final SegmentedTokens[] sharedPrefixes;
     private final Long2ObjectOpenHashMap<Session> sessionByRequest = new Long2ObjectOpenHashMap<>();
     private long numRequests;
     private long numPlanned;
+    private long numAbandoned;
     private long numSessions;
 
     /**
@@ -39,6 +41,7 @@ public final class GeneratedWorkload implements Workload {
      * @param prefixLengths tokens of a shared prefix
      * @param turns turns of a session
      * @param thinkTimeSeconds from an answer to the next turn, at least 0
+     * @param numPriorities sessions draw a priority from 0 to this number, exclusive; at least 1
      * @param outputLimit how answers end
      * @param maxModelLen longest sequence in tokens
      */
@@ -52,6 +55,7 @@ public final class GeneratedWorkload implements Workload {
             WholeNumbers prefixLengths,
             WholeNumbers turns,
             Distribution thinkTimeSeconds,
+            int numPriorities,
             OutputLimit outputLimit,
             int maxModelLen) {}
 
@@ -61,6 +65,7 @@ public final class GeneratedWorkload implements Workload {
         arrivals = Arrivals.create(options.requestsPerSecond, options.burstiness, streams.stream("arrivals"));
         groups = streams.stream("prefix-groups");
         turns = streams.stream("turns");
+        priorities = streams.stream("priorities");
         sharedPrefixes = sharedPrefixes();
     }
 
@@ -71,7 +76,12 @@ public final class GeneratedWorkload implements Workload {
         }
         int numTurns = (int) Math.min(options.turns.sample(turns), options.numRequests - numPlanned);
         numPlanned += numTurns;
-        var session = new Session(openingPrefix(), numTurns, numSessions, streams.stream("session", numSessions));
+        var session = new Session(
+                openingPrefix(),
+                numTurns,
+                numSessions,
+                priorities.nextInt(options.numPriorities),
+                streams.stream("session", numSessions));
         numSessions++;
         return turn(session, arrivals.nextNanos());
     }
@@ -79,7 +89,11 @@ public final class GeneratedWorkload implements Workload {
     @Override
     public @Nullable Request followUp(Request request, int numOutputTokens, long atNanos) {
         var session = sessionByRequest.remove(request.id());
-        if (session == null || numOutputTokens == 0) {
+        if (session == null) {
+            return null;
+        }
+        if (numOutputTokens == 0) {
+            numAbandoned += session.maxTurns - session.numTurns;
             return null;
         }
         session.history = session.history.append(Segments.ofAnswer(session.textId()), numOutputTokens);
@@ -90,6 +104,16 @@ public final class GeneratedWorkload implements Workload {
     @Override
     public OptionalLong total() {
         return OptionalLong.of(options.numRequests);
+    }
+
+    @Override
+    public long numPlanned() {
+        return numPlanned;
+    }
+
+    @Override
+    public long numAbandoned() {
+        return numAbandoned;
     }
 
     @Override
@@ -122,11 +146,12 @@ public final class GeneratedWorkload implements Workload {
             sessionByRequest.put(id, session);
         }
         return Request.of(
-                id,
-                arrivalNanos,
-                new Prompt(prompt),
-                options.outputLimit.maxTokens(numOutput, prompt.length(), options.maxModelLen),
-                options.outputLimit.script(session.textId(), numOutput));
+                        id,
+                        arrivalNanos,
+                        new Prompt(prompt),
+                        options.outputLimit.maxTokens(numOutput, prompt.length(), options.maxModelLen),
+                        options.outputLimit.script(session.textId(), numOutput))
+                .withPriority(session.priority);
     }
 
     /** A conversation that goes on. */
@@ -135,14 +160,16 @@ public final class GeneratedWorkload implements Workload {
 
         private final long number;
         private final int maxTurns;
+        private final int priority;
         private final UniformRandomProvider random;
         private SegmentedTokens history;
         private int numTurns;
 
-        Session(SegmentedTokens prefix, int maxTurns, long number, UniformRandomProvider random) {
+        Session(SegmentedTokens prefix, int maxTurns, long number, int priority, UniformRandomProvider random) {
             this.history = prefix;
             this.maxTurns = maxTurns;
             this.number = number;
+            this.priority = priority;
             this.random = random;
         }
 

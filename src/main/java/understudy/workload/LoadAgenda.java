@@ -66,9 +66,19 @@ public final class LoadAgenda {
         return numSent;
     }
 
+    /** Returns how many requests the workload has announced, those included that a rejection has made pointless. */
+    public long numPlanned() {
+        return workload.numPlanned();
+    }
+
+    /** Returns how many follow-ups will never be sent, since a turn before them got no answer. */
+    public long numAbandoned() {
+        return workload.numAbandoned();
+    }
+
     /** Returns whether everything was sent and has ended. */
     public boolean isDone() {
-        return outstanding.isEmpty() && nextNanos() == NEVER;
+        return outstanding.isEmpty() && followUps.isEmpty() && nextArrival == null;
     }
 
     private Request pollFirst() {

@@ -16,8 +16,8 @@ import understudy.kvcache.SegmentedTokens;
 
 /**
  * The Mooncake traces: JSON lines {@code {timestamp, input_length, output_length, hash_ids}}, timestamp in milliseconds,
- * one hash id for every 512 prompt tokens, the last one for what is left. Equal ids stand for equal tokens. Other fields
- * are passed over.
+ * one hash id for every 512 prompt tokens, the last one for what is left. Equal ids stand for equal tokens. A field {@code
+ * priority} is ours; all others are passed over.
  *
  * <p>See <a href="https://github.com/kvcache-ai/Mooncake">Mooncake</a>, {@code FAST25-release/traces}.
  */
@@ -37,6 +37,7 @@ public final class MooncakeTraceReader implements TraceReader {
     private double timestampMillis;
     private double inputLength;
     private double outputLength;
+    private double priority;
     private boolean hasHashIds;
 
     /** Opens a trace. */
@@ -54,9 +55,9 @@ public final class MooncakeTraceReader implements TraceReader {
                 line = lines.readLine();
                 lineNumber++;
             }
-            return line == null ? null : row(line);
+            return line == null ? null : row(lineNumber == 1 ? withoutByteOrderMark(line) : line);
         } catch (IOException e) {
-            throw problem("cannot be read: " + e.getMessage());
+            throw TraceFile.unreadable(file, e);
         }
     }
 
@@ -67,6 +68,10 @@ public final class MooncakeTraceReader implements TraceReader {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    private static String withoutByteOrderMark(String line) {
+        return line.startsWith("\ufeff") ? line.substring(1) : line;
     }
 
     private TraceRow row(String line) throws IOException {
@@ -84,13 +89,16 @@ public final class MooncakeTraceReader implements TraceReader {
                     + (long) hashIds.size() * TOKENS_PER_HASH_ID + " tokens");
         }
         var prompt = SegmentedTokens.ofBlocks(hashIds.toLongArray(), TOKENS_PER_HASH_ID, promptTokens);
-        return new TraceRow(Math.round(timestampMillis * NANOS_PER_MILLI), prompt, outputTokens);
+        long arrivalNanos = Math.round(timestampMillis * NANOS_PER_MILLI);
+        return new TraceRow(
+                lineNumber, arrivalNanos, prompt, outputTokens, whole("priority", priority, Integer.MIN_VALUE));
     }
 
     private void parse(String line) throws IOException {
         timestampMillis = MISSING;
         inputLength = MISSING;
         outputLength = MISSING;
+        priority = 0;
         hasHashIds = false;
         hashIds.clear();
         try (var json = JSON.createParser(line)) {
@@ -115,6 +123,7 @@ public final class MooncakeTraceReader implements TraceReader {
             case "timestamp" -> timestampMillis = number(json, name);
             case "input_length" -> inputLength = number(json, name);
             case "output_length" -> outputLength = number(json, name);
+            case "priority" -> priority = number(json, name);
             case "hash_ids" -> parseHashIds(json);
             default -> json.skipChildren();
         }

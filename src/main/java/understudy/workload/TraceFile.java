@@ -1,6 +1,7 @@
 package understudy.workload;
 
 import java.io.BufferedInputStream;
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -23,8 +24,14 @@ public final class TraceFile {
         } catch (NoSuchFileException e) {
             throw new TraceException(file.toString(), "no such file");
         } catch (IOException e) {
-            throw new TraceException(file.toString(), "cannot be read: " + e.getMessage());
+            throw unreadable(file.toString(), e);
         }
+    }
+
+    /** Returns the exception for a file that the system, or its compression, does not let us read. */
+    static TraceException unreadable(String file, IOException cause) {
+        String why = cause instanceof EOFException ? "it ends in the middle" : cause.getMessage();
+        return new TraceException(file, "cannot be read: " + why);
     }
 
     private static boolean isGzip(BufferedInputStream in) throws IOException {

@@ -25,8 +25,17 @@ public interface Workload extends AutoCloseable {
      */
     @Nullable Request followUp(Request request, int numOutputTokens, long atNanos);
 
-    /** Returns how many requests there will be if none is turned away, or empty if that is not known. */
+    /** Returns how many requests there will be at most, or empty if that is not known. */
     OptionalLong total();
+
+    /**
+     * Returns how many requests were announced so far, by giving out the first of each session: those given out, those
+     * still to come as follow-ups, and those {@linkplain #numAbandoned abandoned}.
+     */
+    long numPlanned();
+
+    /** Returns how many follow-ups will never be given out, since a turn before them got no answer. */
+    long numAbandoned();
 
     @Override
     void close();

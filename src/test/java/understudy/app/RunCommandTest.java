@@ -100,6 +100,8 @@ final class RunCommandTest {
         assertThat(run.exitCode).isZero();
         assertThat(run.out)
                 .contains("max-num-seqs=\"7\"")
+                .contains("max-num-batched-tokens=8192")
+                .contains("max-model-len=131072")
                 .contains("requests=50")
                 .doesNotContain("Successful");
     }
@@ -110,6 +112,17 @@ final class RunCommandTest {
 
         assertThat(call("run", resolved, "--json", "-").jsonWithoutHost())
                 .isEqualTo(call("run", small, "--json", "-").jsonWithoutHost());
+    }
+
+    @Test
+    void substitutions_areResolved() throws IOException {
+        String file = write("two.conf", "n = 20\n");
+        assertThat(call("run", file).err).contains("unknown key n");
+
+        String good = write("good.conf", "workload { requests = 20, limit = ${workload.requests} }");
+        assertThat(call("run", good, "--dry-run").out).contains("limit=20");
+        String bad = write("bad.conf", "workload.requets = ${seed}");
+        assertThat(call("run", bad).err).contains("unknown key workload.requets; did you mean workload.requests?");
     }
 
     @Test
@@ -149,16 +162,25 @@ final class RunCommandTest {
                 "engine { enable-chunked-prefill = false, max-num-batched-tokens = 4096 }"
                         + " | must be at least max-model-len, which is 131072",
                 "engine.scheduling-policy = lifo | is \"lifo\", must be one of fcfs, priority",
-                "latency.api-delay = 4 | must be a duration of at least 0 with a unit",
-                "latency.api-delay = -4ms | must be a duration of at least 0 with a unit",
+                "latency.api-delay = 4 | must be a duration from 0 to 720h with a unit",
+                "latency.api-delay = -4ms | must be a duration from 0 to 720h with a unit",
                 "router.policy = best | must be one of round-robin, least-outstanding, prefix-aware",
                 "router.prefix-aware.cache-threshold = 2 | must be a number from 0.0 to 1.0",
                 "workload { kind = mooncake, trace = \"\" } | workload.trace is \"\", but this kind of workload needs a file",
-                "workload { kind = csv, trace = /nowhere } | workload.trace is \"/nowhere\", which is not a file",
+                "workload { kind = csv, trace = /nowhere } | workload.trace is \"/nowhere\", which does not exist",
                 "workload.arrivals.request-rate = 0 | must be a number above 0, or inf",
                 "workload.lengths.prompt.max = 0 | workload.lengths.prompt.max is 0, must be from 1",
                 "workload.lengths.prompt { kind = lognormal, mean = 0 } | must be above 0 for lognormal",
                 "workload.requests = 0 | workload.requests is 0, must be from 1",
+                "workload.requests = 1.5 | workload.requests is 1.5, must be a whole number from 1",
+                "workload.time-scale = inf | workload.time-scale is \"inf\", must be a number from",
+                "workload.arrivals.request-rate = 1e-9 | so little that 1000 requests take more than three years",
+                "workload.lengths.prompt { kind = fixed, mean = 7.5 } | prompt.mean is 7.5, must be a whole number from 1",
+                "workload.sessions.turns.kind = many | workload.sessions.turns.kind is \"many\", must be one of fixed",
+                "latency.api-delay = 9999h | must be a duration from 0 to 720h",
+                "kv-cache { block-size = 1, num-gpu-blocks = 2 } | which leaves no room for a request",
+                "seed = ${nowhere} | :1: Could not resolve substitution to a value: ${nowhere}",
+                "cluster.replica.number = 2 | :1: unknown key cluster.replica.number",
                 "clock.speed = -1 | must be a number above 0, or max",
                 "engine { | :2: expecting a close"
             })
@@ -212,6 +234,7 @@ final class RunCommandTest {
                 "-");
 
         assertThat(run.exitCode).isZero();
+        assertThat(run.err).startsWith("warning: 1 requests were rejected").contains("1000 tokens");
         assertThat(run.json().get("completed").asInt()).isEqualTo(2);
         assertThat(run.json().get("rejected").asInt()).isEqualTo(1);
     }
@@ -251,6 +274,22 @@ final class RunCommandTest {
         assertThat(call("run", small, "--out", file).err).isEqualTo("--out " + file + ": not a directory\n");
         assertThat(call("run", small, "--json", "/nowhere/x.json").err)
                 .isEqualTo("--json /nowhere/x.json: no such directory\n");
+        assertThat(call("run", small, "--json", directory.toString()).err).contains("is a directory");
+        assertThat(call("run", small, "--json", "").err).isEqualTo("--json: needs a name\n");
+        assertThat(call("run", small, "--out", "").err).isEqualTo("--out: needs a name\n");
+        assertThat(call("run", small, "--out", file + "/a/b").err)
+                .isEqualTo("--out " + file + "/a/b: " + file + " is not a directory\n");
+    }
+
+    @Test
+    void jsonToASymbolicLink_replacesWhatItPointsTo() throws IOException {
+        var target = Files.writeString(directory.resolve("target.json"), "old");
+        var link = Files.createSymbolicLink(directory.resolve("link.json"), target);
+
+        assertThat(call("run", small, "--json", link.toString()).exitCode).isZero();
+
+        assertThat(link).isSymbolicLink();
+        assertThat(target).content().startsWith("{");
     }
 
     @Test
@@ -258,9 +297,69 @@ final class RunCommandTest {
         var run = call("run", small, "--sed", "4");
 
         assertThat(run.exitCode).isEqualTo(2);
-        assertThat(run.err).contains("Unknown options: '--sed'").contains("Try 'understudy run --help'.");
+        assertThat(run.err.lines()).hasSize(1);
+        assertThat(run.err).contains("Unknown options: '--sed'").contains("try 'understudy run --help'");
         assertThat(call("run").err).contains("Missing required parameter");
-        assertThat(call("rn").err).contains("Try 'understudy --help'.");
+        assertThat(call("runn").err).contains("(did you mean run?)").contains("try 'understudy --help'");
+    }
+
+    @Test
+    void version_isTheSameForAllCommands() {
+        assertThat(call("run", "--version").out).startsWith("understudy ").isEqualTo(call("--version").out);
+    }
+
+    @Test
+    void followUpsOfARejectedTurn_areCountedAsAbandoned() throws IOException {
+        // Prompts of 60 + answers of 40: turn 2 has 160 tokens and turn 3 has 260, one more answer makes 300, beyond
+        // 280.
+        // So of 10 sessions of 4 turns, each has 2 answers, 1 rejection and 1 turn that never comes.
+        var run = call("run", write("sessions.conf", """
+                        workload {
+                          requests = 40
+                          lengths.prompt { kind = fixed, mean = 60 }
+                          lengths.output { kind = fixed, mean = 40 }
+                          sessions.turns { kind = fixed, mean = 4 }
+                        }
+                        engine.max-model-len = 280
+                        """), "--json", "-");
+
+        assertThat(run.exitCode).isZero();
+        assertThat(run.json().get("completed").asInt()).isEqualTo(20);
+        assertThat(run.json().get("rejected").asInt()).isEqualTo(10);
+        assertThat(run.json().get("abandoned").asInt()).isEqualTo(10);
+    }
+
+    @Test
+    void fixedLengthsAreExact_whateverTheDefaultRange() throws IOException {
+        var json = call(
+                        "run",
+                        small,
+                        "--json",
+                        "-",
+                        "--set",
+                        "workload.requests=1",
+                        "--set",
+                        "workload.lengths.prompt.kind=fixed",
+                        "--set",
+                        "workload.lengths.prompt.mean=110000",
+                        "--set",
+                        "workload.lengths.output.kind=fixed",
+                        "--set",
+                        "workload.lengths.output.mean=1e1")
+                .json();
+
+        assertThat(json.get("total_input_tokens").asInt()).isEqualTo(110_000);
+        assertThat(json.get("total_output_tokens").asInt()).isEqualTo(10);
+    }
+
+    @Test
+    void traceWithoutRequests_isRefused() throws IOException {
+        String trace = write("empty.csv", "arrival_s,input_toks,output_toks\n");
+
+        var run = call("run", small, "--set", "workload.kind=csv", "--set", "workload.trace=" + trace, "--dry-run");
+
+        assertThat(run.exitCode).isEqualTo(2);
+        assertThat(run.err).isEqualTo(trace + ": the trace has no requests\n");
     }
 
     @Test

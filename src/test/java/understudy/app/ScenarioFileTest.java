@@ -42,6 +42,25 @@ final class ScenarioFileTest {
     }
 
     @Test
+    void unknownEnvironmentVariable_isRefusedNamingTheNearest() throws IOException {
+        String file = write("a.conf", "");
+
+        assertThatThrownBy(() -> new ScenarioFile(Map.of("UNDERSTUDY_ENGINE_MAX_SEQS", "4")).load(file, Map.of()))
+                .hasMessage("unknown environment variable UNDERSTUDY_ENGINE_MAX_SEQS;"
+                        + " did you mean UNDERSTUDY_ENGINE_MAX_NUM_SEQS?");
+    }
+
+    @Test
+    void yamlThatSaysSomethingTwice_isRefused() throws IOException {
+        String file = write("a.yaml", "seed: 1\nseed: 2\n");
+
+        assertThatThrownBy(() -> new ScenarioFile(Map.of()).load(file, Map.of()))
+                .isInstanceOf(ScenarioException.class)
+                .hasMessageContaining("a.yaml:2: ")
+                .hasMessageContaining("Duplicate");
+    }
+
+    @Test
     void values_areTakenAsTheyAre() throws IOException {
         var config = new ScenarioFile(Map.of()).load(write("a.conf", ""), Map.of("workload.trace", "a//b #c: $d,e"));
 
@@ -72,9 +91,13 @@ final class ScenarioFileTest {
     @ParameterizedTest
     @MethodSource("scenarios")
     void shippedScenario_isRight(Path file) {
-        assertThat(Scenario.read(new ScenarioFile(Map.of()).load(file.toString(), Map.of()))
-                        .numReplicas())
-                .isPositive();
+        var config = new ScenarioFile(Map.of()).load(file.toString(), Map.of());
+        var scenario = Scenario.read(config);
+
+        assertThat(scenario.numReplicas()).isPositive();
+        if (config.getString("workload.kind").equals("generated")) {
+            scenario.openWorkload().close();
+        }
     }
 
     private static int value(String file, Map<String, String> environment, Map<String, String> flags) {

@@ -245,6 +245,7 @@ final class ClusterInVirtualTimeTest {
                 WholeNumbers.fixed(200),
                 new WholeNumbers(new Distribution.Uniform(2, 4), 2, 4),
                 new Distribution.Exponential(0.5),
+                1,
                 OutputLimit.MAX_TOKENS,
                 cluster.maxModelLen);
         return new GeneratedWorkload(options, new RandomStreams(seed));

@@ -13,6 +13,7 @@ import understudy.workload.Workload;
 /** A workload that a test has written down. */
 class ListWorkload implements Workload {
     private final Iterator<Request> requests;
+    private long numPlanned;
 
     ListWorkload(List<Request> requests) {
         this.requests = requests.iterator();
@@ -30,7 +31,11 @@ class ListWorkload implements Workload {
 
     @Override
     public Request next() {
-        return requests.hasNext() ? requests.next() : null;
+        if (!requests.hasNext()) {
+            return null;
+        }
+        numPlanned++;
+        return requests.next();
     }
 
     @Override
@@ -41,6 +46,16 @@ class ListWorkload implements Workload {
     @Override
     public OptionalLong total() {
         return OptionalLong.empty();
+    }
+
+    @Override
+    public long numPlanned() {
+        return numPlanned;
+    }
+
+    @Override
+    public long numAbandoned() {
+        return 0;
     }
 
     @Override

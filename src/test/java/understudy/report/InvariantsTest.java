@@ -17,6 +17,7 @@ final class InvariantsTest {
 
     @Test
     void lostRequest_isNoticed() {
+        fixture.numPlanned = 4;
         fixture.numSent = 4;
 
         assertThat(Invariants.check(fixture.run()))
@@ -24,7 +25,28 @@ final class InvariantsTest {
     }
 
     @Test
+    void requestThatWasPlannedAndNeverSent_isNoticed() {
+        fixture.numPlanned = 5;
+
+        assertThat(Invariants.check(fixture.run()))
+                .containsExactly("request conservation: 5 planned, but 3 sent and 0 abandoned");
+    }
+
+    @Test
+    void preemptionThatNoRequestKnowsOf_isNoticed() {
+        // Request 1 says that it was preempted once, and so does replica 1; now a request comes that was preempted
+        // twice.
+        fixture.numPlanned = 4;
+        fixture.numSent = 4;
+        fixture.log.addRequest(
+                new RequestRecord(9, 0, Outcome.COMPLETED, 50, 60, 65, 70, 80, 1, 0, 1, 2, new LongArrayList()));
+
+        assertThat(Invariants.check(fixture.run())).containsExactly("preemptions: replicas count 1, requests 3");
+    }
+
+    @Test
     void unfinishedRequests_areFineOnlyInAPartialRun() {
+        fixture.numPlanned = 5;
         fixture.numSent = 5;
         fixture.numUnfinished = 2;
         assertThat(Invariants.check(fixture.run()))
@@ -58,6 +80,7 @@ final class InvariantsTest {
 
     @Test
     void effectBeforeCause_isNoticed() {
+        fixture.numPlanned = 4;
         fixture.numSent = 4;
         fixture.log.addRequest(
                 new RequestRecord(9, 0, Outcome.COMPLETED, 50, 60, 55, 70, 80, 1, 0, 1, 0, new LongArrayList()));
@@ -71,6 +94,7 @@ final class InvariantsTest {
 
     @Test
     void tokenAfterTheEnd_isNoticed() {
+        fixture.numPlanned = 4;
         fixture.numSent = 4;
         long late = 11 * ReportFixture.SECOND;
         fixture.log.addRequest(

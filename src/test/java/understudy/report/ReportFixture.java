@@ -17,6 +17,7 @@ final class ReportFixture {
 
     final RunLog log = new RunLog(true);
     KvCacheAudit audit = new KvCacheAudit(100, 99, 0, 0, 0, 0, 0);
+    long numPlanned = 3;
     long numSent = 3;
     long numUnfinished;
     long numPeeks;
@@ -39,7 +40,9 @@ final class ReportFixture {
                 List.of(
                         new RunRecord.ReplicaRecord(stats(0, 1), audit, numUnfinished, numPeeks),
                         new RunRecord.ReplicaRecord(stats(1, 2), new KvCacheAudit(100, 99, 0, 0, 0, 0, 0), 0, 0)),
+                numPlanned,
                 numSent,
+                0,
                 10 * SECOND,
                 isPartial);
     }
@@ -73,7 +76,7 @@ final class ReportFixture {
                 100 * (id + 1),
                 Math.max(0, 48 * (1 - id)),
                 tokens.length,
-                id,
+                id % 2,
                 new LongArrayList(tokens));
     }
 

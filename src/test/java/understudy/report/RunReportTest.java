@@ -155,7 +155,7 @@ final class RunReportTest {
                                 + "cached_tokens,computed_tokens,output_tokens,num_preemptions",
                         "0,0,completed,1000.000000,400.000000,1000.000000,1000.000000,4000.000000,100,48,52,4,0",
                         "1,1,completed,3000.000000,0.000000,3000.000000,,3000.000000,200,0,200,1,1",
-                        "2,1,rejected,4000.000000,,,,,300,0,0,0,2");
+                        "2,1,rejected,4000.000000,,,,,300,0,0,0,0");
     }
 
     private JsonNode json() throws IOException {

@@ -85,8 +85,9 @@ final class TraceReadersTest {
     void truncatedGzip_isReported() throws IOException {
         var whole = directory.resolve("whole.gz");
         try (var out = new GZIPOutputStream(Files.newOutputStream(whole))) {
-            for (int i = 0; i < 10_000; i++) {
-                out.write(("{\"timestamp\": " + i + "}\n").getBytes(StandardCharsets.UTF_8));
+            out.write("arrival_s,input_toks,output_toks\n".getBytes(StandardCharsets.UTF_8));
+            for (int i = 1; i < 10_000; i++) {
+                out.write((i + ",2,3\n").getBytes(StandardCharsets.UTF_8));
             }
         }
         byte[] bytes = Files.readAllBytes(whole);
@@ -94,7 +95,31 @@ final class TraceReadersTest {
 
         assertThatThrownBy(() -> readAll(new CsvTraceReader(file, 16)))
                 .isInstanceOf(TraceException.class)
-                .hasMessageStartingWith(file.toString());
+                .hasMessageStartingWith(file + ": ")
+                .hasMessageNotContaining("null");
+        assertThatThrownBy(() -> readAll(new MooncakeTraceReader(Files.write(file, Arrays.copyOf(bytes, 5)))))
+                .hasMessage(file + ": cannot be read: it ends in the middle");
+    }
+
+    @Test
+    void byteOrderMark_isPassedOver() throws IOException {
+        assertThat(mooncake("\ufeff{\"timestamp\": 0, \"input_length\": 5, \"output_length\": 5, \"hash_ids\": [1]}\n"))
+                .hasSize(1);
+        assertThat(readAll(new CsvTraceReader(write("b.csv", "\ufeffarrival_s,input_toks,output_toks\n1,2,3\n"), 16)))
+                .hasSize(1);
+    }
+
+    @Test
+    void priority_isOptional() throws IOException {
+        var rows = readAll(new CsvTraceReader(
+                write("t.csv", "arrival_s,input_toks,output_toks,priority\n1,2,3,-4\n2,2,3,\n"), 16));
+        assertThat(rows).extracting(TraceRow::priority).containsExactly(-4, 0);
+
+        var lines = mooncake("""
+                {"timestamp": 0, "input_length": 5, "output_length": 5, "hash_ids": [1], "priority": 2}
+                {"timestamp": 0, "input_length": 5, "output_length": 5, "hash_ids": [1]}
+                """);
+        assertThat(lines).extracting(TraceRow::priority).containsExactly(2, 0);
     }
 
     @Test
@@ -139,6 +164,13 @@ final class TraceReadersTest {
                 "1,-2,3, | input_toks is -2, must be a whole number of at least 1",
                 "1,2,0, | output_toks is 0, must be a whole number of at least 1",
                 "1,2,, | output_toks is missing, must be a whole number of at least 1",
+                "0x1p3,2,3, | arrival_s is 0x1p3, must be seconds",
+                "1d,2,3, | arrival_s is 1d, must be seconds",
+                "1,+2,3, | input_toks is +2, must be a whole number",
+                "1,\u0662,3, | must be a whole number",
+                "1,2147483648,3, | input_toks is 2147483648, must be at most 2147483647",
+                "1,2,3 | has 3 fields, but the header has 4",
+                "1,2,3,,9 | has 5 fields, but the header has 4",
                 "1,20,3,1 2 | shared_prefix_block_ids names 2 blocks of 16",
                 "1,20,3,a | shared_prefix_block_ids is a, must be whole numbers"
             })

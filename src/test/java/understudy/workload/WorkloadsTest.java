@@ -124,14 +124,63 @@ final class WorkloadsTest {
     }
 
     @Test
-    void traceOutOfOrder_isRefused() {
-        var workload =
-                new TraceWorkload(rows(row(5, 10, 1), row(4, 10, 1)), "t.csv", options(1, 0, OutputLimit.MAX_TOKENS));
+    void traceTime_countsFromTheFirstRow() {
+        var reader = rows(row(7_000, 10, 1), row(9_000, 10, 1));
+
+        // 2,000 ns apart, replayed twice as slowly.
+        assertThat(arrivals(new TraceWorkload(reader, "trace", options(2, 0, OutputLimit.MAX_TOKENS))))
+                .extracting(Request::arrivalNanos)
+                .containsExactly(0L, 4_000L);
+    }
+
+    @Test
+    void traceThatIsLongerThanVirtualTime_isRefused() {
+        var reader = rows(row(0, 10, 1), row(2_000_000_000_000_000_000L, 10, 1));
+        var workload = new TraceWorkload(reader, "t.csv", options(1, 0, OutputLimit.MAX_TOKENS));
         workload.next();
 
         assertThatThrownBy(workload::next)
                 .isInstanceOf(TraceException.class)
-                .hasMessage("t.csv: request 2 arrives before the one above it; sort the file by arrival");
+                .hasMessage("t.csv:7: the request arrives more than 31 years after the first one");
+    }
+
+    @Test
+    void uniformWholeNumbers_haveEqualChancesAtTheEndsToo() {
+        var random = new RandomStreams(1).stream("test");
+        var numbers = WholeNumbers.uniform(1, 4);
+        var counts = new int[5];
+        for (int i = 0; i < 40_000; i++) {
+            counts[numbers.sample(random)]++;
+        }
+
+        // 10,000 each; the standard deviation of a count is sqrt(40,000 x 1/4 x 3/4) = 87.
+        for (int number = 1; number <= 4; number++) {
+            assertThat(counts[number]).isBetween(9_500, 10_500);
+        }
+    }
+
+    @Test
+    void priorities_areDrawnPerSessionFromTheirOwnStream() {
+        var one = arrivals(generated(200, 0, 1));
+        var three = arrivals(generated(200, 0, 1, 3));
+
+        assertThat(one).extracting(Request::priority).containsOnly(0);
+        assertThat(three).extracting(Request::priority).contains(0, 1, 2);
+        assertThat(three)
+                .as("nothing else has changed")
+                .extracting(Request::arrivalNanos)
+                .containsExactlyElementsOf(
+                        one.stream().map(Request::arrivalNanos).toList());
+    }
+
+    @Test
+    void traceOutOfOrder_isRefused() {
+        var workload =
+                new TraceWorkload(rows(row(5, 10, 1), row(4, 10, 1)), "t.csv", options(1, 0, OutputLimit.MAX_TOKENS));
+
+        assertThatThrownBy(workload::next)
+                .isInstanceOf(TraceException.class)
+                .hasMessage("t.csv:7: the request arrives before the one above it; sort the file by arrival");
     }
 
     @Test
@@ -168,6 +217,10 @@ final class WorkloadsTest {
     }
 
     private static GeneratedWorkload generated(int numRequests, int numGroups, int numTurns) {
+        return generated(numRequests, numGroups, numTurns, 1);
+    }
+
+    private static GeneratedWorkload generated(int numRequests, int numGroups, int numTurns, int numPriorities) {
         var options = new GeneratedWorkload.Options(
                 numRequests,
                 10,
@@ -178,6 +231,7 @@ final class WorkloadsTest {
                 WholeNumbers.fixed(30),
                 WholeNumbers.fixed(numTurns),
                 new Distribution.Fixed(2),
+                numPriorities,
                 OutputLimit.MAX_TOKENS,
                 MAX_MODEL_LEN);
         return new GeneratedWorkload(options, new RandomStreams(1));
@@ -196,7 +250,7 @@ final class WorkloadsTest {
     }
 
     private static TraceRow row(long arrivalNanos, int promptTokens, int outputTokens) {
-        return new TraceRow(arrivalNanos, SegmentedTokens.EMPTY.append(1, promptTokens), outputTokens);
+        return new TraceRow(7, arrivalNanos, SegmentedTokens.EMPTY.append(1, promptTokens), outputTokens, 0);
     }
 
     private static TraceReader rows(TraceRow... rows) {
