@@ -37,11 +37,11 @@ record RouterSettings(Policy policy, PrefixAware.Options prefixAware, Duration k
         return policy == Policy.PREFIX_AWARE;
     }
 
-    RoutingPolicy create(BlockHasher hasher, int numReplicas) {
+    RoutingPolicy create(BlockHasher hasher, int numReplicas, int maxModelLen) {
         return switch (policy) {
             case ROUND_ROBIN -> new RoundRobin();
             case LEAST_OUTSTANDING -> new LeastOutstanding();
-            case PREFIX_AWARE -> new PrefixAware(hasher, numReplicas, prefixAware);
+            case PREFIX_AWARE -> new PrefixAware(hasher, numReplicas, maxModelLen, prefixAware);
         };
     }
 }

@@ -71,7 +71,10 @@ record Scenario(
                 0);
         return new ClusterSpec(
                 Collections.nCopies(numReplicas, replica),
-                router.create(engine.kvCache().hasher(), numReplicas),
+                router.create(
+                        engine.kvCache().hasher(),
+                        numReplicas,
+                        engine.scheduler().maxModelLen()),
                 router.kvEventDelay(),
                 openWorkload);
     }

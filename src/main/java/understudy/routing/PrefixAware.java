@@ -14,6 +14,7 @@ import understudy.kvcache.KvEvent;
  */
 public final class PrefixAware implements RoutingPolicy {
     private final BlockHasher hasher;
+    private final int maxModelLen;
     private final Options options;
     private final PrefixIndex index;
     private final int[] overlaps;
@@ -27,8 +28,13 @@ public final class PrefixAware implements RoutingPolicy {
      */
     public record Options(double cacheThreshold, long balanceAbsThreshold, double balanceRelThreshold) {}
 
-    /** Creates the policy for prompts hashed as the replicas hash them. */
-    public PrefixAware(BlockHasher hasher, int numReplicas, Options options) {
+    /**
+     * Creates the policy for prompts hashed as the replicas hash them.
+     *
+     * @param maxModelLen longer prompts are not hashed, since every replica turns them away
+     */
+    public PrefixAware(BlockHasher hasher, int numReplicas, int maxModelLen, Options options) {
+        this.maxModelLen = maxModelLen;
         this.hasher = hasher;
         this.options = options;
         index = new PrefixIndex(numReplicas);
@@ -37,7 +43,7 @@ public final class PrefixAware implements RoutingPolicy {
 
     @Override
     public int choose(Request request, ClusterView view) {
-        if (isImbalanced(view)) {
+        if (request.prompt().length() > maxModelLen || isImbalanced(view)) {
             return LeastOutstanding.leastLoaded(view);
         }
         long[] blockHashes = request.prompt().blockHashes(hasher);

@@ -230,7 +230,8 @@ final class ClusterInVirtualTimeTest {
     }
 
     private PrefixAware prefixAware() {
-        return new PrefixAware(cluster.hasher, cluster.numReplicas, new PrefixAware.Options(0, 64, 1.5));
+        return new PrefixAware(
+                cluster.hasher, cluster.numReplicas, cluster.maxModelLen, new PrefixAware.Options(0, 64, 1.5));
     }
 
     /** 300 requests of sessions with two to four turns, in five groups. */

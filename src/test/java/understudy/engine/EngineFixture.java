@@ -54,6 +54,10 @@ final class EngineFixture {
         return kvCache;
     }
 
+    boolean resetPrefixCache(boolean resetsRunning) {
+        return engine.resetPrefixCache(resetsRunning);
+    }
+
     /** Adds a request of {@code numTokens} equal tokens, different from those of other requests. */
     EngineRequest add(long id, int numTokens) {
         return add(id, numTokens, 16, 0);
@@ -77,6 +81,18 @@ final class EngineFixture {
                 SamplingParams.ofMaxTokens(maxTokens),
                 priority,
                 output);
+    }
+
+    /** Returns the same request with other sampling parameters. */
+    static Request with(SamplingParams sampling, Request request) {
+        return new Request(
+                request.id(),
+                request.name(),
+                request.arrivalNanos(),
+                request.prompt(),
+                sampling,
+                request.priority(),
+                request.output());
     }
 
     static int[] filled(int count, int token) {

@@ -66,6 +66,17 @@ final class RoutingPoliciesTest {
     }
 
     @Test
+    void prefixAware_doesNotHashWhatEveryReplicaTurnsAway() {
+        var policy = prefixAware(0, 64);
+        var view = RoutingFixture.view(3);
+        policy.onKvEvents(2, RoutingFixture.stored(0, 20));
+
+        // The policy's longest sequence has 1,000 tokens.
+        assertThat(policy.choose(RoutingFixture.request(0, 0, 1_000), view)).isEqualTo(2);
+        assertThat(policy.choose(RoutingFixture.request(0, 0, 1_001), view)).isEqualTo(0);
+    }
+
+    @Test
     void prefixAware_wantsMoreThanItsThreshold() {
         var policy = prefixAware(0.4, 64);
         var view = RoutingFixture.view(2);
@@ -100,7 +111,7 @@ final class RoutingPoliciesTest {
     }
 
     private static PrefixAware prefixAware(double threshold, long absThreshold) {
-        return new PrefixAware(new Xxh3BlockHasher(4), 3, new PrefixAware.Options(threshold, absThreshold, 1.5));
+        return new PrefixAware(new Xxh3BlockHasher(4), 3, 1_000, new PrefixAware.Options(threshold, absThreshold, 1.5));
     }
 
     private static void dispatch(ClusterView view, int replica, int count) {

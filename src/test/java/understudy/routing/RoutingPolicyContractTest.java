@@ -19,7 +19,7 @@ final class RoutingPolicyContractTest {
         return Stream.of(
                 RoundRobin::new,
                 LeastOutstanding::new,
-                () -> new PrefixAware(new Xxh3BlockHasher(4), REPLICAS, new PrefixAware.Options(0, 3, 1.5)));
+                () -> new PrefixAware(new Xxh3BlockHasher(4), REPLICAS, 1_000, new PrefixAware.Options(0, 3, 1.5)));
     }
 
     @ParameterizedTest
