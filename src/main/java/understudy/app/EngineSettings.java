@@ -1,6 +1,7 @@
 package understudy.app;
 
 import com.typesafe.config.Config;
+import com.typesafe.config.ConfigValue;
 import com.typesafe.config.ConfigValueFactory;
 import understudy.engine.PreemptionVictim;
 import understudy.engine.SchedulerConfig;
@@ -22,12 +23,12 @@ record EngineSettings(SchedulerConfig scheduler, KvCacheConfig kvCache) {
     private static final int MAX_BLOCKS = 100_000_000;
     private static final int MAX_SEQS = 1_000_000;
     private static final int MAX_TOKENS = 100_000_000;
-    private static final int DEFAULT_MAX_MODEL_LEN = 131_072;
-    private static final int DEFAULT_BATCHED_TOKENS = 8192;
     private static final int MIN_MODEL_LEN = 2;
     private static final String AUTO = "auto";
     private static final String MAX_NUM_BATCHED_TOKENS = "max-num-batched-tokens";
     private static final String MAX_MODEL_LEN = "max-model-len";
+    private static final String MAX_NUM_SEQS = "max-num-seqs";
+    private static final String NUM_GPU_BLOCKS = "num-gpu-blocks";
 
     private enum HashAlgorithm {
         XXH3,
@@ -35,23 +36,23 @@ record EngineSettings(SchedulerConfig scheduler, KvCacheConfig kvCache) {
         XXHASH_CBOR
     }
 
-    /** Reads both sections. */
-    static EngineSettings read(Section engine, Section kvCache, boolean recordsKvEvents) {
+    /** Reads both sections; what is {@code auto} follows from the hardware. */
+    static EngineSettings read(Section engine, Section kvCache, boolean recordsKvEvents, Deployment deployment) {
         int blockSize = kvCache.wholeNumber("block-size", 1, 4096);
-        int numGpuBlocks = kvCache.wholeNumber("num-gpu-blocks", 2, MAX_BLOCKS);
+        int numGpuBlocks = numGpuBlocks(engine, kvCache, blockSize, deployment);
         if ((numGpuBlocks - 1L) * blockSize < MIN_MODEL_LEN) {
             throw kvCache.unusable(
-                    "num-gpu-blocks",
+                    NUM_GPU_BLOCKS,
                     "which leaves no room for a request, since one block is vLLM's null block and a block holds "
                             + blockSize + " token");
         }
         boolean cachesPrefixes = kvCache.bool("enable-prefix-caching");
-        int maxModelLen = maxModelLen(engine, (numGpuBlocks - 1L) * blockSize);
-        int maxNumSeqs = engine.wholeNumber("max-num-seqs", 1, MAX_SEQS);
+        int maxModelLen = maxModelLen(engine, (numGpuBlocks - 1L) * blockSize, deployment);
+        int maxNumSeqs = maxNumSeqs(engine, deployment);
         boolean chunksPrefills = engine.bool("enable-chunked-prefill");
         var scheduler = new SchedulerConfig(
                 maxNumSeqs,
-                maxNumBatchedTokens(engine, maxNumSeqs, maxModelLen, chunksPrefills),
+                maxNumBatchedTokens(engine, maxNumSeqs, maxModelLen, chunksPrefills, deployment),
                 maxModelLen,
                 engine.wholeNumber("long-prefill-token-threshold", 0, MAX_TOKENS),
                 chunksPrefills,
@@ -76,10 +77,40 @@ record EngineSettings(SchedulerConfig scheduler, KvCacheConfig kvCache) {
 
     /** Returns {@code config} with the values that {@code auto} stands for. */
     Config resolve(Config config) {
-        return config.withValue(
-                        "engine." + MAX_NUM_BATCHED_TOKENS,
-                        ConfigValueFactory.fromAnyRef(scheduler.maxNumBatchedTokens()))
-                .withValue("engine." + MAX_MODEL_LEN, ConfigValueFactory.fromAnyRef(scheduler.maxModelLen()));
+        return config.withValue("engine." + MAX_NUM_SEQS, number(scheduler.maxNumSeqs()))
+                .withValue("engine." + MAX_NUM_BATCHED_TOKENS, number(scheduler.maxNumBatchedTokens()))
+                .withValue("engine." + MAX_MODEL_LEN, number(scheduler.maxModelLen()))
+                .withValue("kv-cache." + NUM_GPU_BLOCKS, number(kvCache.numGpuBlocks()));
+    }
+
+    private static ConfigValue number(int number) {
+        return ConfigValueFactory.fromAnyRef(number);
+    }
+
+    private static int numGpuBlocks(Section engine, Section kvCache, int blockSize, Deployment deployment) {
+        if (!derivesNumGpuBlocks(kvCache)) {
+            return kvCache.wholeNumber(NUM_GPU_BLOCKS, 2, MAX_BLOCKS);
+        }
+        boolean isGiven = !engine.text(MAX_NUM_BATCHED_TOKENS).equals(AUTO);
+        int batchedTokens = isGiven
+                ? engine.wholeNumber(MAX_NUM_BATCHED_TOKENS, 1, MAX_TOKENS)
+                : deployment.defaultMaxNumBatchedTokens();
+        return Math.min(MAX_BLOCKS, deployment.numGpuBlocks(kvCache, batchedTokens, blockSize));
+    }
+
+    /** Returns whether the number of blocks is left to the hardware. */
+    static boolean derivesNumGpuBlocks(Section kvCache) {
+        return kvCache.text(NUM_GPU_BLOCKS).equals(AUTO);
+    }
+
+    /** As in vLLM, a default gives way to a smaller token budget, and a number of the user's does not. */
+    private static int maxNumSeqs(Section engine, Deployment deployment) {
+        if (!engine.text(MAX_NUM_SEQS).equals(AUTO)) {
+            return engine.wholeNumber(MAX_NUM_SEQS, 1, MAX_SEQS);
+        }
+        boolean isBounded = !engine.text(MAX_NUM_BATCHED_TOKENS).equals(AUTO);
+        int bound = isBounded ? engine.wholeNumber(MAX_NUM_BATCHED_TOKENS, 1, MAX_TOKENS) : MAX_SEQS;
+        return Math.min(deployment.defaultMaxNumSeqs(), bound);
     }
 
     private static BlockHasher hasher(Section kvCache, int blockSize) {
@@ -92,9 +123,11 @@ record EngineSettings(SchedulerConfig scheduler, KvCacheConfig kvCache) {
     }
 
     /** The defaults and checks of vLLM's {@code EngineArgs}. */
-    private static int maxNumBatchedTokens(Section engine, int maxNumSeqs, int maxModelLen, boolean chunksPrefills) {
+    private static int maxNumBatchedTokens(
+            Section engine, int maxNumSeqs, int maxModelLen, boolean chunksPrefills, Deployment deployment) {
         if (engine.text(MAX_NUM_BATCHED_TOKENS).equals(AUTO)) {
-            int enough = chunksPrefills ? DEFAULT_BATCHED_TOKENS : Math.max(maxModelLen, DEFAULT_BATCHED_TOKENS);
+            int usual = deployment.defaultMaxNumBatchedTokens();
+            int enough = chunksPrefills ? usual : Math.max(maxModelLen, usual);
             return Math.max(maxNumSeqs, (int) Math.min((long) maxNumSeqs * maxModelLen, enough));
         }
         int maxNumBatchedTokens = engine.wholeNumber(MAX_NUM_BATCHED_TOKENS, 1, MAX_TOKENS);
@@ -110,9 +143,9 @@ record EngineSettings(SchedulerConfig scheduler, KvCacheConfig kvCache) {
     }
 
     /** As in vLLM, a request of this length must fit into an empty cache. */
-    private static int maxModelLen(Section engine, long maxKvTokens) {
+    private static int maxModelLen(Section engine, long maxKvTokens, Deployment deployment) {
         if (engine.text(MAX_MODEL_LEN).equals(AUTO)) {
-            return (int) Math.min(DEFAULT_MAX_MODEL_LEN, maxKvTokens);
+            return (int) Math.min(deployment.defaultMaxModelLen(), maxKvTokens);
         }
         int maxModelLen = engine.wholeNumber(MAX_MODEL_LEN, MIN_MODEL_LEN, MAX_TOKENS);
         if (maxModelLen > maxKvTokens) {

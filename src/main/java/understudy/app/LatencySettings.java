@@ -1,27 +1,46 @@
 package understudy.app;
 
+import understudy.latency.HostOverhead;
+import understudy.latency.JitteredLatency;
 import understudy.latency.LatencyModel;
 import understudy.latency.LinearLatency;
 import understudy.latency.ProfileLatency;
+import understudy.latency.RooflineLatency;
+import understudy.workload.RandomStreams;
 
 /**
  * The section {@code latency}.
  *
- * @param model how long a step takes
+ * @param model how long a step takes, without jitter
  * @param apiDelayNanos from the arrival of a request to its entry into the waiting queue
+ * @param jitter standard deviation of the logarithm of a step's time
+ * @param deployment the model and the GPUs that it names
  */
-record LatencySettings(LatencyModel model, long apiDelayNanos) {
+record LatencySettings(LatencyModel model, long apiDelayNanos, double jitter, Deployment deployment) {
+    private static final double NANOS_PER_MICRO = 1e3;
+    private static final ProfileLatency NO_PROFILE = new ProfileLatency(0, 0, 0, 0, 0);
+
     private enum Kind {
         LINEAR,
-        PROFILE
+        PROFILE,
+        ROOFLINE
     }
 
-    static LatencySettings read(Section latency) {
+    /** Reads the section, and what {@code kv-cache} says about the hardware. */
+    static LatencySettings read(Section latency, Section kvCache) {
+        var deployment = Deployment.read(latency, kvCache);
         var model = switch (latency.choice("model", Kind.class)) {
             case LINEAR -> linear(latency.section("linear"));
-            case PROFILE -> profile(latency.section("profile"));
+            case PROFILE -> profile(latency, deployment);
+            case ROOFLINE -> roofline(latency, deployment);
         };
-        return new LatencySettings(model, Math.round(latency.nanos("api-delay")));
+        return new LatencySettings(
+                model, Math.round(latency.nanos("api-delay")), latency.number("jitter", 0, 1), deployment);
+    }
+
+    /** Returns the model of one replica's device; noise comes from a stream of its own. */
+    LatencyModel modelOf(int replicaIndex, RandomStreams streams) {
+        return jitter == 0 ? model : new JitteredLatency(model, jitter, streams.stream("jitter", replicaIndex));
     }
 
     private static LatencyModel linear(Section linear) {
@@ -32,12 +51,25 @@ record LatencySettings(LatencyModel model, long apiDelayNanos) {
                 linear.nanos("per-kv-token"));
     }
 
-    private static LatencyModel profile(Section profile) {
-        return new ProfileLatency(
-                profile.nanos("weights"),
-                profile.nanos("per-token"),
-                profile.nanos("per-kv-token"),
-                profile.nanos("per-attention-pair"),
-                profile.nanos("per-mixed-kv-token"));
+    /** A GPU's file may bring the five numbers along, as {@code calibrate} writes them. */
+    private static LatencyModel profile(Section latency, Deployment deployment) {
+        var gpu = deployment.gpu();
+        return gpu == null || gpu.profile().equals(NO_PROFILE)
+                ? GpuFile.profile(latency.section("profile"))
+                : gpu.profile();
+    }
+
+    private static LatencyModel roofline(Section latency, Deployment deployment) {
+        return new RooflineLatency(
+                Deployment.llm(latency, deployment),
+                Deployment.gpu(latency, deployment).spec(),
+                deployment.tensorParallelSize(),
+                deployment.bytesPerKvElement(),
+                host(latency));
+    }
+
+    private static HostOverhead host(Section latency) {
+        return new HostOverhead(
+                latency.nanos("host-per-step") / NANOS_PER_MICRO, latency.nanos("host-per-seq") / NANOS_PER_MICRO);
     }
 }

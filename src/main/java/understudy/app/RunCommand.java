@@ -8,6 +8,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -91,7 +92,7 @@ final class RunCommand implements Callable<Integer> {
         if (dryRun) {
             var checked = checked();
             checked.workload.close();
-            return print(ScenarioFile.render(checked.scenario.resolve(checked.config)));
+            return print(reasons(checked) + ScenarioFile.render(checked.scenario.resolve(checked.config)));
         }
         // The actor system comes up while the scenario is read; that saves a good part of a short run's time.
         var starting = CompletableFuture.supplyAsync(Emulation::new);
@@ -112,6 +113,19 @@ final class RunCommand implements Callable<Integer> {
         var config = new ScenarioFile(System.getenv()).load(scenarioFile, flags());
         var scenario = Scenario.read(config);
         return new Checked(config, scenario, scenario.openWorkload());
+    }
+
+    /** Says as comments what was derived, so that the output is a scenario still. */
+    private static String reasons(Checked checked) {
+        var kvCache = new Section(checked.config.getConfig("kv-cache"), "kv-cache");
+        var scenario = checked.scenario;
+        return scenario
+                .latency()
+                .deployment()
+                .reasons(scenario.engine(), EngineSettings.derivesNumGpuBlocks(kvCache))
+                .stream()
+                .map(reason -> "# " + reason + "\n")
+                .collect(Collectors.joining());
     }
 
     private Map<String, String> flags() {

@@ -1,7 +1,7 @@
 package understudy.app;
 
 import com.typesafe.config.Config;
-import java.util.Collections;
+import java.util.stream.IntStream;
 import understudy.cluster.ClusterSpec;
 import understudy.cluster.ReplicaSpec;
 import understudy.engine.RequestLimits;
@@ -35,11 +35,13 @@ record Scenario(
     static Scenario read(Config config) {
         var root = new Section(config, "");
         var router = RouterSettings.read(root.section("router"));
+        var latency = LatencySettings.read(root.section("latency"), root.section("kv-cache"));
         return new Scenario(
                 root.wholeNumber("seed", Long.MIN_VALUE, Long.MAX_VALUE),
                 root.section("cluster").wholeNumber("replicas", 1, MAX_REPLICAS),
-                EngineSettings.read(root.section("engine"), root.section("kv-cache"), router.usesKvEvents()),
-                LatencySettings.read(root.section("latency")),
+                EngineSettings.read(
+                        root.section("engine"), root.section("kv-cache"), router.usesKvEvents(), latency.deployment()),
+                latency,
                 router,
                 root.section("workload"),
                 root.section("clock").positive("speed", "max"),
@@ -61,16 +63,18 @@ record Scenario(
     ClusterSpec clusterSpec(Workload openWorkload) {
         var limits = new RequestLimits(
                 engine.scheduler().maxModelLen(), engine.kvCache().maxTokens());
-        var replica = new ReplicaSpec(
-                engine.scheduler(),
-                limits,
-                engine.kvCache(),
-                latency.model(),
-                latency.apiDelayNanos(),
-                savesDetails,
-                0);
+        var replicas = IntStream.range(0, numReplicas)
+                .mapToObj(replica -> new ReplicaSpec(
+                        engine.scheduler(),
+                        limits,
+                        engine.kvCache(),
+                        latency.modelOf(replica, new RandomStreams(seed)),
+                        latency.apiDelayNanos(),
+                        savesDetails,
+                        0))
+                .toList();
         return new ClusterSpec(
-                Collections.nCopies(numReplicas, replica),
+                replicas,
                 router.create(
                         engine.kvCache().hasher(),
                         numReplicas,

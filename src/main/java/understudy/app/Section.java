@@ -4,6 +4,7 @@ import com.typesafe.config.Config;
 import com.typesafe.config.ConfigException;
 import java.math.BigDecimal;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
 import java.util.function.Function;
 import java.util.regex.Pattern;
@@ -30,6 +31,10 @@ final class Section {
 
     String text(String key) {
         return get(key, config::getString);
+    }
+
+    List<String> texts(String key) {
+        return get(key, config::getStringList);
     }
 
     boolean bool(String key) {
@@ -71,6 +76,15 @@ final class Section {
             return number;
         }
         throw unusable(key, "must be a number above 0, or " + infinite);
+    }
+
+    /** Returns a finite number above 0. */
+    double positive(String key) {
+        double number = parseDouble(text(key));
+        if (number > 0 && number < Double.POSITIVE_INFINITY) {
+            return number;
+        }
+        throw unusable(key, "must be a number above 0");
     }
 
     /** Returns a duration in nanoseconds, from 0 to 30 days, which need not be whole. */

@@ -11,6 +11,7 @@ public final class BatchShape {
 
     private final int numDecodes;
     private final long decodeKvTokens;
+    private final ContextHistogram decodeContexts;
     private final int[] chunkTokens;
     private final int[] chunkContextTokens;
     private final int numPrefillTokens;
@@ -19,6 +20,7 @@ public final class BatchShape {
     private BatchShape(Builder builder) {
         numDecodes = builder.numDecodes;
         decodeKvTokens = builder.decodeKvTokens;
+        decodeContexts = builder.decodeContexts.copy();
         int numChunks = builder.numChunks;
         chunkTokens = numChunks == 0 ? NO_CHUNKS : Arrays.copyOf(builder.chunkTokens, numChunks);
         chunkContextTokens = numChunks == 0 ? NO_CHUNKS : Arrays.copyOf(builder.chunkContextTokens, numChunks);
@@ -34,6 +36,14 @@ public final class BatchShape {
     /** Returns the sum over decodes of the tokens they attend to: those in the KV cache and the new one. */
     public long decodeKvTokens() {
         return decodeKvTokens;
+    }
+
+    /**
+     * Returns the same sum when each decode attends to at most {@code window} tokens; exact for a power of two, and else at
+     * most too large by what sequences between the powers of two around it differ in length.
+     */
+    public double decodeKvTokensWithin(int window) {
+        return decodeContexts.sumWithin(window);
     }
 
     /** Returns the sequences that compute more than one token. */
@@ -75,6 +85,7 @@ public final class BatchShape {
     public static final class Builder {
         private int numDecodes;
         private long decodeKvTokens;
+        private final ContextHistogram decodeContexts = new ContextHistogram();
         private int[] chunkTokens = new int[8];
         private int[] chunkContextTokens = new int[8];
         private int numChunks;
@@ -92,6 +103,7 @@ public final class BatchShape {
             if (numTokens == 1) {
                 numDecodes++;
                 decodeKvTokens += numContextTokens + 1;
+                decodeContexts.add(numContextTokens + 1);
             } else {
                 addChunk(numTokens, numContextTokens);
             }
@@ -102,6 +114,7 @@ public final class BatchShape {
         public void clear() {
             numDecodes = 0;
             decodeKvTokens = 0;
+            decodeContexts.clear();
             numChunks = 0;
             numPrefillTokens = 0;
             numSampled = 0;

@@ -1,5 +1,7 @@
 package understudy.latency;
 
+import java.util.List;
+
 /** Predicts how long a GPU, or a group of GPUs that work as one, takes to run one step. */
 @FunctionalInterface
 public interface LatencyModel {
@@ -9,6 +11,11 @@ public interface LatencyModel {
      * Costs time in proportion to the prefill chunks, not to the decodes.
      */
     long stepNanos(BatchShape batch);
+
+    /** Returns where a step's time goes; the parts add up to {@link #stepNanos} before rounding. */
+    default List<Share> explain(BatchShape batch) {
+        return List.of(new Share("step", stepNanos(batch)));
+    }
 
     /** Rounds a predicted duration to whole nanoseconds, at least 1, so that a step always moves the clock. */
     static long roundToNanos(double nanos) {

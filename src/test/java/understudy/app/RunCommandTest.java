@@ -156,7 +156,7 @@ final class RunCommandTest {
                 "engine.max-num-seqs = [1] | :1: engine.max-num-seqs is [1], which is not the kind of value it takes",
                 "engine = 5 | :1: engine is a section, and takes no value of its own",
                 "seed { a = 1 } | :1: seed takes a single value, not a section",
-                "engine.max-num-batched-tokens = 8 | is 8, must be at least max-num-seqs, which is 1024",
+                "engine { max-num-seqs = 1024, max-num-batched-tokens = 8 } | is 8, must be at least max-num-seqs, which is 1024",
                 "engine.max-model-len = 999999999 | engine.max-model-len is 999999999",
                 "engine.max-model-len = 5000000 | but the KV cache holds 463984 tokens",
                 "engine { enable-chunked-prefill = false, max-num-batched-tokens = 4096 }"

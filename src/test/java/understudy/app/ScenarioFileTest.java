@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 final class ScenarioFileTest {
-    private static final String KEY = "engine.max-num-seqs";
+    private static final String KEY = "kv-cache.block-size";
 
     @TempDir
     private Path directory;
@@ -23,9 +23,9 @@ final class ScenarioFileTest {
     void flag_beatsEnvironmentBeatsFileBeatsDefault() throws IOException {
         String empty = write("empty.conf", "");
         String file = write("file.conf", KEY + " = 3");
-        var environment = Map.of("UNDERSTUDY_ENGINE_MAX_NUM_SEQS", "4");
+        var environment = Map.of("UNDERSTUDY_KV_CACHE_BLOCK_SIZE", "4");
 
-        assertThat(value(empty, Map.of(), Map.of())).isEqualTo(1024);
+        assertThat(value(empty, Map.of(), Map.of())).isEqualTo(16);
         assertThat(value(file, Map.of(), Map.of())).isEqualTo(3);
         assertThat(value(file, environment, Map.of())).isEqualTo(4);
         assertThat(value(file, environment, Map.of(KEY, "5"))).isEqualTo(5);
@@ -34,11 +34,11 @@ final class ScenarioFileTest {
     @Test
     void badEnvironment_isNamed() throws IOException {
         var config =
-                new ScenarioFile(Map.of("UNDERSTUDY_ENGINE_MAX_NUM_SEQS", "x")).load(write("a.conf", ""), Map.of());
+                new ScenarioFile(Map.of("UNDERSTUDY_KV_CACHE_BLOCK_SIZE", "x")).load(write("a.conf", ""), Map.of());
 
         assertThatThrownBy(() -> Scenario.read(config))
                 .isInstanceOf(ScenarioException.class)
-                .hasMessageStartingWith("environment variable UNDERSTUDY_ENGINE_MAX_NUM_SEQS: " + KEY + " is \"x\"");
+                .hasMessageStartingWith("environment variable UNDERSTUDY_KV_CACHE_BLOCK_SIZE: " + KEY + " is \"x\"");
     }
 
     @Test
@@ -78,13 +78,17 @@ final class ScenarioFileTest {
 
     @Test
     void emptyYaml_isAllDefaults() throws IOException {
-        assertThat(value(write("a.yml", ""), Map.of(), Map.of())).isEqualTo(1024);
+        assertThat(value(write("a.yml", ""), Map.of(), Map.of())).isEqualTo(16);
     }
 
-    /** Every scenario that comes with the program. */
+    /** Every scenario that comes with the program; models and GPUs are described in files of another form. */
     static Stream<Path> scenarios() throws IOException {
         try (var files = Files.walk(Path.of("conf"))) {
-            return files.filter(file -> file.toString().endsWith(".conf")).toList().stream();
+            return files
+                    .filter(file -> file.toString().endsWith(".conf"))
+                    .filter(file -> !file.startsWith("conf/models") && !file.startsWith("conf/gpus"))
+                    .toList()
+                    .stream();
         }
     }
 

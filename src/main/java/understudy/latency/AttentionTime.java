@@ -1,0 +1,70 @@
+package understudy.latency;
+
+/**
+ * Time of the attention kernels of all layers on one GPU of a tensor-parallel group.
+ *
+ * <p>Decodes read the KV cache, prefill chunks compute pairs of tokens, in tiles of 128. A layer with a sliding window does
+ * both for at most the window's tokens. Latent attention (MLA) reads its compressed vectors once for all heads and computes
+ * on them, whichever takes longer; that has not been checked against measurements.
+ */
+final class AttentionTime {
+    private static final int TILE = 128;
+    private static final double FLOP_PER_ELEMENT_AND_PAIR = 4;
+
+    private final GpuSpec.Attention fit;
+    private final int numFullLayers;
+    private final int numWindowLayers;
+    private final int window;
+    private final double microsPerKvToken;
+    private final double microsPerPair;
+    private final double mixedFactor;
+
+    AttentionTime(LlmSpec llm, GpuSpec gpu, int tensorParallelSize, double bytesPerKvElement) {
+        var attention = llm.attention();
+        fit = gpu.attention();
+        window = attention.window();
+        numWindowLayers = window > 0 ? attention.numWindowLayers() : 0;
+        numFullLayers = llm.numLayers() - numWindowLayers;
+        double heads = (double) attention.numHeads() / tensorParallelSize;
+        double flopPerMicro = fit.kernel().compute() * gpu.flopPerMicro();
+        double readMicros = bytesPerKvElement
+                * attention.kvElementsPerRank(tensorParallelSize)
+                / (fit.kernel().bandwidth() * gpu.bytesPerMicro());
+        var latent = attention.latent();
+        if (latent == null) {
+            microsPerKvToken = readMicros;
+            microsPerPair = FLOP_PER_ELEMENT_AND_PAIR * heads * attention.headDim() / flopPerMicro;
+        } else {
+            double computed = 2 * heads * (2.0 * latent.kvRank() + latent.ropeDim());
+            microsPerKvToken = Math.max(readMicros, computed / flopPerMicro);
+            double perPair = 2 * heads * (latent.nopeDim() + latent.ropeDim() + latent.valueDim());
+            microsPerPair = perPair / flopPerMicro;
+        }
+        mixedFactor = 1 + fit.mixedPerGroup() * attention.numHeads() / Math.max(1, attention.numKvHeads());
+    }
+
+    /** Returns the time of all layers for a batch. */
+    double micros(BatchShape batch) {
+        double micros = numFullLayers * layerMicros(batch, Integer.MAX_VALUE);
+        return numWindowLayers == 0 ? micros : micros + numWindowLayers * layerMicros(batch, window);
+    }
+
+    private double layerMicros(BatchShape batch, int reach) {
+        double kvTokens = reach == Integer.MAX_VALUE ? batch.decodeKvTokens() : batch.decodeKvTokensWithin(reach);
+        double decode = microsPerKvToken * kvTokens;
+        if (batch.numChunks() == 0) {
+            return fit.kernel().overheadMicros() + decode;
+        }
+        double pairs = 0;
+        int longest = 0;
+        for (int i = 0; i < batch.numChunks(); i++) {
+            double tokens = batch.chunkTokens(i);
+            int context = Math.min(batch.chunkContextTokens(i), reach);
+            // The second bound is that of a window shorter than the chunk: no token sees more than the window.
+            pairs += Math.min(tokens * context + tokens * (tokens + TILE) / 2, tokens * ((double) reach + TILE));
+            longest = Math.max(longest, batch.chunkTokens(i) + context);
+        }
+        double busy = microsPerPair * pairs + mixedFactor * decode;
+        return fit.kernel().overheadMicros() + Math.max(busy, fit.microsPerChunkToken() * longest);
+    }
+}

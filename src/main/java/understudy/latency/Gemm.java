@@ -1,0 +1,58 @@
+package understudy.latency;
+
+/**
+ * A matrix product of a step, whose time depends on the tokens m: a soft roofline, {@code t0 + sqrt(compute^2 + memory^2)}.
+ *
+ * @param overheadMicros t0
+ * @param computeMicros arithmetic per token
+ * @param weightMicros reading all weights once
+ * @param activationMicros reading and writing activations, per token
+ */
+record Gemm(double overheadMicros, double computeMicros, double weightMicros, double activationMicros) {
+
+    /** Returns the product of activations {@code m x k} with weights {@code k x n}. */
+    static Gemm of(GpuSpec gpu, WeightFormat format, double n, double k) {
+        return of(gpu, format, format.bytes(), n, k);
+    }
+
+    /** Returns a product in BF16 whose weights take {@code weightBytes} each. */
+    static Gemm unquantized(GpuSpec gpu, double weightBytes, double n, double k) {
+        return of(gpu, WeightFormat.BF16, weightBytes, n, k);
+    }
+
+    private static Gemm of(GpuSpec gpu, WeightFormat format, double weightBytes, double n, double k) {
+        double bytesPerMicro = gpu.gemm().bandwidth() * gpu.bytesPerMicro();
+        return new Gemm(
+                gpu.gemmOverheadMicros(format),
+                2 * n * k / gpu.gemmFlopPerMicro(format),
+                weightBytes * n * k / bytesPerMicro,
+                2 * (n + k) / bytesPerMicro);
+    }
+
+    /**
+     * Returns the product of experts.
+     *
+     * @param perToken experts that compute a token
+     * @param n outputs of one expert
+     * @param k inputs of one expert
+     */
+    static Gemm ofExperts(GpuSpec gpu, WeightFormat format, int perToken, double n, double k) {
+        double bytesPerMicro = gpu.gemm().bandwidth() * gpu.bytesPerMicro();
+        return new Gemm(
+                gpu.experts().overheadMicros(),
+                2 * perToken * n * k / gpu.expertFlopPerMicro(format),
+                format.bytes() * n * k / bytesPerMicro,
+                2 * perToken * (n + k) / bytesPerMicro);
+    }
+
+    double micros(double numTokens) {
+        return micros(numTokens, 1);
+    }
+
+    /** Returns the time when {@code numMatrices} of the kind are read, such as those of the experts in use. */
+    double micros(double numTokens, double numMatrices) {
+        double compute = computeMicros * numTokens;
+        double memory = weightMicros * numMatrices + activationMicros * numTokens;
+        return overheadMicros + Math.sqrt(compute * compute + memory * memory);
+    }
+}

@@ -1,0 +1,14 @@
+package understudy.latency;
+
+/**
+ * What a step costs beside the GPU's work: scheduling, preparing inputs, handling outputs.
+ *
+ * @param perStepMicros every step, in microseconds
+ * @param perSequenceMicros every sequence of the batch, in microseconds
+ */
+public record HostOverhead(double perStepMicros, double perSequenceMicros) {
+
+    double micros(BatchShape batch) {
+        return perStepMicros + perSequenceMicros * batch.numSequences();
+    }
+}

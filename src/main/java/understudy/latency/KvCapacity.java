@@ -1,0 +1,60 @@
+package understudy.latency;
+
+import java.util.Locale;
+
+/**
+ * The KV blocks that fit beside the weights, as vLLM finds out at its start. What it measures there besides weights, peak
+ * activations and CUDA graphs, is a reserve here: 1.2 GiB, and more with a large token budget.
+ *
+ * @param budgetBytes what vLLM may use of a GPU's memory: {@code gpu_memory_utilization} of it
+ * @param weightBytes weights on one GPU
+ * @param reserveBytes activations, CUDA graphs and the rest
+ * @param bytesPerBlock of one KV block on one GPU
+ */
+public record KvCapacity(double budgetBytes, double weightBytes, double reserveBytes, double bytesPerBlock) {
+    private static final double GIB = 1 << 30;
+    private static final double RESERVE_GIB = 1.2;
+    private static final double GIB_PER_BATCHED_TOKEN = 0.25 / (8192 - 2048);
+    private static final int SMALL_BATCH = 2048;
+
+    /**
+     * Returns the memory of one of several GPUs.
+     *
+     * @param bytesPerKvElement 2, or 1 with an FP8 KV cache
+     * @param utilization share of the memory that may be used
+     * @param maxNumBatchedTokens token budget of a step
+     * @param blockSize tokens per block
+     */
+    public static KvCapacity of(
+            LlmSpec llm,
+            GpuSpec gpu,
+            int tensorParallelSize,
+            double bytesPerKvElement,
+            double utilization,
+            int maxNumBatchedTokens,
+            int blockSize) {
+        double reserveGib = RESERVE_GIB + GIB_PER_BATCHED_TOKEN * Math.max(0, maxNumBatchedTokens - SMALL_BATCH);
+        return new KvCapacity(
+                utilization * gpu.memoryGib() * GIB,
+                llm.weightBytesPerRank(tensorParallelSize),
+                reserveGib * GIB,
+                blockSize * llm.kvBytesPerTokenPerRank(tensorParallelSize, bytesPerKvElement));
+    }
+
+    /** Returns the blocks, 0 if not even the weights fit. */
+    public long numGpuBlocks() {
+        return (long) Math.max(0, Math.floor((budgetBytes - weightBytes - reserveBytes) / bytesPerBlock));
+    }
+
+    /** Returns the sum in words, per GPU. */
+    public String reason() {
+        return String.format(
+                Locale.ROOT,
+                "%.2f GiB usable - %.2f GiB weights - %.2f GiB reserve = %.2f GiB for blocks of %.0f KiB",
+                budgetBytes / GIB,
+                weightBytes / GIB,
+                reserveBytes / GIB,
+                (budgetBytes - weightBytes - reserveBytes) / GIB,
+                bytesPerBlock / 1024);
+    }
+}

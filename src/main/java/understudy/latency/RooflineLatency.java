@@ -1,0 +1,96 @@
+package understudy.latency;
+
+import java.util.List;
+
+/**
+ * A step's time from the dimensions of a model and the figures of a GPU: soft rooflines of the matrix products, bytes of
+ * the element-wise kernels, pairs and bytes of attention, ring all-reduces, the head, and the host's work. Tensor-parallel
+ * GPUs work in step, so one of them is computed.
+ *
+ * <p>The host's work is added to the GPU's, as it is in vLLM 0.10 to 0.19.
+ */
+public final class RooflineLatency implements LatencyModel {
+    private static final double NANOS_PER_MICRO = 1e3;
+    private static final double BYTES = 2;
+
+    private final LlmSpec llm;
+    private final GpuSpec gpu;
+    private final int tensorParallelSize;
+    private final HostOverhead host;
+    private final LayerTime layers;
+    private final AttentionTime attention;
+    private final Gemm head;
+    private final double allReduceMicrosPerToken;
+
+    /**
+     * Describes the group of GPUs.
+     *
+     * @param llm the model
+     * @param gpu each of the GPUs
+     * @param tensorParallelSize how many of them share the model, at least 1
+     * @param bytesPerKvElement 2, or 1 with an FP8 KV cache
+     * @param host what a step costs beside the GPU's work
+     */
+    public RooflineLatency(
+            LlmSpec llm, GpuSpec gpu, int tensorParallelSize, double bytesPerKvElement, HostOverhead host) {
+        this.llm = llm;
+        this.gpu = gpu;
+        this.tensorParallelSize = tensorParallelSize;
+        this.host = host;
+        layers = new LayerTime(llm, gpu, tensorParallelSize);
+        attention = new AttentionTime(llm, gpu, tensorParallelSize, bytesPerKvElement);
+        head = Gemm.unquantized(
+                gpu, llm.weights().unquantizedBytes(), (double) llm.vocabSize() / tensorParallelSize, llm.hiddenSize());
+        allReduceMicrosPerToken = tensorParallelSize == 1
+                ? 0
+                : 2.0
+                        * (tensorParallelSize - 1)
+                        / tensorParallelSize
+                        * BYTES
+                        * llm.hiddenSize()
+                        / gpu.busBytesPerMicro();
+    }
+
+    @Override
+    public long stepNanos(BatchShape batch) {
+        int numTokens = batch.numTokens();
+        double micros = layers.micros(numTokens)
+                + attention.micros(batch)
+                + allReduceMicros(numTokens)
+                + headMicros(batch)
+                + host.micros(batch);
+        return LatencyModel.roundToNanos(micros * NANOS_PER_MICRO);
+    }
+
+    @Override
+    public List<Share> explain(BatchShape batch) {
+        return List.of(
+                share("linear", layers.micros(batch.numTokens())),
+                share("attention", attention.micros(batch)),
+                share("all-reduce", allReduceMicros(batch.numTokens())),
+                share("head", headMicros(batch)),
+                share("host", host.micros(batch)));
+    }
+
+    private static Share share(String part, double micros) {
+        return new Share(part, micros * NANOS_PER_MICRO);
+    }
+
+    /** Two per layer, after attention and after the feed-forward part. */
+    private double allReduceMicros(double numTokens) {
+        return tensorParallelSize == 1
+                ? 0
+                : 2.0 * llm.numLayers() * (gpu.allReduce().overheadMicros() + allReduceMicrosPerToken * numTokens);
+    }
+
+    /** Embedding, last norm, head, sampling, and the gathering of logits. */
+    private double headMicros(BatchShape batch) {
+        var elementwise = gpu.elementwise();
+        int numSampled = batch.numSampled();
+        double bytes = 2 * 4.0 * batch.numTokens() * llm.hiddenSize() + 12.0 * numSampled * llm.vocabSize();
+        return 3 * elementwise.overheadMicros()
+                + bytes / (elementwise.bandwidth() * gpu.bytesPerMicro())
+                + head.micros(numSampled)
+                + (tensorParallelSize > 1 ? gpu.allReduce().overheadMicros() : 0);
+    }
+}

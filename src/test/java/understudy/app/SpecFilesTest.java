@@ -1,0 +1,113 @@
+package understudy.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.withinPercentage;
+import static understudy.app.CommandLineFixture.call;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The bundled files, and others of their form. */
+final class SpecFilesTest {
+    @TempDir
+    private Path directory;
+
+    @Test
+    void everyModel_hasThePublishedNumberOfWeights() {
+        var models = SpecFiles.MODELS.all().stream().map(LlmFile::read).toList();
+
+        assertThat(models).hasSize(21);
+        assertThat(models).allSatisfy(model -> {
+            assertThat(model.spec().numParams() / 1e9)
+                    .as(model.spec().name())
+                    .isCloseTo(model.paramsBillion(), withinPercentage(0.5));
+            assertThat(model.source()).isNotEmpty();
+        });
+    }
+
+    /** 2 * layers * KV heads * head width * 2 bytes; for latent attention layers * (512 + 64) * 2 bytes. */
+    @ParameterizedTest
+    @CsvSource({
+        "llama-3.1-8b, 131072",
+        "llama-2-7b, 524288",
+        "mistral-nemo-12b, 163840",
+        "qwen2.5-7b, 57344",
+        "qwen3-30b-a3b, 98304",
+        "gpt2, 36864",
+        "gpt-oss-120b, 73728",
+        "deepseek-v3, 70272"
+    })
+    void kvBytesPerToken_followTheHeads(String model, double bytes) {
+        var spec = LlmFile.read(SpecFiles.MODELS.find(model).orElseThrow()).spec();
+
+        assertThat(spec.kvBytesPerTokenPerRank(1, 2)).isEqualTo(bytes);
+    }
+
+    @Test
+    void everyGpu_canBeRead() {
+        var gpus = SpecFiles.GPUS.all().stream().map(GpuFile::read).toList();
+
+        assertThat(gpus).hasSize(13).allSatisfy(gpu -> {
+            assertThat(gpu.source()).isNotEmpty();
+            assertThat(gpu.status() == GpuFile.Status.ASSUMED && gpu.assumed().isEmpty())
+                    .as("an assumed GPU says what is assumed")
+                    .isFalse();
+        });
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"llama-3.1-8b", "Llama-3.1-8B", "meta-llama/Llama-3.1-8B-Instruct", "meta-llama/Meta-Llama-3-8B"
+            })
+    void model_isFoundByItsOtherNames(String name) {
+        assertThat(SpecFiles.MODELS.find(name).orElseThrow().text("name")).isEqualTo("llama-3.1-8b");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"h100-sxm", "H100", "NVIDIA H100 SXM", "h100_sxm"})
+    void gpu_isFoundByItsOtherNames(String name) {
+        assertThat(SpecFiles.GPUS.find(name).orElseThrow().text("name")).isEqualTo("h100-sxm");
+    }
+
+    @Test
+    void commands_listThem() {
+        assertThat(call("models").out).contains("qwen3-30b-a3b", "8 of 128 x 768", "deepseek-v3", "assumed");
+        assertThat(call("gpus").out).contains("rtx-4090", "fitted", "h20");
+    }
+
+    @Test
+    void gpuOfOnesOwn_needsFourFigures() throws IOException {
+        var file = Files.writeString(
+                directory.resolve("mine.conf"),
+                "name = mine, memory-gib = 10, bf16-tflops = 100, bandwidth-gb-per-s = 1000");
+
+        var gpu = GpuFile.read(SpecFiles.GPUS.read(file));
+
+        assertThat(gpu.status()).isEqualTo(GpuFile.Status.ASSUMED);
+        assertThat(gpu.spec().gemm().compute()).as("of the generic set").isEqualTo(0.7);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "name = mine, memory-gib = 10, bf16-tflops = 100 | bandwidth-gb-per-s is missing",
+                "name = mine, memori-gib = 10 | :1: unknown key memori-gib; did you mean memory-gib?",
+                "name = { | :1: "
+            })
+    void fileThatCannotBeUsed_isNamed(String text, String problem) throws IOException {
+        var file = Files.writeString(directory.resolve("bad.conf"), text);
+
+        assertThatThrownBy(() -> SpecFiles.GPUS.read(file))
+                .isInstanceOf(ScenarioException.class)
+                .hasMessageStartingWith(file.toString())
+                .hasMessageContaining(problem);
+    }
+}

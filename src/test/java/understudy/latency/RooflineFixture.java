@@ -1,0 +1,60 @@
+package understudy.latency;
+
+import understudy.latency.GpuSpec.Efficiency;
+import understudy.latency.LlmSpec.Attention;
+import understudy.latency.LlmSpec.FeedForward;
+
+/** A model and a GPU with round figures: 10^6 operations and 10^3 bytes per microsecond, at full efficiency, no overheads. */
+final class RooflineFixture {
+    static final GpuSpec GPU = gpu(0, 0);
+    static final HostOverhead NO_HOST = new HostOverhead(0, 0);
+
+    private RooflineFixture() {}
+
+    static GpuSpec gpu(double overheadMicros, double microsPerChunkToken) {
+        var full = new Efficiency(1, 1, overheadMicros);
+        return new GpuSpec(
+                "round",
+                1,
+                1,
+                2,
+                1,
+                full,
+                new Efficiency(0.5, 1, overheadMicros),
+                new GpuSpec.Attention(full, 0.5, microsPerChunkToken),
+                full,
+                new GpuSpec.AllReduce(overheadMicros, 1),
+                full);
+    }
+
+    /** One layer, hidden size 10, two heads of 5 elements, one KV head, inner width 20, vocabulary of 100. */
+    static LlmSpec dense() {
+        return dense(new Attention(2, 1, 5, false, 0, 0, null), WeightFormat.BF16);
+    }
+
+    static LlmSpec dense(Attention attention, WeightFormat weights) {
+        return new LlmSpec(
+                "tiny", 1, 10, 100, false, 1000, attention, new FeedForward(20, true, 1, 0, 0, 0, 0), weights, weights);
+    }
+
+    /** The same with 8 experts of width 4, of which 2 compute a token. */
+    static LlmSpec experts() {
+        var attention = new Attention(2, 1, 5, false, 0, 0, null);
+        var experts = new FeedForward(0, true, 0, 8, 2, 4, 0);
+        return new LlmSpec("moe", 1, 10, 100, false, 1000, attention, experts, WeightFormat.BF16, WeightFormat.BF16);
+    }
+
+    static BatchShape decodes(int numDecodes, int contextTokens) {
+        var builder = new BatchShape.Builder();
+        for (int i = 0; i < numDecodes; i++) {
+            builder.add(1, contextTokens, true);
+        }
+        return builder.build();
+    }
+
+    static BatchShape chunk(int tokens, int contextTokens) {
+        var builder = new BatchShape.Builder();
+        builder.add(tokens, contextTokens, true);
+        return builder.build();
+    }
+}

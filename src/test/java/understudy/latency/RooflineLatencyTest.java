@@ -1,0 +1,179 @@
+package understudy.latency;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+import static understudy.latency.RooflineFixture.GPU;
+import static understudy.latency.RooflineFixture.NO_HOST;
+import static understudy.latency.RooflineFixture.chunk;
+import static understudy.latency.RooflineFixture.decodes;
+import static understudy.latency.RooflineFixture.dense;
+import static understudy.latency.RooflineFixture.experts;
+import static understudy.latency.RooflineFixture.gpu;
+
+import org.junit.jupiter.api.Test;
+import understudy.latency.LlmSpec.Attention;
+
+final class RooflineLatencyTest {
+    private static final double EXACT = 1e-6;
+
+    @Test
+    void linearPart_isFourProductsAndTheElementwiseKernels() {
+        double micros = part("linear", dense(), GPU, 1, decodes(1, 0));
+
+        // Weights in bytes: qkv (2 + 2) * 5 * 10 * 2 = 400, out 10 * 10 * 2 = 200, up and gate 40 * 10 * 2 = 800, down
+        // 10 * 20 * 2 = 400. Activations 2 (n + k): 60, 40, 100, 60. At 1000 bytes per us: 0.46 + 0.24 + 0.9 + 0.46.
+        double memory = 0.46 + 0.24 + 0.9 + 0.46;
+        // Operations 2 n k: 400, 200, 800, 400 at 10^6 per us, which the root makes 4e-7 or less of the memory's time.
+        double compute = sq(4e-4) / 0.92 + sq(2e-4) / 0.48 + sq(8e-4) / 1.8 + sq(4e-4) / 0.92;
+        // Two norms 8 * 10 bytes each, rotation 4 * 4 * 5, activation 6 * 20.
+        double elementwise = (160 + 80 + 120) / 1e3;
+        assertThat(micros).isCloseTo(memory + compute + elementwise, within(EXACT));
+    }
+
+    @Test
+    void largeBatch_isBoundByComputeAndMemoryTogether() {
+        var product = Gemm.of(GPU, WeightFormat.BF16, 1000, 1000);
+
+        // 2 * 10^6 operations per token: 2 us; weights 2 * 10^6 bytes: 2000 us; activations 4 us per token.
+        assertThat(product.micros(1000)).isCloseTo(Math.sqrt(sq(2000) + sq(2000 + 4000)), within(EXACT));
+    }
+
+    @Test
+    void fp8_readsHalfTheWeightsAndComputesAtItsOwnRate() {
+        // 2 TFLOP/s at half efficiency: 10^6 operations per us as in BF16; a GPU without FP8 falls back to BF16.
+        assertThat(Gemm.of(GPU, WeightFormat.FP8, 1000, 1000).micros(0)).isCloseTo(1000, within(EXACT));
+        assertThat(Gemm.of(GPU, WeightFormat.FP8, 1000, 1000).computeMicros()).isCloseTo(2, within(EXACT));
+        assertThat(Gemm.of(GPU, WeightFormat.FP32, 1000, 1000).computeMicros()).isCloseTo(4, within(EXACT));
+    }
+
+    @Test
+    void experts_areReadIfAnyTokenNeedsThem() {
+        double one = part("linear", experts(), GPU, 1, decodes(1, 0))
+                - part("linear", withoutExperts(), GPU, 1, decodes(1, 0));
+
+        // One token reads 2 of 8 experts: 2 * (8 * 10 + 10 * 4) * 2 bytes = 480, activations 2 * 2 * (18 + 14) = 128.
+        // Router
+        // 8 * 10 * 2 = 160 and 36. Activation 6 * 2 * 4 = 48, sum 2 * 3 * 10 = 60. Compute vanishes in the root.
+        // The layer without experts has products of width 0, which move 2 * 10 bytes each all the same.
+        assertThat(one).isCloseTo((480 + 128 + 160 + 36 + 48 + 60 - 40) / 1e3, within(1e-5));
+
+        // m tokens read 8 (1 - (6/8)^m) experts: with 2 tokens 3.5.
+        var up = Gemm.ofExperts(GPU, WeightFormat.BF16, 2, 8, 10);
+        double both = part("linear", experts(), GPU, 1, decodes(2, 0))
+                - part("linear", withoutExperts(), GPU, 1, decodes(2, 0));
+        assertThat(up.micros(2, 3.5)).isCloseTo((3.5 * 160 + 2 * 72) / 1e3, within(1e-5));
+        assertThat(both).isCloseTo((3.5 * 240 + 2 * 128 + 160 + 2 * 36 + 2 * 108 - 2 * 40) / 1e3, within(1e-5));
+    }
+
+    @Test
+    void decodeAttention_readsTheCache() {
+        // 3 * 100 tokens, 2 * 5 elements of 2 bytes: 6000 bytes; half of it from an FP8 cache.
+        assertThat(part("attention", dense(), GPU, 1, decodes(3, 99))).isCloseTo(6, within(EXACT));
+        assertThat(share("attention", new RooflineLatency(dense(), GPU, 1, 1, NO_HOST), decodes(3, 99)))
+                .isCloseTo(3, within(EXACT));
+    }
+
+    @Test
+    void prefillAttention_computesPairs() {
+        // 10 tokens on 20: 10 * 20 + 10 * (10 + 128) / 2 = 890 pairs of 4 * 2 * 5 operations at 10^6 per us.
+        assertThat(part("attention", dense(), GPU, 1, chunk(10, 20))).isCloseTo(0.0356, within(EXACT));
+        // The longest sequence bounds it from below: 30 tokens of 2 us.
+        assertThat(part("attention", dense(), gpu(0, 2), 1, chunk(10, 20))).isCloseTo(60, within(EXACT));
+    }
+
+    @Test
+    void decodesBesidePrefill_readSlower() {
+        var both = new BatchShape.Builder();
+        both.add(10, 20, true);
+        both.add(1, 99, true);
+
+        // 100 tokens of 20 bytes take 2 us, times 1 + 0.5 * 2 heads / 1 KV head.
+        assertThat(part("attention", dense(), GPU, 1, both.build())).isCloseTo(0.0356 + 4, within(EXACT));
+    }
+
+    @Test
+    void slidingWindow_boundsBothKindsOfAttention() {
+        var windowed = dense(new Attention(2, 1, 5, false, 16, 1, null), WeightFormat.BF16);
+
+        // 3 * 16 tokens of 20 bytes; 10 tokens on 16: 10 * 16 + 690 pairs.
+        assertThat(part("attention", windowed, GPU, 1, decodes(3, 99))).isCloseTo(0.96, within(EXACT));
+        assertThat(part("attention", windowed, GPU, 1, chunk(10, 20))).isCloseTo(0.034, within(EXACT));
+        // 1000 tokens: none sees more than the window, rounded up by a tile: 1000 * (16 + 128) pairs.
+        assertThat(part("attention", windowed, GPU, 1, chunk(1000, 0))).isCloseTo(5.76, within(EXACT));
+    }
+
+    @Test
+    void tensorParallelism_sharesTheWorkAndExchanges() {
+        var quiet = gpu(3, 0);
+
+        // 2 ranks: 2 * (2 - 1) / 2 of 2 * 10 bytes per token, twice per layer, and twice 3 us.
+        assertThat(part("all-reduce", dense(), quiet, 2, decodes(5, 0))).isCloseTo(2 * (3 + 5 * 0.02), within(EXACT));
+        assertThat(part("all-reduce", dense(), quiet, 1, decodes(5, 0))).isZero();
+        // One KV head cannot be split: each rank reads the whole of it.
+        assertThat(part("attention", dense(), GPU, 2, decodes(3, 99))).isCloseTo(6, within(EXACT));
+    }
+
+    @Test
+    void head_countsOnlySequencesThatSample() {
+        var none = new BatchShape.Builder();
+        none.add(50, 0, false);
+
+        // 2 * 4 * 10 bytes per token; head 100 * 10 * 2 bytes; then 220 bytes of activations and 12 * 100 per sample.
+        assertThat(part("head", dense(), GPU, 1, none.build())).isCloseTo(4 + 2, within(EXACT));
+        assertThat(part("head", dense(), GPU, 1, decodes(1, 0))).isCloseTo(0.08 + 2.22 + 1.2, within(1e-5));
+    }
+
+    @Test
+    void host_paysPerStepAndSequence() {
+        var model = new RooflineLatency(dense(), GPU, 1, 2, new HostOverhead(1000, 10));
+
+        assertThat(share("host", model, decodes(7, 5))).isCloseTo(1070, within(EXACT));
+    }
+
+    @Test
+    void parts_addUpToTheStep() {
+        var model = new RooflineLatency(experts(), gpu(3, 0.01), 2, 2, new HostOverhead(1000, 10));
+        var batch = new BatchShape.Builder();
+        batch.add(100, 20, true);
+        batch.add(1, 500, true);
+
+        double sum =
+                model.explain(batch.build()).stream().mapToDouble(Share::nanos).sum();
+
+        assertThat((double) model.stepNanos(batch.build())).isCloseTo(sum, within(0.51));
+    }
+
+    @Test
+    void contexts_areCappedExactlyAtPowersOfTwo() {
+        var builder = new BatchShape.Builder();
+        for (int context : new int[] {0, 99, 126, 127, 128, 5000}) {
+            builder.add(1, context, true);
+        }
+
+        // 1 + 100 + 127 + 128 + 128 + 128.
+        assertThat(builder.build().decodeKvTokensWithin(128)).isEqualTo(612);
+        assertThat(builder.build().decodeKvTokensWithin(1 << 20)).isEqualTo(1 + 100 + 127 + 128 + 129 + 5001);
+    }
+
+    private static LlmSpec withoutExperts() {
+        var none = new LlmSpec.FeedForward(0, true, 1, 0, 0, 0, 0);
+        var attention = experts().attention();
+        return new LlmSpec("none", 1, 10, 100, false, 1000, attention, none, WeightFormat.BF16, WeightFormat.BF16);
+    }
+
+    private static double part(String part, LlmSpec llm, GpuSpec gpu, int tensorParallelSize, BatchShape batch) {
+        return share(part, new RooflineLatency(llm, gpu, tensorParallelSize, 2, NO_HOST), batch);
+    }
+
+    private static double share(String part, LatencyModel model, BatchShape batch) {
+        return model.explain(batch).stream()
+                        .filter(share -> share.part().equals(part))
+                        .mapToDouble(Share::nanos)
+                        .sum()
+                / 1e3;
+    }
+
+    private static double sq(double x) {
+        return x * x;
+    }
+}
