@@ -17,6 +17,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import understudy.report.ConsoleReport;
+import understudy.report.Fidelity;
 import understudy.report.Invariants;
 import understudy.report.JsonReport;
 import understudy.report.Outcome;
@@ -90,14 +91,16 @@ final class RunCommand implements Callable<Integer> {
     public Integer call() throws Exception {
         var files = ReportFiles.checked(STDOUT.equals(jsonFile) ? null : jsonFile, outDirectory);
         if (dryRun) {
-            var checked = checked();
-            checked.workload.close();
-            return print(reasons(checked) + ScenarioFile.render(checked.scenario.resolve(checked.config)));
+            return dryRun(load());
         }
         // The actor system comes up while the scenario is read; that saves a good part of a short run's time.
         var starting = CompletableFuture.supplyAsync(Emulation::new);
         try {
-            var checked = checked();
+            var config = load();
+            if (MeasuredCells.isOne(config)) {
+                return print(new MeasuredCells(config).run());
+            }
+            var checked = checked(config);
             try (checked.workload) {
                 return run(starting.join(), checked, files);
             }
@@ -106,11 +109,24 @@ final class RunCommand implements Callable<Integer> {
         }
     }
 
+    private int dryRun(Config config) {
+        if (MeasuredCells.isOne(config)) {
+            new MeasuredCells(config).check();
+            return print(ScenarioFile.render(config));
+        }
+        var checked = checked(config);
+        checked.workload.close();
+        return print(reasons(checked) + ScenarioFile.render(checked.scenario.resolve(config)));
+    }
+
     /** A scenario that was found to be right, and its workload, open. */
     private record Checked(Config config, Scenario scenario, Workload workload) {}
 
-    private Checked checked() {
-        var config = new ScenarioFile(System.getenv()).load(scenarioFile, flags());
+    private Config load() {
+        return new ScenarioFile(System.getenv()).load(scenarioFile, flags());
+    }
+
+    private static Checked checked(Config config) {
         var scenario = Scenario.read(config);
         return new Checked(config, scenario, scenario.openWorkload());
     }
@@ -147,7 +163,7 @@ final class RunCommand implements Callable<Integer> {
             emulation.start(scenario.clusterSpec(checked.workload), scenario.speed());
             var result = await(emulation, bar);
             warnOfRejections(result.run(), scenario);
-            int exitCode = report(result, files);
+            int exitCode = report(result, scenario, files);
             return result.run().isPartial() ? INTERRUPTED : exitCode;
         } finally {
             onInterrupt.close();
@@ -191,7 +207,7 @@ final class RunCommand implements Callable<Integer> {
         err.flush();
     }
 
-    private int report(Emulation.Result result, ReportFiles files) {
+    private int report(Emulation.Result result, Scenario scenario, ReportFiles files) {
         var broken = Invariants.check(result.run());
         if (!broken.isEmpty()) {
             broken.forEach(law -> warn("invariant broken: " + law));
@@ -200,8 +216,13 @@ final class RunCommand implements Callable<Integer> {
         var report = RunReport.of(result.run());
         String json = JsonReport.write(report, result.run().requests(), result.host());
         int written = write(files, json, result.run().requests());
-        int printed = print(STDOUT.equals(jsonFile) ? json : ConsoleReport.write(report, result.host()));
-        return Math.max(written, printed);
+        if (STDOUT.equals(jsonFile)) {
+            return Math.max(written, print(json));
+        }
+        String fidelity = MeasuredRun.compare(scenario.workload(), report)
+                .map(Fidelity::table)
+                .orElse("");
+        return Math.max(written, print(ConsoleReport.write(report, result.host()) + fidelity));
     }
 
     /** What cannot be written any more, though there was a place before the run, does not cost the rest of the report. */

@@ -3,6 +3,7 @@ package understudy.app;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import understudy.workload.AzureTraceReader;
+import understudy.workload.ConcurrencyLimit;
 import understudy.workload.CsvTraceReader;
 import understudy.workload.Distribution;
 import understudy.workload.GeneratedWorkload;
@@ -51,6 +52,12 @@ final class WorkloadSettings {
 
     /** Opens the workload; the caller closes it. */
     static Workload open(Section workload, RandomStreams streams, int maxModelLen) {
+        int maxConcurrency = workload.wholeNumber("max-concurrency", 0, Integer.MAX_VALUE);
+        var unlimited = openUnlimited(workload, streams, maxModelLen);
+        return maxConcurrency == 0 ? unlimited : new ConcurrencyLimit(unlimited, maxConcurrency);
+    }
+
+    private static Workload openUnlimited(Section workload, RandomStreams streams, int maxModelLen) {
         var outputLimit = workload.bool("ignore-eos") ? OutputLimit.MAX_TOKENS : OutputLimit.END_OF_SEQUENCE;
         // Everything is checked, also what this kind of workload does not use.
         var kind = workload.choice("kind", Kind.class);
@@ -78,7 +85,8 @@ final class WorkloadSettings {
         }
     }
 
-    private static Path traceFile(Section workload) {
+    /** Returns the file to replay, which must exist. */
+    static Path traceFile(Section workload) {
         String trace = workload.text("trace");
         if (trace.isEmpty()) {
             throw workload.unusable("trace", "but this kind of workload needs a file: --set workload.trace=PATH");

@@ -32,6 +32,11 @@ public record Request(
         return new Request(id, name, arrivalNanos, prompt, sampling, newPriority, output);
     }
 
+    /** Returns the same request, sent at another time. */
+    public Request arrivingAt(long otherArrivalNanos) {
+        return new Request(id, name, otherArrivalNanos, prompt, sampling, priority, output);
+    }
+
     /** Returns the most output tokens that the sender accepts. */
     public int maxTokens() {
         return sampling.maxTokens();

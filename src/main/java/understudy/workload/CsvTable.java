@@ -86,6 +86,20 @@ final class CsvTable implements Closeable {
         return seconds;
     }
 
+    double positive(String column) {
+        String text = text(column);
+        double number;
+        try {
+            number = Double.parseDouble(text);
+        } catch (NumberFormatException e) {
+            number = Double.NaN;
+        }
+        if (!(number > 0 && number < Double.POSITIVE_INFINITY)) {
+            throw unusable(column, text, "a number above 0");
+        }
+        return number;
+    }
+
     TraceException unusable(String column, String text, String allowed) {
         return problem(
                 text.isEmpty()

@@ -1,0 +1,64 @@
+package understudy.workload;
+
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+import understudy.engine.Request;
+
+/**
+ * Another workload with a limit on the requests under way at a time, as {@code vllm bench serve --max-concurrency}: what
+ * is due beyond the limit is sent as soon as an answer is complete. A session keeps its place while its user thinks.
+ */
+public final class ConcurrencyLimit implements Workload {
+    private final Workload workload;
+    private final int maxConcurrency;
+    private int numStarted;
+
+    /**
+     * Limits a workload.
+     *
+     * @param maxConcurrency most requests under way, at least 1
+     */
+    public ConcurrencyLimit(Workload workload, int maxConcurrency) {
+        this.workload = workload;
+        this.maxConcurrency = maxConcurrency;
+    }
+
+    @Override
+    public @Nullable Request next() {
+        if (numStarted == maxConcurrency) {
+            return null;
+        }
+        numStarted++;
+        return workload.next();
+    }
+
+    @Override
+    public @Nullable Request followUp(Request request, int numOutputTokens, long atNanos) {
+        var turn = workload.followUp(request, numOutputTokens, atNanos);
+        if (turn != null) {
+            return turn;
+        }
+        var waiting = workload.next();
+        return waiting == null ? null : waiting.arrivingAt(Math.max(waiting.arrivalNanos(), atNanos));
+    }
+
+    @Override
+    public OptionalLong total() {
+        return workload.total();
+    }
+
+    @Override
+    public long numPlanned() {
+        return workload.numPlanned();
+    }
+
+    @Override
+    public long numAbandoned() {
+        return workload.numAbandoned();
+    }
+
+    @Override
+    public void close() {
+        workload.close();
+    }
+}

@@ -1,0 +1,39 @@
+package understudy.workload;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class ConcurrencyLimitTest {
+    @TempDir
+    private Path directory;
+
+    @Test
+    void requestsBeyondTheLimit_followAnswers() throws IOException {
+        var limited = new ConcurrencyLimit(trace("0,9,9\n0,9,9\n0,9,9\n5,9,9\n"), 2);
+
+        var first = limited.next();
+        var second = limited.next();
+        assertThat(limited.next()).as("two are under way").isNull();
+
+        var third = limited.followUp(second, 9, 1_000_000_000L);
+        assertThat(third.id()).isEqualTo(2);
+        assertThat(third.arrivalNanos()).as("due long ago, sent now").isEqualTo(1_000_000_000L);
+
+        var fourth = limited.followUp(first, 9, 2_000_000_000L);
+        assertThat(fourth.arrivalNanos()).as("not before it is due").isEqualTo(5_000_000_000L);
+        assertThat(limited.followUp(third, 9, 6_000_000_000L))
+                .as("the trace is over")
+                .isNull();
+    }
+
+    private TraceWorkload trace(String rows) throws IOException {
+        var file = Files.writeString(directory.resolve("t.csv"), "arrival_s,input_toks,output_toks\n" + rows);
+        var options = new TraceWorkload.Options(1, 0, OutputLimit.MAX_TOKENS, 1000);
+        return new TraceWorkload(new CsvTraceReader(file, 16), file.toString(), options);
+    }
+}
