@@ -99,7 +99,7 @@ final class RunCommandTest {
 
         assertThat(run.exitCode).isZero();
         assertThat(run.out)
-                .contains("max-num-seqs=\"7\"")
+                .contains("max-num-seqs=7")
                 .contains("max-num-batched-tokens=8192")
                 .contains("max-model-len=131072")
                 .contains("requests=50")

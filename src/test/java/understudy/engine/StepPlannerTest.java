@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.entry;
 
-import it.unimi.dsi.fastutil.ints.IntSets;
 import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.Map;
@@ -214,114 +213,6 @@ final class StepPlannerTest {
     }
 
     @Test
-    void sameStep_laterRequestHitsTheBlocksOfAnEarlierOne() {
-        engine.caches = true;
-        engine.add(EngineFixture.request(0, EngineFixture.filled(100, 9), 3, 0, OutputScript.ENDLESS));
-        engine.add(EngineFixture.request(1, EngineFixture.filled(100, 9), 3, 0, OutputScript.ENDLESS));
-
-        // 100 tokens are 6 full blocks, 96 tokens; 4 are left to compute.
-        assertThat(engine.step()).containsExactly(entry(0L, 100), entry(1L, 4));
-        engine.step();
-        engine.step();
-
-        // A next turn: 100 prompt tokens, the 3 of the answer, and new ones up to 300. Computed were 100 + 3 - 1 = 102
-        // tokens, 6 full blocks: 300 - 96 = 204 are left.
-        var next = EngineFixture.filled(300, 9);
-        for (int i = 0; i < 3; i++) {
-            next[100 + i] = i;
-        }
-        engine.add(EngineFixture.request(2, next, 3, 0, OutputScript.ENDLESS));
-        assertThat(engine.step()).containsExactly(entry(2L, 204));
-    }
-
-    @Test
-    void nextTurn_computesWhatIsNotAFullBlock() {
-        engine.caches = true;
-        engine.add(EngineFixture.request(0, EngineFixture.filled(100, 9), 189, 0, OutputScript.ENDLESS));
-        for (int i = 0; i < 189; i++) {
-            engine.step();
-        }
-
-        // 100 + 189 - 1 = 288 tokens were computed, 18 full blocks. Of 300 tokens that begin alike, 300 % 16 = 12 are
-        // left.
-        var next = EngineFixture.filled(300, 9);
-        for (int i = 0; i < 189; i++) {
-            next[100 + i] = i;
-        }
-        engine.add(EngineFixture.request(1, next, 1, 0, OutputScript.ENDLESS));
-        assertThat(engine.step()).containsExactly(entry(1L, 12));
-    }
-
-    @Test
-    void stopTokenAndEndOfSequence_endAnAnswerUnlessItIsToIgnoreThem() {
-        // The answer to request 0 is 0, 1, 2, ...; its end of sequence, if any, is the first token.
-        assertThat(answer(new SamplingParams(5, 0, false, IntSets.EMPTY_SET, false), 1))
-                .isEqualTo(entry(1, FinishReason.STOP));
-        assertThat(answer(new SamplingParams(5, 0, true, IntSets.EMPTY_SET, false), 1))
-                .isEqualTo(entry(5, FinishReason.LENGTH));
-        assertThat(answer(new SamplingParams(5, 0, true, IntSets.singleton(2), false), 1))
-                .isEqualTo(entry(3, FinishReason.STOP));
-        assertThat(answer(new SamplingParams(5, 4, true, IntSets.singleton(2), false), 1))
-                .as("before min_tokens nothing stops it")
-                .isEqualTo(entry(5, FinishReason.LENGTH));
-    }
-
-    private static Map.Entry<Integer, FinishReason> answer(SamplingParams sampling, int outputLength) {
-        var engine = new EngineFixture();
-        var request = EngineFixture.request(0, EngineFixture.filled(10, 1), 5, 0, outputLength);
-        var added = engine.add(EngineFixture.with(sampling, request));
-        while (engine.planner().numUnfinished() > 0) {
-            engine.step();
-        }
-        return entry(added.numOutputTokens(), added.finishReason());
-    }
-
-    @Test
-    void requestThatMayNotReadTheCache_computesItsWholePrompt() {
-        engine.caches = true;
-        var prompt = EngineFixture.filled(100, 9);
-        engine.add(EngineFixture.request(0, prompt, 3, 0, OutputScript.ENDLESS));
-        engine.add(EngineFixture.with(
-                new SamplingParams(3, 0, false, IntSets.EMPTY_SET, true),
-                EngineFixture.request(1, prompt, 3, 0, OutputScript.ENDLESS)));
-
-        assertThat(engine.step()).containsExactly(entry(0L, 100), entry(1L, 100));
-    }
-
-    @Test
-    void refusedRequest_countsItsLookupOnceItIsAdmitted() {
-        engine.caches = true;
-        engine.numBlocks = 11;
-        engine.add(0, 100, 2, 0);
-        engine.step();
-        engine.add(1, 100, 1, 0);
-
-        // 7 of 10 blocks are in use, 7 are needed: refused twice, admitted when request 0 is done.
-        engine.step();
-        assertThat(engine.kvCache().stats().queries()).isEqualTo(100);
-        assertThat(engine.step()).containsExactly(entry(1L, 100));
-        assertThat(engine.kvCache().stats().queries()).isEqualTo(200);
-    }
-
-    @Test
-    void resetOfWhatRuns_preemptsAllAndKeepsTheOrder() {
-        engine.caches = true;
-        for (int id = 0; id < 3; id++) {
-            engine.add(id, 50);
-        }
-        engine.step();
-        engine.add(3, 50);
-        assertThat(engine.resetPrefixCache(false)).as("blocks are in use").isFalse();
-
-        assertThat(engine.resetPrefixCache(true)).isTrue();
-
-        assertThat(engine.planner().numRunning()).isZero();
-        assertThat(engine.kvCache().audit().numHashed()).isZero();
-        // 50 prompt tokens and one of the answer are computed again, by the same requests in the same order.
-        assertThat(engine.step()).containsExactly(entry(0L, 51), entry(1L, 51), entry(2L, 51), entry(3L, 50));
-    }
-
-    @Test
     void preemptedLowPriority_resumesWithAllItKnows() {
         engine.policy = SchedulingPolicy.PRIORITY;
         engine.numBlocks = 5;
@@ -358,48 +249,6 @@ final class StepPlannerTest {
 
         // Request 1 takes one of them, request 2 needs none.
         assertThat(engine.step()).containsExactly(entry(1L, 1), entry(2L, 1));
-    }
-
-    @Test
-    void endOfSequence_stopsBeforeTheLimit() {
-        var request = engine.add(EngineFixture.request(0, EngineFixture.filled(10, 1), 5, 0, 3));
-
-        for (int i = 0; i < 3; i++) {
-            engine.step();
-        }
-
-        assertThat(request.finishReason()).isEqualTo(FinishReason.STOP);
-        assertThat(request.numOutputTokens()).isEqualTo(3);
-        assertThat(request.request().output().numPeeks()).isZero();
-    }
-
-    @Test
-    void limits_endARequestByLength() {
-        engine.maxModelLen = 12;
-        var byItsOwn = engine.add(0, 10, 1, 0);
-        var byTheModel = engine.add(1, 10, 2, 0);
-        engine.step();
-        engine.step();
-
-        assertThat(byItsOwn.finishReason()).isEqualTo(FinishReason.LENGTH);
-        assertThat(byTheModel.finishReason()).isEqualTo(FinishReason.LENGTH);
-        assertThat(byTheModel.numOutputTokens()).isEqualTo(2);
-    }
-
-    @Test
-    void minTokens_outlastAnEndOfSequence() {
-        var output = new OutputScript(index -> index, 1);
-        var prompt =
-                EngineFixture.request(0, EngineFixture.filled(10, 1), 5, 0, 1).prompt();
-        var request = engine.add(
-                new Request(0, "", 0, prompt, new SamplingParams(5, 3, false, IntSets.EMPTY_SET, false), 0, output));
-
-        for (int i = 0; i < 5; i++) {
-            engine.step();
-        }
-
-        assertThat(request.finishReason()).isEqualTo(FinishReason.LENGTH);
-        assertThat(request.numOutputTokens()).isEqualTo(5);
     }
 
     @Test
