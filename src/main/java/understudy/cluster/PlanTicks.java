@@ -11,7 +11,7 @@ final class PlanTicks {
 
     PlanTicks(ReplicaSpec spec) {
         interval = Duration.ofNanos(spec.planIntervalNanos());
-        hasTicks = !interval.isZero() && spec.scheduler().asyncScheduling();
+        hasTicks = !interval.isZero() && spec.scheduler().maxStepsInFlight() > 1;
     }
 
     /** Returns how long an empty plan takes. */

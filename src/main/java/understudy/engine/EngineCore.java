@@ -11,7 +11,7 @@ import java.util.Optional;
  * arrives after an empty plan is looked at when that step has ended, even if there is room for another one.
  */
 public final class EngineCore {
-    private final StepPlanner planner;
+    private final Planner planner;
     private final RequestLimits limits;
     private final int maxStepsInFlight;
     private final ArrayDeque<StepPlan> inFlight = new ArrayDeque<>();
@@ -20,14 +20,14 @@ public final class EngineCore {
     private boolean isBlocked;
 
     /** Creates an engine without requests, which turns away what is beyond its limits. */
-    public EngineCore(SchedulerConfig config, RequestLimits limits) {
-        planner = new StepPlanner(config);
+    public EngineCore(PlannerConfig config, RequestLimits limits) {
+        planner = config.createPlanner();
         this.limits = limits;
         maxStepsInFlight = config.maxStepsInFlight();
     }
 
     /** Returns the scheduler, to carry on a conversation that {@link #beginPlan} has opened, and to look at. */
-    public StepPlanner planner() {
+    public Planner planner() {
         return planner;
     }
 

@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 import understudy.kvcache.Admission;
 
 /**
- * A request inside a scheduler: how far it has come, and when. Only {@link StepPlanner} changes it.
+ * A request inside a scheduler: how far it has come, and when. Only its {@link Planner} changes it.
  *
  * <p>There is no prefill or decode phase: computed tokens are always catching up with known ones (vLLM {@code
  * v1/request.py}).

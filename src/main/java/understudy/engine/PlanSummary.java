@@ -32,7 +32,7 @@ public record PlanSummary(
             new PlanSummary(Map.of(), List.of(), List.of(), List.of(), List.of(), IntList.of());
 
     /** Writes down a plan that has just been made. */
-    public static PlanSummary of(StepPlan plan, StepPlanner planner) {
+    public static PlanSummary of(StepPlan plan, Planner planner) {
         var scheduled = new LinkedHashMap<String, Integer>();
         for (int i = 0; i < plan.size(); i++) {
             scheduled.put(plan.request(i).request().name(), plan.numScheduledTokens(i));

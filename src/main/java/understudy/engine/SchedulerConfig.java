@@ -27,7 +27,8 @@ public record SchedulerConfig(
         PreemptionVictim preemptionVictim,
         boolean asyncScheduling,
         int blockSize,
-        boolean enablePrefixCaching) {
+        boolean enablePrefixCaching)
+        implements PlannerConfig {
 
     /** Checks the ranges. */
     public SchedulerConfig {
@@ -60,7 +61,12 @@ public record SchedulerConfig(
                 true);
     }
 
-    /** Returns how many planned steps may be without a result at a time. */
+    @Override
+    public Planner createPlanner() {
+        return new StepPlanner(this);
+    }
+
+    @Override
     public int maxStepsInFlight() {
         return asyncScheduling ? 2 : 1;
     }

@@ -11,28 +11,12 @@ import understudy.kvcache.PrefixLookup;
 import understudy.kvcache.Reservation;
 
 /**
- * The scheduler of vLLM V1 ({@code v1/core/sched/scheduler.py}) as a state machine: it never calls the KV cache, it says
- * what to ask and is told the answer.
+ * The scheduler of vLLM V1 ({@code v1/core/sched/scheduler.py}) as a state machine.
  *
- * <p>To plan a step, call {@link #begin}, then {@link #next} until it says {@link Action#DONE}, carrying out each action
- * on the way; to apply a step's result, call {@link #update}. Running requests are reserved for in one go, as if all were
- * granted; a refusal takes the plan back to the refused request, where a victim is chosen.
+ * <p>Running requests are reserved for in one go, as if all were granted; a refusal takes the plan back to the refused
+ * request, where a victim is chosen.
  */
-public final class StepPlanner {
-    /** What the planner needs before it can go on. */
-    public enum Action {
-        /** Ask the KV cache for {@link #reservation()} and answer with {@link #onReserved}. */
-        RESERVE,
-        /** Have the KV cache release {@link #takeRequestToRelease()}; there is no answer. */
-        RELEASE,
-        /** Ask the KV cache how much of {@link #lookups()} is cached and answer with {@link #onMatched}. */
-        MATCH,
-        /** Ask the KV cache for {@link #admissionRequest()} and answer with {@link #onAdmission}. */
-        ADMIT,
-        /** The step is planned: {@link #plan()}. */
-        DONE
-    }
-
+public final class StepPlanner implements Planner {
     private enum Phase {
         RUNNING,
         MATCHING,
@@ -65,14 +49,14 @@ public final class StepPlanner {
         stepUpdate = new StepUpdate(config, requests, waiting, running);
     }
 
-    /** Queues a request that has reached the scheduler at {@code atNanos}. */
+    @Override
     public EngineRequest add(Request request, long atNanos) {
         var added = requests.add(request, atNanos);
         waiting.add(added);
         return added;
     }
 
-    /** Starts to plan a step at virtual time {@code atNanos}. */
+    @Override
     public void begin(long atNanos) {
         plan = Objects.requireNonNullElseGet(unusedPlans.poll(), StepPlan::new);
         plan.begin(++numSteps);
@@ -81,7 +65,7 @@ public final class StepPlanner {
         nowNanos = atNanos;
     }
 
-    /** Goes on to the next point at which the KV cache has to be asked, or to the end of the plan. */
+    @Override
     public Action next() {
         if (!toRelease.isEmpty()) {
             return Action.RELEASE;
@@ -122,12 +106,12 @@ public final class StepPlanner {
         return Action.DONE;
     }
 
-    /** Returns what the running requests need, with {@link Action#RESERVE}. */
+    @Override
     public Reservation reservation() {
         return draft.build();
     }
 
-    /** Takes the answer to {@link #reservation()}: how many requests were granted before the first refusal. */
+    @Override
     public void onReserved(int numGranted) {
         for (int i = 0; i < numGranted; i++) {
             int planIndex = draft.planIndex(i);
@@ -141,22 +125,22 @@ public final class StepPlanner {
         }
     }
 
-    /** Returns a preempted request, with {@link Action#RELEASE}, and considers it done. */
+    @Override
     public EngineRequest takeRequestToRelease() {
         return toRelease.remove();
     }
 
-    /** Returns the waiting requests whose cached prefixes decide their order, with {@link Action#MATCH}. */
+    @Override
     public List<PrefixLookup> lookups() {
         return waiting.toMatch().stream().map(StepPlanner::lookup).toList();
     }
 
-    /** Takes the answer to {@link #lookups()}: cached tokens of each request, in the same order. */
+    @Override
     public void onMatched(int[] numCachedTokens) {
         waiting.onMatched(numCachedTokens);
     }
 
-    /** Returns the question whether the head of the waiting queue may run, with {@link Action#ADMIT}. */
+    @Override
     public AdmissionRequest admissionRequest() {
         var head = Objects.requireNonNull(candidate);
         return new AdmissionRequest(
@@ -169,7 +153,7 @@ public final class StepPlanner {
                 head.isPreempted());
     }
 
-    /** Takes the answer to {@link #admissionRequest()}; a refusal blocks every request behind the head. */
+    @Override
     public void onAdmission(Admission admission) {
         var head = Objects.requireNonNull(candidate);
         candidate = null;
@@ -180,27 +164,23 @@ public final class StepPlanner {
             head.onAdmitted(admitted, nowNanos, config.blockSize());
             plan.schedule(head, admitted.numScheduledTokens());
         } else {
-            phase = Phase.OVER;
+            phase = Phase.OVER; // a refusal blocks every request behind the head
         }
     }
 
-    /** Returns the plan, with {@link Action#DONE}; it stays fixed until {@link #update} has applied its result. */
+    @Override
     public StepPlan plan() {
         return plan;
     }
 
-    /** Applies the result of a step that ran until {@code atNanos}; plans must be applied in their order. */
+    @Override
     public StepResult update(StepPlan executed, long atNanos) {
         var result = stepUpdate.apply(executed, atNanos);
         unusedPlans.add(executed);
         return result;
     }
 
-    /**
-     * Gives up a request, wherever it is; its blocks are still to be freed by its handle.
-     *
-     * @return the request, or null if it has ended already or was never here
-     */
+    @Override
     public @Nullable EngineRequest abort(long requestId) {
         var request = requests.find(requestId);
         if (request != null) {
@@ -227,20 +207,22 @@ public final class StepPlanner {
         return preempted;
     }
 
-    /** Returns the requests that are waiting, running or preempted. */
+    @Override
     public int numUnfinished() {
         return requests.size();
     }
 
+    @Override
     public int numRunning() {
         return running.size();
     }
 
-    /** Returns a running request, in order of admission. */
+    @Override
     public EngineRequest running(int index) {
         return running.get(index);
     }
 
+    @Override
     public int numWaiting() {
         return waiting.size();
     }

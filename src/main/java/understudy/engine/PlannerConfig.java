@@ -1,0 +1,14 @@
+package understudy.engine;
+
+/** The settings of one kind of engine, and the way to its planner. */
+public interface PlannerConfig {
+
+    /** Creates a planner without requests. */
+    Planner createPlanner();
+
+    /** Returns the longest sequence in tokens, prompt and output together, at least 2. */
+    int maxModelLen();
+
+    /** Returns how many planned steps may be without a result at a time, at least 1. */
+    int maxStepsInFlight();
+}
