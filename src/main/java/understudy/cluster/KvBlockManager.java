@@ -14,8 +14,8 @@ import understudy.kvcache.Admission;
 import understudy.kvcache.AdmissionRequest;
 import understudy.kvcache.KvCacheAudit;
 import understudy.kvcache.KvCacheConfig;
-import understudy.kvcache.KvCacheManager;
 import understudy.kvcache.KvEvent;
+import understudy.kvcache.KvMemory;
 import understudy.kvcache.KvSnapshot;
 import understudy.kvcache.PrefixCacheStats;
 import understudy.kvcache.PrefixLookup;
@@ -70,11 +70,11 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
     /** The result of a recount, the lookups so far, and the free blocks in the order in which they would be given out. */
     public record Audited(KvCacheAudit audit, PrefixCacheStats stats, IntList freeOrder) implements Replica.Command {}
 
-    private final KvCacheManager kvCache;
+    private final KvMemory kvCache;
 
     private KvBlockManager(ActorContext<Command> context, KvCacheConfig config) {
         super(context);
-        kvCache = new KvCacheManager(config);
+        kvCache = config.createMemory();
     }
 
     /** Creates an empty memory. */

@@ -15,6 +15,8 @@ package understudy.engine;
  * @param asyncScheduling whether step n+1 is planned while step n runs
  * @param blockSize tokens per KV block, at least 1
  * @param enablePrefixCaching whether full blocks stay findable
+ * @param sharesWithinStep whether the KV cache shares a block as soon as it is allocated; else the scheduler has to tell it,
+ *     with a step's result, what has been computed
  */
 public record SchedulerConfig(
         int maxNumSeqs,
@@ -27,7 +29,8 @@ public record SchedulerConfig(
         PreemptionVictim preemptionVictim,
         boolean asyncScheduling,
         int blockSize,
-        boolean enablePrefixCaching)
+        boolean enablePrefixCaching,
+        boolean sharesWithinStep)
         implements PlannerConfig {
 
     /** Checks the ranges. */
@@ -36,6 +39,34 @@ public record SchedulerConfig(
             throw new IllegalArgumentException("maxNumSeqs " + maxNumSeqs + ", maxNumBatchedTokens "
                     + maxNumBatchedTokens + ", maxModelLen " + maxModelLen + ", blockSize " + blockSize);
         }
+    }
+
+    /** Shares blocks within a step, as vLLM V1 does. */
+    public SchedulerConfig(
+            int maxNumSeqs,
+            int maxNumBatchedTokens,
+            int maxModelLen,
+            int longPrefillTokenThreshold,
+            boolean enableChunkedPrefill,
+            boolean reserveFullSequence,
+            SchedulingPolicy policy,
+            PreemptionVictim preemptionVictim,
+            boolean asyncScheduling,
+            int blockSize,
+            boolean enablePrefixCaching) {
+        this(
+                maxNumSeqs,
+                maxNumBatchedTokens,
+                maxModelLen,
+                longPrefillTokenThreshold,
+                enableChunkedPrefill,
+                reserveFullSequence,
+                policy,
+                preemptionVictim,
+                asyncScheduling,
+                blockSize,
+                enablePrefixCaching,
+                true);
     }
 
     /**

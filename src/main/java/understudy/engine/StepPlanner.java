@@ -150,7 +150,8 @@ public final class StepPlanner implements Planner {
                 config.enableChunkedPrefill(),
                 config.reserveFullSequence(),
                 running.size() > 0,
-                head.isPreempted());
+                head.isPreempted(),
+                head.maxTotalTokens());
     }
 
     @Override

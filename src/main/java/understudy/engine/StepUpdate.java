@@ -24,9 +24,13 @@ final class StepUpdate {
             if (request.isFinished() || plan.isOutdated(i)) {
                 continue;
             }
-            boolean isStale = request.onExecuted(plan.numScheduledTokens(i));
+            int numTokens = plan.numScheduledTokens(i);
+            boolean isStale = request.onExecuted(numTokens);
+            int numTokensToCache = isStale ? 0 : executedTokens(request, numTokens);
             if (!plan.isPartial(i)) {
-                append(request, isStale, atNanos);
+                append(request, isStale, numTokensToCache, atNanos);
+            } else if (numTokensToCache > 0) {
+                result.settlement().add(request.handle(), numTokensToCache, false);
             }
         }
         if (!result.finished().isEmpty()) {
@@ -40,16 +44,22 @@ final class StepUpdate {
         running.remove(request);
     }
 
-    /** Appends one sampled token. A stale one is delivered too, but no longer counts as outstanding. */
-    private void append(EngineRequest request, boolean isStale, long atNanos) {
+    /**
+     * Appends one sampled token. A stale one is delivered too, but no longer counts as outstanding.
+     *
+     * @param numExecutedTokens what can be cached whatever was sampled, or 0
+     */
+    private void append(EngineRequest request, boolean isStale, int numExecutedTokens, long atNanos) {
         boolean isEndOfSequence = request.request().output().sample();
         stamp(request, atNanos);
         result.addSampled(request);
         var finishReason = checkStop(request, isEndOfSequence);
-        int numTokensToCache = 0;
+        int numTokensToCache = numExecutedTokens;
         if (config.asyncScheduling()) {
             request.numPlaceholders -= isStale ? 0 : 1;
-            numTokensToCache = request.status == RequestStatus.RUNNING ? completedTokens(request) : 0;
+            if (config.sharesWithinStep() && request.status == RequestStatus.RUNNING) {
+                numTokensToCache = completedTokens(request);
+            }
         }
         if (finishReason != null) {
             end(request, finishReason);
@@ -91,6 +101,21 @@ final class StepUpdate {
     private int completedTokens(EngineRequest request) {
         int numTokens = request.numComputedTokens - request.numPlaceholders;
         return config.enablePrefixCaching() && request.completesBlock(numTokens, config.blockSize()) ? numTokens : 0;
+    }
+
+    /**
+     * Returns, if the KV cache does not know yet what the step was to compute, how many tokens are computed now; or 0 if
+     * neither a block nor the prompt has become complete with the {@code numTokens} of the step.
+     */
+    private int executedTokens(EngineRequest request, int numTokens) {
+        if (config.sharesWithinStep() || !config.enablePrefixCaching()) {
+            return 0;
+        }
+        int after = request.numComputedTokens - request.numInFlightTokens;
+        int before = after - numTokens;
+        boolean completesBlock = after / config.blockSize() > before / config.blockSize();
+        boolean completesPrompt = before < request.numPromptTokens() && after >= request.numPromptTokens();
+        return completesBlock || completesPrompt ? after : 0;
     }
 
     private void end(EngineRequest request, FinishReason reason) {

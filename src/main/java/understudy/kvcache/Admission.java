@@ -6,8 +6,8 @@ public sealed interface Admission {
     /**
      * The request holds blocks for its cached tokens and for those of this step.
      *
-     * @param numCachedTokens leading tokens whose KV was found, a multiple of the block size
-     * @param numScheduledTokens tokens to compute in this step, at least 1
+     * @param numCachedTokens leading tokens whose KV was found: whole blocks, or a whole prompt
+     * @param numScheduledTokens tokens to compute in this step; 0 only if the prompt's last logits were found too
      */
     record Admitted(int numCachedTokens, int numScheduledTokens) implements Admission {}
 

@@ -10,6 +10,7 @@ package understudy.kvcache;
  * @param reserveFullSequence whether all known tokens must fit into free blocks, not only those of this step
  * @param isAnythingRunning whether other requests run, for whose growth the watermark is kept
  * @param isResumed whether the request was preempted before; its lookups are counted apart
+ * @param maxTotalTokens length of prompt and answer together if the answer is as long as it may be
  */
 public record AdmissionRequest(
         PrefixLookup lookup,
@@ -18,7 +19,8 @@ public record AdmissionRequest(
         boolean enableChunkedPrefill,
         boolean reserveFullSequence,
         boolean isAnythingRunning,
-        boolean isResumed) {
+        boolean isResumed,
+        int maxTotalTokens) {
 
     int numTokens() {
         return lookup.numTokens();

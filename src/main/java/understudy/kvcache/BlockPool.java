@@ -96,12 +96,13 @@ final class BlockPool {
         numReleased += numUnreferenced;
     }
 
-    /** Drops the reference of a single block, in favour of another one with the same content. */
+    /** Drops one reference of a single block, in favour of another one with the same content. */
     void release(int block) {
-        refCounts[block]--;
-        released[0] = block;
-        freeBlocks.release(released, 1);
-        numReleased++;
+        if (--refCounts[block] == 0) {
+            released[0] = block;
+            freeBlocks.release(released, 1);
+            numReleased++;
+        }
     }
 
     /** Forgets all cached content; refused, with false, while any block is referenced. */

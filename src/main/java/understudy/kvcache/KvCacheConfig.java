@@ -13,6 +13,9 @@ package understudy.kvcache;
  * @param promotesFullBlocks whether a block that becomes full gives way to an identical cached one, as in vLLM's first
  *     prefix caching; vLLM V1 keeps both
  * @param recordsEvents whether to collect {@link KvEvent}s
+ * @param prefixUnit what is found as a whole, or not at all
+ * @param sharesWithinStep whether content can be found as soon as there are blocks for it, by later requests of the step
+ *     that computes it, as in vLLM; else it is found only after that step's result
  */
 public record KvCacheConfig(
         BlockHasher hasher,
@@ -23,7 +26,9 @@ public record KvCacheConfig(
         EvictionPolicy evictionPolicy,
         FreeOrder freeOrder,
         boolean promotesFullBlocks,
-        boolean recordsEvents) {
+        boolean recordsEvents,
+        PrefixUnit prefixUnit,
+        boolean sharesWithinStep) {
 
     /** Checks the ranges. */
     public KvCacheConfig {
@@ -31,6 +36,31 @@ public record KvCacheConfig(
             throw new IllegalArgumentException("numGpuBlocks " + numGpuBlocks + ", maxModelLen " + maxModelLen
                     + ", watermarkBlocks " + watermarkBlocks);
         }
+    }
+
+    /** Shares blocks as vLLM V1 does. */
+    public KvCacheConfig(
+            BlockHasher hasher,
+            int numGpuBlocks,
+            boolean enablePrefixCaching,
+            int maxModelLen,
+            int watermarkBlocks,
+            EvictionPolicy evictionPolicy,
+            FreeOrder freeOrder,
+            boolean promotesFullBlocks,
+            boolean recordsEvents) {
+        this(
+                hasher,
+                numGpuBlocks,
+                enablePrefixCaching,
+                maxModelLen,
+                watermarkBlocks,
+                evictionPolicy,
+                freeOrder,
+                promotesFullBlocks,
+                recordsEvents,
+                PrefixUnit.BLOCK,
+                true);
     }
 
     /** Returns a cache that works as vLLM V1 does by default, and records events. */
@@ -51,6 +81,11 @@ public record KvCacheConfig(
     /** Returns the tokens for which there are blocks when nobody holds any. */
     public long maxTokens() {
         return (numGpuBlocks - 1L) * blockSize();
+    }
+
+    /** Creates an empty memory. */
+    public KvMemory createMemory() {
+        return prefixUnit.createMemory(this);
     }
 
     /** Returns the tokens per block. */

@@ -9,12 +9,12 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The KV memory of one replica: grants or refuses blocks, and finds cached prefixes. It never decides who runs.
+ * The KV memory of vLLM V1 ({@code kv_cache_manager.py}), for one group of full-attention layers.
  *
- * <p>Follows vLLM V1 {@code kv_cache_manager.py} for one group of full-attention layers. Blocks are put into the prefix
- * table when they are allocated, before the model has run, so a later request of the same step can hit them.
+ * <p>Blocks are put into the prefix table when they are allocated, before the model has run, so a later request of the same
+ * step can hit them, unless {@link KvCacheConfig#sharesWithinStep} says otherwise.
  */
-public final class KvCacheManager {
+public final class KvCacheManager implements KvMemory {
     private static final Admission.Refused REFUSED = new Admission.Refused();
 
     private final KvCacheConfig config;
@@ -36,7 +36,7 @@ public final class KvCacheManager {
         pool = new BlockPool(config, events);
     }
 
-    /** Looks up, attaches and allocates for a waiting request, all or nothing. */
+    @Override
     public Admission admit(AdmissionRequest request) {
         if (refusal.stillHolds(request, pool)) {
             return REFUSED;
@@ -60,7 +60,7 @@ public final class KvCacheManager {
         return new Admission.Admitted(numHitTokens, scheduled);
     }
 
-    /** Returns how many leading tokens of each request are cached, in the same order. Changes nothing. */
+    @Override
     public int[] match(List<PrefixLookup> lookups) {
         var numTokens = new int[lookups.size()];
         for (int i = 0; i < numTokens.length; i++) {
@@ -70,11 +70,7 @@ public final class KvCacheManager {
         return numTokens;
     }
 
-    /**
-     * Allocates for running requests, in order, up to the first one for which there are too few free blocks.
-     *
-     * @return how many requests were granted; nothing was changed for the others
-     */
+    @Override
     public int reserve(Reservation reservation) {
         for (int i = 0; i < reservation.size(); i++) {
             var sequence = known(reservation.handle(i));
@@ -84,12 +80,12 @@ public final class KvCacheManager {
                 return i;
             }
             take(sequence, numNeeded);
-            numStoredByPlans += cache(sequence, Math.min(numComputed, reservation.numTokens(i)));
+            cacheAhead(sequence, Math.min(numComputed, reservation.numTokens(i)));
         }
         return reservation.size();
     }
 
-    /** Caches the blocks that a step's result has completed, and frees the requests that ended with it. */
+    @Override
     public void settle(Settlement settlement) {
         for (int i = 0; i < settlement.size(); i++) {
             int handle = settlement.handle(i);
@@ -102,11 +98,7 @@ public final class KvCacheManager {
         }
     }
 
-    /**
-     * Drops all blocks of a preempted request, which keeps its handle.
-     *
-     * @param lastStep number of the step in which it was scheduled last
-     */
+    @Override
     public void release(int handle, long lastStep) {
         var sequence = handle < sequences.length ? sequences[handle] : null;
         if (sequence != null) {
@@ -114,11 +106,7 @@ public final class KvCacheManager {
         }
     }
 
-    /**
-     * Drops all blocks of a request that has ended; its handle may be used again. Unknown handles are fine.
-     *
-     * @param lastStep number of the step in which it was scheduled last
-     */
+    @Override
     public void free(int handle, long lastStep) {
         release(handle, lastStep);
         refusal.forget(handle);
@@ -132,7 +120,7 @@ public final class KvCacheManager {
         return pool.reset();
     }
 
-    /** Returns the changes of the prefix table since the last call, in order; none unless events are recorded. */
+    @Override
     public List<KvEvent> drainEvents() {
         return events.drain();
     }
@@ -142,16 +130,17 @@ public final class KvCacheManager {
         return pool.numFree();
     }
 
-    /** Returns the share of usable blocks that are referenced, 0 to 1; cached but free blocks count as free. */
+    @Override
     public double usage() {
         return 1 - (double) pool.numFree() / (pool.numBlocks() - 1);
     }
 
+    @Override
     public PrefixCacheStats stats() {
         return stats;
     }
 
-    /** Returns what the cache holds now, with the block tables of some requests. */
+    @Override
     public KvSnapshot snapshot(IntList handles) {
         var tables = new ArrayList<IntList>(handles.size());
         for (int i = 0; i < handles.size(); i++) {
@@ -160,12 +149,12 @@ public final class KvCacheManager {
         return new KvSnapshot(tables, pool.numFree(), numStoredByPlans, pool.numEvicted());
     }
 
-    /** Returns the free blocks, next to be given out first. */
+    @Override
     public int[] freeOrder() {
         return pool.freeOrder();
     }
 
-    /** Recounts everything from scratch; see {@link KvCacheAudit}. */
+    @Override
     public KvCacheAudit audit() {
         return KvCacheAudit.of(pool, sequences);
     }
@@ -252,12 +241,19 @@ public final class KvCacheManager {
         }
         sequence.setNumCachedBlocks(numHits);
         take(sequence, blocksFor(numComputedAfter) - numHits);
-        numStoredByPlans += cache(sequence, Math.min(numComputedAfter, numTokens));
+        cacheAhead(sequence, Math.min(numComputedAfter, numTokens));
     }
 
     private void take(KvSequence sequence, int count) {
         for (int i = 0; i < count; i++) {
             sequence.append(pool.take());
+        }
+    }
+
+    /** Caches, while a step is planned, what it is going to compute. */
+    private void cacheAhead(KvSequence sequence, int numTokens) {
+        if (config.sharesWithinStep()) {
+            numStoredByPlans += cache(sequence, numTokens);
         }
     }
 

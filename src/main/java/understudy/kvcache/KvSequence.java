@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Positions below the prompt's length are prompt tokens, the rest is output. Reads are only ever made of tokens that
  * are known already.
  */
-final class KvSequence implements TokenSource {
+class KvSequence implements TokenSource {
     private final Prompt prompt;
     private final TokenSource output;
     private final BlockHasher hasher;

@@ -15,6 +15,7 @@ import understudy.kvcache.FreeOrder;
 import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.KvCacheManager;
 import understudy.kvcache.KvEvent;
+import understudy.kvcache.PrefixUnit;
 import understudy.kvcache.Prompt;
 import understudy.kvcache.TokenIds;
 import understudy.kvcache.Xxh3BlockHasher;
@@ -60,6 +61,7 @@ final class EngineInvariantsTest {
             boolean caches = random.nextInt(4) > 0;
             boolean chunks = random.nextInt(4) > 0;
             int maxModelLen = (numBlocks - 1) * blockSize;
+            boolean shares = random.nextInt(4) > 0;
             int budget = chunks ? maxNumSeqs + random.nextInt(60) : maxModelLen + maxNumSeqs;
             config = new SchedulerConfig(
                     maxNumSeqs,
@@ -72,7 +74,8 @@ final class EngineInvariantsTest {
                     pick(PreemptionVictim.values()),
                     random.nextBoolean(),
                     blockSize,
-                    caches);
+                    caches,
+                    shares);
             var memory = new KvCacheConfig(
                     new Xxh3BlockHasher(blockSize),
                     numBlocks,
@@ -82,7 +85,9 @@ final class EngineInvariantsTest {
                     pick(EvictionPolicy.values()),
                     pick(FreeOrder.values()),
                     random.nextInt(3) == 0,
-                    true);
+                    true,
+                    PrefixUnit.BLOCK,
+                    shares);
             planner = new StepPlanner(config);
             kvCache = new KvCacheManager(memory);
             engine = new DirectEngine(planner, kvCache);

@@ -246,11 +246,12 @@ final class KvCacheManagerTest {
     }
 
     private static AdmissionRequest request(int handle, int[] tokens, int budget, int threshold, boolean chunks) {
-        return new AdmissionRequest(lookup(handle, tokens), budget, threshold, chunks, true, false, false);
+        return new AdmissionRequest(
+                lookup(handle, tokens), budget, threshold, chunks, true, false, false, tokens.length);
     }
 
     private static AdmissionRequest resumed(int handle, int[] tokens) {
-        return new AdmissionRequest(lookup(handle, tokens), NO_LIMIT, 0, true, true, false, true);
+        return new AdmissionRequest(lookup(handle, tokens), NO_LIMIT, 0, true, true, false, true, tokens.length);
     }
 
     private static PrefixLookup lookup(int handle, int[] tokens) {

@@ -1,0 +1,56 @@
+package understudy.kvcache;
+
+import it.unimi.dsi.fastutil.ints.IntList;
+import java.util.List;
+
+/** The KV memory of one replica: grants or refuses blocks, and finds cached prefixes. It never decides who runs. */
+public interface KvMemory {
+
+    /** Looks up, attaches and allocates for a waiting request, all or nothing. */
+    Admission admit(AdmissionRequest request);
+
+    /** Returns how many leading tokens of each request are cached, in the same order. Changes nothing. */
+    int[] match(List<PrefixLookup> lookups);
+
+    /**
+     * Allocates for running requests, in order, up to the first one for which there are too few free blocks.
+     *
+     * @return how many requests were granted; nothing was changed for the others
+     */
+    int reserve(Reservation reservation);
+
+    /** Caches the blocks that a step's result has completed, and frees the requests that ended with it. */
+    void settle(Settlement settlement);
+
+    /**
+     * Drops all blocks of a preempted request, which keeps its handle.
+     *
+     * @param lastStep number of the step in which it was scheduled last
+     */
+    void release(int handle, long lastStep);
+
+    /**
+     * Drops all blocks of a request that has ended; its handle may be used again. Unknown handles are fine.
+     *
+     * @param lastStep number of the step in which it was scheduled last
+     */
+    void free(int handle, long lastStep);
+
+    /** Returns the changes of the prefix table since the last call, in order; none unless events are recorded. */
+    List<KvEvent> drainEvents();
+
+    /** Returns the share of usable blocks that are referenced, 0 to 1; cached but free blocks count as free. */
+    double usage();
+
+    /** Returns the lookups of admitted requests since the start. */
+    PrefixCacheStats stats();
+
+    /** Returns what the memory holds now, with the block tables of some requests. */
+    KvSnapshot snapshot(IntList handles);
+
+    /** Returns the free blocks, next to be given out first. */
+    int[] freeOrder();
+
+    /** Recounts everything from scratch; see {@link KvCacheAudit}. */
+    KvCacheAudit audit();
+}

@@ -1,0 +1,60 @@
+package understudy.kvcache;
+
+import it.unimi.dsi.fastutil.HashCommon;
+
+/**
+ * The blocks of one request whose prompt is cached as a whole: a block's hash covers all tokens of the prompt and the
+ * block's place in it, so it is found by equal prompts only. The last block need not be full.
+ */
+final class PromptSequence extends KvSequence {
+    private final int numPromptTokens;
+    private final int numPromptBlocks;
+    private final boolean endsInsideBlock;
+    private final long promptHash;
+    private int numOwedBlocks;
+
+    PromptSequence(PrefixLookup lookup, BlockHasher hasher) {
+        super(lookup.prompt(), lookup.output(), hasher);
+        int blockSize = hasher.blockSize();
+        numPromptTokens = lookup.prompt().length();
+        numPromptBlocks = (numPromptTokens + blockSize - 1) / blockSize;
+        endsInsideBlock = numPromptTokens % blockSize != 0;
+        promptHash = hash(lookup.prompt(), hasher);
+    }
+
+    int numPromptTokens() {
+        return numPromptTokens;
+    }
+
+    int numPromptBlocks() {
+        return numPromptBlocks;
+    }
+
+    /** Returns whether the first output token goes into a block that equal prompts may hold too. */
+    boolean endsInsideBlock() {
+        return endsInsideBlock;
+    }
+
+    /** Returns how many more blocks the request may ask for. */
+    int numOwedBlocks() {
+        return numOwedBlocks;
+    }
+
+    void setNumOwedBlocks(int count) {
+        numOwedBlocks = count;
+    }
+
+    @Override
+    long hashOf(int blockIndex) {
+        return HashCommon.mix(promptHash + blockIndex);
+    }
+
+    /** Hashes all tokens; the length tells a last block from a longer one that begins alike. */
+    private static long hash(Prompt prompt, BlockHasher hasher) {
+        int blockSize = hasher.blockSize();
+        int numFullTokens = prompt.length() - prompt.length() % blockSize;
+        var lastBlock = new int[blockSize];
+        prompt.tokens().copy(numFullTokens, prompt.length() - numFullTokens, lastBlock, 0);
+        return HashCommon.mix(prompt.chainEnd(hasher).next(lastBlock) + prompt.length());
+    }
+}
