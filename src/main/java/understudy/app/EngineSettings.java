@@ -3,7 +3,11 @@ package understudy.app;
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigValue;
 import com.typesafe.config.ConfigValueFactory;
+import java.util.List;
+import understudy.engine.PlannerConfig;
 import understudy.engine.PreemptionVictim;
+import understudy.engine.PrefillMode;
+import understudy.engine.RoseinferConfig;
 import understudy.engine.SchedulerConfig;
 import understudy.engine.SchedulingPolicy;
 import understudy.kvcache.BlockHasher;
@@ -16,19 +20,34 @@ import understudy.kvcache.Xxh3BlockHasher;
 /**
  * The sections {@code engine} and {@code kv-cache}.
  *
- * @param scheduler settings of a replica's scheduler
+ * @param kind which engine a replica runs
+ * @param scheduler settings of its scheduler
  * @param kvCache sizes and switches of its KV memory
  */
-record EngineSettings(SchedulerConfig scheduler, KvCacheConfig kvCache) {
+record EngineSettings(EngineKind kind, PlannerConfig scheduler, KvCacheConfig kvCache) {
     private static final int MAX_BLOCKS = 100_000_000;
     private static final int MAX_SEQS = 1_000_000;
     private static final int MAX_TOKENS = 100_000_000;
     private static final int MIN_MODEL_LEN = 2;
+
+    /** Its {@code max_batch_size}. */
+    private static final int ROSEINFER_BATCH_SIZE = 8;
+
     private static final String AUTO = "auto";
     private static final String MAX_NUM_BATCHED_TOKENS = "max-num-batched-tokens";
     private static final String MAX_MODEL_LEN = "max-model-len";
     private static final String MAX_NUM_SEQS = "max-num-seqs";
     private static final String NUM_GPU_BLOCKS = "num-gpu-blocks";
+
+    private static final List<String> VLLM_KEYS = List.of(
+            MAX_NUM_BATCHED_TOKENS,
+            "long-prefill-token-threshold",
+            "enable-chunked-prefill",
+            "scheduler-reserve-full-isl",
+            "watermark",
+            "scheduling-policy",
+            "preemption-victim",
+            "async-scheduling");
 
     private enum HashAlgorithm {
         XXH3,
@@ -38,19 +57,61 @@ record EngineSettings(SchedulerConfig scheduler, KvCacheConfig kvCache) {
 
     /** Reads both sections; what is {@code auto} follows from the hardware. */
     static EngineSettings read(Section engine, Section kvCache, boolean recordsKvEvents, Deployment deployment) {
+        var kind = engine.choice("kind", EngineKind.class);
+        var memory = memory(kind, engine, kvCache, recordsKvEvents, deployment);
+        var scheduler =
+                kind == EngineKind.ROSEINFER ? roseinfer(engine, kvCache, memory) : vllm(engine, memory, deployment);
+        return new EngineSettings(kind, scheduler, memory);
+    }
+
+    private static KvCacheConfig memory(
+            EngineKind kind, Section engine, Section kvCache, boolean recordsKvEvents, Deployment deployment) {
         int blockSize = kvCache.wholeNumber("block-size", 1, 4096);
-        int numGpuBlocks = numGpuBlocks(engine, kvCache, blockSize, deployment);
-        if ((numGpuBlocks - 1L) * blockSize < MIN_MODEL_LEN) {
+        int numGpuBlocks = numGpuBlocks(kind, engine, kvCache, blockSize, deployment);
+        long maxKvTokens = kind.prefixUnit().maxTokens(numGpuBlocks, blockSize);
+        if (maxKvTokens < MIN_MODEL_LEN) {
             throw kvCache.unusable(
                     NUM_GPU_BLOCKS,
-                    "which leaves no room for a request, since one block is vLLM's null block and a block holds "
-                            + blockSize + " token");
+                    "which leaves no room for a request: one block is vLLM's null block, and a block holds " + blockSize
+                            + " tokens");
         }
         boolean cachesPrefixes = kvCache.bool("enable-prefix-caching");
-        int maxModelLen = maxModelLen(engine, (numGpuBlocks - 1L) * blockSize, deployment);
+        return new KvCacheConfig(
+                hasher(kvCache, blockSize),
+                numGpuBlocks,
+                cachesPrefixes,
+                maxModelLen(engine, maxKvTokens, deployment),
+                (int) (engine.number("watermark", 0, 1) * numGpuBlocks),
+                kvCache.choice("eviction-policy", EvictionPolicy.class),
+                kvCache.choice("free-order", FreeOrder.class),
+                kvCache.bool("promote-full-blocks"),
+                recordsKvEvents,
+                kind.prefixUnit(),
+                kind.sharesWithinStep(engine, cachesPrefixes));
+    }
+
+    private static PlannerConfig roseinfer(Section engine, Section kvCache, KvCacheConfig memory) {
+        String why = "which means nothing to engine.kind = roseinfer; leave the default";
+        engine.requireDefaults(VLLM_KEYS, why);
+        kvCache.requireDefaults(List.of("promote-full-blocks"), why);
+        boolean isDefault = engine.text(MAX_NUM_SEQS).equals(AUTO);
+        return new RoseinferConfig(
+                isDefault ? ROSEINFER_BATCH_SIZE : engine.wholeNumber(MAX_NUM_SEQS, 1, MAX_SEQS),
+                engine.choice("prefill", PrefillMode.class),
+                memory.maxModelLen(),
+                memory.blockSize(),
+                memory.enablePrefixCaching(),
+                memory.sharesWithinStep());
+    }
+
+    private static PlannerConfig vllm(Section engine, KvCacheConfig memory, Deployment deployment) {
+        if (engine.choice("prefill", PrefillMode.class) == PrefillMode.SERIAL) {
+            throw engine.unusable("prefill", "which needs engine.kind = roseinfer");
+        }
+        int maxModelLen = memory.maxModelLen();
         int maxNumSeqs = maxNumSeqs(engine, deployment);
         boolean chunksPrefills = engine.bool("enable-chunked-prefill");
-        var scheduler = new SchedulerConfig(
+        return new SchedulerConfig(
                 maxNumSeqs,
                 maxNumBatchedTokens(engine, maxNumSeqs, maxModelLen, chunksPrefills, deployment),
                 maxModelLen,
@@ -60,36 +121,29 @@ record EngineSettings(SchedulerConfig scheduler, KvCacheConfig kvCache) {
                 engine.choice("scheduling-policy", SchedulingPolicy.class),
                 engine.choice("preemption-victim", PreemptionVictim.class),
                 engine.bool("async-scheduling"),
-                blockSize,
-                cachesPrefixes);
-        var memory = new KvCacheConfig(
-                hasher(kvCache, blockSize),
-                numGpuBlocks,
-                cachesPrefixes,
-                maxModelLen,
-                (int) (engine.number("watermark", 0, 1) * numGpuBlocks),
-                kvCache.choice("eviction-policy", EvictionPolicy.class),
-                kvCache.choice("free-order", FreeOrder.class),
-                kvCache.bool("promote-full-blocks"),
-                recordsKvEvents);
-        return new EngineSettings(scheduler, memory);
+                memory.blockSize(),
+                memory.enablePrefixCaching(),
+                memory.sharesWithinStep());
     }
 
     /** Returns {@code config} with the values that {@code auto} stands for. */
     Config resolve(Config config) {
-        return config.withValue("engine." + MAX_NUM_SEQS, number(scheduler.maxNumSeqs()))
-                .withValue("engine." + MAX_NUM_BATCHED_TOKENS, number(scheduler.maxNumBatchedTokens()))
+        var resolved = config.withValue("engine." + MAX_NUM_SEQS, number(scheduler.maxNumSeqs()))
                 .withValue("engine." + MAX_MODEL_LEN, number(scheduler.maxModelLen()))
                 .withValue("kv-cache." + NUM_GPU_BLOCKS, number(kvCache.numGpuBlocks()));
+        return kind == EngineKind.VLLM
+                ? resolved.withValue("engine." + MAX_NUM_BATCHED_TOKENS, number(scheduler.maxNumBatchedTokens()))
+                : resolved;
     }
 
     private static ConfigValue number(int number) {
         return ConfigValueFactory.fromAnyRef(number);
     }
 
-    private static int numGpuBlocks(Section engine, Section kvCache, int blockSize, Deployment deployment) {
+    private static int numGpuBlocks(
+            EngineKind kind, Section engine, Section kvCache, int blockSize, Deployment deployment) {
         if (!derivesNumGpuBlocks(kvCache)) {
-            return kvCache.wholeNumber(NUM_GPU_BLOCKS, 2, MAX_BLOCKS);
+            return kvCache.wholeNumber(NUM_GPU_BLOCKS, kind.prefixUnit().minBlocks(), MAX_BLOCKS);
         }
         boolean isGiven = !engine.text(MAX_NUM_BATCHED_TOKENS).equals(AUTO);
         int batchedTokens = isGiven

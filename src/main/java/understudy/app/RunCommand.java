@@ -24,6 +24,7 @@ import understudy.report.Outcome;
 import understudy.report.RequestLog;
 import understudy.report.RunRecord;
 import understudy.report.RunReport;
+import understudy.report.StreamingReport;
 import understudy.workload.Workload;
 
 /** Runs a scenario and reports. */
@@ -219,10 +220,18 @@ final class RunCommand implements Callable<Integer> {
         if (STDOUT.equals(jsonFile)) {
             return Math.max(written, print(json));
         }
-        String fidelity = MeasuredRun.compare(scenario.workload(), report)
-                .map(Fidelity::table)
-                .orElse("");
-        return Math.max(written, print(ConsoleReport.write(report, result.host()) + fidelity));
+        return Math.max(written, print(consoleReport(report, result, scenario)));
+    }
+
+    private static String consoleReport(RunReport report, Emulation.Result result, Scenario scenario) {
+        String text = ConsoleReport.write(report, result.host());
+        if (scenario.engine().kind() == EngineKind.ROSEINFER) {
+            text += "\n" + StreamingReport.write(report, result.run().requests());
+        }
+        return text
+                + MeasuredRun.compare(scenario.workload(), report)
+                        .map(Fidelity::table)
+                        .orElse("");
     }
 
     /** What cannot be written any more, though there was a place before the run, does not cost the rest of the report. */

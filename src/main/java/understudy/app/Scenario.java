@@ -36,11 +36,16 @@ record Scenario(
         var root = new Section(config, "");
         var router = RouterSettings.read(root.section("router"));
         var latency = LatencySettings.read(root.section("latency"), root.section("kv-cache"));
+        var engine = EngineSettings.read(
+                root.section("engine"), root.section("kv-cache"), router.usesKvEvents(), latency.deployment());
+        if (engine.kind() == EngineKind.ROSEINFER && router.usesKvEvents()) {
+            throw root.section("router")
+                    .unusable("policy", "which follows KV events, but engine.kind = roseinfer publishes none");
+        }
         return new Scenario(
                 root.wholeNumber("seed", Long.MIN_VALUE, Long.MAX_VALUE),
                 root.section("cluster").wholeNumber("replicas", 1, MAX_REPLICAS),
-                EngineSettings.read(
-                        root.section("engine"), root.section("kv-cache"), router.usesKvEvents(), latency.deployment()),
+                engine,
                 latency,
                 router,
                 root.section("workload"),

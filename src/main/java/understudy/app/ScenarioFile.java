@@ -29,8 +29,10 @@ final class ScenarioFile {
     private static final List<String> SECTIONS =
             List.of("seed", "cluster", "engine", "kv-cache", "latency", "router", "workload", "clock", "report");
 
-    private final Config reference = reference();
-    private final KnownKeys knownKeys = new KnownKeys(reference);
+    /** Every setting with its default. */
+    static final Config REFERENCE = reference();
+
+    private final KnownKeys knownKeys = new KnownKeys(REFERENCE);
     private final Map<String, String> environment;
 
     /** Takes environment variables from {@code environment}. */
@@ -52,7 +54,7 @@ final class ScenarioFile {
             var merged = fromFlags
                     .withFallback(fromEnvironment())
                     .withFallback(scenario)
-                    .withFallback(reference)
+                    .withFallback(REFERENCE)
                     .resolve();
             // Only now are all ${...} of the file known, and with them its keys.
             knownKeys.check(scenario.resolveWith(merged));

@@ -112,6 +112,15 @@ final class Section {
         throw unusable(key, "must be one of " + allowed);
     }
 
+    /** Refuses any key with another value than its default, because of {@code why}. */
+    void requireDefaults(List<String> keys, String why) {
+        for (String key : keys) {
+            if (!text(key).equals(ScenarioFile.REFERENCE.getString(full(key)))) {
+                throw unusable(key, why);
+            }
+        }
+    }
+
     /** Returns the exception for a value that cannot be used, and why. */
     ScenarioException unusable(String key, String why) {
         var value = config.getValue(key);
@@ -134,7 +143,8 @@ final class Section {
         return path.isEmpty() ? key : path + "." + key;
     }
 
-    private static String nameOf(Enum<?> constant) {
+    /** Returns how a constant is written in a scenario. */
+    static String nameOf(Enum<?> constant) {
         return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 

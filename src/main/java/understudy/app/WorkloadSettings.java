@@ -3,6 +3,7 @@ package understudy.app;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import understudy.workload.AzureTraceReader;
+import understudy.workload.BurstWorkload;
 import understudy.workload.ConcurrencyLimit;
 import understudy.workload.CsvTraceReader;
 import understudy.workload.Distribution;
@@ -29,6 +30,7 @@ final class WorkloadSettings {
 
     private enum Kind {
         GENERATED,
+        BURST,
         MOONCAKE,
         CSV,
         AZURE
@@ -62,6 +64,7 @@ final class WorkloadSettings {
         // Everything is checked, also what this kind of workload does not use.
         var kind = workload.choice("kind", Kind.class);
         var generated = generated(workload, outputLimit, maxModelLen);
+        var burst = burst(workload, outputLimit, maxModelLen);
         var options = new TraceWorkload.Options(
                 workload.number("time-scale", MIN_TIME_SCALE, MAX_TIME_SCALE),
                 workload.wholeNumber("limit", 0L, Long.MAX_VALUE),
@@ -70,6 +73,9 @@ final class WorkloadSettings {
         int blockTokens = workload.wholeNumber("csv-block-tokens", 1, MAX_TOKENS);
         if (kind == Kind.GENERATED) {
             return new GeneratedWorkload(generated, streams);
+        }
+        if (kind == Kind.BURST) {
+            return new BurstWorkload(burst, streams);
         }
         var file = traceFile(workload);
         TraceReader reader = switch (kind) {
@@ -116,8 +122,23 @@ final class WorkloadSettings {
                 groups.wholeNumber("count", 0, 1_000_000),
                 wholeNumbers(groups.section("length"), MAX_TOKENS),
                 wholeNumbers(sessions.section("turns"), MAX_TURNS),
-                thinkTimeSeconds(sessions.section("think-time")),
+                seconds(sessions.section("think-time")),
                 workload.wholeNumber("priorities", 1, 1_000_000),
+                outputLimit,
+                maxModelLen);
+    }
+
+    private static BurstWorkload.Options burst(Section workload, OutputLimit outputLimit, int maxModelLen) {
+        var burst = workload.section("burst");
+        var lengths = workload.section("lengths");
+        return new BurstWorkload.Options(
+                workload.wholeNumber("requests", 1L, MAX_REQUESTS),
+                burst.wholeNumber("distinct-prompts", 0, 1_000_000),
+                wholeNumbers(lengths.section("prompt"), MAX_TOKENS),
+                wholeNumbers(lengths.section("output"), MAX_TOKENS),
+                burst.nanos("first-submit") / NANOS_PER_SECOND,
+                seconds(burst.section("submit")),
+                burst.nanos("pause") / NANOS_PER_SECOND,
                 outputLimit,
                 maxModelLen);
     }
@@ -154,7 +175,7 @@ final class WorkloadSettings {
         return new WholeNumbers(distribution(section, kind, min, max, mean, stddev), min, max);
     }
 
-    private static Distribution thinkTimeSeconds(Section section) {
+    private static Distribution seconds(Section section) {
         double min = section.nanos("min") / NANOS_PER_SECOND;
         double max = section.nanos("max") / NANOS_PER_SECOND;
         if (max < min) {

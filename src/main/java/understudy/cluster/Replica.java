@@ -188,13 +188,7 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
 
     private Behavior<Command> onStepDone(VirtualGpu.StepDone done) {
         counters.onStepDone(done.endNanos() - done.startNanos());
-        int numTokens = engine.oldestInFlight().totalScheduledTokens();
-        var result = engine.update(done.endNanos());
-        clients.onSampled(result.sampled(), done.endNanos());
-        tellMetrics(numTokens, result, end(result.finished()), done.endNanos());
-        settle(result);
-        reportLoad();
-        planSoon();
+        applyResult(done.endNanos());
         return this;
     }
 
@@ -215,6 +209,17 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
     private Behavior<Command> onChildFailed(ChildFailed failed) {
         throw new IllegalStateException(
                 "replica " + replicaIndex + " lost " + failed.ref().path().name(), failed.cause());
+    }
+
+    /** Applies the result of the oldest step in flight, and goes on to the next. */
+    private void applyResult(long endNanos) {
+        int numTokens = engine.oldestInFlight().totalScheduledTokens();
+        var result = engine.update(endNanos);
+        clients.onSampled(result.sampled(), endNanos);
+        tellMetrics(numTokens, result, end(result.finished()), endNanos);
+        settle(result);
+        reportLoad();
+        planSoon();
     }
 
     private void planSoon() {
@@ -264,11 +269,13 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
             var summary = PlanSummary.of(plan, engine.planner());
             kvCache.tell(new KvBlockManager.Describe(summary, peers.planObserver));
         }
-        if (!plan.isEmpty()) {
+        if (plan.needsDevice()) {
             var batch = plan.shape();
             counters.onPlanned(batch);
             gpu.tell(new VirtualGpu.ExecuteStep(batch, self));
             planSoon();
+        } else if (!plan.isEmpty()) {
+            applyResult(clock.nowNanos());
         } else if (engine.isIdleWithWork() && planTicks.mayStart()) {
             planAfter(planTicks.interval());
         }

@@ -6,6 +6,12 @@ public interface PlannerConfig {
     /** Creates a planner without requests. */
     Planner createPlanner();
 
+    /** Returns the most requests that one step serves, at least 1. */
+    int maxNumSeqs();
+
+    /** Returns the most tokens that one step computes, at least 1. */
+    int maxNumBatchedTokens();
+
     /** Returns the longest sequence in tokens, prompt and output together, at least 2. */
     int maxModelLen();
 

@@ -37,12 +37,17 @@ public final class StepPlan {
         return requests.isEmpty();
     }
 
+    /** Returns whether there is anything to compute; else only tokens are sampled, from logits that are at hand. */
+    public boolean needsDevice() {
+        return totalTokens > 0;
+    }
+
     /** Returns a scheduled request, in scheduling order. */
     public EngineRequest request(int index) {
         return requests.get(index);
     }
 
-    /** Returns how many tokens a scheduled request computes in this step. */
+    /** Returns how many tokens a scheduled request computes in this step; 0 if its logits are at hand. */
     public int numScheduledTokens(int index) {
         return numTokens[index];
     }
@@ -134,6 +139,8 @@ public final class StepPlan {
     void settle(int index, int numContextTokens, boolean partial) {
         isPartial[index] = partial;
         epochs[index] = requests.get(index).epoch;
-        shape.add(numTokens[index], numContextTokens, !partial);
+        if (numTokens[index] > 0) {
+            shape.add(numTokens[index], numContextTokens, !partial);
+        }
     }
 }

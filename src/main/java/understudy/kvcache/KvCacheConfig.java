@@ -4,7 +4,7 @@ package understudy.kvcache;
  * Sizes and switches of one replica's KV cache, under vLLM's names.
  *
  * @param hasher turns tokens into block hashes; it carries {@code block-size}
- * @param numGpuBlocks physical blocks, the null block included; at least 2
+ * @param numGpuBlocks physical blocks, the null block included; at least {@link PrefixUnit#minBlocks}
  * @param enablePrefixCaching whether full blocks stay findable
  * @param maxModelLen longest sequence in tokens, prompt and output together; at least 1
  * @param watermarkBlocks blocks that an admission leaves free while something runs, at least 0
@@ -32,7 +32,7 @@ public record KvCacheConfig(
 
     /** Checks the ranges. */
     public KvCacheConfig {
-        if (numGpuBlocks < 2 || maxModelLen < 1 || watermarkBlocks < 0) {
+        if (numGpuBlocks < prefixUnit.minBlocks() || maxModelLen < 1 || watermarkBlocks < 0) {
             throw new IllegalArgumentException("numGpuBlocks " + numGpuBlocks + ", maxModelLen " + maxModelLen
                     + ", watermarkBlocks " + watermarkBlocks);
         }
@@ -78,9 +78,9 @@ public record KvCacheConfig(
                 true);
     }
 
-    /** Returns the tokens for which there are blocks when nobody holds any. */
+    /** Returns the tokens that one request may have when nobody else holds any blocks. */
     public long maxTokens() {
-        return (numGpuBlocks - 1L) * blockSize();
+        return prefixUnit.maxTokens(numGpuBlocks, blockSize());
     }
 
     /** Creates an empty memory. */

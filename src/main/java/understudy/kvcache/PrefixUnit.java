@@ -8,6 +8,11 @@ public enum PrefixUnit {
         public KvMemory createMemory(KvCacheConfig config) {
             return new KvCacheManager(config);
         }
+
+        @Override
+        public int minBlocks() {
+            return 2;
+        }
     },
     /** A whole prompt together with its last logits (roseinfer's {@code PrefixCache}). */
     PROMPT {
@@ -15,8 +20,24 @@ public enum PrefixUnit {
         public KvMemory createMemory(KvCacheConfig config) {
             return new PromptKvCache(config);
         }
+
+        @Override
+        public int minBlocks() {
+            return 3;
+        }
     };
 
     /** Creates an empty memory. */
     public abstract KvMemory createMemory(KvCacheConfig config);
+
+    /**
+     * Returns the fewest physical blocks that can hold anything: the null block, one to use, and, where equal prompts share
+     * a block that is not full, one for the copy of whoever writes into it.
+     */
+    public abstract int minBlocks();
+
+    /** Returns the tokens of the longest sequence for which {@code numGpuBlocks} are enough. */
+    public long maxTokens(int numGpuBlocks, int blockSize) {
+        return (numGpuBlocks - minBlocks() + 1L) * blockSize;
+    }
 }

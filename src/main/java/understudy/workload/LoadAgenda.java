@@ -31,7 +31,7 @@ public final class LoadAgenda {
     public long nextNanos() {
         var followUp = followUps.peek();
         long followUpNanos = followUp == null ? NEVER : followUp.arrivalNanos();
-        return nextArrival == null ? followUpNanos : Math.min(followUpNanos, nextArrival.arrivalNanos());
+        return nextArrival == null ? followUpNanos : Math.min(followUpNanos, workload.sendNanos(nextArrival));
     }
 
     /** Returns the next request due at {@code nowNanos}, which counts as sent, or null. */
@@ -84,7 +84,7 @@ public final class LoadAgenda {
     private Request pollFirst() {
         var arrival = nextArrival;
         var followUp = followUps.peek();
-        if (arrival != null && (followUp == null || arrival.arrivalNanos() <= followUp.arrivalNanos())) {
+        if (arrival != null && (followUp == null || workload.sendNanos(arrival) <= followUp.arrivalNanos())) {
             nextArrival = workload.next();
             return arrival;
         }

@@ -223,7 +223,7 @@ final class VllmCacheScenariosTest {
 
     private Admission admit(int handle, Prompt prompt) {
         var lookup = new PrefixLookup(handle, prompt, OUTPUT, prompt.length(), true);
-        return kv.admit(new AdmissionRequest(lookup, NO_LIMIT, 0, true, true, false, false));
+        return kv.admit(new AdmissionRequest(lookup, NO_LIMIT, 0, true, true, false, false, prompt.length()));
     }
 
     private void reserve(int handle, int numTokens) {
@@ -238,7 +238,7 @@ final class VllmCacheScenariosTest {
 
     private static AdmissionRequest request(int handle, int[] tokens, int budget, boolean readsCache) {
         var lookup = new PrefixLookup(handle, new Prompt(new TokenIds(tokens)), OUTPUT, tokens.length, readsCache);
-        return new AdmissionRequest(lookup, budget, 0, true, true, false, false);
+        return new AdmissionRequest(lookup, budget, 0, true, true, false, false, tokens.length);
     }
 
     private static KvCacheManager manager(int blockSize, int numBlocks, FreeOrder freeOrder) {

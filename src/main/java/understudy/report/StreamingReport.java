@@ -1,0 +1,74 @@
+package understudy.report;
+
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * Prints a run as roseinfer's {@code benchmark_streaming.py} does, with the same definitions: times begin when a request's
+ * {@code add_request} is called, and throughput counts answer tokens from the first call to the last token. What it says of
+ * model and device is left out.
+ */
+public final class StreamingReport {
+    private static final double NANOS_PER_MILLI = 1e6;
+    private static final double NANOS_PER_SECOND = 1e9;
+
+    private StreamingReport() {}
+
+    /**
+     * Returns the block as text, with a line break at its end.
+     *
+     * @param requests those of the run that {@code report} is about
+     */
+    public static String write(RunReport report, RequestLog requests) {
+        double startNanos = min(requests, RequestRecord::arrivalNanos);
+        double submitNanos = max(requests, RequestRecord::queuedNanos) - startNanos;
+        double wallNanos = max(requests, RequestRecord::lastTokenNanos) - startNanos;
+        double tokensPerSecond = wallNanos > 0 ? report.totalOutputTokens() / (wallNanos / NANOS_PER_SECOND) : 0;
+        var addRequest = LatencyStats.of(values(requests, r -> r.queuedNanos() - r.arrivalNanos()));
+        return "=== streaming benchmark ===\n"
+                + line("Requests: %d", report.numCompleted())
+                + line("Prompt tokens (total): %d", report.totalInputTokens())
+                + line("Completion tokens (total): %d", report.totalOutputTokens())
+                + line("Submit wall: %.6f s", submitNanos / NANOS_PER_SECOND)
+                + percentiles("add_request latency", addRequest, "ms")
+                + percentiles("TTFT", report.ttft(), "ms")
+                + percentiles("TPOT", report.tpot(), "ms/token")
+                + percentiles("ITL", report.itl(), "ms")
+                + percentiles("Latency", report.e2el(), "ms")
+                + line("Throughput (completion,total): %.2f tokens/s", tokensPerSecond);
+    }
+
+    private static String percentiles(String name, LatencyStats stats, String unit) {
+        return line(
+                name + " p50/p95/p99: %.2f/%.2f/%.2f " + unit,
+                stats.p50Nanos() / NANOS_PER_MILLI,
+                stats.p95Nanos() / NANOS_PER_MILLI,
+                stats.p99Nanos() / NANOS_PER_MILLI);
+    }
+
+    private static String line(String format, Object... values) {
+        return String.format(Locale.ROOT, format + "\n", values);
+    }
+
+    private static double min(RequestLog requests, ToDoubleFunction<RequestRecord> value) {
+        return Arrays.stream(values(requests, value)).min().orElse(0);
+    }
+
+    private static double max(RequestLog requests, ToDoubleFunction<RequestRecord> value) {
+        return Arrays.stream(values(requests, value)).max().orElse(0);
+    }
+
+    /** Returns a value of each request that was answered. */
+    private static double[] values(RequestLog requests, ToDoubleFunction<RequestRecord> value) {
+        var values = new double[requests.count(Outcome.COMPLETED)];
+        int size = 0;
+        for (int i = 0; i < requests.size(); i++) {
+            var request = requests.get(i);
+            if (request.outcome() == Outcome.COMPLETED) {
+                values[size++] = value.applyAsDouble(request);
+            }
+        }
+        return values;
+    }
+}
