@@ -181,6 +181,16 @@ final class RunCommandTest {
                 "kv-cache { block-size = 1, num-gpu-blocks = 2 } | which leaves no room for a request",
                 "seed = ${nowhere} | :1: Could not resolve substitution to a value: ${nowhere}",
                 "cluster.replica.number = 2 | :1: unknown key cluster.replica.number",
+                "engine.prefill = serial | is \"serial\", which needs engine.kind = roseinfer",
+                "engine.dedup = prompt | but engine.kind = vllm takes auto, off or blocks",
+                "engine { kind = roseinfer, dedup = blocks } | but engine.kind = roseinfer takes auto, off or prompt",
+                "kv-cache.enable-prefix-caching = false, engine.dedup = blocks"
+                        + " | which needs kv-cache.enable-prefix-caching = true",
+                "engine { kind = roseinfer, async-scheduling = false } | engine.async-scheduling is false, which means nothing",
+                "engine { kind = roseinfer, max-num-batched-tokens = 64 } | means nothing to engine.kind = roseinfer",
+                "engine.kind = roseinfer, router.policy = prefix-aware | but engine.kind = roseinfer publishes none",
+                "engine.kind = roseinfer, kv-cache.num-gpu-blocks = 2 | is 2, must be from 3",
+                "workload { kind = burst, burst.distinct-prompts = -1 } | burst.distinct-prompts is -1, must be from 0",
                 "clock.speed = -1 | must be a number above 0, or max",
                 "engine { | :2: expecting a close"
             })

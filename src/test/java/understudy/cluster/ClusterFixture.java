@@ -11,7 +11,10 @@ import understudy.engine.RequestLimits;
 import understudy.engine.SchedulerConfig;
 import understudy.engine.SchedulingPolicy;
 import understudy.kvcache.BlockHasher;
+import understudy.kvcache.EvictionPolicy;
+import understudy.kvcache.FreeOrder;
 import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.PrefixUnit;
 import understudy.kvcache.Xxh3BlockHasher;
 import understudy.latency.LatencyModel;
 import understudy.latency.LinearLatency;
@@ -31,6 +34,7 @@ final class ClusterFixture {
     int maxNumBatchedTokens = 2048;
     int maxModelLen = 20_000;
     boolean isAsync;
+    boolean sharesWithinStep = true;
     long apiDelayNanos;
     LatencyModel latency = new LinearLatency(5e6, 0, 0, 0);
     RoutingPolicy routing = new RoundRobin();
@@ -48,8 +52,20 @@ final class ClusterFixture {
                 PreemptionVictim.AUTO,
                 isAsync,
                 16,
-                true);
-        var kvCache = KvCacheConfig.ofVllm(hasher, numBlocks, true, maxModelLen);
+                true,
+                sharesWithinStep);
+        var kvCache = new KvCacheConfig(
+                hasher,
+                numBlocks,
+                true,
+                maxModelLen,
+                0,
+                EvictionPolicy.LRU,
+                FreeOrder.UNHASHED_FIRST,
+                false,
+                true,
+                PrefixUnit.BLOCK,
+                sharesWithinStep);
         var limits = new RequestLimits(maxModelLen, kvCache.maxTokens());
         return new ReplicaSpec(scheduler, limits, kvCache, latency, apiDelayNanos, true, 0);
     }
@@ -64,11 +80,21 @@ final class ClusterFixture {
     }
 
     RunRecord run(Workload workload, double speed) {
+        return run(spec(workload), speed);
+    }
+
+    /** Runs a workload on replicas of another kind, as fast as possible. */
+    RunRecord run(Workload workload, ReplicaSpec replica) {
+        var replicas = Collections.nCopies(numReplicas, replica);
+        return run(new ClusterSpec(replicas, routing, kvEventDelay, workload), Double.POSITIVE_INFINITY);
+    }
+
+    private static RunRecord run(ClusterSpec spec, double speed) {
         var result = new CompletableFuture<RunRecord>();
         try (var time = VirtualTime.<Cluster.Command>create(
                 "cluster", clock -> Cluster.create(clock, new Progress(), new Completing(result)))) {
             time.onIdle(() -> result.completeExceptionally(new AssertionError("stalled")));
-            time.system().tell(new Cluster.Start(spec(workload)));
+            time.system().tell(new Cluster.Start(spec));
             time.run(speed);
             return result.join();
         }

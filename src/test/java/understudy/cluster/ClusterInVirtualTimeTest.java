@@ -104,6 +104,37 @@ final class ClusterInVirtualTimeTest {
         assertThat(run.replicas().get(0).stats().numPrefillTokens()).isEqualTo(104);
     }
 
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void withoutSharingWithinAStep_equalPromptsAreComputedUntilAResultIsThere(boolean isAsync) {
+        cluster.sharesWithinStep = false;
+        cluster.isAsync = isAsync;
+        var prompt = SegmentedTokens.EMPTY.append(7, 100);
+
+        var run = cluster.run(
+                workload(request(0, 0, prompt, 60), request(1, 0, prompt, 60), request(2, 11 * MILLI, prompt, 1)));
+
+        // The first two compute all of their 100 tokens; the third one comes after the first results, and hits 6
+        // blocks.
+        assertThat(byId(run, 0).numCachedTokens()).isZero();
+        assertThat(byId(run, 1).numCachedTokens()).isZero();
+        assertThat(byId(run, 2).numCachedTokens()).isEqualTo(96);
+        assertThat(run.replicas().get(0).stats().numPrefillTokens()).isEqualTo(204);
+        assertThat(Invariants.check(run)).isEmpty();
+    }
+
+    @Test
+    void withoutSharingWithinAStep_chunksAndAnswersAreFoundToo() {
+        cluster.sharesWithinStep = false;
+        var prompt = SegmentedTokens.EMPTY.append(7, 4_000);
+        // The answer of 33 tokens, of which the last one is never computed: 4,032 tokens in the cache, 252 blocks.
+        var followUp = prompt.append(-1, 33).append(8, 10);
+
+        var run = cluster.run(workload(request(0, 0, prompt, 33), request(1, 1_000 * MILLI, followUp, 1)));
+
+        assertThat(byId(run, 1).numCachedTokens()).isEqualTo(4_032);
+    }
+
     @Test
     void fullCache_preemptsAndEverythingStillEnds() {
         cluster.numBlocks = 64;

@@ -1,0 +1,105 @@
+package understudy.engine;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+import understudy.kvcache.EvictionPolicy;
+import understudy.kvcache.FreeOrder;
+import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.KvMemory;
+import understudy.kvcache.PrefixUnit;
+import understudy.kvcache.Xxh3BlockHasher;
+
+/** The worker loop of roseinfer with its memory, driven by hand; blocks have 4 tokens. */
+final class RoseinferFixture {
+    int maxBatchSize = 8;
+    PrefillMode prefill = PrefillMode.BATCHED;
+    boolean dedups = true;
+    boolean caches = true;
+    int numBlocks = 1_000;
+    int maxModelLen = 1_000;
+
+    private RoseinferPlanner planner;
+    private KvMemory memory;
+    private long nowNanos;
+
+    /** What one plan computed and sampled, by request id. */
+    record Step(List<Long> computed, int numTokens, List<Long> sampled) {}
+
+    RoseinferPlanner planner() {
+        if (planner == null) {
+            planner = new RoseinferPlanner(new RoseinferConfig(maxBatchSize, prefill, maxModelLen, 4, caches, dedups));
+            memory = new KvCacheConfig(
+                            new Xxh3BlockHasher(4),
+                            numBlocks,
+                            caches,
+                            maxModelLen,
+                            0,
+                            EvictionPolicy.LRU,
+                            FreeOrder.UNHASHED_FIRST,
+                            false,
+                            false,
+                            PrefixUnit.PROMPT,
+                            dedups)
+                    .createMemory();
+        }
+        return planner;
+    }
+
+    KvMemory memory() {
+        planner();
+        return memory;
+    }
+
+    EngineRequest add(long id, int[] prompt, int maxTokens) {
+        return planner().add(EngineFixture.request(id, prompt, maxTokens, 0, OutputScript.ENDLESS), ++nowNanos);
+    }
+
+    /** Adds a request whose prompt nobody else has. */
+    EngineRequest add(long id, int numPromptTokens, int maxTokens) {
+        int first = 1_000 * (int) (id + 1);
+        return add(id, IntStream.range(first, first + numPromptTokens).toArray(), maxTokens);
+    }
+
+    StepPlan plan() {
+        planner().begin(++nowNanos);
+        while (true) {
+            switch (planner.next()) {
+                case RESERVE -> planner.onReserved(memory.reserve(planner.reservation()));
+                case ADMIT -> planner.onAdmission(memory.admit(planner.admissionRequest()));
+                case DONE -> {
+                    return planner.plan();
+                }
+                default -> throw new AssertionError("roseinfer neither preempts nor matches");
+            }
+        }
+    }
+
+    StepResult update(StepPlan plan) {
+        var result = planner.update(plan, ++nowNanos);
+        if (!result.settlement().isEmpty()) {
+            memory.settle(result.settlement().build());
+        }
+        return result;
+    }
+
+    Step step() {
+        var plan = plan();
+        var computed = new ArrayList<Long>();
+        for (int i = 0; i < plan.size(); i++) {
+            if (plan.numScheduledTokens(i) > 0) {
+                computed.add(plan.request(i).request().id());
+            }
+        }
+        int numTokens = plan.totalScheduledTokens();
+        return new Step(computed, numTokens, EngineFixture.ids(update(plan).sampled()));
+    }
+
+    boolean abort(long id) {
+        var aborted = planner().abort(id);
+        if (aborted != null) {
+            memory.free(aborted.handle(), aborted.lastStep());
+        }
+        return aborted != null;
+    }
+}
