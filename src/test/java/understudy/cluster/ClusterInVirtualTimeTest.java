@@ -124,6 +124,19 @@ final class ClusterInVirtualTimeTest {
     }
 
     @Test
+    void withoutSharingWithinAStep_stepsInFlightDoNotCount() {
+        cluster.sharesWithinStep = false;
+        cluster.isAsync = true;
+        var prompt = SegmentedTokens.EMPTY.append(7, 4_000);
+
+        var run = cluster.run(workload(request(0, 0, prompt, 5), request(1, 4 * MILLI, prompt, 1)));
+
+        // At 5 ms the first chunk of 2048 tokens has run, and the second one, planned at 0 ms, begins to.
+        assertThat(byId(run, 1).scheduledNanos()).isEqualTo(5 * MILLI);
+        assertThat(byId(run, 1).numCachedTokens()).isEqualTo(2_048);
+    }
+
+    @Test
     void withoutSharingWithinAStep_chunksAndAnswersAreFoundToo() {
         cluster.sharesWithinStep = false;
         var prompt = SegmentedTokens.EMPTY.append(7, 4_000);
