@@ -1,10 +1,12 @@
 package understudy.app;
 
+import understudy.latency.AllReduceTime;
 import understudy.latency.HostOverhead;
 import understudy.latency.JitteredLatency;
 import understudy.latency.LatencyModel;
 import understudy.latency.LinearLatency;
 import understudy.latency.ProfileLatency;
+import understudy.latency.ProfiledLatency;
 import understudy.latency.RooflineLatency;
 import understudy.workload.RandomStreams;
 
@@ -23,7 +25,8 @@ record LatencySettings(LatencyModel model, long apiDelayNanos, double jitter, De
     private enum Kind {
         LINEAR,
         PROFILE,
-        ROOFLINE
+        ROOFLINE,
+        PROFILED
     }
 
     /** Reads the section, and what {@code kv-cache} says about the hardware. */
@@ -33,6 +36,7 @@ record LatencySettings(LatencyModel model, long apiDelayNanos, double jitter, De
             case LINEAR -> linear(latency.section("linear"));
             case PROFILE -> profile(latency, deployment);
             case ROOFLINE -> roofline(latency, deployment);
+            case PROFILED -> profiled(latency, deployment);
         };
         return new LatencySettings(
                 model, Math.round(latency.nanos("api-delay")), latency.number("jitter", 0, 1), deployment);
@@ -65,11 +69,30 @@ record LatencySettings(LatencyModel model, long apiDelayNanos, double jitter, De
                 Deployment.gpu(latency, deployment).spec(),
                 deployment.tensorParallelSize(),
                 deployment.bytesPerKvElement(),
-                host(latency));
+                host(latency.section("roofline")));
     }
 
-    private static HostOverhead host(Section latency) {
+    private static LatencyModel profiled(Section latency, Deployment deployment) {
+        var llm = Deployment.llm(latency, deployment);
+        int tensorParallelSize = deployment.tensorParallelSize();
+        var allReduce = tensorParallelSize == 1
+                ? AllReduceTime.NONE
+                : AllReduceTime.of(llm, Deployment.gpu(latency, deployment).spec(), tensorParallelSize);
+        var profiled = latency.section("profiled");
+        var tables = KernelFiles.read(profiled);
+        if ((tables.experts() != null) != (llm.feedForward().numExperts() > 0)) {
+            throw latency.unusable(
+                    "llm",
+                    "but latency.profiled.tables has times of "
+                            + (tables.experts() == null
+                                    ? "no experts, and the model has some"
+                                    : "experts, and the model has none"));
+        }
+        return new ProfiledLatency(tables, llm, allReduce, host(profiled));
+    }
+
+    private static HostOverhead host(Section section) {
         return new HostOverhead(
-                latency.nanos("host-per-step") / NANOS_PER_MICRO, latency.nanos("host-per-seq") / NANOS_PER_MICRO);
+                section.nanos("host-per-step") / NANOS_PER_MICRO, section.nanos("host-per-seq") / NANOS_PER_MICRO);
     }
 }

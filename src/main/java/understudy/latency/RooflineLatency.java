@@ -11,16 +11,14 @@ import java.util.List;
  */
 public final class RooflineLatency implements LatencyModel {
     private static final double NANOS_PER_MICRO = 1e3;
-    private static final double BYTES = 2;
 
     private final LlmSpec llm;
     private final GpuSpec gpu;
-    private final int tensorParallelSize;
     private final HostOverhead host;
     private final LayerTime layers;
     private final AttentionTime attention;
     private final Gemm head;
-    private final double allReduceMicrosPerToken;
+    private final AllReduceTime allReduce;
 
     /**
      * Describes the group of GPUs.
@@ -35,20 +33,12 @@ public final class RooflineLatency implements LatencyModel {
             LlmSpec llm, GpuSpec gpu, int tensorParallelSize, double bytesPerKvElement, HostOverhead host) {
         this.llm = llm;
         this.gpu = gpu;
-        this.tensorParallelSize = tensorParallelSize;
         this.host = host;
         layers = new LayerTime(llm, gpu, tensorParallelSize);
         attention = new AttentionTime(llm, gpu, tensorParallelSize, bytesPerKvElement);
         head = Gemm.unquantized(
                 gpu, llm.weights().unquantizedBytes(), (double) llm.vocabSize() / tensorParallelSize, llm.hiddenSize());
-        allReduceMicrosPerToken = tensorParallelSize == 1
-                ? 0
-                : 2.0
-                        * (tensorParallelSize - 1)
-                        / tensorParallelSize
-                        * BYTES
-                        * llm.hiddenSize()
-                        / gpu.busBytesPerMicro();
+        allReduce = AllReduceTime.of(llm, gpu, tensorParallelSize);
     }
 
     @Override
@@ -56,7 +46,7 @@ public final class RooflineLatency implements LatencyModel {
         int numTokens = batch.numTokens();
         double micros = layers.micros(numTokens)
                 + attention.micros(batch)
-                + allReduceMicros(numTokens)
+                + allReduce.micros(numTokens)
                 + headMicros(batch)
                 + host.micros(batch);
         return LatencyModel.roundToNanos(micros * NANOS_PER_MICRO);
@@ -67,20 +57,13 @@ public final class RooflineLatency implements LatencyModel {
         return List.of(
                 share("linear", layers.micros(batch.numTokens())),
                 share("attention", attention.micros(batch)),
-                share("all-reduce", allReduceMicros(batch.numTokens())),
+                share("all-reduce", allReduce.micros(batch.numTokens())),
                 share("head", headMicros(batch)),
                 share("host", host.micros(batch)));
     }
 
     private static Share share(String part, double micros) {
         return new Share(part, micros * NANOS_PER_MICRO);
-    }
-
-    /** Two per layer, after attention and after the feed-forward part. */
-    private double allReduceMicros(double numTokens) {
-        return tensorParallelSize == 1
-                ? 0
-                : 2.0 * llm.numLayers() * (gpu.allReduce().overheadMicros() + allReduceMicrosPerToken * numTokens);
     }
 
     /** Embedding, last norm, head, sampling, and the gathering of logits. */
@@ -91,6 +74,6 @@ public final class RooflineLatency implements LatencyModel {
         return 3 * elementwise.overheadMicros()
                 + bytes / (elementwise.bandwidth() * gpu.bytesPerMicro())
                 + head.micros(numSampled)
-                + (tensorParallelSize > 1 ? gpu.allReduce().overheadMicros() : 0);
+                + allReduce.gatherMicros();
     }
 }

@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** A CSV file with a header line, read row by row; what is wrong in it is reported with file and line. */
-final class CsvTable implements Closeable {
+public final class CsvTable implements Closeable {
     private static final Pattern WHOLE_NUMBER = Pattern.compile("-?[0-9]+");
     private static final Pattern NUMBER = Pattern.compile("[0-9]+(\\.[0-9]*)?([eE][+-]?[0-9]+)?");
 
@@ -24,7 +24,8 @@ final class CsvTable implements Closeable {
     private final Iterator<NamedCsvRecord> rows;
     private @Nullable NamedCsvRecord row;
 
-    CsvTable(Path path) {
+    /** Opens a file, gzip'd or not. */
+    public CsvTable(Path path) {
         file = path.toString();
         reader = CsvReader.builder()
                 .detectBomHeader(true)
@@ -35,7 +36,7 @@ final class CsvTable implements Closeable {
     }
 
     /** Goes to the next row, and returns whether there is one. */
-    boolean next(List<String> requiredColumns) {
+    public boolean next(List<String> requiredColumns) {
         try {
             if (!rows.hasNext()) {
                 return false;
@@ -58,11 +59,12 @@ final class CsvTable implements Closeable {
     }
 
     /** Returns the text of a column, or an empty one if the file has no such column. */
-    String text(String column) {
+    public String text(String column) {
         return current().findField(column).orElse("").strip();
     }
 
-    int wholeNumber(String column, int min) {
+    /** Returns the whole number of a column. */
+    public int wholeNumber(String column, int min) {
         String text = text(column);
         if (WHOLE_NUMBER.matcher(text).matches()) {
             try {
@@ -77,7 +79,8 @@ final class CsvTable implements Closeable {
         throw unusable(column, text, "a whole number of at least " + min);
     }
 
-    double seconds(String column) {
+    /** Returns the seconds of a column, at least 0. */
+    public double seconds(String column) {
         String text = text(column);
         double seconds = NUMBER.matcher(text).matches() ? Double.parseDouble(text) : Double.NaN;
         if (!(seconds >= 0 && seconds <= 1e9)) {
@@ -86,7 +89,8 @@ final class CsvTable implements Closeable {
         return seconds;
     }
 
-    double positive(String column) {
+    /** Returns the number of a column, which is above 0. */
+    public double positive(String column) {
         String text = text(column);
         double number;
         try {
@@ -100,14 +104,16 @@ final class CsvTable implements Closeable {
         return number;
     }
 
-    TraceException unusable(String column, String text, String allowed) {
+    /** Returns the exception for a value that cannot be used. */
+    public TraceException unusable(String column, String text, String allowed) {
         return problem(
                 text.isEmpty()
                         ? column + " is missing, must be " + allowed
                         : column + " is " + text + ", must be " + allowed);
     }
 
-    TraceException problem(String what) {
+    /** Returns the exception for a row that cannot be used. */
+    public TraceException problem(String what) {
         return new TraceException(file, line(), what);
     }
 

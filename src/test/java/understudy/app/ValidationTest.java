@@ -39,6 +39,19 @@ final class ValidationTest {
     }
 
     @Test
+    void rtx4090_kernelTablesMeetTheMeans() {
+        var errors = errorsOf(
+                "conf/validation/rtx-4090-llama-3.1-8b.conf",
+                "latency.model=profiled",
+                "latency.profiled.tables=" + DATA + "/llmservingsim/kernels_rtx4090_llama8b_tp1");
+
+        assertThat(errors).hasSize(10);
+        for (String figure : List.of("Mean TTFT (ms)", "Mean TPOT (ms)", "Mean E2EL (ms)", "Duration (s)")) {
+            assertThat(Math.abs(errors.get(figure))).as(figure).isLessThanOrEqualTo(2);
+        }
+    }
+
+    @Test
     void h200_formulasMeetFortyMeasuredMeans() {
         var run = call("run", "conf/validation/h200-llama-3.3-70b-fp8.conf");
 

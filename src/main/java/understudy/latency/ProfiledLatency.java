@@ -1,0 +1,137 @@
+package understudy.latency;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Predicate;
+
+/**
+ * A step's time from kernel times that were measured inside an engine, interpolated, and summed up over layers. All-reduces
+ * and the host's work, which such tables do not hold, come from formulas.
+ *
+ * <p>Attention was measured with one prefill chunk beside equally long decodes. Of several chunks, the longest-running one
+ * counts with the decodes, each further one adds what it takes beyond the smallest chunk; decodes count with their mean
+ * context.
+ */
+public final class ProfiledLatency implements LatencyModel {
+    /** The kernels of a layer, and how often each runs in it; those that are missing from the tables take no time. */
+    private static final Set<String> PER_LAYER =
+            Set.of("qkv_proj", "qk_norm", "rotary_emb", "o_proj", "gate_up_proj", "act_fn", "down_proj");
+
+    private static final String LAYER_NORM = "layernorm";
+    private static final double NANOS_PER_MICRO = 1e3;
+
+    private final KernelTables tables;
+    private final LlmSpec llm;
+    private final AllReduceTime allReduce;
+    private final HostOverhead host;
+    private final KernelTable[] layerKernels;
+    private final KernelTable[] otherKernels;
+    private final KernelTable[] samplingKernels;
+    private final int smallestChunk;
+
+    /**
+     * Describes the group of GPUs.
+     *
+     * @param tables of one of them
+     * @param llm the model, for its number of layers and experts
+     * @param allReduce the exchange between them
+     * @param host what a step costs beside the GPU's work
+     */
+    public ProfiledLatency(KernelTables tables, LlmSpec llm, AllReduceTime allReduce, HostOverhead host) {
+        this.tables = tables;
+        this.llm = llm;
+        this.allReduce = allReduce;
+        this.host = host;
+        layerKernels = kernels(PER_LAYER::contains);
+        otherKernels = kernels(name -> !PER_LAYER.contains(name) && !name.equals(LAYER_NORM));
+        samplingKernels = tables.perSequence().values().toArray(KernelTable[]::new);
+        smallestChunk = tables.attention().firstKeyAbove(0);
+    }
+
+    @Override
+    public long stepNanos(BatchShape batch) {
+        double micros = linearMicros(batch.numTokens())
+                + llm.numLayers() * attentionMicros(batch)
+                + allReduce.micros(batch.numTokens())
+                + headMicros(batch)
+                + host.micros(batch);
+        return LatencyModel.roundToNanos(micros * NANOS_PER_MICRO);
+    }
+
+    @Override
+    public List<Share> explain(BatchShape batch) {
+        return List.of(
+                new Share("linear", linearMicros(batch.numTokens()) * NANOS_PER_MICRO),
+                new Share("attention", llm.numLayers() * attentionMicros(batch) * NANOS_PER_MICRO),
+                new Share("all-reduce", allReduce.micros(batch.numTokens()) * NANOS_PER_MICRO),
+                new Share("head", headMicros(batch) * NANOS_PER_MICRO),
+                new Share("host", host.micros(batch) * NANOS_PER_MICRO));
+    }
+
+    private KernelTable[] kernels(Predicate<String> isWanted) {
+        return tables.dense().entrySet().stream()
+                .filter(entry -> isWanted.test(entry.getKey()))
+                .map(Map.Entry::getValue)
+                .toArray(KernelTable[]::new);
+    }
+
+    private double linearMicros(int numTokens) {
+        double perLayer = sum(layerKernels, numTokens) + 2 * norm(numTokens);
+        var experts = tables.experts();
+        if (experts != null) {
+            var ffn = llm.feedForward();
+            double idleShare = 1 - (double) ffn.numExpertsPerToken() / ffn.numExperts();
+            double inUse = ffn.numExperts() * (1 - Math.pow(idleShare, numTokens));
+            perLayer += experts.micros(numTokens, inUse);
+        }
+        return llm.numLayers() * perLayer;
+    }
+
+    private double norm(int numTokens) {
+        var table = tables.dense().get(LAYER_NORM);
+        return table == null ? 0 : table.micros(numTokens);
+    }
+
+    private double headMicros(BatchShape batch) {
+        double once = sum(otherKernels, batch.numTokens()) + allReduce.gatherMicros();
+        return batch.numSampled() == 0 ? once : once + sum(samplingKernels, batch.numSampled());
+    }
+
+    private static double sum(KernelTable[] kernels, double x) {
+        double micros = 0;
+        for (var kernel : kernels) {
+            micros += kernel.micros(x);
+        }
+        return micros;
+    }
+
+    private double attentionMicros(BatchShape batch) {
+        int numDecodes = batch.numDecodes();
+        double kvDecode = numDecodes == 0 ? 0 : (double) batch.decodeKvTokens() / numDecodes - 1;
+        if (batch.numChunks() == 0) {
+            return attention(0, 0, numDecodes, kvDecode);
+        }
+        double longest = 0;
+        double sum = 0;
+        int longestChunk = 0;
+        for (int i = 0; i < batch.numChunks(); i++) {
+            double alone = attention(batch.chunkTokens(i), batch.chunkContextTokens(i), 0, 0);
+            sum += alone;
+            if (alone > longest) {
+                longest = alone;
+                longestChunk = i;
+            }
+        }
+        double others = sum - longest - (batch.numChunks() - 1) * attention(smallestChunk, 0, 0, 0);
+        double mixed = attention(
+                batch.chunkTokens(longestChunk), batch.chunkContextTokens(longestChunk), numDecodes, kvDecode);
+        return mixed + Math.max(0, others);
+    }
+
+    /** A chunk below the smallest measured one takes as long as that: no chunk at all is another kernel. */
+    private double attention(int chunk, int kvPrefill, int numDecodes, double kvDecode) {
+        int atLeast = chunk == 0 ? 0 : Math.max(chunk, smallestChunk);
+        return tables.attention().micros(atLeast, kvPrefill, numDecodes, kvDecode);
+    }
+}
