@@ -45,7 +45,8 @@ import understudy.workload.Workload;
             "  understudy run conf/demo.conf",
             "  understudy run conf/demo.conf --set router.policy=round-robin --seed 7 --json -",
             "  understudy run conf/mooncake.conf --set workload.trace=conversation_trace.jsonl --out results",
-            "  understudy run conf/demo.conf --dry-run"
+            "  understudy run conf/demo.conf --dry-run",
+            "  understudy run conf/validation/rtx-4090-llama-3.1-8b.conf --explain-step 32x1@1000,1x512"
         })
 final class RunCommand implements Callable<Integer> {
     private static final long PROGRESS_MILLIS = 100;
@@ -88,11 +89,22 @@ final class RunCommand implements Callable<Integer> {
     @Option(names = "--dry-run", description = "Checks the scenario and prints it with all defaults; runs nothing.")
     private boolean dryRun;
 
+    @Option(
+            names = "--explain-step",
+            paramLabel = "BATCH",
+            description =
+                    "Prints where the time of one step goes and runs nothing: groups of SEQUENCESxTOKENS@CONTEXT.")
+    private @Nullable String explainedBatch;
+
     @Override
     public Integer call() throws Exception {
         var files = ReportFiles.checked(STDOUT.equals(jsonFile) ? null : jsonFile, outDirectory);
         if (dryRun) {
             return dryRun(load());
+        }
+        if (explainedBatch != null) {
+            print(StepExplanation.table(Scenario.read(load()).latency().model(), explainedBatch));
+            return 0;
         }
         // The actor system comes up while the scenario is read; that saves a good part of a short run's time.
         var starting = CompletableFuture.supplyAsync(Emulation::new);
@@ -102,6 +114,9 @@ final class RunCommand implements Callable<Integer> {
                 return print(new MeasuredCells(config).run());
             }
             var checked = checked(config);
+            checked.scenario
+                    .warnings()
+                    .forEach(warning -> command.commandLine().getErr().println(warning));
             try (checked.workload) {
                 return run(starting.join(), checked, files);
             }

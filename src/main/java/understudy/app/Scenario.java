@@ -1,10 +1,12 @@
 package understudy.app;
 
 import com.typesafe.config.Config;
+import java.util.List;
 import java.util.stream.IntStream;
 import understudy.cluster.ClusterSpec;
 import understudy.cluster.ReplicaSpec;
 import understudy.engine.RequestLimits;
+import understudy.latency.ProfiledLatency;
 import understudy.workload.RandomStreams;
 import understudy.workload.Workload;
 
@@ -51,6 +53,16 @@ record Scenario(
                 root.section("workload"),
                 root.section("clock").positive("speed", "max"),
                 root.section("report").bool("save-detailed"));
+    }
+
+    /** Returns what the user should know before believing the results, a line each. */
+    List<String> warnings() {
+        return latency.model() instanceof ProfiledLatency profiled
+                ? profiled.warnings(
+                        engine.scheduler().maxNumBatchedTokens(),
+                        engine.scheduler().maxNumSeqs(),
+                        engine.scheduler().maxModelLen())
+                : List.of();
     }
 
     /** Returns {@code config}, from which this was read, with values in place of words such as {@code auto}. */

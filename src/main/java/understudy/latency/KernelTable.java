@@ -76,6 +76,18 @@ public final class KernelTable {
         return keys[keys.length - 1];
     }
 
+    /** Returns the largest value that the last number was measured with. */
+    int maxLastKey() {
+        int max = 0;
+        if (children == null) {
+            return maxKey();
+        }
+        for (var child : children) {
+            max = Math.max(max, child.maxLastKey());
+        }
+        return max;
+    }
+
     /** Returns the smallest value of the first number that is above {@code bound}, or {@code bound} if none is. */
     int firstKeyAbove(int bound) {
         for (int key : keys) {

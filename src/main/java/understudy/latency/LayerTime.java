@@ -34,7 +34,7 @@ final class LayerTime {
         expertDown = Gemm.ofExperts(gpu, llm.expertWeights(), perToken, hidden, width);
         fixedMicros = gpu.elementwise().overheadMicros() * numElementwiseKernels();
         perTokenMicros = elementwiseBytes() / (gpu.elementwise().bandwidth() * gpu.bytesPerMicro());
-        logIdleShare = ffn.numExperts() == 0 ? 0 : Math.log1p(-(double) perToken / ffn.numExperts());
+        logIdleShare = ffn.numExperts() == 0 ? 0 : StrictMath.log1p(-(double) perToken / ffn.numExperts());
     }
 
     /** Returns the time of all layers for a step of so many tokens. */
@@ -49,7 +49,7 @@ final class LayerTime {
     }
 
     private double expertMicros(double numTokens) {
-        double expertsInUse = llm.feedForward().numExperts() * -Math.expm1(numTokens * logIdleShare);
+        double expertsInUse = llm.feedForward().numExperts() * -StrictMath.expm1(numTokens * logIdleShare);
         return expertUp.micros(numTokens, expertsInUse) + expertDown.micros(numTokens, expertsInUse);
     }
 

@@ -1,5 +1,6 @@
 package understudy.latency;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -69,6 +70,32 @@ public final class ProfiledLatency implements LatencyModel {
                 new Share("host", host.micros(batch) * NANOS_PER_MICRO));
     }
 
+    /**
+     * Returns a line for each bound of the scheduler that lies beyond what was measured, where times are extrapolated.
+     *
+     * @param maxTokens most tokens of a step
+     * @param maxSequences most sequences of a step
+     * @param maxContext most tokens of a sequence
+     */
+    public List<String> warnings(int maxTokens, int maxSequences, int maxContext) {
+        var lines = new ArrayList<String>();
+        warn(lines, "steps of up to " + maxTokens + " tokens", maxTokens, tables.maxTokens());
+        warn(lines, "steps of up to " + maxSequences + " sequences", maxSequences, tables.maxSequences());
+        warn(
+                lines,
+                "sequences of up to " + maxContext + " tokens",
+                maxContext,
+                tables.attention().maxLastKey());
+        return lines;
+    }
+
+    private static void warn(List<String> lines, String what, int bound, int measured) {
+        if (bound > measured) {
+            lines.add(
+                    "latency.profiled: " + what + ", measured up to " + measured + "; beyond, times are extrapolated");
+        }
+    }
+
     private KernelTable[] kernels(Predicate<String> isWanted) {
         return tables.dense().entrySet().stream()
                 .filter(entry -> isWanted.test(entry.getKey()))
@@ -82,7 +109,7 @@ public final class ProfiledLatency implements LatencyModel {
         if (experts != null) {
             var ffn = llm.feedForward();
             double idleShare = 1 - (double) ffn.numExpertsPerToken() / ffn.numExperts();
-            double inUse = ffn.numExperts() * (1 - Math.pow(idleShare, numTokens));
+            double inUse = ffn.numExperts() * (1 - StrictMath.pow(idleShare, numTokens));
             perLayer += experts.micros(numTokens, inUse);
         }
         return llm.numLayers() * perLayer;
