@@ -4,6 +4,7 @@ import com.typesafe.config.Config;
 import com.typesafe.config.ConfigValue;
 import com.typesafe.config.ConfigValueFactory;
 import java.util.List;
+import understudy.engine.ContextOverflow;
 import understudy.engine.PlannerConfig;
 import understudy.engine.PreemptionVictim;
 import understudy.engine.PrefillMode;
@@ -14,7 +15,9 @@ import understudy.kvcache.BlockHasher;
 import understudy.kvcache.CborBlockHasher;
 import understudy.kvcache.EvictionPolicy;
 import understudy.kvcache.FreeOrder;
+import understudy.kvcache.FullHit;
 import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.PrefixOptions;
 import understudy.kvcache.Xxh3BlockHasher;
 
 /**
@@ -23,8 +26,10 @@ import understudy.kvcache.Xxh3BlockHasher;
  * @param kind which engine a replica runs
  * @param scheduler settings of its scheduler
  * @param kvCache sizes and switches of its KV memory
+ * @param contextOverflow what becomes of requests that are too long
  */
-record EngineSettings(EngineKind kind, PlannerConfig scheduler, KvCacheConfig kvCache) {
+record EngineSettings(
+        EngineKind kind, PlannerConfig scheduler, KvCacheConfig kvCache, ContextOverflow contextOverflow) {
     private static final int MAX_BLOCKS = 100_000_000;
     private static final int MAX_SEQS = 1_000_000;
     private static final int MAX_TOKENS = 100_000_000;
@@ -61,7 +66,8 @@ record EngineSettings(EngineKind kind, PlannerConfig scheduler, KvCacheConfig kv
         var memory = memory(kind, engine, kvCache, recordsKvEvents, deployment);
         var scheduler =
                 kind == EngineKind.ROSEINFER ? roseinfer(engine, kvCache, memory) : vllm(engine, memory, deployment);
-        return new EngineSettings(kind, scheduler, memory);
+        return new EngineSettings(
+                kind, scheduler, memory, engine.choice("context-window-exceeded", ContextOverflow.class));
     }
 
     private static KvCacheConfig memory(
@@ -87,7 +93,8 @@ record EngineSettings(EngineKind kind, PlannerConfig scheduler, KvCacheConfig kv
                 kvCache.bool("promote-full-blocks"),
                 recordsKvEvents,
                 kind.prefixUnit(),
-                kind.sharesWithinStep(engine, cachesPrefixes));
+                kind.sharesWithinStep(engine, cachesPrefixes),
+                new PrefixOptions(engine.choice("full-hit", FullHit.class), kvCache.bool("cache-generated-blocks")));
     }
 
     private static PlannerConfig roseinfer(Section engine, Section kvCache, KvCacheConfig memory) {

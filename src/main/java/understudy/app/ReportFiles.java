@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import org.jspecify.annotations.Nullable;
+import understudy.report.PrefixCacheEventsCsv;
 import understudy.report.RequestLog;
 import understudy.report.RequestsCsv;
 
@@ -18,7 +19,7 @@ import understudy.report.RequestsCsv;
  * Writes what a run leaves behind; each file appears complete or not at all.
  *
  * @param json where the report goes as JSON, or null
- * @param directory where {@code report.json} and {@code requests.csv} go, or null
+ * @param directory where {@code report.json}, {@code requests.csv} and {@code prefix_cache_events.csv} go, or null
  */
 record ReportFiles(@Nullable Path json, @Nullable Path directory) {
 
@@ -70,6 +71,7 @@ record ReportFiles(@Nullable Path json, @Nullable Path directory) {
             throw new ScenarioException(option + ": " + existing + " cannot be written");
         }
         requireWritable(option, wanted.resolve("requests.csv"));
+        requireWritable(option, wanted.resolve("prefix_cache_events.csv"));
         requireWritable(option, wanted.resolve("report.json"));
     }
 
@@ -91,6 +93,7 @@ record ReportFiles(@Nullable Path json, @Nullable Path directory) {
         if (directory != null) {
             Files.createDirectories(directory);
             write(directory.resolve("requests.csv"), out -> RequestsCsv.write(requests, out));
+            write(directory.resolve("prefix_cache_events.csv"), out -> PrefixCacheEventsCsv.write(requests, out));
             write(directory.resolve("report.json"), out -> out.write(report));
         }
         if (json != null) {

@@ -79,7 +79,10 @@ record Scenario(
     /** Returns the cluster to build for a workload. */
     ClusterSpec clusterSpec(Workload openWorkload) {
         var limits = new RequestLimits(
-                engine.scheduler().maxModelLen(), engine.kvCache().maxTokens());
+                engine.scheduler().maxModelLen(),
+                engine.kvCache().maxTokens(),
+                engine.contextOverflow(),
+                engine.kvCache().blockSize());
         var replicas = IntStream.range(0, numReplicas)
                 .mapToObj(replica -> new ReplicaSpec(
                         engine.scheduler(),

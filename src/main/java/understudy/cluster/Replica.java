@@ -137,7 +137,7 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
     }
 
     private Behavior<Command> onSubmit(Submit submit) {
-        var request = submit.request;
+        var request = engine.fit(submit.request);
         counters.onRequest();
         var refusal = engine.refusal(request);
         if (refusal.isPresent()) {

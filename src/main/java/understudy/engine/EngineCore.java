@@ -31,6 +31,11 @@ public final class EngineCore {
         return planner;
     }
 
+    /** Returns a request as it can be served, if it can. */
+    public Request fit(Request request) {
+        return limits.fit(request);
+    }
+
     /** Returns why a request can never be served, or empty if it can. */
     public Optional<String> refusal(Request request) {
         return limits.refusal(request);

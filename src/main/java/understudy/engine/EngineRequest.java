@@ -2,6 +2,7 @@ package understudy.engine;
 
 import org.jspecify.annotations.Nullable;
 import understudy.kvcache.Admission;
+import understudy.kvcache.PrefixCacheEvents;
 
 /**
  * A request inside a scheduler: how far it has come, and when. Only its {@link Planner} changes it.
@@ -43,6 +44,7 @@ public final class EngineRequest {
 
     int numPreemptions;
     int numCachedTokens;
+    PrefixCacheEvents prefixCacheEvents = PrefixCacheEvents.NONE;
     long scheduledNanos;
     long firstTokenNanos;
     long lastTokenNanos;
@@ -98,6 +100,11 @@ public final class EngineRequest {
     /** Returns the prompt tokens found in the cache at the first admission. */
     public int numCachedTokens() {
         return numCachedTokens;
+    }
+
+    /** Returns what the look into the prefix cache at the first admission has come to. */
+    public PrefixCacheEvents prefixCacheEvents() {
+        return prefixCacheEvents;
     }
 
     /** Returns when the request entered the waiting queue, in virtual nanoseconds. */
@@ -159,11 +166,13 @@ public final class EngineRequest {
 
     void onAdmitted(Admission.Admitted admission, long atNanos, int blockSize) {
         status = RequestStatus.RUNNING;
-        numComputedTokens = admission.numCachedTokens();
+        // After a full hit the last token is run as a decode, for the logits of the first answer token.
+        numComputedTokens = Math.min(admission.numCachedTokens(), numTokens() - 1);
         onBlocksGranted(numComputedTokens + admission.numScheduledTokens(), blockSize);
         if (numPreemptions == 0) {
             scheduledNanos = atNanos;
             numCachedTokens = admission.numCachedTokens();
+            prefixCacheEvents = admission.events();
         }
     }
 

@@ -37,6 +37,11 @@ public record Request(
         return new Request(id, name, otherArrivalNanos, prompt, sampling, priority, output);
     }
 
+    /** Returns the same request with another prompt. */
+    Request withPrompt(Prompt other) {
+        return new Request(id, name, arrivalNanos, other, sampling, priority, output);
+    }
+
     /** Returns the most output tokens that the sender accepts. */
     public int maxTokens() {
         return sampling.maxTokens();

@@ -7,10 +7,31 @@ import java.util.Optional;
  *
  * @param maxModelLen longest sequence in tokens, prompt and output together
  * @param maxKvTokens tokens for which there are blocks when nothing else runs
+ * @param overflow what becomes of a longer one
+ * @param blockSize tokens per KV block, at least 1
  */
-public record RequestLimits(int maxModelLen, long maxKvTokens) {
+public record RequestLimits(int maxModelLen, long maxKvTokens, ContextOverflow overflow, int blockSize) {
     /** Turns nothing away: what the scheduler gets, it has to cope with. */
     public static final RequestLimits NONE = new RequestLimits(Integer.MAX_VALUE, Long.MAX_VALUE);
+
+    /** Creates limits beyond which requests are rejected. */
+    public RequestLimits(int maxModelLen, long maxKvTokens) {
+        this(maxModelLen, maxKvTokens, ContextOverflow.REJECT, 1);
+    }
+
+    /**
+     * Returns the request, or with {@link ContextOverflow#TRUNCATE_OLDEST} one whose prompt has lost as many whole blocks
+     * at its beginning as it takes to fit; unchanged if not even that would help.
+     */
+    public Request fit(Request request) {
+        long numPrompt = request.prompt().length();
+        long excess = numPrompt + request.maxTokens() - Math.min(maxModelLen, maxKvTokens);
+        long dropped = (excess + blockSize - 1) / blockSize * blockSize;
+        if (overflow == ContextOverflow.REJECT || excess <= 0 || dropped >= numPrompt) {
+            return request;
+        }
+        return request.withPrompt(request.prompt().withoutFirst((int) dropped));
+    }
 
     /** Returns why a request can never be served, or empty if it can. */
     public Optional<String> refusal(Request request) {

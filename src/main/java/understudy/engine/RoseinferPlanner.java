@@ -93,7 +93,7 @@ public final class RoseinferPlanner implements Planner {
                 head.numTokens(),
                 !request.sampling().skipReadingPrefixCache());
         return new AdmissionRequest(
-                lookup, Integer.MAX_VALUE, 0, false, true, sessions.size() > 0, false, head.maxTotalTokens());
+                lookup, Integer.MAX_VALUE, 0, false, true, sessions.size() > 0, nowNanos, false, head.maxTotalTokens());
     }
 
     /** A request that does not fit ends the round; it waits, with all behind it, until others have ended. */

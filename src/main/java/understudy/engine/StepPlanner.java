@@ -150,6 +150,7 @@ public final class StepPlanner implements Planner {
                 config.enableChunkedPrefill(),
                 config.reserveFullSequence(),
                 running.size() > 0,
+                nowNanos,
                 head.isPreempted(),
                 head.maxTotalTokens());
     }

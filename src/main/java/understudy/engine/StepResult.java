@@ -41,12 +41,12 @@ public final class StepResult {
         return settlement;
     }
 
-    void begin(long step) {
+    void begin(long step, long atNanos) {
         sampled.clear();
         finished.clear();
         gapNanos.clear();
         gapCounts.clear();
-        settlement.begin(step);
+        settlement.begin(step, atNanos);
     }
 
     void addGap(long nanos) {

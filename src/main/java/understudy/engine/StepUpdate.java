@@ -18,7 +18,7 @@ final class StepUpdate {
     }
 
     StepResult apply(StepPlan plan, long atNanos) {
-        result.begin(plan.step());
+        result.begin(plan.step(), atNanos);
         for (int i = 0; i < plan.size(); i++) {
             var request = plan.request(i);
             if (request.isFinished() || plan.isOutdated(i)) {
@@ -30,7 +30,7 @@ final class StepUpdate {
             if (!plan.isPartial(i)) {
                 append(request, isStale, numTokensToCache, atNanos);
             } else if (numTokensToCache > 0) {
-                result.settlement().add(request.handle(), numTokensToCache, false);
+                result.settlement().add(request.handle(), numTokensToCache, request.numTokens(), false);
             }
         }
         if (!result.finished().isEmpty()) {
@@ -66,7 +66,7 @@ final class StepUpdate {
             result.addFinished(request);
         }
         if (finishReason != null || numTokensToCache > 0) {
-            result.settlement().add(request.handle(), numTokensToCache, finishReason != null);
+            result.settlement().add(request.handle(), numTokensToCache, request.numTokens(), finishReason != null);
         }
     }
 

@@ -9,6 +9,7 @@ package understudy.kvcache;
  * @param enableChunkedPrefill whether a prompt may be cut to fit the budget
  * @param reserveFullSequence whether all known tokens must fit into free blocks, not only those of this step
  * @param isAnythingRunning whether other requests run, for whose growth the watermark is kept
+ * @param atNanos virtual time of the question
  * @param isResumed whether the request was preempted before; its lookups are counted apart
  * @param maxTotalTokens length of prompt and answer together if the answer is as long as it may be
  */
@@ -19,10 +20,21 @@ public record AdmissionRequest(
         boolean enableChunkedPrefill,
         boolean reserveFullSequence,
         boolean isAnythingRunning,
+        long atNanos,
         boolean isResumed,
         int maxTotalTokens) {
 
     int numTokens() {
         return lookup.numTokens();
+    }
+
+    /**
+     * Returns how many tokens to compute now if the first {@code numCachedTokens} are found: at least 1, or 0 if the
+     * prompt does not fit the budget and may not be cut.
+     */
+    int tokensNow(int numCachedTokens) {
+        int wanted = Math.max(1, numTokens() - numCachedTokens);
+        int limited = longPrefillTokenThreshold > 0 ? Math.min(wanted, longPrefillTokenThreshold) : wanted;
+        return !enableChunkedPrefill && limited > maxTokensNow ? 0 : Math.min(limited, maxTokensNow);
     }
 }

@@ -16,6 +16,7 @@ package understudy.kvcache;
  * @param prefixUnit what is found as a whole, or not at all
  * @param sharesWithinStep whether content can be found as soon as there are blocks for it, by later requests of the step
  *     that computes it, as in vLLM; else it is found only after that step's result
+ * @param prefixes how prefixes are kept and found again
  */
 public record KvCacheConfig(
         BlockHasher hasher,
@@ -28,7 +29,8 @@ public record KvCacheConfig(
         boolean promotesFullBlocks,
         boolean recordsEvents,
         PrefixUnit prefixUnit,
-        boolean sharesWithinStep) {
+        boolean sharesWithinStep,
+        PrefixOptions prefixes) {
 
     /** Checks the ranges. */
     public KvCacheConfig {
@@ -60,7 +62,8 @@ public record KvCacheConfig(
                 promotesFullBlocks,
                 recordsEvents,
                 PrefixUnit.BLOCK,
-                true);
+                true,
+                PrefixOptions.VLLM);
     }
 
     /** Returns a cache that works as vLLM V1 does by default, and records events. */
@@ -75,7 +78,10 @@ public record KvCacheConfig(
                 EvictionPolicy.LRU,
                 FreeOrder.UNHASHED_FIRST,
                 false,
-                true);
+                true,
+                PrefixUnit.BLOCK,
+                true,
+                PrefixOptions.VLLM);
     }
 
     /** Returns the tokens that one request may have when nobody else holds any blocks. */

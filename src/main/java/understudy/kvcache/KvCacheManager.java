@@ -21,6 +21,8 @@ public final class KvCacheManager implements KvMemory {
     private final int blockSize;
     private final KvEventLog events;
     private final BlockPool pool;
+    private final int numTokensToRecompute;
+    private final boolean cachesGenerated;
     private final RefusalMemory refusal = new RefusalMemory();
     private @Nullable KvSequence[] sequences = new @Nullable KvSequence[64];
     private int[] hits = new int[64];
@@ -34,6 +36,8 @@ public final class KvCacheManager implements KvMemory {
         blockSize = config.blockSize();
         events = new KvEventLog(config.recordsEvents());
         pool = new BlockPool(config, events);
+        numTokensToRecompute = config.prefixes().fullHit() == FullHit.RECOMPUTE_LAST_TOKEN ? 1 : 0;
+        cachesGenerated = config.prefixes().cachesGeneratedBlocks();
     }
 
     @Override
@@ -43,21 +47,16 @@ public final class KvCacheManager implements KvMemory {
         }
         var sequence = lookUp(request.lookup());
         int numHitTokens = numHits * blockSize;
-        int wanted = request.numTokens() - numHitTokens;
-        int threshold = request.longPrefillTokenThreshold();
-        int limited = threshold > 0 ? Math.min(wanted, threshold) : wanted;
-        if (!request.enableChunkedPrefill() && limited > request.maxTokensNow()) {
+        int scheduled = request.tokensNow(numHitTokens);
+        int numComputedAfter = Math.min(numHitTokens + scheduled, request.numTokens());
+        if (scheduled == 0 || !fits(request, sequence, numComputedAfter)) {
             return REFUSED;
         }
-        int scheduled = Math.min(limited, request.maxTokensNow());
-        if (!fits(request, sequence, numHitTokens + scheduled)) {
-            return REFUSED;
-        }
-        attach(sequence, numHitTokens + scheduled, request.numTokens());
+        attach(sequence, numComputedAfter, request.numTokens());
         if (config.enablePrefixCaching()) {
             stats = stats.plus(request.isResumed(), request.numTokens(), numHitTokens);
         }
-        return new Admission.Admitted(numHitTokens, scheduled);
+        return new Admission.Admitted(numHitTokens, scheduled, events(request, numHitTokens));
     }
 
     @Override
@@ -180,14 +179,14 @@ public final class KvCacheManager implements KvMemory {
         return sequence;
     }
 
-    /** Finds the leading full blocks that are cached; the last token is never looked up, since it must be computed. */
+    /** Finds the leading full blocks that are cached; in vLLM never the last token, since it must be computed. */
     private KvSequence lookUp(PrefixLookup request) {
         var sequence = sequenceOf(request);
         numHits = 0;
         if (!config.enablePrefixCaching() || !request.readsCache()) {
             return sequence;
         }
-        int maxHits = (request.numTokens() - 1) / blockSize;
+        int maxHits = maxHits(request.numTokens());
         if (maxHits > hits.length) {
             hits = new int[maxHits * 2];
         }
@@ -199,6 +198,18 @@ public final class KvCacheManager implements KvMemory {
             hits[numHits++] = block;
         }
         return sequence;
+    }
+
+    private int maxHits(int numTokens) {
+        return (numTokens - numTokensToRecompute) / blockSize;
+    }
+
+    private PrefixCacheEvents events(AdmissionRequest request, int numHitTokens) {
+        if (!config.enablePrefixCaching() || !request.lookup().readsCache()) {
+            return PrefixCacheEvents.NONE;
+        }
+        var events = PrefixCacheEvents.ofContent(request.lookup().prompt().turn(), numHitTokens);
+        return numHitTokens == request.numTokens() ? events.and(PrefixCacheEvent.FULL_HIT_NO_PREFILL_NEEDED) : events;
     }
 
     private boolean fits(AdmissionRequest request, KvSequence sequence, int numComputedAfter) {
@@ -216,7 +227,7 @@ public final class KvCacheManager implements KvMemory {
 
     private void rememberRefusal(AdmissionRequest request, KvSequence sequence, int numBlocks, int numEvictable) {
         boolean mayRead = config.enablePrefixCaching() && request.lookup().readsCache();
-        boolean couldHitMore = mayRead && numHits < (request.numTokens() - 1) / blockSize;
+        boolean couldHitMore = mayRead && numHits < maxHits(request.numTokens());
         long missedHash = couldHitMore ? sequence.hashOf(numHits) : 0;
         int numHitsInUse = numHits - numEvictable;
         refusal.remember(request, pool, numBlocks, numHitsInUse, couldHitMore, missedHash);
@@ -259,7 +270,7 @@ public final class KvCacheManager implements KvMemory {
 
     /** Puts newly full blocks into the prefix table, and returns how many. */
     private int cache(KvSequence sequence, int numTokens) {
-        int numFull = numTokens / blockSize;
+        int numFull = (cachesGenerated ? numTokens : Math.min(numTokens, sequence.numPromptTokens())) / blockSize;
         int first = sequence.numCachedBlocks();
         if (!config.enablePrefixCaching() || numFull <= first) {
             return 0;

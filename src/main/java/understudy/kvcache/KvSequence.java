@@ -32,6 +32,10 @@ class KvSequence implements TokenSource {
         return index < promptLength ? prompt.tokens().tokenAt(index) : output.tokenAt(index - promptLength);
     }
 
+    int numPromptTokens() {
+        return prompt.length();
+    }
+
     int numBlocks() {
         return numBlocks;
     }

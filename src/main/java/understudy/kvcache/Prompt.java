@@ -12,6 +12,7 @@ public final class Prompt {
     private final TokenSequence tokens;
     private final String loraName;
     private final String cacheSalt;
+    private final SessionTurn turn;
     private @Nullable Hashed hashed;
 
     /**
@@ -20,19 +21,31 @@ public final class Prompt {
      * @param tokens at least one token
      * @param loraName the LoRA adapter's name, or empty for the base model
      * @param cacheSalt keeps this prompt's blocks from those with another salt, or empty
+     * @param turn the place in a conversation
      */
-    public Prompt(TokenSequence tokens, String loraName, String cacheSalt) {
+    public Prompt(TokenSequence tokens, String loraName, String cacheSalt, SessionTurn turn) {
         if (tokens.length() < 1) {
             throw new IllegalArgumentException("a prompt needs at least one token");
         }
         this.tokens = tokens;
         this.loraName = loraName;
         this.cacheSalt = cacheSalt;
+        this.turn = turn;
+    }
+
+    /** Creates a prompt that belongs to no conversation. */
+    public Prompt(TokenSequence tokens, String loraName, String cacheSalt) {
+        this(tokens, loraName, cacheSalt, SessionTurn.NONE);
     }
 
     /** Creates a prompt for the base model, without a salt. */
     public Prompt(TokenSequence tokens) {
-        this(tokens, "", "");
+        this(tokens, SessionTurn.NONE);
+    }
+
+    /** Creates a prompt for the base model, without a salt, as a turn of a conversation. */
+    public Prompt(TokenSequence tokens, SessionTurn turn) {
+        this(tokens, "", "", turn);
     }
 
     /** Returns the number of tokens, at least 1. */
@@ -50,6 +63,15 @@ public final class Prompt {
 
     public String cacheSalt() {
         return cacheSalt;
+    }
+
+    public SessionTurn turn() {
+        return turn;
+    }
+
+    /** Returns this prompt without its first {@code count} tokens, fewer than it has. */
+    public Prompt withoutFirst(int count) {
+        return new Prompt(new TokenSuffix(tokens, count), loraName, cacheSalt, turn.truncatedBy(count));
     }
 
     /** Returns the hashes of all full blocks, in order. Callers share the array and must not change it. */

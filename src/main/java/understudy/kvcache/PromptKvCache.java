@@ -59,7 +59,15 @@ final class PromptKvCache implements KvMemory {
         if (config.enablePrefixCaching()) {
             stats = stats.plus(request.isResumed(), numPromptTokens, numCached);
         }
-        return new Admission.Admitted(numCached, numPromptTokens - numCached);
+        return new Admission.Admitted(numCached, numPromptTokens - numCached, events(request.lookup(), numCached));
+    }
+
+    private PrefixCacheEvents events(PrefixLookup lookup, int numCached) {
+        if (!mayRead(lookup)) {
+            return PrefixCacheEvents.NONE;
+        }
+        var events = PrefixCacheEvents.ofContent(lookup.prompt().turn(), numCached);
+        return numCached > 0 ? events.and(PrefixCacheEvent.FULL_HIT_NO_PREFILL_NEEDED) : events;
     }
 
     @Override

@@ -7,7 +7,6 @@ import it.unimi.dsi.fastutil.HashCommon;
  * block's place in it, so it is found by equal prompts only. The last block need not be full.
  */
 final class PromptSequence extends KvSequence {
-    private final int numPromptTokens;
     private final int numPromptBlocks;
     private final boolean endsInsideBlock;
     private final long promptHash;
@@ -16,14 +15,10 @@ final class PromptSequence extends KvSequence {
     PromptSequence(PrefixLookup lookup, BlockHasher hasher) {
         super(lookup.prompt(), lookup.output(), hasher);
         int blockSize = hasher.blockSize();
-        numPromptTokens = lookup.prompt().length();
-        numPromptBlocks = (numPromptTokens + blockSize - 1) / blockSize;
-        endsInsideBlock = numPromptTokens % blockSize != 0;
+        int numTokens = lookup.prompt().length();
+        numPromptBlocks = (numTokens + blockSize - 1) / blockSize;
+        endsInsideBlock = numTokens % blockSize != 0;
         promptHash = hash(lookup.prompt(), hasher);
-    }
-
-    int numPromptTokens() {
-        return numPromptTokens;
     }
 
     int numPromptBlocks() {

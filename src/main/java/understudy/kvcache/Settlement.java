@@ -9,19 +9,28 @@ import java.util.Arrays;
 public final class Settlement {
     private final int[] handles;
     private final int[] numTokensToCache;
+    private final int[] numTokens;
     private final boolean[] isEnded;
     private final long step;
+    private final long atNanos;
 
     private Settlement(Builder builder) {
         handles = Arrays.copyOf(builder.handles, builder.size);
         numTokensToCache = Arrays.copyOf(builder.numTokensToCache, builder.size);
+        numTokens = Arrays.copyOf(builder.numTokens, builder.size);
         isEnded = Arrays.copyOf(builder.isEnded, builder.size);
         step = builder.step;
+        atNanos = builder.atNanos;
     }
 
     /** Returns the number of the step whose result this is. */
     long step() {
         return step;
+    }
+
+    /** Returns when the step has ended, in virtual time. */
+    long atNanos() {
+        return atNanos;
     }
 
     int size() {
@@ -37,6 +46,11 @@ public final class Settlement {
         return numTokensToCache[index];
     }
 
+    /** Returns how many tokens of the request are known: its prompt, and its answer so far. */
+    int numTokens(int index) {
+        return numTokens[index];
+    }
+
     boolean isEnded(int index) {
         return isEnded[index];
     }
@@ -45,31 +59,42 @@ public final class Settlement {
     public static final class Builder {
         private int[] handles = new int[16];
         private int[] numTokensToCache = new int[16];
+        private int[] numTokens = new int[16];
         private boolean[] isEnded = new boolean[16];
         private int size;
         private long step;
+        private long atNanos;
 
         public boolean isEmpty() {
             return size == 0;
         }
 
-        /** Notes that the first {@code numTokens} tokens of a request are known and computed, and whether it has ended. */
-        public void add(int handle, int numTokens, boolean ended) {
+        /**
+         * Notes what has become of a request.
+         *
+         * @param computed leading tokens that are known and computed, or 0 if no block has become complete
+         * @param known tokens of prompt and answer so far
+         * @param ended whether it has ended
+         */
+        public void add(int handle, int computed, int known, boolean ended) {
             if (size == handles.length) {
                 handles = Arrays.copyOf(handles, size * 2);
                 numTokensToCache = Arrays.copyOf(numTokensToCache, size * 2);
+                numTokens = Arrays.copyOf(numTokens, size * 2);
                 isEnded = Arrays.copyOf(isEnded, size * 2);
             }
             handles[size] = handle;
-            numTokensToCache[size] = numTokens;
+            numTokensToCache[size] = computed;
+            numTokens[size] = known;
             isEnded[size] = ended;
             size++;
         }
 
-        /** Starts anew, for the result of the step with this number. */
-        public void begin(long stepNumber) {
+        /** Starts anew, for the result of the step with this number, which ended at {@code nanos}. */
+        public void begin(long stepNumber, long nanos) {
             size = 0;
             step = stepNumber;
+            atNanos = nanos;
         }
 
         public Settlement build() {

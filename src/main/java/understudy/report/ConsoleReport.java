@@ -30,6 +30,9 @@ public final class ConsoleReport {
         writer.writeLatency("Inter-token Latency", "ITL", report.itl());
         writer.writeLatency("End-to-end Latency", "E2EL", report.e2el());
         writer.writeQueueAndCache();
+        if (report.prefixCaching().isMeaningful()) {
+            writer.writePrefixCaching(report.prefixCaching());
+        }
         writer.text.append("=".repeat(WIDTH)).append("\n\n");
         writer.writeReplicas();
         writer.writeHost(host);
@@ -76,6 +79,23 @@ public final class ConsoleReport {
         line("Prefix cache hits (tokens):", report.prefixCache().hits());
         line("Prefix cache hit rate (%):", report.prefixCacheHitRate() * 100);
         line("Preemptions:", report.numPreemptions());
+    }
+
+    private void writePrefixCaching(PrefixCachingStats stats) {
+        heading("Prefix Caching by Request", '-');
+        line("Hit rate (%):", stats.hitRate() * 100);
+        line("Conversational hit rate (%):", stats.conversationalHitRate() * 100);
+        line("Cross-request hit rate (%):", stats.crossRequestHitRate() * 100);
+        line("Conversational hits:", stats.conversationalHits());
+        line("Cross-request hits:", stats.crossRequestHits());
+        line("Full hits, no prefill needed:", stats.fullHits());
+        line("Full misses:", stats.fullMisses());
+        line("Misses by an unexpected prompt:", stats.unexpectedPrompts());
+        line("Mean cached tokens of hits:", stats.meanCachedTokensOfHits());
+        line("Mean prefilled tokens:", stats.meanPrefilledTokens());
+        line("Prefilled of prompt tokens (%):", stats.prefilledShare() * 100);
+        line("Mean TTFT of hits (ms):", stats.ttftOfHits().meanNanos() / NANOS_PER_MILLI);
+        line("Mean TTFT of misses (ms):", stats.ttftOfMisses().meanNanos() / NANOS_PER_MILLI);
     }
 
     private void writeReplicas() {

@@ -43,6 +43,7 @@ public final class JsonReport {
             writer.writeTotals();
             writer.writeLatencies();
             writer.writeCaches();
+            writer.writePrefixCaching(report.prefixCaching());
             if (requests.keepsTokenTimes()) {
                 writer.writeDetails(requests);
             }
@@ -107,6 +108,30 @@ public final class JsonReport {
             writeReplica(replica);
         }
         json.writeEndArray();
+    }
+
+    /** Document 8's summary, under its names. */
+    private void writePrefixCaching(PrefixCachingStats stats) throws IOException {
+        json.writeObjectFieldStart("prefix_caching");
+        json.writeNumberField("eligible_requests", stats.eligible());
+        json.writeNumberField("conversational_turns", stats.conversationalTurns());
+        json.writeObjectFieldStart("events");
+        json.writeNumberField("CONVERSATIONAL_HIT", stats.conversationalHits());
+        json.writeNumberField("CROSS_REQUEST_HIT", stats.crossRequestHits());
+        json.writeNumberField("MISS_FULL", stats.fullMisses());
+        json.writeNumberField("FULL_HIT_NO_PREFILL_NEEDED", stats.fullHits());
+        json.writeNumberField("CONVERSATIONAL_MISS_UNEXPECTED_PROMPT", stats.unexpectedPrompts());
+        json.writeEndObject();
+        json.writeNumberField("hit_rate", stats.hitRate());
+        json.writeNumberField("conversational_hit_rate", stats.conversationalHitRate());
+        json.writeNumberField("cross_request_hit_rate", stats.crossRequestHitRate());
+        json.writeNumberField("mean_cached_prefix_length_used", stats.meanCachedTokensOfHits());
+        json.writeNumberField("mean_num_tokens_actually_prefilled", stats.meanPrefilledTokens());
+        json.writeNumberField("total_num_tokens_actually_prefilled", stats.prefilledTokens());
+        json.writeNumberField("prefilled_to_prompt_ratio", stats.prefilledShare());
+        writeLatency("ttft_hit", stats.ttftOfHits());
+        writeLatency("ttft_miss", stats.ttftOfMisses());
+        json.writeEndObject();
     }
 
     private void writeReplica(ReplicaStats replica) throws IOException {

@@ -5,8 +5,10 @@ import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongList;
 import it.unimi.dsi.fastutil.longs.LongLists;
 import it.unimi.dsi.fastutil.objects.ObjectArrayList;
+import understudy.kvcache.PrefixCacheEvents;
+import understudy.kvcache.SessionTurn;
 
-/** The requests that have ended, in the order in which they did; 68 bytes each, unless token times are kept. */
+/** The requests that have ended, in the order in which they did; 88 bytes each, unless token times are kept. */
 public final class RequestLog {
     private final boolean keepsTokenTimes;
     private final LongArrayList requestIds = new LongArrayList();
@@ -20,6 +22,10 @@ public final class RequestLog {
     private final IntArrayList cachedTokens = new IntArrayList();
     private final IntArrayList outputTokens = new IntArrayList();
     private final IntArrayList preemptions = new IntArrayList();
+    private final LongArrayList sessionIds = new LongArrayList();
+    private final IntArrayList turns = new IntArrayList();
+    private final IntArrayList truncatedTokens = new IntArrayList();
+    private final IntArrayList events = new IntArrayList();
     private final ObjectArrayList<Outcome> outcomes = new ObjectArrayList<>();
     private final ObjectArrayList<LongList> tokenNanos = new ObjectArrayList<>();
 
@@ -40,6 +46,10 @@ public final class RequestLog {
         cachedTokens.add(ended.numCachedTokens());
         outputTokens.add(ended.numOutputTokens());
         preemptions.add(ended.numPreemptions());
+        sessionIds.add(ended.turn().sessionId());
+        turns.add(ended.turn().turn());
+        truncatedTokens.add(ended.turn().numTruncatedTokens());
+        events.add(ended.events().mask());
         outcomes.add(ended.outcome());
         if (keepsTokenTimes) {
             tokenNanos.add(ended.tokenNanos());
@@ -78,6 +88,8 @@ public final class RequestLog {
                 cachedTokens.getInt(index),
                 outputTokens.getInt(index),
                 preemptions.getInt(index),
+                new SessionTurn(sessionIds.getLong(index), turns.getInt(index), truncatedTokens.getInt(index)),
+                new PrefixCacheEvents(events.getInt(index)),
                 keepsTokenTimes ? tokenNanos.get(index) : LongLists.EMPTY_LIST);
     }
 }

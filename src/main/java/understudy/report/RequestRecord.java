@@ -4,6 +4,8 @@ import it.unimi.dsi.fastutil.longs.LongList;
 import it.unimi.dsi.fastutil.longs.LongLists;
 import understudy.engine.EngineRequest;
 import understudy.engine.Request;
+import understudy.kvcache.PrefixCacheEvents;
+import understudy.kvcache.SessionTurn;
 
 /**
  * Everything a report says about one request that has ended. Times are virtual nanoseconds.
@@ -20,6 +22,8 @@ import understudy.engine.Request;
  * @param numCachedTokens prompt tokens found in the cache at the first admission
  * @param numOutputTokens length of the answer
  * @param numPreemptions how often it lost its blocks
+ * @param turn its place in a conversation
+ * @param events what the look into the prefix cache has come to, at {@code scheduledNanos}
  * @param tokenNanos when each output token was sampled, or empty unless details are kept
  */
 public record RequestRecord(
@@ -35,6 +39,8 @@ public record RequestRecord(
         int numCachedTokens,
         int numOutputTokens,
         int numPreemptions,
+        SessionTurn turn,
+        PrefixCacheEvents events,
         LongList tokenNanos) {
 
     /** Returns the record of a request that was answered. */
@@ -52,6 +58,8 @@ public record RequestRecord(
                 request.numCachedTokens(),
                 request.numOutputTokens(),
                 request.numPreemptions(),
+                request.request().prompt().turn(),
+                request.prefixCacheEvents(),
                 tokenNanos);
     }
 
@@ -70,7 +78,14 @@ public record RequestRecord(
                 0,
                 0,
                 0,
+                request.prompt().turn(),
+                PrefixCacheEvents.NONE,
                 LongLists.EMPTY_LIST);
+    }
+
+    /** Returns the prompt tokens that were left to compute at the first admission. */
+    public int numPrefilledTokens() {
+        return numPromptTokens - numCachedTokens;
     }
 
     /** Returns the time from arrival to first token. */

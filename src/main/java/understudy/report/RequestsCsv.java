@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.io.Writer;
 import java.util.Locale;
+import java.util.stream.Collectors;
 
 /** Writes one line per request, in the order in which they ended; times in milliseconds, empty where there is none. */
 public final class RequestsCsv {
@@ -21,7 +22,12 @@ public final class RequestsCsv {
         "cached_tokens",
         "computed_tokens",
         "output_tokens",
-        "num_preemptions"
+        "num_preemptions",
+        "session_id",
+        "turn",
+        "is_conversational_turn",
+        "truncated_tokens",
+        "prefix_cache_events"
     };
 
     private static final long NANOS_PER_MILLI = 1_000_000;
@@ -44,6 +50,8 @@ public final class RequestsCsv {
 
     private static String[] line(RequestRecord request) {
         boolean hasAnswer = request.numOutputTokens() > 0;
+        var turn = request.turn();
+        boolean isInSession = turn.isInSession();
         return new String[] {
             String.valueOf(request.requestId()),
             String.valueOf(request.replicaIndex()),
@@ -55,14 +63,19 @@ public final class RequestsCsv {
             hasAnswer ? millis(request.e2elNanos()) : "",
             String.valueOf(request.numPromptTokens()),
             String.valueOf(request.numCachedTokens()),
-            hasAnswer ? String.valueOf(request.numPromptTokens() - request.numCachedTokens()) : "0",
+            hasAnswer ? String.valueOf(request.numPrefilledTokens()) : "0",
             String.valueOf(request.numOutputTokens()),
-            String.valueOf(request.numPreemptions())
+            String.valueOf(request.numPreemptions()),
+            isInSession ? String.valueOf(turn.sessionId()) : "",
+            isInSession ? String.valueOf(turn.turn()) : "",
+            String.valueOf(turn.isConversationalTurn()),
+            String.valueOf(turn.numTruncatedTokens()),
+            request.events().list().stream().map(Enum::name).collect(Collectors.joining("+"))
         };
     }
 
     /** Six decimals are whole nanoseconds. */
-    private static String millis(long nanos) {
+    static String millis(long nanos) {
         return nanos / NANOS_PER_MILLI + String.format(Locale.ROOT, ".%06d", nanos % NANOS_PER_MILLI);
     }
 }

@@ -29,6 +29,7 @@ import understudy.kvcache.PrefixCacheStats;
  * @param prefixCache lookups in tokens, summed over replicas
  * @param numPreemptions how often a request lost its blocks
  * @param replicas one entry per replica
+ * @param prefixCaching what prefix caching did for the answered requests
  * @param stepDigest a hash over every step; equal for equal decisions at equal times
  */
 public record RunReport(
@@ -51,6 +52,7 @@ public record RunReport(
         PrefixCacheStats prefixCache,
         long numPreemptions,
         List<ReplicaStats> replicas,
+        PrefixCachingStats prefixCaching,
         long stepDigest) {
 
     /** Computes the figures of a run. */
@@ -78,6 +80,7 @@ public record RunReport(
                 replicas.stream().map(ReplicaStats::prefixCache).reduce(PrefixCacheStats.NONE, PrefixCacheStats::plus),
                 replicas.stream().mapToLong(ReplicaStats::numPreemptions).sum(),
                 replicas,
+                PrefixCachingStats.of(run.requests()),
                 run.log().stepDigest());
     }
 

@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 import understudy.engine.Request;
 import understudy.kvcache.Prompt;
 import understudy.kvcache.SegmentedTokens;
+import understudy.kvcache.SessionTurn;
 
 /**
  * Made-up conversations. A session opens with a prefix that its group shares, and a text of its own; every further turn
@@ -148,7 +149,7 @@ public final class GeneratedWorkload implements Workload {
         return Request.of(
                         id,
                         arrivalNanos,
-                        new Prompt(prompt),
+                        new Prompt(prompt, SessionTurn.of(session.number, session.numTurns)),
                         options.outputLimit.maxTokens(numOutput, prompt.length(), options.maxModelLen),
                         options.outputLimit.script(session.textId(), numOutput))
                 .withPriority(session.priority);

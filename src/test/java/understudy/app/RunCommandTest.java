@@ -79,7 +79,7 @@ final class RunCommandTest {
         assertThat(Files.readAllLines(results.resolve("requests.csv"))).hasSize(51);
         try (var files = Files.list(results)) {
             assertThat(files.map(f -> f.getFileName().toString()))
-                    .containsExactlyInAnyOrder("report.json", "requests.csv");
+                    .containsExactlyInAnyOrder("report.json", "requests.csv", "prefix_cache_events.csv");
         }
     }
 

@@ -14,6 +14,7 @@ import understudy.kvcache.BlockHasher;
 import understudy.kvcache.EvictionPolicy;
 import understudy.kvcache.FreeOrder;
 import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.PrefixOptions;
 import understudy.kvcache.PrefixUnit;
 import understudy.kvcache.Xxh3BlockHasher;
 import understudy.latency.LatencyModel;
@@ -65,7 +66,8 @@ final class ClusterFixture {
                 false,
                 true,
                 PrefixUnit.BLOCK,
-                sharesWithinStep);
+                sharesWithinStep,
+                PrefixOptions.VLLM);
         var limits = new RequestLimits(maxModelLen, kvCache.maxTokens());
         return new ReplicaSpec(scheduler, limits, kvCache, latency, apiDelayNanos, true, 0);
     }

@@ -17,6 +17,7 @@ import understudy.engine.RoseinferConfig;
 import understudy.kvcache.EvictionPolicy;
 import understudy.kvcache.FreeOrder;
 import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.PrefixOptions;
 import understudy.kvcache.PrefixUnit;
 import understudy.kvcache.SegmentedTokens;
 import understudy.latency.LinearLatency;
@@ -208,7 +209,8 @@ final class RoseinferInVirtualTimeTest {
                 false,
                 false,
                 PrefixUnit.PROMPT,
-                dedups);
+                dedups,
+                PrefixOptions.VLLM);
         return new ReplicaSpec(
                 new RoseinferConfig(8, prefill, 1_000, 16, true, dedups),
                 new RequestLimits(1_000, kvCache.maxTokens()),

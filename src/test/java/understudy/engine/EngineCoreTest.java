@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import org.junit.jupiter.api.Test;
 import understudy.kvcache.Admission;
+import understudy.kvcache.PrefixCacheEvents;
 
 final class EngineCoreTest {
 
@@ -86,7 +87,7 @@ final class EngineCoreTest {
             switch (action) {
                 case ADMIT ->
                     planner.onAdmission(new Admission.Admitted(
-                            0, planner.admissionRequest().lookup().numTokens()));
+                            0, planner.admissionRequest().lookup().numTokens(), PrefixCacheEvents.NONE));
                 case RESERVE -> planner.onReserved(planner.reservation().size());
                 default -> throw new AssertionError(action);
             }

@@ -12,9 +12,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import understudy.kvcache.EvictionPolicy;
 import understudy.kvcache.FreeOrder;
+import understudy.kvcache.FullHit;
 import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.KvCacheManager;
 import understudy.kvcache.KvEvent;
+import understudy.kvcache.PrefixOptions;
 import understudy.kvcache.PrefixUnit;
 import understudy.kvcache.Prompt;
 import understudy.kvcache.TokenIds;
@@ -63,15 +65,17 @@ final class EngineInvariantsTest {
             int maxModelLen = (numBlocks - 1) * blockSize;
             boolean shares = random.nextInt(4) > 0;
             int budget = chunks ? maxNumSeqs + random.nextInt(60) : maxModelLen + maxNumSeqs;
+            // Without a whole reservation, those who throw out the first in line can go on doing so for ever.
+            var victim = pick(PreemptionVictim.values());
             config = new SchedulerConfig(
                     maxNumSeqs,
                     budget,
                     maxModelLen,
                     chunks && random.nextBoolean() ? 1 + random.nextInt(20) : 0,
                     chunks,
-                    random.nextInt(4) > 0,
+                    random.nextInt(4) > 0 || victim == PreemptionVictim.FIRST_ADMITTED,
                     pick(SchedulingPolicy.values()),
-                    pick(PreemptionVictim.values()),
+                    victim,
                     random.nextBoolean(),
                     blockSize,
                     caches,
@@ -87,7 +91,8 @@ final class EngineInvariantsTest {
                     random.nextInt(3) == 0,
                     true,
                     PrefixUnit.BLOCK,
-                    shares);
+                    shares,
+                    new PrefixOptions(pick(FullHit.values()), random.nextInt(3) > 0));
             planner = new StepPlanner(config);
             kvCache = new KvCacheManager(memory);
             engine = new DirectEngine(planner, kvCache);

@@ -7,6 +7,7 @@ import understudy.kvcache.EvictionPolicy;
 import understudy.kvcache.FreeOrder;
 import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.KvMemory;
+import understudy.kvcache.PrefixOptions;
 import understudy.kvcache.PrefixUnit;
 import understudy.kvcache.Xxh3BlockHasher;
 
@@ -40,7 +41,8 @@ final class RoseinferFixture {
                             false,
                             false,
                             PrefixUnit.PROMPT,
-                            dedups)
+                            dedups,
+                            PrefixOptions.VLLM)
                     .createMemory();
         }
         return planner;

@@ -23,7 +23,7 @@ final class KvCacheManagerTest {
 
         var admitted = admit(1, 48, 5);
 
-        assertThat(admitted).isEqualTo(new Admission.Admitted(48, 5));
+        assertThat(admitted).isEqualTo(admitted(48, 5));
         assertThat(table(kv, 1)).containsExactly(1, 2, 3, 5);
         assertThat(kv.numFreeBlocks()).isEqualTo(5);
     }
@@ -45,12 +45,12 @@ final class KvCacheManagerTest {
         admit(0, 48, 7);
         kv.free(0, 0);
 
-        assertThat(admit(1, 48, 6)).isEqualTo(new Admission.Admitted(48, 6));
+        assertThat(admit(1, 48, 6)).isEqualTo(admitted(48, 6));
         kv.free(1, 0);
         // 160 other tokens take all ten blocks, and with them the content of blocks 1 to 3.
-        assertThat(kv.admit(request(2, tokens(9_000, 160)))).isEqualTo(new Admission.Admitted(0, 160));
+        assertThat(kv.admit(request(2, tokens(9_000, 160)))).isEqualTo(admitted(0, 160));
         kv.free(2, 0);
-        assertThat(admit(3, 48, 6)).isEqualTo(new Admission.Admitted(0, 54));
+        assertThat(admit(3, 48, 6)).isEqualTo(admitted(0, 54));
     }
 
     @Test
@@ -58,7 +58,7 @@ final class KvCacheManagerTest {
         admit(0, 48, 0);
 
         // (48 - 1) / 16 = 2 blocks may be hit; the third is computed again, into a block of its own.
-        assertThat(admit(1, 48, 0)).isEqualTo(new Admission.Admitted(32, 16));
+        assertThat(admit(1, 48, 0)).isEqualTo(admitted(32, 16));
         assertThat(table(kv, 1)).containsExactly(1, 2, 4);
     }
 
@@ -114,14 +114,14 @@ final class KvCacheManagerTest {
     void decodedBlocks_areCachedWhenTheirLastTokenIsComputed() {
         admit(0, 0, 30);
         reserve(0, 31, 31);
-        assertThat(admit(1, 0, 30)).as("one full block of 30 tokens").isEqualTo(new Admission.Admitted(16, 14));
+        assertThat(admit(1, 0, 30)).as("one full block of 30 tokens").isEqualTo(admitted(16, 14));
         kv.free(1, 0);
 
         reserve(0, 32, 32);
 
         // The 31st and 32nd token are output 0 and 1; a prompt that repeats them hits both blocks.
         var followUp = join(tokens(20_000, 30), new int[] {50_000, 50_001, 1, 2});
-        assertThat(kv.admit(request(2, followUp))).isEqualTo(new Admission.Admitted(32, 2));
+        assertThat(kv.admit(request(2, followUp))).isEqualTo(admitted(32, 2));
     }
 
     @Test
@@ -130,22 +130,22 @@ final class KvCacheManagerTest {
 
         // Asynchronous scheduling computes the 32nd position before its token is known.
         reserve(0, 32, 31);
-        assertThat(admit(1, 0, 31)).isEqualTo(new Admission.Admitted(16, 15));
+        assertThat(admit(1, 0, 31)).isEqualTo(admitted(16, 15));
         kv.free(1, 0);
 
         var settlement = new Settlement.Builder();
-        settlement.add(0, 32, true);
+        settlement.add(0, 32, 32, true);
         kv.settle(settlement.build());
         assertThat(kv.admit(request(2, join(tokens(20_000, 31), new int[] {50_000, 1}))))
-                .isEqualTo(new Admission.Admitted(32, 1));
+                .isEqualTo(admitted(32, 1));
     }
 
     @Test
     void chunking_cutsToBudgetAndThreshold() {
-        assertThat(kv.admit(request(0, tokens(0, 100), 64, 0, true))).isEqualTo(new Admission.Admitted(0, 64));
-        assertThat(kv.admit(request(1, tokens(1_000, 40), 64, 24, true))).isEqualTo(new Admission.Admitted(0, 24));
+        assertThat(kv.admit(request(0, tokens(0, 100), 64, 0, true))).isEqualTo(admitted(0, 64));
+        assertThat(kv.admit(request(1, tokens(1_000, 40), 64, 24, true))).isEqualTo(admitted(0, 24));
         assertThat(kv.admit(request(2, tokens(2_000, 40), 39, 0, false))).isInstanceOf(Admission.Refused.class);
-        assertThat(kv.admit(request(2, tokens(2_000, 40), 40, 0, false))).isEqualTo(new Admission.Admitted(0, 40));
+        assertThat(kv.admit(request(2, tokens(2_000, 40), 40, 0, false))).isEqualTo(admitted(0, 40));
     }
 
     @Test
@@ -163,7 +163,8 @@ final class KvCacheManagerTest {
         assertThat(table(plain, 0)).hasSize(3);
         plain.free(0, 0);
 
-        assertThat(plain.admit(request(1, tokens(0, 16)))).isEqualTo(new Admission.Admitted(0, 16));
+        assertThat(plain.admit(request(1, tokens(0, 16))))
+                .isEqualTo(new Admission.Admitted(0, 16, PrefixCacheEvents.NONE));
         assertThat(plain.admit(request(2, tokens(0, 4)))).isInstanceOf(Admission.Refused.class);
         assertThat(plain.stats()).isEqualTo(PrefixCacheStats.NONE);
     }
@@ -187,7 +188,7 @@ final class KvCacheManagerTest {
         kv.free(0, 0);
 
         assertThat(kv.resetPrefixCache()).isTrue();
-        assertThat(admit(1, 48, 7)).isEqualTo(new Admission.Admitted(0, 55));
+        assertThat(admit(1, 48, 7)).isEqualTo(admitted(0, 55));
     }
 
     @Test
@@ -237,6 +238,12 @@ final class KvCacheManagerTest {
         assertThat(kv.reserve(reservation.build())).isEqualTo(1);
     }
 
+    /** The answer to a request that belongs to no conversation. */
+    private static Admission admitted(int numCached, int numScheduled) {
+        var event = numCached > 0 ? PrefixCacheEvent.CROSS_REQUEST_HIT : PrefixCacheEvent.MISS_FULL;
+        return new Admission.Admitted(numCached, numScheduled, PrefixCacheEvents.of(event));
+    }
+
     private static KvCacheManager manager(int blockSize, int numBlocks, boolean caches) {
         return new KvCacheManager(KvCacheConfig.ofVllm(new Xxh3BlockHasher(blockSize), numBlocks, caches, NO_LIMIT));
     }
@@ -247,11 +254,11 @@ final class KvCacheManagerTest {
 
     private static AdmissionRequest request(int handle, int[] tokens, int budget, int threshold, boolean chunks) {
         return new AdmissionRequest(
-                lookup(handle, tokens), budget, threshold, chunks, true, false, false, tokens.length);
+                lookup(handle, tokens), budget, threshold, chunks, true, false, 0, false, tokens.length);
     }
 
     private static AdmissionRequest resumed(int handle, int[] tokens) {
-        return new AdmissionRequest(lookup(handle, tokens), NO_LIMIT, 0, true, true, false, true, tokens.length);
+        return new AdmissionRequest(lookup(handle, tokens), NO_LIMIT, 0, true, true, false, 0, true, tokens.length);
     }
 
     private static PrefixLookup lookup(int handle, int[] tokens) {

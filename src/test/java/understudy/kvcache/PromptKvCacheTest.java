@@ -23,10 +23,10 @@ final class PromptKvCacheTest {
     @Test
     void equalPrompts_shareAllBlocksAndComputeNothing() {
         // 6 tokens are one full block and one with two tokens.
-        assertThat(admit(0, tokens(0, 6), 1)).isEqualTo(new Admission.Admitted(0, 6));
+        assertThat(admit(0, tokens(0, 6), 1)).isEqualTo(new Counts(0, 6));
 
-        assertThat(admit(1, tokens(0, 6), 1)).isEqualTo(new Admission.Admitted(6, 0));
-        assertThat(admit(2, tokens(0, 6), 1)).isEqualTo(new Admission.Admitted(6, 0));
+        assertThat(admit(1, tokens(0, 6), 1)).isEqualTo(new Counts(6, 0));
+        assertThat(admit(2, tokens(0, 6), 1)).isEqualTo(new Counts(6, 0));
 
         assertThat(table(0)).containsExactly(1, 2);
         assertThat(table(1)).isEqualTo(table(0));
@@ -38,8 +38,8 @@ final class PromptKvCacheTest {
     void promptsThatOnlyBeginAlike_shareNothing() {
         admit(0, tokens(0, 8), 1);
 
-        assertThat(admit(1, tokens(0, 4), 1)).isEqualTo(new Admission.Admitted(0, 4));
-        assertThat(admit(2, tokens(0, 9), 1)).isEqualTo(new Admission.Admitted(0, 9));
+        assertThat(admit(1, tokens(0, 4), 1)).isEqualTo(new Counts(0, 4));
+        assertThat(admit(2, tokens(0, 9), 1)).isEqualTo(new Counts(0, 9));
         assertThat(new int[] {table(0)[0], table(1)[0], table(2)[0]}).doesNotHaveDuplicates();
     }
 
@@ -47,7 +47,7 @@ final class PromptKvCacheTest {
     void paddingOfALastBlock_isNotTakenForTokens() {
         admit(0, new int[] {1, 2, 3, 4, 5}, 1);
 
-        assertThat(admit(1, new int[] {1, 2, 3, 4, 5, 0}, 1)).isEqualTo(new Admission.Admitted(0, 6));
+        assertThat(admit(1, new int[] {1, 2, 3, 4, 5, 0}, 1)).isEqualTo(new Counts(0, 6));
     }
 
     @Test
@@ -81,7 +81,7 @@ final class PromptKvCacheTest {
     void promptStaysFindable_untilOneOfItsBlocksIsGivenOut() {
         admit(0, tokens(0, 8), 1);
         kv.free(0, 1);
-        assertThat(admit(1, tokens(0, 8), 1)).isEqualTo(new Admission.Admitted(8, 0));
+        assertThat(admit(1, tokens(0, 8), 1)).isEqualTo(new Counts(8, 0));
         kv.free(1, 2);
 
         // 36 tokens take nine of ten blocks: all that were never used, and the tail of the cached prompt.
@@ -96,14 +96,14 @@ final class PromptKvCacheTest {
     void sharingAfterTheStep_findsNothingBeforeItsResult() {
         kv = memory(11, true, false);
         admit(0, tokens(0, 6), 1);
-        assertThat(admit(1, tokens(0, 6), 1)).isEqualTo(new Admission.Admitted(0, 6));
+        assertThat(admit(1, tokens(0, 6), 1)).isEqualTo(new Counts(0, 6));
 
         var settlement = new Settlement.Builder();
-        settlement.begin(1);
-        settlement.add(0, 6, false);
+        settlement.begin(1, 0);
+        settlement.add(0, 6, 6, false);
         kv.settle(settlement.build());
 
-        assertThat(admit(2, tokens(0, 6), 1)).isEqualTo(new Admission.Admitted(6, 0));
+        assertThat(admit(2, tokens(0, 6), 1)).isEqualTo(new Counts(6, 0));
         assertThat(table(2)).isEqualTo(table(0));
     }
 
@@ -112,7 +112,7 @@ final class PromptKvCacheTest {
         kv = memory(11, false, true);
         admit(0, tokens(0, 6), 1);
 
-        assertThat(admit(1, tokens(0, 6), 1)).isEqualTo(new Admission.Admitted(0, 6));
+        assertThat(admit(1, tokens(0, 6), 1)).isEqualTo(new Counts(0, 6));
         assertThat(kv.stats()).isEqualTo(PrefixCacheStats.NONE);
     }
 
@@ -121,21 +121,21 @@ final class PromptKvCacheTest {
         // 6 + 20 tokens are 7 blocks, and one for a copy; two of the ten are left, too few for 2 + 1 of the next one.
         admit(0, tokens(0, 6), 20);
         assertThat(admit(1, tokens(50, 6), 2)).isEqualTo(REFUSED);
-        assertThat(admit(2, tokens(50, 4), 4)).isEqualTo(new Admission.Admitted(0, 4));
+        assertThat(admit(2, tokens(50, 4), 4)).isEqualTo(new Counts(0, 4));
 
         for (int numComputed = 7; numComputed <= 26; numComputed++) {
             decode(0, numComputed);
         }
         assertThat(table(0)).hasSize(7);
         kv.free(0, 1);
-        assertThat(admit(1, tokens(50, 6), 2)).isEqualTo(new Admission.Admitted(0, 6));
+        assertThat(admit(1, tokens(50, 6), 2)).isEqualTo(new Counts(0, 6));
     }
 
     @Test
     void longestRequestThatIsLetIn_fits() {
         // One block is the null block and one is for a copy: 9 blocks of 4 tokens.
         assertThat(config(11, true, true).maxTokens()).isEqualTo(36);
-        assertThat(admit(0, tokens(0, 30), 6)).isEqualTo(new Admission.Admitted(0, 30));
+        assertThat(admit(0, tokens(0, 30), 6)).isEqualTo(new Counts(0, 30));
     }
 
     @Test
@@ -163,9 +163,18 @@ final class PromptKvCacheTest {
         assertThat(kv.freeOrder()).hasSize(10).doesNotHaveDuplicates();
     }
 
-    private Admission admit(int handle, int[] tokens, int maxTokens) {
-        return kv.admit(new AdmissionRequest(
-                lookup(handle, tokens), 1_000, 0, false, true, false, false, tokens.length + maxTokens));
+    private Counts admit(int handle, int[] tokens, int maxTokens) {
+        return counts(kv.admit(new AdmissionRequest(
+                lookup(handle, tokens), 1_000, 0, false, true, false, 0, false, tokens.length + maxTokens)));
+    }
+
+    /** What an admission grants, whatever it is taken for; -1 if it is refused. */
+    private record Counts(int numCachedTokens, int numScheduledTokens) {}
+
+    private static Counts counts(Admission admission) {
+        return admission instanceof Admission.Admitted admitted
+                ? new Counts(admitted.numCachedTokens(), admitted.numScheduledTokens())
+                : new Counts(-1, -1);
     }
 
     private static PrefixLookup lookup(int handle, int[] tokens) {
@@ -198,7 +207,8 @@ final class PromptKvCacheTest {
                 false,
                 false,
                 PrefixUnit.PROMPT,
-                sharesWithinStep);
+                sharesWithinStep,
+                PrefixOptions.VLLM);
     }
 
     private static int[] tokens(int first, int count) {

@@ -36,7 +36,7 @@ final class VllmCacheScenariosTest {
         assertThat(kv.audit().numHashed()).isEqualTo(3);
 
         // 3 hits, 1 new block: 4 + 1 of 10 are in use.
-        assertThat(admit(1, join(tokens(0, 48), tokens(950, 5)))).isEqualTo(new Admission.Admitted(48, 5));
+        assertThat(admit(1, join(tokens(0, 48), tokens(950, 5)))).isEqualTo(new Counts(48, 5));
         assertThat(table(1)).containsExactly(1, 2, 3, 5);
         assertThat(kv.numFreeBlocks()).isEqualTo(5);
         assertThat(kv.audit().isConserved())
@@ -48,13 +48,13 @@ final class VllmCacheScenariosTest {
         assertThat(kv.freeOrder()).containsExactly(freeAfterTwo);
 
         // 3 hits leave the middle of the free queue; the fourth block is its head. 10 - 4 are free.
-        assertThat(admit(2, join(tokens(0, 48), tokens(970, 6)))).isEqualTo(new Admission.Admitted(48, 6));
+        assertThat(admit(2, join(tokens(0, 48), tokens(970, 6)))).isEqualTo(new Counts(48, 6));
         assertThat(table(2)).containsExactly(1, 2, 3, newBlock);
         assertThat(kv.numFreeBlocks()).isEqualTo(6);
 
         // 160 other tokens take all ten blocks in the order of the free queue.
         kv.free(2, 0);
-        assertThat(admit(3, tokens(2_000, 160))).isEqualTo(new Admission.Admitted(0, 160));
+        assertThat(admit(3, tokens(2_000, 160))).isEqualTo(new Counts(0, 160));
         assertThat(table(3)).containsExactly(tableOfUnrelated);
         assertThat(kv.numFreeBlocks()).isZero();
     }
@@ -64,9 +64,9 @@ final class VllmCacheScenariosTest {
         var prompt = join(tokens(0, 48), tokens(900, 7));
         admit(0, prompt);
 
-        var answer = kv.admit(request(1, prompt, NO_LIMIT, false));
+        var answer = counts(kv.admit(request(1, prompt, NO_LIMIT, false)));
 
-        assertThat(answer).isEqualTo(new Admission.Admitted(0, 55));
+        assertThat(answer).isEqualTo(new Counts(0, 55));
         assertThat(table(1)).containsExactly(5, 6, 7, 8);
         // 3 full blocks each, 6 in all; who may read finds the ones that were there first.
         assertThat(kv.audit().numHashed()).isEqualTo(6);
@@ -115,7 +115,7 @@ final class VllmCacheScenariosTest {
         assertThat(kv.freeOrder()).containsExactly(freeAfterTwo);
 
         // (35 - 1) / 16 = 2 blocks may be hit; the third is the head of the free queue.
-        assertThat(admit(2, tokens(0, 35))).isEqualTo(new Admission.Admitted(32, 3));
+        assertThat(admit(2, tokens(0, 35))).isEqualTo(new Counts(32, 3));
         assertThat(table(2)).containsExactly(tableOfThird);
         assertThat(kv.numFreeBlocks()).isEqualTo(7);
     }
@@ -127,10 +127,10 @@ final class VllmCacheScenariosTest {
         kv.free(0, 0);
 
         // 31 other tokens take both blocks, the cached one too, and only the first becomes full.
-        assertThat(admit(1, tokens(500, 31))).isEqualTo(new Admission.Admitted(0, 31));
+        assertThat(admit(1, tokens(500, 31))).isEqualTo(new Counts(0, 31));
         assertThat(kv.audit().numHashed()).isEqualTo(1);
         kv.free(1, 0);
-        assertThat(admit(2, tokens(0, 17))).as("the old content is gone").isEqualTo(new Admission.Admitted(0, 17));
+        assertThat(admit(2, tokens(0, 17))).as("the old content is gone").isEqualTo(new Counts(0, 17));
     }
 
     @Test
@@ -138,7 +138,7 @@ final class VllmCacheScenariosTest {
         kv = manager(4, 11, FreeOrder.UNHASHED_FIRST);
 
         // 10 of 14 tokens: 10 / 4 = 2 full blocks; then 14 / 4 = 3.
-        assertThat(kv.admit(request(0, tokens(0, 14), 10, true))).isEqualTo(new Admission.Admitted(0, 10));
+        assertThat(counts(kv.admit(request(0, tokens(0, 14), 10, true)))).isEqualTo(new Counts(0, 10));
         assertThat(kv.audit().numHashed()).isEqualTo(2);
         var rest = new Reservation.Builder();
         rest.add(0, 14, 14);
@@ -150,22 +150,21 @@ final class VllmCacheScenariosTest {
     void cacheSalt_keepsEqualPromptsApart() {
         admit(0, salted(tokens(0, 55), "salt1"));
 
-        assertThat(admit(1, salted(tokens(0, 55), "salt1"))).isEqualTo(new Admission.Admitted(48, 7));
+        assertThat(admit(1, salted(tokens(0, 55), "salt1"))).isEqualTo(new Counts(48, 7));
         kv.free(1, 0);
-        assertThat(admit(2, salted(tokens(0, 55), "salt2"))).isEqualTo(new Admission.Admitted(0, 55));
+        assertThat(admit(2, salted(tokens(0, 55), "salt2"))).isEqualTo(new Counts(0, 55));
         kv.free(2, 0);
-        assertThat(admit(3, salted(tokens(0, 55), ""))).isEqualTo(new Admission.Admitted(0, 55));
+        assertThat(admit(3, salted(tokens(0, 55), ""))).isEqualTo(new Counts(0, 55));
     }
 
     @Test
     void loraName_keepsEqualPromptsApart() {
         admit(0, new Prompt(new TokenIds(tokens(0, 55)), "sql", ""));
 
-        assertThat(admit(1, new Prompt(new TokenIds(tokens(0, 55)), "sql", "")))
-                .isEqualTo(new Admission.Admitted(48, 7));
+        assertThat(admit(1, new Prompt(new TokenIds(tokens(0, 55)), "sql", ""))).isEqualTo(new Counts(48, 7));
         kv.free(1, 0);
         assertThat(admit(2, new Prompt(new TokenIds(tokens(0, 55)), "chat", "")))
-                .isEqualTo(new Admission.Admitted(0, 55));
+                .isEqualTo(new Counts(0, 55));
     }
 
     @Test
@@ -217,13 +216,23 @@ final class VllmCacheScenariosTest {
         return kv.snapshot(IntList.of(handle)).blockTables().get(0).toIntArray();
     }
 
-    private Admission admit(int handle, int[] tokens) {
-        return kv.admit(request(handle, tokens, NO_LIMIT, true));
+    /** What an admission grants, whatever it is taken for; -1 if it is refused. */
+    private record Counts(int numCachedTokens, int numScheduledTokens) {}
+
+    private static Counts counts(Admission admission) {
+        return admission instanceof Admission.Admitted admitted
+                ? new Counts(admitted.numCachedTokens(), admitted.numScheduledTokens())
+                : new Counts(-1, -1);
     }
 
-    private Admission admit(int handle, Prompt prompt) {
+    private Counts admit(int handle, int[] tokens) {
+        return counts(kv.admit(request(handle, tokens, NO_LIMIT, true)));
+    }
+
+    private Counts admit(int handle, Prompt prompt) {
         var lookup = new PrefixLookup(handle, prompt, OUTPUT, prompt.length(), true);
-        return kv.admit(new AdmissionRequest(lookup, NO_LIMIT, 0, true, true, false, false, prompt.length()));
+        return counts(
+                kv.admit(new AdmissionRequest(lookup, NO_LIMIT, 0, true, true, false, 0, false, prompt.length())));
     }
 
     private void reserve(int handle, int numTokens) {
@@ -238,7 +247,7 @@ final class VllmCacheScenariosTest {
 
     private static AdmissionRequest request(int handle, int[] tokens, int budget, boolean readsCache) {
         var lookup = new PrefixLookup(handle, new Prompt(new TokenIds(tokens)), OUTPUT, tokens.length, readsCache);
-        return new AdmissionRequest(lookup, budget, 0, true, true, false, false, tokens.length);
+        return new AdmissionRequest(lookup, budget, 0, true, true, false, 0, false, tokens.length);
     }
 
     private static KvCacheManager manager(int blockSize, int numBlocks, FreeOrder freeOrder) {

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import org.junit.jupiter.api.Test;
 import understudy.kvcache.KvCacheAudit;
+import understudy.kvcache.PrefixCacheEvents;
+import understudy.kvcache.SessionTurn;
 
 /** Each law is broken once, to see that it is noticed. */
 final class InvariantsTest {
@@ -38,8 +40,22 @@ final class InvariantsTest {
         // twice.
         fixture.numPlanned = 4;
         fixture.numSent = 4;
-        fixture.log.addRequest(
-                new RequestRecord(9, 0, Outcome.COMPLETED, 50, 60, 65, 70, 80, 1, 0, 1, 2, new LongArrayList()));
+        fixture.log.addRequest(new RequestRecord(
+                9,
+                0,
+                Outcome.COMPLETED,
+                50,
+                60,
+                65,
+                70,
+                80,
+                1,
+                0,
+                1,
+                2,
+                SessionTurn.NONE,
+                PrefixCacheEvents.NONE,
+                new LongArrayList()));
 
         assertThat(Invariants.check(fixture.run())).containsExactly("preemptions: replicas count 1, requests 3");
     }
@@ -82,8 +98,22 @@ final class InvariantsTest {
     void effectBeforeCause_isNoticed() {
         fixture.numPlanned = 4;
         fixture.numSent = 4;
-        fixture.log.addRequest(
-                new RequestRecord(9, 0, Outcome.COMPLETED, 50, 60, 55, 70, 80, 1, 0, 1, 0, new LongArrayList()));
+        fixture.log.addRequest(new RequestRecord(
+                9,
+                0,
+                Outcome.COMPLETED,
+                50,
+                60,
+                55,
+                70,
+                80,
+                1,
+                0,
+                1,
+                0,
+                SessionTurn.NONE,
+                PrefixCacheEvents.NONE,
+                new LongArrayList()));
 
         assertThat(Invariants.check(fixture.run()))
                 .singleElement()
@@ -97,8 +127,22 @@ final class InvariantsTest {
         fixture.numPlanned = 4;
         fixture.numSent = 4;
         long late = 11 * ReportFixture.SECOND;
-        fixture.log.addRequest(
-                new RequestRecord(9, 0, Outcome.COMPLETED, 50, 60, 65, 70, late, 1, 0, 1, 0, new LongArrayList()));
+        fixture.log.addRequest(new RequestRecord(
+                9,
+                0,
+                Outcome.COMPLETED,
+                50,
+                60,
+                65,
+                70,
+                late,
+                1,
+                0,
+                1,
+                0,
+                SessionTurn.NONE,
+                PrefixCacheEvents.NONE,
+                new LongArrayList()));
 
         assertThat(Invariants.check(fixture.run())).hasSize(1);
     }

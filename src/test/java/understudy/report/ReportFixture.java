@@ -4,7 +4,10 @@ import it.unimi.dsi.fastutil.ints.IntArrayList;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import java.util.List;
 import understudy.kvcache.KvCacheAudit;
+import understudy.kvcache.PrefixCacheEvent;
+import understudy.kvcache.PrefixCacheEvents;
 import understudy.kvcache.PrefixCacheStats;
+import understudy.kvcache.SessionTurn;
 
 /**
  * A run of 10 s with three requests: one of 4 tokens, one of a single token, one that was turned away.
@@ -77,7 +80,17 @@ final class ReportFixture {
                 Math.max(0, 48 * (1 - id)),
                 tokens.length,
                 id % 2,
+                id == 0 ? new SessionTurn(7, 2, 16) : SessionTurn.NONE,
+                events(id, outcome),
                 new LongArrayList(tokens));
+    }
+
+    /** Request 0 goes on with a conversation, and is the only one that finds anything. */
+    private static PrefixCacheEvents events(int id, Outcome outcome) {
+        if (outcome != Outcome.COMPLETED) {
+            return PrefixCacheEvents.NONE;
+        }
+        return PrefixCacheEvents.of(id == 0 ? PrefixCacheEvent.CONVERSATIONAL_HIT : PrefixCacheEvent.MISS_FULL);
     }
 
     private static long nanos(double seconds) {

@@ -145,6 +145,37 @@ final class RunReportTest {
     }
 
     @Test
+    void prefixCaching_isSummedUpByRequest() throws IOException {
+        var json = json().get("prefix_caching");
+
+        // Request 0 is a follow-up turn that finds 48 of 100 tokens, request 1 finds none of 200; request 2 was turned
+        // away.
+        assertThat(json.get("eligible_requests").asInt()).isEqualTo(2);
+        assertThat(json.get("events").get("CONVERSATIONAL_HIT").asInt()).isEqualTo(1);
+        assertThat(json.get("events").get("MISS_FULL").asInt()).isEqualTo(1);
+        assertThat(json.get("hit_rate").asDouble()).isEqualTo(0.5);
+        assertThat(json.get("conversational_hit_rate").asDouble()).isEqualTo(1);
+        assertThat(json.get("cross_request_hit_rate").asDouble()).isZero();
+        assertThat(json.get("mean_cached_prefix_length_used").asDouble()).isEqualTo(48);
+        assertThat(json.get("mean_num_tokens_actually_prefilled").asDouble()).isEqualTo(126);
+        assertThat(json.get("prefilled_to_prompt_ratio").asDouble()).isEqualTo(0.84);
+        assertThat(json.get("mean_ttft_hit_ms").asDouble()).isEqualTo(1_000);
+        assertThat(json.get("mean_ttft_miss_ms").asDouble()).isEqualTo(3_000);
+    }
+
+    @Test
+    void prefixCacheEvents_haveTimesAndTokens() throws IOException {
+        var out = new StringWriter();
+        PrefixCacheEventsCsv.write(fixture.log.requests(), out);
+
+        assertThat(out.toString().lines())
+                .containsExactly(
+                        "request_id,timestamp_ms,event_type,cached_prefix_length,num_tokens_prefilled_after_cache_check",
+                        "0,1500.000000,CONVERSATIONAL_HIT,48,52",
+                        "1,3100.000000,MISS_FULL,0,200");
+    }
+
+    @Test
     void csv_hasOneLinePerRequest() throws IOException {
         var out = new StringWriter();
         RequestsCsv.write(fixture.log.requests(), out);
@@ -152,10 +183,12 @@ final class RunReportTest {
         assertThat(out.toString().lines())
                 .containsExactly(
                         "request_id,replica,outcome,arrival_ms,queue_time_ms,ttft_ms,tpot_ms,e2el_ms,prompt_tokens,"
-                                + "cached_tokens,computed_tokens,output_tokens,num_preemptions",
-                        "0,0,completed,1000.000000,400.000000,1000.000000,1000.000000,4000.000000,100,48,52,4,0",
-                        "1,1,completed,3000.000000,0.000000,3000.000000,,3000.000000,200,0,200,1,1",
-                        "2,1,rejected,4000.000000,,,,,300,0,0,0,0");
+                                + "cached_tokens,computed_tokens,output_tokens,num_preemptions,"
+                                + "session_id,turn,is_conversational_turn,truncated_tokens,prefix_cache_events",
+                        "0,0,completed,1000.000000,400.000000,1000.000000,1000.000000,4000.000000,100,48,52,4,0,"
+                                + "7,2,true,16,CONVERSATIONAL_HIT",
+                        "1,1,completed,3000.000000,0.000000,3000.000000,,3000.000000,200,0,200,1,1,,,false,0,MISS_FULL",
+                        "2,1,rejected,4000.000000,,,,,300,0,0,0,0,,,false,0,");
     }
 
     private JsonNode json() throws IOException {

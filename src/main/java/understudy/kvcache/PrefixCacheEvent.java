@@ -1,0 +1,25 @@
+package understudy.kvcache;
+
+/** What the look into the prefix cache at a request's first admission has come to, in the order in which it is found out. */
+public enum PrefixCacheEvent {
+    /** A follow-up turn does not go on from what is cached of its session. */
+    CONVERSATIONAL_MISS_UNEXPECTED_PROMPT(1),
+    /** A follow-up turn found some of its conversation. */
+    CONVERSATIONAL_HIT(2),
+    /** A request found a prefix that other requests have left, such as a system prompt. */
+    CROSS_REQUEST_HIT(4),
+    /** Nothing was found. */
+    MISS_FULL(8),
+    /** The whole prompt was found, so that the request goes straight to decode. */
+    FULL_HIT_NO_PREFILL_NEEDED(16);
+
+    private final int bit;
+
+    PrefixCacheEvent(int bit) {
+        this.bit = bit;
+    }
+
+    int bit() {
+        return bit;
+    }
+}

@@ -1,0 +1,65 @@
+package understudy.kvcache;
+
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * The {@link PrefixCacheEvent}s of one request; none if it did not look into the cache.
+ *
+ * @param mask one bit for each, below {@link #MASKS}
+ */
+public record PrefixCacheEvents(int mask) {
+    /** No look into the cache. */
+    public static final PrefixCacheEvents NONE = new PrefixCacheEvents(0);
+
+    /** Number of different masks. */
+    public static final int MASKS = 32;
+
+    private static final PrefixCacheEvent[] ALL = PrefixCacheEvent.values();
+
+    /** Returns a set of some events. */
+    public static PrefixCacheEvents of(PrefixCacheEvent... events) {
+        var set = NONE;
+        for (var event : events) {
+            set = set.and(event);
+        }
+        return set;
+    }
+
+    /**
+     * Returns what a look into a content-addressed cache has come to: what a follow-up turn finds is taken for its
+     * conversation, what any other request finds comes from others.
+     *
+     * @param numCachedTokens leading tokens that were found
+     */
+    static PrefixCacheEvents ofContent(SessionTurn turn, int numCachedTokens) {
+        if (numCachedTokens == 0) {
+            return of(PrefixCacheEvent.MISS_FULL);
+        }
+        return of(
+                turn.isConversationalTurn() ? PrefixCacheEvent.CONVERSATIONAL_HIT : PrefixCacheEvent.CROSS_REQUEST_HIT);
+    }
+
+    /** Returns these events and one more. */
+    public PrefixCacheEvents and(PrefixCacheEvent event) {
+        return new PrefixCacheEvents(mask | event.bit());
+    }
+
+    public boolean contains(PrefixCacheEvent event) {
+        return (mask & event.bit()) != 0;
+    }
+
+    public boolean isEmpty() {
+        return mask == 0;
+    }
+
+    /** Returns whether anything was found. */
+    public boolean isHit() {
+        return contains(PrefixCacheEvent.CONVERSATIONAL_HIT) || contains(PrefixCacheEvent.CROSS_REQUEST_HIT);
+    }
+
+    /** Returns the events in the order in which they came about. */
+    public List<PrefixCacheEvent> list() {
+        return Arrays.stream(ALL).filter(this::contains).toList();
+    }
+}

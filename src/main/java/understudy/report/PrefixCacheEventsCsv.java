@@ -1,0 +1,52 @@
+package understudy.report;
+
+import de.siegmar.fastcsv.writer.CsvWriter;
+import java.io.IOException;
+import java.io.Writer;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Locale;
+import understudy.kvcache.PrefixCacheEvent;
+
+/**
+ * Writes one line per prefix-cache event, in order of time, with the fields of Document 8's {@code
+ * log_prefix_cache_event}. A request looks into the cache when it is first admitted, and all its events have that time.
+ */
+public final class PrefixCacheEventsCsv {
+    private static final String[] HEADER = {
+        "request_id", "timestamp_ms", "event_type", "cached_prefix_length", "num_tokens_prefilled_after_cache_check"
+    };
+
+    private PrefixCacheEventsCsv() {}
+
+    /** Writes header and lines; the caller closes {@code out}. */
+    public static void write(RequestLog requests, Writer out) throws IOException {
+        var looked = new ArrayList<RequestRecord>();
+        for (int i = 0; i < requests.size(); i++) {
+            looked.add(requests.get(i));
+        }
+        looked.sort(Comparator.comparingLong(RequestRecord::scheduledNanos).thenComparing(RequestRecord::requestId));
+        var csv = CsvWriter.builder().build(out);
+        csv.writeRecord(HEADER);
+        for (var request : looked) {
+            for (var event : request.events().list()) {
+                csv.writeRecord(line(request, event));
+            }
+        }
+        csv.flush();
+    }
+
+    /** A miss that was followed by a hit elsewhere has found nothing itself. */
+    private static String[] line(RequestRecord request, PrefixCacheEvent event) {
+        boolean isMiss =
+                event == PrefixCacheEvent.MISS_FULL || event == PrefixCacheEvent.CONVERSATIONAL_MISS_UNEXPECTED_PROMPT;
+        int numCached = isMiss ? 0 : request.numCachedTokens();
+        return new String[] {
+            String.valueOf(request.requestId()),
+            RequestsCsv.millis(request.scheduledNanos()),
+            event.name().toUpperCase(Locale.ROOT),
+            String.valueOf(numCached),
+            String.valueOf(request.numPrefilledTokens())
+        };
+    }
+}
