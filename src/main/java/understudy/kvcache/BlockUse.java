@@ -1,13 +1,15 @@
 package understudy.kvcache;
 
-/** When each block was used last, and how deep it stood in its prompt; what some eviction policies go by. */
+/** When and how often each block was used, and how deep it stood in its prompt; what some eviction policies go by. */
 final class BlockUse {
     private final long[] lastSteps;
     private final int[] depths;
+    private final int[] numUses;
 
     BlockUse(int numBlocks) {
         lastSteps = new long[numBlocks];
         depths = new int[numBlocks];
+        numUses = new int[numBlocks];
     }
 
     int numBlocks() {
@@ -18,17 +20,24 @@ final class BlockUse {
     void note(int block, long step, int depth) {
         lastSteps[block] = Math.max(lastSteps[block], step);
         depths[block] = depth;
+        numUses[block]++;
     }
 
     /** Forgets a block's past; it gets new content. */
     void clear(int block) {
         lastSteps[block] = 0;
         depths[block] = 0;
+        numUses[block] = 0;
     }
 
     /** Returns the number of the last step in which a request that holds the block was scheduled. */
     long lastStep(int block) {
         return lastSteps[block];
+    }
+
+    /** Returns how many requests have used the block, and let go of it, since it got its content. */
+    int numUses(int block) {
+        return numUses[block];
     }
 
     /** Returns how many blocks of tokens the block's hash covers, itself included. */
