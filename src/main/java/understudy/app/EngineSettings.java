@@ -15,9 +15,7 @@ import understudy.kvcache.BlockHasher;
 import understudy.kvcache.CborBlockHasher;
 import understudy.kvcache.EvictionPolicy;
 import understudy.kvcache.FreeOrder;
-import understudy.kvcache.FullHit;
 import understudy.kvcache.KvCacheConfig;
-import understudy.kvcache.PrefixOptions;
 import understudy.kvcache.Xxh3BlockHasher;
 
 /**
@@ -52,7 +50,9 @@ record EngineSettings(
             "watermark",
             "scheduling-policy",
             "preemption-victim",
-            "async-scheduling");
+            "async-scheduling",
+            "full-hit",
+            "context-window-exceeded");
 
     private enum HashAlgorithm {
         XXH3,
@@ -94,13 +94,13 @@ record EngineSettings(
                 recordsKvEvents,
                 kind.prefixUnit(),
                 kind.sharesWithinStep(engine, cachesPrefixes),
-                new PrefixOptions(engine.choice("full-hit", FullHit.class), kvCache.bool("cache-generated-blocks")));
+                PrefixSettings.read(engine, kvCache));
     }
 
     private static PlannerConfig roseinfer(Section engine, Section kvCache, KvCacheConfig memory) {
         String why = "which means nothing to engine.kind = roseinfer; leave the default";
         engine.requireDefaults(VLLM_KEYS, why);
-        kvCache.requireDefaults(List.of("promote-full-blocks"), why);
+        kvCache.requireDefaults(List.of("promote-full-blocks", "cache-generated-blocks", "sessions"), why);
         boolean isDefault = engine.text(MAX_NUM_SEQS).equals(AUTO);
         return new RoseinferConfig(
                 isDefault ? ROSEINFER_BATCH_SIZE : engine.wholeNumber(MAX_NUM_SEQS, 1, MAX_SEQS),

@@ -1,6 +1,6 @@
 package understudy.engine;
 
-import understudy.kvcache.KvCacheManager;
+import understudy.kvcache.KvMemory;
 
 /**
  * Scheduler and KV cache joined by plain calls, without actors: for conformance checks, benchmarks and tests. The actors
@@ -8,9 +8,9 @@ import understudy.kvcache.KvCacheManager;
  */
 public final class DirectEngine {
     private final StepPlanner planner;
-    private final KvCacheManager kvCache;
+    private final KvMemory kvCache;
 
-    public DirectEngine(StepPlanner planner, KvCacheManager kvCache) {
+    public DirectEngine(StepPlanner planner, KvMemory kvCache) {
         this.planner = planner;
         this.kvCache = kvCache;
     }

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * @param numBlocks physical blocks, the null block included
  * @param numFree different blocks in the free queue
  * @param numInUse different blocks in block tables
- * @param numHashed blocks that carry a hash
+ * @param numHashed blocks that carry a hash; with sessions, those of cached prefixes
  * @param numBadRefCounts blocks whose reference count is not the number of tables that hold them
  * @param numBadFree entries of the free queue that are there twice, or in use, or the null block
  * @param numBadHashes blocks in tables that carry another hash than their tokens have, or that carry one behind a block that

@@ -40,7 +40,7 @@ public record KvCacheConfig(
         }
     }
 
-    /** Shares blocks as vLLM V1 does. */
+    /** Finds single blocks, as soon as there are blocks for their content, as vLLM V1 does. */
     public KvCacheConfig(
             BlockHasher hasher,
             int numGpuBlocks,
@@ -50,7 +50,8 @@ public record KvCacheConfig(
             EvictionPolicy evictionPolicy,
             FreeOrder freeOrder,
             boolean promotesFullBlocks,
-            boolean recordsEvents) {
+            boolean recordsEvents,
+            PrefixOptions prefixes) {
         this(
                 hasher,
                 numGpuBlocks,
@@ -63,7 +64,7 @@ public record KvCacheConfig(
                 recordsEvents,
                 PrefixUnit.BLOCK,
                 true,
-                PrefixOptions.VLLM);
+                prefixes);
     }
 
     /** Returns a cache that works as vLLM V1 does by default, and records events. */
@@ -89,9 +90,10 @@ public record KvCacheConfig(
         return prefixUnit.maxTokens(numGpuBlocks, blockSize());
     }
 
-    /** Creates an empty memory. */
+    /** Creates an empty memory: content-addressed as vLLM's or roseinfer's, or by session as Document 8 has it. */
     public KvMemory createMemory() {
-        return prefixUnit.createMemory(this);
+        boolean isBySession = enablePrefixCaching && prefixes.sessions() != SessionMode.OFF;
+        return isBySession ? new SessionKvCache(this) : prefixUnit.createMemory(this);
     }
 
     /** Returns the tokens per block. */

@@ -114,7 +114,7 @@ public final class KvCacheManager implements KvMemory {
         }
     }
 
-    /** Forgets all cached content; refused, with false, while any block is in use. */
+    @Override
     public boolean resetPrefixCache() {
         return pool.reset();
     }

@@ -19,7 +19,7 @@ public interface KvMemory {
      */
     int reserve(Reservation reservation);
 
-    /** Caches the blocks that a step's result has completed, and frees the requests that ended with it. */
+    /** Caches what a step's result has completed, and frees the requests that ended with it. */
     void settle(Settlement settlement);
 
     /**
@@ -36,10 +36,13 @@ public interface KvMemory {
      */
     void free(int handle, long lastStep);
 
+    /** Forgets all cached content; refused, with false, while any block is in use. */
+    boolean resetPrefixCache();
+
     /** Returns the changes of the prefix table since the last call, in order; none unless events are recorded. */
     List<KvEvent> drainEvents();
 
-    /** Returns the share of usable blocks that are referenced, 0 to 1; cached but free blocks count as free. */
+    /** Returns the share of usable blocks that requests hold, 0 to 1; blocks that are only cached count as free. */
     double usage();
 
     /** Returns the lookups of admitted requests since the start. */
@@ -48,7 +51,7 @@ public interface KvMemory {
     /** Returns what the memory holds now, with the block tables of some requests. */
     KvSnapshot snapshot(IntList handles);
 
-    /** Returns the free blocks, next to be given out first. */
+    /** Returns the free blocks, next to be given out first; none if blocks are only counted. */
     int[] freeOrder();
 
     /** Recounts everything from scratch; see {@link KvCacheAudit}. */

@@ -32,6 +32,22 @@ class KvSequence implements TokenSource {
         return index < promptLength ? prompt.tokens().tokenAt(index) : output.tokenAt(index - promptLength);
     }
 
+    @Override
+    public void copy(int from, int count, int[] into, int at) {
+        int numFromPrompt = Math.max(0, Math.min(count, prompt.length() - from));
+        if (numFromPrompt > 0) {
+            prompt.tokens().copy(from, numFromPrompt, into, at);
+        }
+        if (count > numFromPrompt) {
+            output.copy(from + numFromPrompt - prompt.length(), count - numFromPrompt, into, at + numFromPrompt);
+        }
+    }
+
+    /** Returns whether blocks of this request are good for another prompt, as far as the tokens are the same. */
+    boolean isAkinTo(Prompt other) {
+        return prompt.loraName().equals(other.loraName()) && prompt.cacheSalt().equals(other.cacheSalt());
+    }
+
     int numPromptTokens() {
         return prompt.length();
     }

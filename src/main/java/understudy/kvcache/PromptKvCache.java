@@ -130,6 +130,11 @@ final class PromptKvCache implements KvMemory {
     }
 
     @Override
+    public boolean resetPrefixCache() {
+        return pool.reset();
+    }
+
+    @Override
     public List<KvEvent> drainEvents() {
         return List.of();
     }

@@ -5,6 +5,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
+import understudy.engine.ContextOverflow;
 import understudy.engine.PreemptionVictim;
 import understudy.engine.Request;
 import understudy.engine.RequestLimits;
@@ -28,7 +29,11 @@ import understudy.workload.Workload;
 
 /** Builds clusters for tests and runs workloads on them. */
 final class ClusterFixture {
-    final BlockHasher hasher = new Xxh3BlockHasher(16);
+    BlockHasher hasher = new Xxh3BlockHasher(16);
+    PrefixOptions prefixes = PrefixOptions.VLLM;
+    EvictionPolicy evictionPolicy = EvictionPolicy.LRU;
+    boolean promotesFullBlocks;
+    ContextOverflow contextOverflow = ContextOverflow.REJECT;
     int numReplicas = 1;
     int numBlocks = 10_000;
     int maxNumSeqs = 256;
@@ -52,7 +57,7 @@ final class ClusterFixture {
                 SchedulingPolicy.FCFS,
                 PreemptionVictim.AUTO,
                 isAsync,
-                16,
+                hasher.blockSize(),
                 true,
                 sharesWithinStep);
         var kvCache = new KvCacheConfig(
@@ -61,14 +66,14 @@ final class ClusterFixture {
                 true,
                 maxModelLen,
                 0,
-                EvictionPolicy.LRU,
+                evictionPolicy,
                 FreeOrder.UNHASHED_FIRST,
-                false,
+                promotesFullBlocks,
                 true,
                 PrefixUnit.BLOCK,
                 sharesWithinStep,
-                PrefixOptions.VLLM);
-        var limits = new RequestLimits(maxModelLen, kvCache.maxTokens());
+                prefixes);
+        var limits = new RequestLimits(maxModelLen, kvCache.maxTokens(), contextOverflow, hasher.blockSize());
         return new ReplicaSpec(scheduler, limits, kvCache, latency, apiDelayNanos, true, 0);
     }
 

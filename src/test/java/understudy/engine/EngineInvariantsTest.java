@@ -92,7 +92,7 @@ final class EngineInvariantsTest {
                     true,
                     PrefixUnit.BLOCK,
                     shares,
-                    new PrefixOptions(pick(FullHit.values()), random.nextInt(3) > 0));
+                    PrefixOptions.ofContent(pick(FullHit.values()), random.nextInt(3) > 0));
             planner = new StepPlanner(config);
             kvCache = new KvCacheManager(memory);
             engine = new DirectEngine(planner, kvCache);

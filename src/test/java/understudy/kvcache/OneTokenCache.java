@@ -27,7 +27,7 @@ final class OneTokenCache {
                 FreeOrder.UNHASHED_FIRST,
                 false,
                 false,
-                new PrefixOptions(FullHit.DECODE_DIRECTLY, true)));
+                PrefixOptions.ofContent(FullHit.DECODE_DIRECTLY, true)));
     }
 
     /** Asks for each key in turn, and lets go of it at once. */
@@ -40,8 +40,8 @@ final class OneTokenCache {
 
     /** Asks for a key without letting go of it; returns whether it was cached. */
     boolean hold(int handle, int... keys) {
-        var answer =
-                kvCache.admit(new AdmissionRequest(lookup(handle, keys), NO_LIMIT, 0, true, true, false, 0, false));
+        var answer = kvCache.admit(
+                new AdmissionRequest(lookup(handle, keys), NO_LIMIT, 0, true, true, false, 0, false, keys.length));
         return ((Admission.Admitted) answer).events().isHit();
     }
 

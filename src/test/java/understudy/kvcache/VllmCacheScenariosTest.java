@@ -260,7 +260,8 @@ final class VllmCacheScenariosTest {
                 EvictionPolicy.LRU,
                 freeOrder,
                 false,
-                true));
+                true,
+                PrefixOptions.VLLM));
     }
 
     private static int[] tokens(int first, int count) {

@@ -1,0 +1,88 @@
+package understudy.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.HashMap;
+import java.util.Map;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import understudy.kvcache.FullHit;
+import understudy.kvcache.GlobalPrefixLimits;
+import understudy.kvcache.PrefixCacheEvent;
+import understudy.kvcache.PrefixOptions;
+import understudy.kvcache.SessionMode;
+import understudy.kvcache.SessionTurn;
+import understudy.report.Invariants;
+import understudy.report.RequestRecord;
+import understudy.workload.Distribution;
+import understudy.workload.GeneratedWorkload;
+import understudy.workload.OutputLimit;
+import understudy.workload.RandomStreams;
+import understudy.workload.WholeNumbers;
+
+/** A thousand random conversations, whose prefixes are found by content and by session. */
+final class SessionsAgainstContentTest {
+    private static final int SESSIONS = 1_000;
+    private static final int BLOCK_SIZE = 16;
+
+    @ParameterizedTest
+    @EnumSource(
+            value = SessionMode.class,
+            names = {"SIMPLIFIED", "DETAILED"})
+    void cleanConversations_areHitAlike(SessionMode mode) {
+        var byContent = run(SessionMode.OFF);
+        var bySession = run(mode);
+
+        assertThat(byContent.keySet()).isEqualTo(bySession.keySet());
+        assertThat(byContent.keySet().stream().filter(turn -> turn.turn() == 1)).hasSizeGreaterThanOrEqualTo(SESSIONS);
+        for (var turn : byContent.keySet()) {
+            var content = byContent.get(turn);
+            var session = bySession.get(turn);
+            assertThat(session.numPromptTokens()).isEqualTo(content.numPromptTokens());
+            assertThat(session.numCachedTokens()).isLessThanOrEqualTo(session.numPromptTokens());
+            assertThat(content.numCachedTokens()).isLessThanOrEqualTo(content.numPromptTokens());
+            // The session's last token was sampled, but never computed, and only full blocks are found by content.
+            int sessionLength = turn.isConversationalTurn() ? lengthBefore(bySession, turn) : 0;
+            assertThat(session.numCachedTokens()).as("%s", turn).isEqualTo(sessionLength);
+            assertThat(content.numCachedTokens())
+                    .as("%s", turn)
+                    .isEqualTo(Math.max(0, sessionLength - 1) / BLOCK_SIZE * BLOCK_SIZE);
+            assertThat(session.events().contains(PrefixCacheEvent.CONVERSATIONAL_HIT))
+                    .isEqualTo(turn.isConversationalTurn());
+        }
+    }
+
+    private static int lengthBefore(Map<SessionTurn, RequestRecord> requests, SessionTurn turn) {
+        var before = requests.get(SessionTurn.of(turn.sessionId(), turn.turn() - 1));
+        return before.numPromptTokens() + before.numOutputTokens();
+    }
+
+    private static Map<SessionTurn, RequestRecord> run(SessionMode mode) {
+        var cluster = new ClusterFixture();
+        cluster.numBlocks = 100_000;
+        cluster.isAsync = true;
+        cluster.prefixes = new PrefixOptions(FullHit.RECOMPUTE_LAST_TOKEN, true, mode, GlobalPrefixLimits.OFF);
+        var run = cluster.run(new GeneratedWorkload(conversations(), new RandomStreams(5)));
+        assertThat(Invariants.check(run)).isEmpty();
+        var byTurn = new HashMap<SessionTurn, RequestRecord>();
+        ClusterFixture.requests(run).forEach(request -> byTurn.put(request.turn(), request));
+        return byTurn;
+    }
+
+    private static GeneratedWorkload.Options conversations() {
+        return new GeneratedWorkload.Options(
+                // A session has 4 turns on average; the twentieth on top makes up for chance.
+                4 * SESSIONS * 21 / 20,
+                50,
+                1,
+                new WholeNumbers(new Distribution.Uniform(1, 120), 1, 120),
+                new WholeNumbers(new Distribution.Uniform(1, 90), 1, 90),
+                0,
+                new WholeNumbers(new Distribution.Fixed(1), 1, 1),
+                new WholeNumbers(new Distribution.Uniform(1, 7), 1, 7),
+                new Distribution.Exponential(2),
+                1,
+                OutputLimit.MAX_TOKENS,
+                20_000);
+    }
+}
