@@ -203,9 +203,6 @@ final class RunCommand implements Callable<Integer> {
     }
 
     private static Exception failure(ExecutionException failure) {
-        if (failure.getCause() instanceof OutOfMemoryError error) {
-            throw error;
-        }
         return failure.getCause() instanceof RuntimeException cause ? cause : failure;
     }
 

@@ -28,9 +28,7 @@ public final class Understudy {
         try {
             exitCode = commandLine().execute(args);
         } catch (OutOfMemoryError e) {
-            System.err.println("out of memory: the heap has "
-                    + Runtime.getRuntime().maxMemory() / BYTES_PER_MEGABYTE
-                    + " MB; give it more with java -Xmx, or the scenario fewer requests, blocks or replicas");
+            System.err.println(outOfMemory());
             exitCode = BAD_INPUT;
         }
         if (exitCode != 0) {
@@ -69,13 +67,29 @@ public final class Understudy {
     }
 
     /** Bad input is one line; everything else is a defect, and shown in full. */
-    private static int onFailure(Exception failure, PrintWriter err) throws Exception {
+    static int onFailure(Exception failure, PrintWriter err) throws Exception {
         if (failure instanceof ScenarioException || failure instanceof TraceException) {
             err.println(failure.getMessage());
             err.flush();
             return BAD_INPUT;
         }
+        if (isOutOfMemory(failure)) {
+            err.println(outOfMemory());
+            err.flush();
+            return BAD_INPUT;
+        }
         throw failure;
+    }
+
+    /** Memory may run out in any thread, so the error comes wrapped. */
+    private static boolean isOutOfMemory(Throwable failure) {
+        var cause = failure.getCause();
+        return failure instanceof OutOfMemoryError || (cause != null && isOutOfMemory(cause));
+    }
+
+    private static String outOfMemory() {
+        return "out of memory: the heap has " + Runtime.getRuntime().maxMemory() / BYTES_PER_MEGABYTE
+                + " MB; give it more with java -Xmx, or the scenario fewer requests, blocks or replicas";
     }
 
     /** Reads the version that the build has put into the jar. */

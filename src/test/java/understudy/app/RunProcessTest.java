@@ -73,21 +73,7 @@ final class RunProcessTest {
                 .doesNotContain("giving up");
     }
 
-    @Test
-    void heapThatIsTooSmall_isOneLineThatSaysSo() throws IOException, InterruptedException {
-        var process =
-                start(List.of("-Xmx48m"), "run", "conf/demo.conf", "--set", "cluster.replicas=50000", "--json", "-");
-
-        assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
-        assertThat(process.exitValue()).isEqualTo(2);
-        assertThat(Files.readString(directory.resolve("err"))).contains("out of memory: the heap has 48 MB");
-    }
-
     private Process start(String... args) throws IOException {
-        return start(List.of(), args);
-    }
-
-    private Process start(List<String> jvmOptions, String... args) throws IOException {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:+IgnoreUnrecognizedVMOptions",
@@ -96,7 +82,6 @@ final class RunProcessTest {
                 "-cp",
                 System.getProperty("java.class.path"),
                 Understudy.class.getName()));
-        command.addAll(1, jvmOptions);
         command.addAll(List.of(args));
         return new ProcessBuilder(command)
                 .redirectOutput(directory.resolve("out").toFile())

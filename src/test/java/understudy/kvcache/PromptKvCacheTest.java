@@ -10,7 +10,6 @@ import org.junit.jupiter.api.Test;
 
 /** Blocks of 4 tokens and 10 usable blocks unless a test says otherwise. */
 final class PromptKvCacheTest {
-    private static final Admission.Refused REFUSED = new Admission.Refused();
 
     private final BlockHasher hasher = new Xxh3BlockHasher(4);
     private KvMemory kv = memory(11, true, true);
@@ -120,7 +119,7 @@ final class PromptKvCacheTest {
     void admission_setsBlocksAsideForTheLongestAnswer() {
         // 6 + 20 tokens are 7 blocks, and one for a copy; two of the ten are left, too few for 2 + 1 of the next one.
         admit(0, tokens(0, 6), 20);
-        assertThat(admit(1, tokens(50, 6), 2)).isEqualTo(REFUSED);
+        assertThat(admit(1, tokens(50, 6), 2)).isEqualTo(new Counts(-1, -1));
         assertThat(admit(2, tokens(50, 4), 4)).isEqualTo(new Counts(0, 4));
 
         for (int numComputed = 7; numComputed <= 26; numComputed++) {
