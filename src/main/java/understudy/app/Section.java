@@ -115,7 +115,9 @@ final class Section {
     /** Refuses any key with another value than its default, because of {@code why}. */
     void requireDefaults(List<String> keys, String why) {
         for (String key : keys) {
-            if (!text(key).equals(ScenarioFile.REFERENCE.getString(full(key)))) {
+            String usual = ScenarioFile.REFERENCE.getString(full(key));
+            // A number may be written in several ways; NaN, for what is none, equals nothing.
+            if (!text(key).equals(usual) && parseDouble(text(key)) != parseDouble(usual)) {
                 throw unusable(key, why);
             }
         }

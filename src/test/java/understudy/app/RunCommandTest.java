@@ -67,6 +67,29 @@ final class RunCommandTest {
     }
 
     @Test
+    void dedup_decidesWhatRequestsOfOneStepShare() throws IOException {
+        String equal = write("equal.conf", """
+                workload {
+                  kind = burst
+                  requests = 8
+                  burst.distinct-prompts = 1
+                  lengths { prompt { kind = fixed, mean = 160 }, output { kind = fixed, mean = 1 } }
+                }
+                """);
+
+        // All are admitted together. Seven find (160 - 1) / 16 = 9 blocks of the first one, or nothing.
+        assertThat(hits(equal, "auto")).isEqualTo(7 * 9 * 16);
+        assertThat(hits(equal, "blocks")).isEqualTo(7 * 9 * 16);
+        assertThat(hits(equal, "off")).isZero();
+    }
+
+    private static int hits(String scenario, String dedup) throws IOException {
+        var json = call("run", scenario, "--set", "engine.dedup=" + dedup, "--json", "-")
+                .json();
+        return json.get("prefix_cache_hits").asInt();
+    }
+
+    @Test
     void files_areWrittenWhole() throws IOException {
         var results = directory.resolve("a/b");
         var json = directory.resolve("report.json");
@@ -123,6 +146,15 @@ final class RunCommandTest {
         assertThat(call("run", good, "--dry-run").out).contains("limit=20");
         String bad = write("bad.conf", "workload.requets = ${seed}");
         assertThat(call("run", bad).err).contains("unknown key workload.requets; did you mean workload.requests?");
+    }
+
+    @Test
+    void dryRunOutputOfRoseinfer_isAScenario() throws IOException {
+        String after = "conf/roseinfer/after.conf";
+        String resolved = write("resolved.conf", call("run", after, "--dry-run").out);
+
+        assertThat(call("run", resolved, "--json", "-").jsonWithoutHost())
+                .isEqualTo(call("run", after, "--json", "-").jsonWithoutHost());
     }
 
     @Test
