@@ -17,6 +17,7 @@ final class RoseinferFixture {
     PrefillMode prefill = PrefillMode.BATCHED;
     boolean dedups = true;
     boolean caches = true;
+    EvictionPolicy evictionPolicy = EvictionPolicy.LRU;
     int numBlocks = 1_000;
     int maxModelLen = 1_000;
 
@@ -36,7 +37,7 @@ final class RoseinferFixture {
                             caches,
                             maxModelLen,
                             0,
-                            EvictionPolicy.LRU,
+                            evictionPolicy,
                             FreeOrder.UNHASHED_FIRST,
                             false,
                             false,

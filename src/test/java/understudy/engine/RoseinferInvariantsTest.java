@@ -9,6 +9,7 @@ import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import understudy.kvcache.EvictionPolicy;
 
 /**
  * What must hold after every step of the roseinfer loop: random settings, few different prompts, tight memory, aborts. 16
@@ -46,6 +47,7 @@ final class RoseinferInvariantsTest {
         engine.prefill = random.nextBoolean() ? PrefillMode.SERIAL : PrefillMode.BATCHED;
         engine.caches = random.nextInt(5) > 0;
         engine.dedups = random.nextBoolean();
+        engine.evictionPolicy = pick(random, EvictionPolicy.values());
         engine.numBlocks = 15 + random.nextInt(30);
         engine.maxModelLen = (engine.numBlocks - 2) * 4;
         return engine;
@@ -86,6 +88,10 @@ final class RoseinferInvariantsTest {
         assertThat(engine.memory().audit().isConserved())
                 .as("%s", engine.memory().audit())
                 .isTrue();
+    }
+
+    private static <T> T pick(Random random, T[] values) {
+        return values[random.nextInt(values.length)];
     }
 
     private static List<Integer> prompt(EngineRequest request) {
