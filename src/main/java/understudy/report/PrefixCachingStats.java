@@ -7,9 +7,10 @@ import understudy.kvcache.PrefixCacheEvents;
 /**
  * What prefix caching did for the answered requests: the summary metrics of Document 8.
  *
- * <p>Eligible is a request that looked into the cache. Its prefilled tokens are those of the prompt that were not found at
- * its first admission; what a preempted request computes once more is not counted.
+ * <p>Eligible is a request that looked into the cache. Prefilled tokens are those of the prompt that were not found at the
+ * first admission; what a preempted request computes once more is not counted.
  *
+ * @param answered all requests that were answered
  * @param eligible requests that looked into the cache
  * @param conversationalTurns eligible follow-up turns
  * @param conversationalHits follow-up turns that found some of their conversation
@@ -18,12 +19,13 @@ import understudy.kvcache.PrefixCacheEvents;
  * @param fullHits requests that went straight to decode
  * @param unexpectedPrompts follow-up turns that do not go on from what is cached of their session
  * @param cachedTokensOfHits tokens found by all hits
- * @param prefilledTokens prompt tokens that all eligible requests computed
- * @param promptTokens prompt tokens of all eligible requests
+ * @param prefilledTokens prompt tokens that all answered requests computed
+ * @param promptTokens prompt tokens of all answered requests
  * @param ttftOfHits from arrival to first token of requests that found something
  * @param ttftOfMisses from arrival to first token of eligible requests that found nothing
  */
 public record PrefixCachingStats(
+        long answered,
         long eligible,
         long conversationalTurns,
         long conversationalHits,
@@ -42,7 +44,7 @@ public record PrefixCachingStats(
         var counts = new Counts();
         for (int i = 0; i < log.size(); i++) {
             var request = log.get(i);
-            if (request.outcome() == Outcome.COMPLETED && !request.events().isEmpty()) {
+            if (request.outcome() == Outcome.COMPLETED) {
                 counts.add(request);
             }
         }
@@ -78,9 +80,9 @@ public record PrefixCachingStats(
         return ratio(cachedTokensOfHits, hits());
     }
 
-    /** Returns the mean {@code num_tokens_actually_prefilled} of all eligible requests. */
+    /** Returns the mean {@code num_tokens_actually_prefilled} of all answered requests. */
     public double meanPrefilledTokens() {
-        return ratio(prefilledTokens, eligible);
+        return ratio(prefilledTokens, answered);
     }
 
     /** Returns the share of prompt tokens that were prefilled, 0 to 1. */
@@ -92,31 +94,40 @@ public record PrefixCachingStats(
         return whole == 0 ? 0 : (double) part / whole;
     }
 
-    /** Sums up requests that looked into the cache. */
+    /** Sums up requests. */
     private static final class Counts {
         private final long[] numByMask = new long[PrefixCacheEvents.MASKS];
         private final DoubleArrayList ttftOfHits = new DoubleArrayList();
         private final DoubleArrayList ttftOfMisses = new DoubleArrayList();
-        private long numRequests;
+        private long numAnswered;
+        private long numEligible;
         private long numConversationalTurns;
         private long cachedTokensOfHits;
         private long prefilledTokens;
         private long promptTokens;
 
         void add(RequestRecord request) {
+            numAnswered++;
+            prefilledTokens += request.numPrefilledTokens();
+            promptTokens += request.numPromptTokens();
+            if (!request.events().isEmpty()) {
+                addEligible(request);
+            }
+        }
+
+        private void addEligible(RequestRecord request) {
             var events = request.events();
-            numRequests++;
+            numEligible++;
             numConversationalTurns += request.turn().isConversationalTurn() ? 1 : 0;
             numByMask[events.mask()]++;
             cachedTokensOfHits += events.isHit() ? request.numCachedTokens() : 0;
-            prefilledTokens += request.numPrefilledTokens();
-            promptTokens += request.numPromptTokens();
             (events.isHit() ? ttftOfHits : ttftOfMisses).add((double) request.ttftNanos());
         }
 
         PrefixCachingStats stats() {
             return new PrefixCachingStats(
-                    numRequests,
+                    numAnswered,
+                    numEligible,
                     numConversationalTurns,
                     count(PrefixCacheEvent.CONVERSATIONAL_HIT),
                     count(PrefixCacheEvent.CROSS_REQUEST_HIT),

@@ -75,9 +75,8 @@ final class VllmPrefixCachingTest {
         cluster.promotesFullBlocks = false;
         cluster.numBlocks = 1 + 24;
         cluster.maxModelLen = 24 * 16;
-        // 0 runs for 160 steps of 5 ms and takes 13 of 24 blocks, X and Y among them. Meanwhile 20 requests of 10
-        // blocks
-        // each go through the other 11, one every 25 ms; then 21 finds X and Y.
+        // 0 runs for 160 steps of 5 ms and takes 13 of 24 blocks, X and Y among them. Meanwhile 20 requests go through
+        // the other 11, with 10 blocks each and one every 25 ms; then 21 finds X and Y.
         var requests = new Request[22];
         requests[0] = ListWorkload.request(0, 0, blocks(X, Y, 7), 160);
         for (int i = 1; i <= 20; i++) {
@@ -119,7 +118,7 @@ final class VllmPrefixCachingTest {
                 ListWorkload.request(1, SECOND, 7 * 16 - 1, 1),
                 ListWorkload.request(2, 2 * SECOND, blocks(11, 12, 13, 14, 15, 16), 1)));
 
-        // 4 of the 10 blocks were never used; who needs 7 takes them, and 3 more from the end of the 6 of request 0.
+        // 4 of the 10 blocks were never used. Who needs 7 takes them, and 3 from the end of the 6 of request 0.
         assertThat(cachedTokens(run)).containsExactly(0, 0, 48);
     }
 
