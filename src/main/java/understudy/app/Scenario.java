@@ -44,6 +44,10 @@ record Scenario(
             throw root.section("router")
                     .unusable("policy", "which follows KV events, but engine.kind = roseinfer publishes none");
         }
+        if (router.usesKvEvents() && engine.kvCache().findsBySession()) {
+            throw root.section("router")
+                    .unusable("policy", "but kv-cache.sessions is on, and then no replica says what it has cached");
+        }
         return new Scenario(
                 root.wholeNumber("seed", Long.MIN_VALUE, Long.MAX_VALUE),
                 root.section("cluster").wholeNumber("replicas", 1, MAX_REPLICAS),

@@ -109,7 +109,8 @@ final class GlobalPrefixStore {
         if (byHash.containsKey(hash)) {
             return false;
         }
-        for (var oldest = oldestEvictable(); numTokens + length > limits.maxTokens(); oldest = oldestEvictable()) {
+        while (numTokens + length > limits.maxTokens()) {
+            var oldest = oldestEvictable();
             if (oldest == null) {
                 return false;
             }

@@ -92,8 +92,12 @@ public record KvCacheConfig(
 
     /** Creates an empty memory: content-addressed as vLLM's or roseinfer's, or by session as Document 8 has it. */
     public KvMemory createMemory() {
-        boolean isBySession = enablePrefixCaching && prefixes.sessions() != SessionMode.OFF;
-        return isBySession ? new SessionKvCache(this) : prefixUnit.createMemory(this);
+        return findsBySession() ? new SessionKvCache(this) : prefixUnit.createMemory(this);
+    }
+
+    /** Returns whether prefixes are found by session instead of by content. */
+    public boolean findsBySession() {
+        return enablePrefixCaching && prefixes.sessions() != SessionMode.OFF;
     }
 
     /** Returns the tokens per block. */

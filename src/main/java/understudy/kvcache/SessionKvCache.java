@@ -22,63 +22,31 @@ final class SessionKvCache implements KvMemory {
 
     private final KvCacheConfig config;
     private final int blockSize;
-    private final boolean decodesDirectly;
     private final BlockLedger ledger;
     private final SessionTable sessions = new SessionTable();
     private final GlobalPrefixStore prefixes;
-    private @Nullable Live[] live = new @Nullable Live[64];
+    private final SessionLookup lookups;
+    private @Nullable SessionRequest[] live = new @Nullable SessionRequest[64];
     private PrefixCacheStats stats = PrefixCacheStats.NONE;
 
     SessionKvCache(KvCacheConfig config) {
         this.config = config;
         blockSize = config.blockSize();
-        decodesDirectly = config.prefixes().fullHit() == FullHit.DECODE_DIRECTLY;
         ledger = BlockLedger.create(config.prefixes().sessions(), config.numGpuBlocks() - 1, blockSize);
         prefixes = new GlobalPrefixStore(config.prefixes().globalPrefixes(), blockSize);
+        lookups = new SessionLookup(config, sessions, prefixes);
     }
-
-    /** A request that has not ended: what it holds, and what it goes on from. */
-    private static final class Live {
-        final Prompt prompt;
-        final KvSequence tokens;
-
-        @Nullable BlockHolding blocks;
-
-        GlobalPrefixStore.@Nullable Prefix prefix;
-
-        /** Blocks at its beginning that are to be stored for others once they are scheduled, or 0. */
-        int numBlocksToStore;
-
-        long admittedNanos;
-
-        /** The session state that was compared last, and what came of it. */
-        SessionTable.@Nullable Entry compared;
-
-        int numMatched;
-
-        Live(Prompt prompt, KvSequence tokens) {
-            this.prompt = prompt;
-            this.tokens = tokens;
-        }
-    }
-
-    /** Where a request goes on from: a session, a stored prefix, or nothing. */
-    private record Found(
-            int numCached,
-            SessionTable.@Nullable Entry session,
-            GlobalPrefixStore.@Nullable Prefix prefix,
-            PrefixCacheEvents events) {}
 
     @Override
     public Admission admit(AdmissionRequest request) {
         var candidate = liveOf(request.lookup());
-        var found = find(candidate, request.lookup());
-        int scheduled = request.tokensNow(found.numCached);
+        var found = lookups.find(candidate, request.lookup());
+        int scheduled = request.tokensNow(found.numCached());
         if (scheduled == 0) {
             return REFUSED;
         }
-        int numComputedAfter = Math.min(found.numCached + scheduled, request.numTokens());
-        var blocks = share(found, candidate.prompt);
+        int numComputedAfter = Math.min(found.numCached() + scheduled, request.numTokens());
+        var blocks = share(found, candidate.prompt());
         int numToFit = request.reserveFullSequence() ? request.numTokens() : numComputedAfter;
         int spare = request.isAnythingRunning() ? config.watermarkBlocks() : 0;
         if (blocks.numMissing(limited(numToFit)) + spare > ledger.numAvailable()) {
@@ -87,14 +55,14 @@ final class SessionKvCache implements KvMemory {
         }
         attach(candidate, found, blocks, request);
         grow(candidate, numComputedAfter);
-        stats = stats.plus(request.isResumed(), request.numTokens(), found.numCached);
-        return new Admission.Admitted(found.numCached, scheduled, found.events);
+        stats = stats.plus(request.isResumed(), request.numTokens(), found.numCached());
+        return new Admission.Admitted(found.numCached(), scheduled, found.events());
     }
 
     @Override
-    public int[] match(List<PrefixLookup> lookups) {
-        return lookups.stream()
-                .mapToInt(lookup -> find(liveOf(lookup), lookup).numCached)
+    public int[] match(List<PrefixLookup> questions) {
+        return questions.stream()
+                .mapToInt(lookup -> lookups.find(liveOf(lookup), lookup).numCached())
                 .toArray();
     }
 
@@ -209,70 +177,28 @@ final class SessionKvCache implements KvMemory {
         return prefixes;
     }
 
-    private Found find(Live request, PrefixLookup lookup) {
-        if (!lookup.readsCache()) {
-            return new Found(0, null, null, PrefixCacheEvents.NONE);
+    private BlockHolding share(SessionLookup.Found found, Prompt prompt) {
+        if (found.session() != null) {
+            return found.session().blocks().share(found.session().leftOut(prompt) / blockSize, found.numCached());
         }
-        var events = PrefixCacheEvents.NONE;
-        var turn = request.prompt.turn();
-        var entry = turn.isConversationalTurn() ? sessions.find(turn.sessionId()) : null;
-        if (entry != null) {
-            int numMatched = compare(request, entry);
-            if (numMatched > 0) {
-                int numCached = cachedOf(numMatched, lookup.numTokens());
-                return new Found(numCached, entry, null, events.and(PrefixCacheEvent.CONVERSATIONAL_HIT));
-            }
-            events = numMatched < 0 ? events.and(PrefixCacheEvent.CONVERSATIONAL_MISS_UNEXPECTED_PROMPT) : events;
-        }
-        var prefix = prefixes.find(hashes(request));
-        if (prefix == null) {
-            return new Found(0, null, null, events.and(PrefixCacheEvent.MISS_FULL));
-        }
-        int numCached = cachedOf(prefix.length(), lookup.numTokens());
-        events = events.and(PrefixCacheEvent.CROSS_REQUEST_HIT);
-        boolean isWhole = numCached == lookup.numTokens();
-        return new Found(
-                numCached, null, prefix, isWhole ? events.and(PrefixCacheEvent.FULL_HIT_NO_PREFILL_NEEDED) : events);
+        return found.prefix() != null ? found.prefix().blocks().share(0, found.numCached()) : ledger.open();
     }
 
-    /** Asking again about the same state, in the next step, costs nothing. */
-    private static int compare(Live request, SessionTable.Entry entry) {
-        if (!entry.equals(request.compared)) {
-            request.compared = entry;
-            request.numMatched = entry.match(request.prompt);
-        }
-        return request.numMatched;
-    }
-
-    private int cachedOf(int numFound, int numTokens) {
-        return Math.min(numFound, decodesDirectly ? numTokens : numTokens - 1);
-    }
-
-    private long[] hashes(Live request) {
-        return config.prefixes().globalPrefixes().isOn() ? request.prompt.blockHashes(config.hasher()) : new long[0];
-    }
-
-    private BlockHolding share(Found found, Prompt prompt) {
-        if (found.session != null) {
-            return found.session.blocks().share(found.session.leftOut(prompt) / blockSize, found.numCached);
-        }
-        return found.prefix != null ? found.prefix.blocks().share(0, found.numCached) : ledger.open();
-    }
-
-    private void attach(Live request, Found found, BlockHolding blocks, AdmissionRequest question) {
+    private void attach(
+            SessionRequest request, SessionLookup.Found found, BlockHolding blocks, AdmissionRequest question) {
         request.blocks = blocks;
-        request.prefix = found.prefix;
+        request.prefix = found.prefix();
         request.admittedNanos = question.atNanos();
-        if (found.prefix != null) {
-            prefixes.acquire(found.prefix, question.atNanos());
+        if (found.prefix() != null) {
+            prefixes.acquire(found.prefix(), question.atNanos());
         }
-        if (found.session == null && question.lookup().readsCache() && !question.isResumed()) {
-            request.numBlocksToStore = prefixes.count(hashes(request), found.numCached / blockSize);
+        if (found.session() == null && question.lookup().readsCache() && !question.isResumed()) {
+            request.numBlocksToStore = prefixes.count(lookups.hashes(request), found.numCached() / blockSize);
         }
     }
 
     /** Takes what is missing, from what is only cached if need be, and stores a prefix that is complete now. */
-    private void grow(Live request, int numComputed) {
+    private void grow(SessionRequest request, int numComputed) {
         var blocks = Objects.requireNonNull(request.blocks);
         int numTokens = limited(numComputed);
         int numMissing = blocks.numMissing(numTokens);
@@ -287,8 +213,8 @@ final class SessionKvCache implements KvMemory {
         }
     }
 
-    private void store(Live request, BlockHolding blocks, int numBlocks) {
-        long hash = hashes(request)[numBlocks - 1];
+    private void store(SessionRequest request, BlockHolding blocks, int numBlocks) {
+        long hash = lookups.hashes(request)[numBlocks - 1];
         int length = numBlocks * blockSize;
         if (prefixes.makeRoom(hash, length)) {
             prefixes.put(
@@ -309,12 +235,12 @@ final class SessionKvCache implements KvMemory {
         }
     }
 
-    private void end(Live request, int numTokens, long atNanos) {
-        var turn = request.prompt.turn();
+    private void end(SessionRequest request, int numTokens, long atNanos) {
+        var turn = request.prompt().turn();
         if (request.blocks == null || !turn.isInSession()) {
             return;
         }
-        int numPrompt = request.prompt.length();
+        int numPrompt = request.prompt().length();
         var info = new SessionCacheInfo(
                 turn.sessionId(),
                 numTokens,
@@ -326,28 +252,27 @@ final class SessionKvCache implements KvMemory {
         var kept = request.blocks.keepForSession(limited(numTokens));
         request.blocks.release();
         request.blocks = ledger.open();
-        sessions.update(new SessionTable.Entry(info, kept, request.tokens));
+        sessions.update(new SessionTable.Entry(info, kept, request.tokens()));
     }
 
     private int limited(int numTokens) {
         return Math.min(numTokens, config.maxModelLen());
     }
 
-    private Live liveOf(PrefixLookup lookup) {
+    private SessionRequest liveOf(PrefixLookup lookup) {
         int handle = lookup.handle();
         if (handle >= live.length) {
             live = Arrays.copyOf(live, Math.max(handle + 1, live.length * 2));
         }
         var request = live[handle];
         if (request == null) {
-            var tokens = new KvSequence(lookup.prompt(), lookup.output(), config.hasher());
-            request = new Live(lookup.prompt(), tokens);
+            request = new SessionRequest(lookup, config.hasher());
             live[handle] = request;
         }
         return request;
     }
 
-    private Live known(int handle) {
+    private SessionRequest known(int handle) {
         var request = handle < live.length ? live[handle] : null;
         if (request == null) {
             throw new IllegalArgumentException("no request with handle " + handle);

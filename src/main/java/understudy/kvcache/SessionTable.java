@@ -7,6 +7,9 @@ import org.jspecify.annotations.Nullable;
 
 /** What is cached of each session, the one that was updated longest ago first ({@code active_sessions_kv_state}). */
 final class SessionTable {
+    /** The answer of a match that says that a prompt does not go on from its session. */
+    static final int UNEXPECTED = -1;
+
     private static final int TOKENS_AT_ONCE = 256;
 
     private final Long2ObjectLinkedOpenHashMap<Entry> bySession = new Long2ObjectLinkedOpenHashMap<>();
@@ -15,19 +18,20 @@ final class SessionTable {
     record Entry(SessionCacheInfo info, BlockHolding blocks, KvSequence tokens) {
 
         /**
-         * Returns how many tokens of the session a later turn can go on from: 0 if it leaves all of them out, or -1 if it
-         * does not go on from them.
+         * Returns how many tokens of the session a later turn can go on from: 0 if it leaves all of them out, or
+         * {@link #UNEXPECTED} if it does not go on from them.
          */
         int match(Prompt prompt) {
-            int leftOut = prompt.turn().numTruncatedTokens() - info.numTruncatedTokens();
+            int leftOut = leftOut(prompt);
             int numKept = Math.max(0, info.totalTokensInCache() - leftOut);
             boolean goesOn = leftOut >= 0
                     && prompt.length() > numKept
                     && tokens.isAkinTo(prompt)
                     && hasTokens(leftOut, numKept, prompt.tokens());
-            return goesOn ? numKept : -1;
+            return goesOn ? numKept : UNEXPECTED;
         }
 
+        /** Returns how many tokens of what is cached a later turn leaves out at the beginning. */
         int leftOut(Prompt prompt) {
             return prompt.turn().numTruncatedTokens() - info.numTruncatedTokens();
         }

@@ -2,6 +2,7 @@ package understudy.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 final class RequestLimitsTest {
@@ -29,7 +30,38 @@ final class RequestLimitsTest {
                         reason -> assertThat(reason).contains("64 tokens").contains("65"));
     }
 
+    @Test
+    void truncation_dropsWholeBlocksAtTheBeginning() {
+        var limits = new RequestLimits(100, 1_000, ContextOverflow.TRUNCATE_OLDEST, 16);
+
+        // 130 + 10 tokens are 40 too many, which is 48 in whole blocks of 16.
+        var fitted = limits.fit(request(130, 10));
+        assertThat(fitted.prompt().length()).isEqualTo(82);
+        assertThat(fitted.prompt().turn().numTruncatedTokens()).isEqualTo(48);
+        assertThat(limits.refusal(fitted)).isEmpty();
+        assertThat(fitted.prompt().tokens().tokenAt(0))
+                .isEqualTo(request(130, 10).prompt().tokens().tokenAt(48));
+    }
+
+    @Test
+    void truncation_leavesAloneWhatFitsAndWhatNeverWill() {
+        var limits = new RequestLimits(100, 64, ContextOverflow.TRUNCATE_OLDEST, 16);
+        var fits = request(60, 4);
+        var neverFits = request(60, 64);
+
+        assertThat(limits.fit(fits)).isSameAs(fits);
+        assertThat(limits.fit(neverFits)).isSameAs(neverFits);
+        assertThat(limits.refusal(neverFits)).isPresent();
+    }
+
+    @Test
+    void rejection_changesNothing() {
+        var tooLong = request(130, 10);
+
+        assertThat(new RequestLimits(100, 1_000).fit(tooLong)).isSameAs(tooLong);
+    }
+
     private static Request request(int numPrompt, int maxTokens) {
-        return EngineFixture.request(0, EngineFixture.filled(numPrompt, 1), maxTokens, 0, OutputScript.ENDLESS);
+        return EngineFixture.request(0, IntStream.range(0, numPrompt).toArray(), maxTokens, 0, OutputScript.ENDLESS);
     }
 }
