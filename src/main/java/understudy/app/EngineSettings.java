@@ -8,6 +8,7 @@ import understudy.engine.ContextOverflow;
 import understudy.engine.PlannerConfig;
 import understudy.engine.PreemptionVictim;
 import understudy.engine.PrefillMode;
+import understudy.engine.RequestLimits;
 import understudy.engine.RoseinferConfig;
 import understudy.engine.SchedulerConfig;
 import understudy.engine.SchedulingPolicy;
@@ -24,10 +25,9 @@ import understudy.kvcache.Xxh3BlockHasher;
  * @param kind which engine a replica runs
  * @param scheduler settings of its scheduler
  * @param kvCache sizes and switches of its KV memory
- * @param contextOverflow what becomes of requests that are too long
+ * @param limits which requests are too long, and what becomes of them
  */
-record EngineSettings(
-        EngineKind kind, PlannerConfig scheduler, KvCacheConfig kvCache, ContextOverflow contextOverflow) {
+record EngineSettings(EngineKind kind, PlannerConfig scheduler, KvCacheConfig kvCache, RequestLimits limits) {
     private static final int MAX_BLOCKS = 100_000_000;
     private static final int MAX_SEQS = 1_000_000;
     private static final int MAX_TOKENS = 100_000_000;
@@ -66,8 +66,7 @@ record EngineSettings(
         var memory = memory(kind, engine, kvCache, recordsKvEvents, deployment);
         var scheduler =
                 kind == EngineKind.ROSEINFER ? roseinfer(engine, kvCache, memory) : vllm(engine, memory, deployment);
-        return new EngineSettings(
-                kind, scheduler, memory, engine.choice("context-window-exceeded", ContextOverflow.class));
+        return new EngineSettings(kind, scheduler, memory, limits(engine, kvCache, memory));
     }
 
     private static KvCacheConfig memory(
@@ -131,6 +130,16 @@ record EngineSettings(
                 memory.blockSize(),
                 memory.enablePrefixCaching(),
                 memory.sharesWithinStep());
+    }
+
+    private static RequestLimits limits(Section engine, Section kvCache, KvCacheConfig memory) {
+        int maxSessionTokens = kvCache.wholeNumber("max-session-tokens", 0, MAX_TOKENS);
+        boolean isLimited = memory.findsBySession() && maxSessionTokens > 0;
+        return new RequestLimits(
+                memory.maxModelLen(),
+                isLimited ? Math.min(maxSessionTokens, memory.maxTokens()) : memory.maxTokens(),
+                engine.choice("context-window-exceeded", ContextOverflow.class),
+                memory.blockSize());
     }
 
     /** Returns {@code config} with the values that {@code auto} stands for. */

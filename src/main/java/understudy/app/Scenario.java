@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.stream.IntStream;
 import understudy.cluster.ClusterSpec;
 import understudy.cluster.ReplicaSpec;
-import understudy.engine.RequestLimits;
 import understudy.latency.ProfiledLatency;
 import understudy.workload.RandomStreams;
 import understudy.workload.Workload;
@@ -82,15 +81,10 @@ record Scenario(
 
     /** Returns the cluster to build for a workload. */
     ClusterSpec clusterSpec(Workload openWorkload) {
-        var limits = new RequestLimits(
-                engine.scheduler().maxModelLen(),
-                engine.kvCache().maxTokens(),
-                engine.contextOverflow(),
-                engine.kvCache().blockSize());
         var replicas = IntStream.range(0, numReplicas)
                 .mapToObj(replica -> new ReplicaSpec(
                         engine.scheduler(),
-                        limits,
+                        engine.limits(),
                         engine.kvCache(),
                         latency.modelOf(replica, new RandomStreams(seed)),
                         latency.apiDelayNanos(),

@@ -101,7 +101,8 @@ final class Section {
 
     /** Returns the constant whose name, in lower case and with hyphens, is the value. */
     <E extends Enum<E>> E choice(String key, Class<E> type) {
-        String text = text(key);
+        // YAML takes the word off for a truth value.
+        String text = text(key).equals("false") ? "off" : text(key);
         for (var constant : type.getEnumConstants()) {
             if (nameOf(constant).equals(text.replace('_', '-'))) {
                 return constant;

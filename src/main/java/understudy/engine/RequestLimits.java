@@ -6,7 +6,7 @@ import java.util.Optional;
  * Which requests a replica can ever serve (vLLM checks the same in its front end).
  *
  * @param maxModelLen longest sequence in tokens, prompt and output together
- * @param maxKvTokens tokens for which there are blocks when nothing else runs
+ * @param maxKvTokens tokens for which a request may have blocks when nothing else runs
  * @param overflow what becomes of a longer one
  * @param blockSize tokens per KV block, at least 1
  */
@@ -44,8 +44,8 @@ public record RequestLimits(int maxModelLen, long maxKvTokens, ContextOverflow o
                     + " tokens.");
         }
         if (total > maxKvTokens) {
-            return Optional.of(
-                    "The KV cache holds " + maxKvTokens + " tokens, but the request needs up to " + total + ".");
+            return Optional.of("The KV cache has room for " + maxKvTokens + " tokens of a request, which needs up to "
+                    + total + ".");
         }
         return Optional.empty();
     }

@@ -154,6 +154,13 @@ final class PrefixScenariosTest {
     }
 
     @Test
+    void slidingWindow_mayBeWhatASessionMayHoldOfTheMemory() throws IOException {
+        var run = new Run("context-window", "engine.max-model-len=4096", "kv-cache.max-session-tokens=2048");
+
+        assertThat(run.json.get("prefix_caching")).isEqualTo(new Run("context-window").json.get("prefix_caching"));
+    }
+
+    @Test
     void fullWindow_endsTheConversationIfItIsNotMoved() throws IOException {
         var run = new Run("context-window", "engine.context-window-exceeded=reject");
 

@@ -77,6 +77,13 @@ final class ScenarioFileTest {
     }
 
     @Test
+    void off_isAWordInYamlToo() throws IOException {
+        var config = new ScenarioFile(Map.of()).load(write("a.yaml", "kv-cache:\n  sessions: off\n"), Map.of());
+
+        assertThat(Scenario.read(config).engine().kvCache().findsBySession()).isFalse();
+    }
+
+    @Test
     void emptyYaml_isAllDefaults() throws IOException {
         assertThat(value(write("a.yml", ""), Map.of(), Map.of())).isEqualTo(16);
     }

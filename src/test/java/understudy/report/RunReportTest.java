@@ -164,6 +164,14 @@ final class RunReportTest {
     }
 
     @Test
+    void console_tellsOfPrefixCachingWhenThereIsSomethingToTell() {
+        assertThat(ConsoleReport.write(fixture.report(), ReportFixture.host()))
+                .contains("Prefix Caching by Request")
+                .contains("Conversational hit rate (%):             100.00")
+                .contains("Mean prefilled tokens:                   126.00");
+    }
+
+    @Test
     void prefixCacheEvents_haveTimesAndTokens() throws IOException {
         var out = new StringWriter();
         PrefixCacheEventsCsv.write(fixture.log.requests(), out);
