@@ -10,6 +10,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -177,6 +178,7 @@ final class RunCommand implements Callable<Integer> {
         var onInterrupt = new BreakOff(emulation);
         try {
             emulation.start(scenario.clusterSpec(checked.workload), scenario.speed());
+            LoggerFactory.getLogger(RunCommand.class).info("the run has started");
             var result = await(emulation, bar);
             warnOfRejections(result.run(), scenario);
             int exitCode = report(result, scenario, files);

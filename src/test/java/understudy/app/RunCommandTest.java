@@ -9,9 +9,6 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 final class RunCommandTest {
     private static final String SMALL = """
@@ -177,96 +174,6 @@ final class RunCommandTest {
                 .isZero();
     }
 
-    @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "engine.max-num-seq = 4 | :1: unknown key engine.max-num-seq; did you mean engine.max-num-seqs?",
-                "replicas = 4 | :1: unknown key replicas; did you mean cluster.replicas?",
-                "engine.max-num-seqs = 0 | :1: engine.max-num-seqs is 0, must be from 1 to 1000000",
-                "engine.max-num-seqs = many | :1: engine.max-num-seqs is \"many\", must be a whole number from 1",
-                "engine.max-num-seqs = [1] | :1: engine.max-num-seqs is [1], which is not the kind of value it takes",
-                "engine = 5 | :1: engine is a section, and takes no value of its own",
-                "seed { a = 1 } | :1: seed takes a single value, not a section",
-                "engine { max-num-seqs = 1024, max-num-batched-tokens = 8 } | is 8, must be at least max-num-seqs, which is 1024",
-                "engine.max-model-len = 999999999 | engine.max-model-len is 999999999",
-                "engine.max-model-len = 5000000 | but the KV cache holds 463984 tokens",
-                "engine { enable-chunked-prefill = false, max-num-batched-tokens = 4096 }"
-                        + " | must be at least max-model-len, which is 131072",
-                "engine.scheduling-policy = lifo | is \"lifo\", must be one of fcfs, priority",
-                "latency.api-delay = 4 | must be a duration from 0 to 720h with a unit",
-                "latency.api-delay = -4ms | must be a duration from 0 to 720h with a unit",
-                "engine.full-hit = never | must be one of recompute-last-token, decode-directly",
-                "engine.context-window-exceeded = cut | must be one of reject, truncate-oldest",
-                "kv-cache.eviction-policy = mru | must be one of lru, lru-longest-prefix, lfu, fifo, s3fifo, arc",
-                "kv-cache.sessions = maybe | must be one of off, simplified, detailed",
-                "kv-cache.global-prefix-store.enabled = true | is true, but kv-cache.sessions is off",
-                "kv-cache.global-prefix-store.min-uses = 0 | min-uses is 0, must be from 1",
-                "kv-cache.sessions = detailed, router.policy = prefix-aware | but kv-cache.sessions is on",
-                "router.policy = best | must be one of round-robin, least-outstanding, prefix-aware",
-                "router.prefix-aware.cache-threshold = 2 | must be a number from 0.0 to 1.0",
-                "workload { kind = mooncake, trace = \"\" } | workload.trace is \"\", but this kind of workload needs a file",
-                "workload { kind = csv, trace = /nowhere } | workload.trace is \"/nowhere\", which does not exist",
-                "workload.arrivals.request-rate = 0 | must be a number above 0, or inf",
-                "workload.lengths.prompt.max = 0 | workload.lengths.prompt.max is 0, must be from 1",
-                "workload.lengths.prompt { kind = lognormal, mean = 0 } | must be above 0 for lognormal",
-                "workload.requests = 0 | workload.requests is 0, must be from 1",
-                "workload.requests = 1.5 | workload.requests is 1.5, must be a whole number from 1",
-                "workload.time-scale = inf | workload.time-scale is \"inf\", must be a number from",
-                "workload.arrivals.request-rate = 1e-9 | so little that 1000 requests take more than three years",
-                "workload.lengths.prompt { kind = fixed, mean = 7.5 } | prompt.mean is 7.5, must be a whole number from 1",
-                "workload.sessions.turns.kind = many | workload.sessions.turns.kind is \"many\", must be one of fixed",
-                "latency.api-delay = 9999h | must be a duration from 0 to 720h",
-                "kv-cache { block-size = 1, num-gpu-blocks = 2 } | which leaves no room for a request",
-                "seed = ${nowhere} | :1: Could not resolve substitution to a value: ${nowhere}",
-                "cluster.replica.number = 2 | :1: unknown key cluster.replica.number",
-                "engine.prefill = serial | is \"serial\", which needs engine.kind = roseinfer",
-                "engine.dedup = prompt | but engine.kind = vllm takes auto, off or blocks",
-                "engine { kind = roseinfer, dedup = blocks } | but engine.kind = roseinfer takes auto, off or prompt",
-                "kv-cache.enable-prefix-caching = false, engine.dedup = blocks"
-                        + " | which needs kv-cache.enable-prefix-caching = true",
-                "engine { kind = roseinfer, async-scheduling = false } | engine.async-scheduling is false, which means nothing",
-                "engine { kind = roseinfer, max-num-batched-tokens = 64 } | means nothing to engine.kind = roseinfer",
-                "engine.kind = roseinfer, router.policy = prefix-aware | but engine.kind = roseinfer publishes none",
-                "engine.kind = roseinfer, kv-cache.num-gpu-blocks = 2 | is 2, must be from 3",
-                "workload { kind = burst, burst.distinct-prompts = -1 } | burst.distinct-prompts is -1, must be from 0",
-                "clock.speed = -1 | must be a number above 0, or max",
-                "engine { | :2: expecting a close"
-            })
-    void badScenario_isOneClearLineAndExitTwo(String line, String problem) throws IOException {
-        String file = write("bad.conf", line + "\n");
-        var results = directory.resolve("results");
-
-        var run = call("run", file, "--out", results.toString());
-
-        assertThat(run.exitCode).isEqualTo(2);
-        assertThat(run.err.lines()).hasSize(1);
-        assertThat(run.err).startsWith(file).contains(problem);
-        assertThat(run.out).isEmpty();
-        assertThat(results).doesNotExist();
-    }
-
-    @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "nonsense",
-                "{\"timestamp\": 0, \"input_length\": 5, \"output_length\": 5}",
-                "{\"timestamp\": 0, \"input_length\": -5, \"output_length\": 5, \"hash_ids\": [1]}"
-            })
-    void badTraceLine_isOneClearLineAndExitTwo(String line) throws IOException {
-        String good = "{\"timestamp\": 0, \"input_length\": 5, \"output_length\": 5, \"hash_ids\": [1]}\n";
-        String trace = write("trace.jsonl", good.repeat(20) + line + "\n");
-        String scenario = write("t.conf", "workload { kind = mooncake, trace = \"" + trace + "\" }");
-        var results = directory.resolve("results");
-
-        var run = call("run", scenario, "--out", results.toString());
-
-        assertThat(run.exitCode).isEqualTo(2);
-        assertThat(run.err.lines()).hasSize(1);
-        assertThat(run.err).startsWith(trace + ":21: ");
-        assertThat(results).doesNotExist();
-    }
-
     @Test
     void requestThatCanNeverFit_isReportedAsRejected() throws IOException {
         String trace = write("trace.csv", "arrival_s,input_toks,output_toks\n0,500,5\n1,900,200\n2,500,5\n");
@@ -289,48 +196,6 @@ final class RunCommandTest {
     }
 
     @Test
-    void unknownKeyOnTheCommandLine_namesTheOption() {
-        var run = call("run", small, "--set", "engine.max-num-sequences=4");
-
-        assertThat(run.exitCode).isEqualTo(2);
-        assertThat(run.err)
-                .isEqualTo("--set engine.max-num-sequences: unknown key engine.max-num-sequences;"
-                        + " did you mean engine.max-num-seqs?\n");
-    }
-
-    @Test
-    void defaultThatDoesNotDo_isNamedByItsKey() {
-        var run = call("run", small, "--set", "workload.kind=azure");
-
-        assertThat(run.exitCode).isEqualTo(2);
-        assertThat(run.err)
-                .isEqualTo(
-                        "workload.trace is \"\", but this kind of workload needs a file: --set workload.trace=PATH\n");
-    }
-
-    @Test
-    void missingScenario_isReported() {
-        var run = call("run", "nowhere.conf");
-
-        assertThat(run.exitCode).isEqualTo(2);
-        assertThat(run.err).isEqualTo("nowhere.conf: no such file\n");
-    }
-
-    @Test
-    void placesThatCannotBeWritten_areReportedBeforeTheRun() throws IOException {
-        String file = write("file", "");
-
-        assertThat(call("run", small, "--out", file).err).isEqualTo("--out " + file + ": not a directory\n");
-        assertThat(call("run", small, "--json", "/nowhere/x.json").err)
-                .isEqualTo("--json /nowhere/x.json: no such directory\n");
-        assertThat(call("run", small, "--json", directory.toString()).err).contains("is a directory");
-        assertThat(call("run", small, "--json", "").err).isEqualTo("--json: needs a name\n");
-        assertThat(call("run", small, "--out", "").err).isEqualTo("--out: needs a name\n");
-        assertThat(call("run", small, "--out", file + "/a/b").err)
-                .isEqualTo("--out " + file + "/a/b: " + file + " is not a directory\n");
-    }
-
-    @Test
     void jsonToASymbolicLink_replacesWhatItPointsTo() throws IOException {
         var target = Files.writeString(directory.resolve("target.json"), "old");
         var link = Files.createSymbolicLink(directory.resolve("link.json"), target);
@@ -339,17 +204,6 @@ final class RunCommandTest {
 
         assertThat(link).isSymbolicLink();
         assertThat(target).content().startsWith("{");
-    }
-
-    @Test
-    void misuse_pointsToTheHelp() {
-        var run = call("run", small, "--sed", "4");
-
-        assertThat(run.exitCode).isEqualTo(2);
-        assertThat(run.err.lines()).hasSize(1);
-        assertThat(run.err).contains("Unknown options: '--sed'").contains("try 'understudy run --help'");
-        assertThat(call("run").err).contains("Missing required parameter");
-        assertThat(call("runn").err).contains("(did you mean run?)").contains("try 'understudy --help'");
     }
 
     @Test
@@ -399,16 +253,6 @@ final class RunCommandTest {
 
         assertThat(json.get("total_input_tokens").asInt()).isEqualTo(110_000);
         assertThat(json.get("total_output_tokens").asInt()).isEqualTo(10);
-    }
-
-    @Test
-    void traceWithoutRequests_isRefused() throws IOException {
-        String trace = write("empty.csv", "arrival_s,input_toks,output_toks\n");
-
-        var run = call("run", small, "--set", "workload.kind=csv", "--set", "workload.trace=" + trace, "--dry-run");
-
-        assertThat(run.exitCode).isEqualTo(2);
-        assertThat(run.err).isEqualTo(trace + ": the trace has no requests\n");
     }
 
     @Test
