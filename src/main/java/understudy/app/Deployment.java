@@ -80,17 +80,21 @@ record Deployment(
         if (deployment.gpu == null) {
             throw latency.unusable(GPU, "but this latency model needs a GPU: --set latency.gpu=NAME");
         }
+        if (!deployment.gpu.hasDataSheet()) {
+            throw latency.unusable(
+                    GPU, "whose file lacks bf16-tflops or bandwidth-gb-per-s, which this latency model needs");
+        }
         return deployment.gpu;
     }
 
     /** Returns vLLM's default for its OpenAI server ({@code EngineArgs.get_batch_defaults}). */
     int defaultMaxNumSeqs() {
-        return gpu == null || isLarge(gpu.spec()) ? 1024 : 256;
+        return gpu == null || gpu.spec().memoryGib() == 0 || isLarge(gpu.spec()) ? 1024 : 256;
     }
 
     /** Returns vLLM's default for its OpenAI server. */
     int defaultMaxNumBatchedTokens() {
-        if (gpu == null) {
+        if (gpu == null || gpu.spec().memoryGib() == 0) {
             return 8192;
         }
         return gpu.spec().memoryGib() >= LARGE_GPU_GIB ? 16_384 : isLarge(gpu.spec()) ? 8192 : 2048;
@@ -101,14 +105,9 @@ record Deployment(
         return llm == null ? DEFAULT_MAX_MODEL_LEN : llm.spec().maxPositionEmbeddings();
     }
 
-    /** Returns whether blocks can be derived from the memory. */
-    boolean knowsMemory() {
-        return llm != null && gpu != null;
-    }
-
     /** Returns the blocks that fit, or the default without model or GPU. */
     int numGpuBlocks(Section kvCache, int maxNumBatchedTokens, int blockSize) {
-        if (llm == null || gpu == null) {
+        if (llm == null || gpu == null || gpu.spec().memoryGib() == 0) {
             return DEFAULT_BLOCKS;
         }
         var capacity = capacity(llm.spec(), gpu.spec(), maxNumBatchedTokens, blockSize);
@@ -138,7 +137,7 @@ record Deployment(
             lines.add("latency.gpu " + gpu.spec().name() + ": " + word(gpu.status()) + assumed + " (" + gpu.source()
                     + ")");
         }
-        if (llm != null && gpu != null && derivesBlocks) {
+        if (llm != null && gpu != null && gpu.spec().memoryGib() > 0 && derivesBlocks) {
             int batchedTokens = engine.scheduler().maxNumBatchedTokens();
             var capacity = capacity(
                     llm.spec(), gpu.spec(), batchedTokens, engine.kvCache().blockSize());

@@ -37,6 +37,11 @@ record GpuFile(GpuSpec spec, ProfileLatency profile, Status status, List<String>
                 .orElseThrow(() -> section.unusable(key, SpecFiles.GPUS.allowed(name)));
     }
 
+    /** Returns whether there are the figures of a data sheet, which the formulas need. */
+    boolean hasDataSheet() {
+        return spec.bf16Tflops() > 0 && spec.bandwidthGbPerSecond() > 0;
+    }
+
     static GpuFile read(Section file) {
         var gemm = efficiency(file.section("gemm"));
         var fp8 = file.section("fp8-gemm");
@@ -45,10 +50,10 @@ record GpuFile(GpuSpec spec, ProfileLatency profile, Status status, List<String>
         var experts = file.section("experts");
         var spec = new GpuSpec(
                 file.text("name"),
-                file.positive("memory-gib"),
-                file.positive("bf16-tflops"),
+                file.number("memory-gib", 0, MAX),
+                file.number("bf16-tflops", 0, MAX),
                 file.number("fp8-tflops", 0, MAX),
-                file.positive("bandwidth-gb-per-s"),
+                file.number("bandwidth-gb-per-s", 0, MAX),
                 gemm,
                 new Efficiency(fp8.positive("compute-efficiency"), gemm.bandwidth(), fp8.nanos("overhead") / MICRO),
                 new GpuSpec.Attention(

@@ -2,6 +2,7 @@ package understudy.app;
 
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigException;
+import com.typesafe.config.ConfigValueFactory;
 import java.math.BigDecimal;
 import java.util.Arrays;
 import java.util.List;
@@ -23,6 +24,16 @@ final class Section {
     Section(Config config, String path) {
         this.config = config;
         this.path = path;
+    }
+
+    /** Returns the section with another value. */
+    Section with(String key, Object value) {
+        return new Section(config.withValue(key, ConfigValueFactory.fromAnyRef(value)), path);
+    }
+
+    /** Returns the section as HOCON. */
+    String render() {
+        return ScenarioFile.render(config);
     }
 
     Section section(String key) {

@@ -62,6 +62,11 @@ final class SpecFiles {
         }
     }
 
+    /** Returns a file that says nothing but a name. */
+    Section blank(String name) {
+        return filledIn(name, ConfigFactory.parseMap(Map.of("name", name)));
+    }
+
     /** Returns the bundled file with a name or an alias; case, an organization in front and "-instruct" do not count. */
     Optional<Section> find(String name) {
         String wanted = plain(name);

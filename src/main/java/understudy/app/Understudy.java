@@ -13,7 +13,13 @@ import understudy.workload.TraceException;
         mixinStandardHelpOptions = true,
         versionProvider = Understudy.Version.class,
         description = "An actor-based stand-in for an LLM serving cluster.",
-        subcommands = {RunCommand.class, ConformCommand.class, ModelsCommand.class, GpusCommand.class, HelpCommand.class
+        subcommands = {
+            RunCommand.class,
+            ConformCommand.class,
+            CalibrateCommand.class,
+            ModelsCommand.class,
+            GpusCommand.class,
+            HelpCommand.class
         },
         footer = {"", "Example: understudy run conf/demo.conf"})
 public final class Understudy {

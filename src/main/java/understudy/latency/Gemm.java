@@ -55,4 +55,9 @@ record Gemm(double overheadMicros, double computeMicros, double weightMicros, do
         double memory = weightMicros * numMatrices + activationMicros * numTokens;
         return overheadMicros + Math.sqrt(compute * compute + memory * memory);
     }
+
+    /** Returns the time without overhead if arithmetic and memory never wait for each other. */
+    double hardRooflineMicros(double numTokens) {
+        return Math.max(computeMicros * numTokens, weightMicros + activationMicros * numTokens);
+    }
 }

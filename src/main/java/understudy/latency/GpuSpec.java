@@ -57,6 +57,22 @@ public record GpuSpec(
      */
     public record AllReduce(double overheadMicros, double busGbPerSecond) {}
 
+    /** Returns the same GPU with other figures of matrix products. */
+    public GpuSpec withGemm(Efficiency other) {
+        return new GpuSpec(
+                name,
+                memoryGib,
+                bf16Tflops,
+                fp8Tflops,
+                bandwidthGbPerSecond,
+                other,
+                fp8Gemm,
+                attention,
+                elementwise,
+                allReduce,
+                experts);
+    }
+
     /** Returns bytes per microsecond at the full memory bandwidth. */
     double bytesPerMicro() {
         return bandwidthGbPerSecond * BYTES_PER_MICRO_AND_GB_PER_SECOND;

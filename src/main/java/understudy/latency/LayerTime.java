@@ -48,6 +48,18 @@ final class LayerTime {
         return micros;
     }
 
+    /** Returns the time of the products of dense layers alone, if arithmetic and memory never wait for each other. */
+    double hardRooflineMicros(double numTokens) {
+        double micros = 0;
+        for (var gemm : projections) {
+            micros += llm.numLayers() * gemm.hardRooflineMicros(numTokens);
+        }
+        for (var gemm : dense) {
+            micros += llm.feedForward().numDenseLayers() * gemm.hardRooflineMicros(numTokens);
+        }
+        return micros;
+    }
+
     private double expertMicros(double numTokens) {
         double expertsInUse = llm.feedForward().numExperts() * -StrictMath.expm1(numTokens * logIdleShare);
         return expertUp.micros(numTokens, expertsInUse) + expertDown.micros(numTokens, expertsInUse);

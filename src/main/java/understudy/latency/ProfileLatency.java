@@ -1,5 +1,7 @@
 package understudy.latency;
 
+import java.util.List;
+
 /**
  * A device in five numbers, to be fitted to a handful of measured steps: {@code sqrt(c0^2 + (c1 m)^2) + c2 S + c3 A + c4 S
  * [if there are prefill chunks]}, with m new tokens, S the tokens that decodes attend to, and A the token pairs of
@@ -24,11 +26,27 @@ public record ProfileLatency(
 
     @Override
     public long stepNanos(BatchShape batch) {
+        return LatencyModel.roundToNanos(nanos(batch));
+    }
+
+    @Override
+    public List<Share> explain(BatchShape batch) {
+        return List.of(new Share("linear", linearNanos(batch)), new Share("attention", attentionNanos(batch)));
+    }
+
+    /** Returns the duration before rounding. */
+    double nanos(BatchShape batch) {
+        return linearNanos(batch) + attentionNanos(batch);
+    }
+
+    private double linearNanos(BatchShape batch) {
         double compute = perTokenNanos * batch.numTokens();
-        double linear = Math.sqrt(weightsNanos * weightsNanos + compute * compute);
+        return Math.sqrt(weightsNanos * weightsNanos + compute * compute);
+    }
+
+    private double attentionNanos(BatchShape batch) {
         double perKvToken = perKvTokenNanos + (batch.numChunks() > 0 ? perMixedKvTokenNanos : 0);
-        double attention = perKvToken * batch.decodeKvTokens() + perAttentionPairNanos * attentionPairs(batch);
-        return LatencyModel.roundToNanos(linear + attention);
+        return perKvToken * batch.decodeKvTokens() + perAttentionPairNanos * attentionPairs(batch);
     }
 
     private static double attentionPairs(BatchShape batch) {

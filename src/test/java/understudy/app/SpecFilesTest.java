@@ -83,7 +83,7 @@ final class SpecFilesTest {
     }
 
     @Test
-    void gpuOfOnesOwn_needsFourFigures() throws IOException {
+    void gpuOfOnesOwn_hasTheGenericEfficiencies() throws IOException {
         var file = Files.writeString(
                 directory.resolve("mine.conf"),
                 "name = mine, memory-gib = 10, bf16-tflops = 100, bandwidth-gb-per-s = 1000");
@@ -98,7 +98,7 @@ final class SpecFilesTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "name = mine, memory-gib = 10, bf16-tflops = 100 | bandwidth-gb-per-s is missing",
+                "memory-gib = 10, bf16-tflops = 100 | name is missing",
                 "name = mine, memori-gib = 10 | :1: unknown key memori-gib; did you mean memory-gib?",
                 "name = { | :1: "
             })

@@ -1,0 +1,119 @@
+package understudy.app;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+import understudy.workload.CsvTable;
+
+/** Fits a device to measurements. */
+@Command(
+        name = "calibrate",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Fits a device to measurements and writes it as a file for latency.gpu.",
+            "",
+            "Measured steps (CSV: step_ms, prefill_tokens, prefill_context, decodes, decode_context[, prefill_chunks]; lengths are",
+            "those of each sequence) give the five numbers of latency.model = profile. Eight steps do: decodes of 1, 8 and 64",
+            "sequences with short contexts, 32 with long ones, prefills of 512 and 2048 tokens, a chunk of 512 behind 4096, and",
+            "1024 tokens of prefill beside 32 decodes.",
+            "",
+            "Measured layers (CSV: model, tp, m, n_head, n_kv_head, n_embd, n_expanded_embd, use_gated_mlp, layer_us, as in Vidur's",
+            "profiles) give the three figures of matrix products for latency.model = roofline; --gpu is the data sheet."
+        },
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {"0:done", "2:bad input"},
+        footer = {
+            "",
+            "Examples:",
+            "  understudy calibrate steps.csv --name my-device --out my-device.conf",
+            "  understudy run conf/demo.conf --set latency.model=profile --set latency.gpu=my-device.conf",
+            "  understudy calibrate linear_a100.csv --gpu a100-80g-sxm"
+        })
+final class CalibrateCommand implements Callable<Integer> {
+    @Spec
+    private CommandSpec command;
+
+    @Mixin
+    @SuppressWarnings("unused") // its option acts when it is parsed
+    private LogLevel logLevel;
+
+    @Parameters(paramLabel = "MEASUREMENTS", description = "CSV file of measured steps or layers.")
+    private Path file;
+
+    @Option(names = "--gpu", paramLabel = "GPU", description = "The GPU they were measured on, by name or path.")
+    private @Nullable String gpu;
+
+    @Option(names = "--name", paramLabel = "NAME", description = "Name of the fitted device. Default: calibrated.")
+    private String name = "calibrated";
+
+    @Option(names = "--out", paramLabel = "FILE", description = "Where to write it. Default: only printed.")
+    private @Nullable Path out;
+
+    @Override
+    public Integer call() throws Exception {
+        if (!Files.isRegularFile(file)) {
+            throw new ScenarioException(file + ": no such file");
+        }
+        requireWritable();
+        var calibration = hasLayers() ? LayerCalibration.of(file, base()) : StepCalibration.of(file, base());
+        var device = calibration
+                .device()
+                .with("name", name)
+                .with("aliases", List.of())
+                .with("status", "fitted");
+        var terminal = command.commandLine().getOut();
+        terminal.println(calibration.table());
+        if (out == null) {
+            terminal.print(device.render());
+        } else {
+            ReportFiles.write(out, device.render());
+        }
+        terminal.flush();
+        return 0;
+    }
+
+    /**
+     * What came of a fit.
+     *
+     * @param table residuals, for people
+     * @param device the fitted device, in the form of a GPU file
+     */
+    record Calibration(String table, Section device) {}
+
+    private boolean hasLayers() {
+        try (var csv = new CsvTable(file)) {
+            return csv.next(List.of()) && !csv.text(LayerCalibration.TIME).isEmpty();
+        }
+    }
+
+    private Section base() {
+        if (gpu == null) {
+            return SpecFiles.GPUS.blank("calibrated");
+        }
+        String wanted = gpu;
+        return SpecFiles.isPath(wanted)
+                ? SpecFiles.GPUS.read(Path.of(wanted))
+                : SpecFiles.GPUS
+                        .find(wanted)
+                        .orElseThrow(() -> new ScenarioException(
+                                "--gpu is \"" + wanted + "\", " + SpecFiles.GPUS.allowed(wanted)));
+    }
+
+    private void requireWritable() {
+        if (out == null) {
+            return;
+        }
+        var directory = out.toAbsolutePath().getParent();
+        if (directory == null || !Files.isDirectory(directory)) {
+            throw new ScenarioException("--out " + out + ": no such directory");
+        }
+    }
+}
