@@ -36,7 +36,10 @@ record Deployment(
     private enum KvCacheDtype {
         AUTO,
         BF16,
-        FP8
+        BFLOAT16,
+        FP8,
+        FP8_E4M3,
+        FP8_E5M2
     }
 
     /** Reads what both sections say about the hardware. */
@@ -52,8 +55,8 @@ record Deployment(
         }
         double bytes = switch (kvCache.choice("kv-cache-dtype", KvCacheDtype.class)) {
             case AUTO -> llm != null && llm.spec().weights() == WeightFormat.FP32 ? 4 : 2;
-            case BF16 -> 2;
-            case FP8 -> 1;
+            case BF16, BFLOAT16 -> 2;
+            case FP8, FP8_E4M3, FP8_E5M2 -> 1;
         };
         return new Deployment(llm, gpu, tensorParallelSize, bytes, kvCache.number("gpu-memory-utilization", 0, 1));
     }

@@ -33,7 +33,7 @@ final class GpusCommand implements Callable<Integer> {
     public Integer call() {
         var gpus = SpecFiles.GPUS.all().stream().map(GpuFile::read).toList();
         var columns = Arrays.asList(
-                new Column().header("GPU").<GpuFile>with(g -> g.spec().name()),
+                words("GPU").<GpuFile>with(g -> g.spec().name()),
                 number("GiB").<GpuFile>with(g -> shown(g.spec().memoryGib())),
                 number("BF16 TFLOP/s").<GpuFile>with(g -> shown(g.spec().bf16Tflops())),
                 number("FP8")
@@ -42,15 +42,20 @@ final class GpusCommand implements Callable<Integer> {
                 number("GB/s").<GpuFile>with(g -> shown(g.spec().bandwidthGbPerSecond())),
                 number("all-reduce GB/s")
                         .<GpuFile>with(g -> shown(g.spec().allReduce().busGbPerSecond())),
-                new Column()
-                        .header("status")
-                        .<GpuFile>with(g -> g.status().name().toLowerCase(Locale.ROOT)),
-                new Column().header("assumed").<GpuFile>with(g -> String.join(", ", g.assumed())),
-                new Column().header("source").<GpuFile>with(GpuFile::source));
+                words("status").<GpuFile>with(g -> g.status().name().toLowerCase(Locale.ROOT)),
+                words("assumed").<GpuFile>with(g -> String.join(", ", g.assumed())),
+                words("source").<GpuFile>with(GpuFile::source));
         var out = command.commandLine().getOut();
-        out.println(AsciiTable.getTable(gpus, columns));
+        out.println(AsciiTable.builder()
+                .border(AsciiTable.BASIC_ASCII_NO_DATA_SEPARATORS)
+                .data(gpus, columns)
+                .asString());
         out.flush();
         return 0;
+    }
+
+    private static Column words(String header) {
+        return new Column().header(header).headerAlign(HorizontalAlign.LEFT).dataAlign(HorizontalAlign.LEFT);
     }
 
     private static Column number(String header) {

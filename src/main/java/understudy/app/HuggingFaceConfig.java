@@ -1,8 +1,9 @@
 package understudy.app;
 
 import com.fasterxml.jackson.core.JacksonException;
+import com.fasterxml.jackson.core.json.JsonReadFeature;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.json.JsonMapper;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -22,8 +23,22 @@ import understudy.latency.WeightFormat;
 final class HuggingFaceConfig {
     private static final String FILE = "config.json";
     private static final int MAX = 100_000_000;
+    private static final JsonMapper JSON = JsonMapper.builder()
+            .enable(JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS) // as Python writes them
+            .build();
     private static final Set<String> UNGATED = Set.of(
-            "gpt2", "gpt_neox", "gptj", "gpt_neo", "gpt_bigcode", "opt", "bloom", "falcon", "phi", "mpt", "starcoder2");
+            "gpt2",
+            "gpt_neox",
+            "gptj",
+            "gpt_neo",
+            "gpt_bigcode",
+            "opt",
+            "bloom",
+            "falcon",
+            "phi",
+            "mpt",
+            "starcoder2",
+            "nemotron");
     private static final Set<String> QK_NORM = Set.of(
             "qwen3", "qwen3_moe", "qwen3_vl_text", "qwen3_vl_moe_text", "gemma3", "gemma3_text", "olmo2", "olmoe");
     private static final Set<String> TIED = Set.of("gpt2", "gemma", "gemma2", "gemma3", "gemma3_text", "opt", "bloom");
@@ -59,7 +74,7 @@ final class HuggingFaceConfig {
 
     private static JsonNode parse(Path file) {
         try {
-            var root = new ObjectMapper().readTree(file.toFile());
+            var root = JSON.readTree(file.toFile());
             if (root == null || !root.isObject()) {
                 throw new ScenarioException(file + ": not a JSON object");
             }
@@ -102,11 +117,16 @@ final class HuggingFaceConfig {
         return new LlmSpec.Attention(
                 heads,
                 kvHeads,
-                json.number(hidden / heads, "head_dim", "kv_channels"),
+                headDim(heads),
                 json.bool("use_qk_norm", json.bool("qk_layernorm", QK_NORM.contains(family))),
                 window,
                 window == 0 ? 0 : numWindowLayers(),
                 kvRank == 0 ? null : latent(kvRank));
+    }
+
+    private int headDim(int heads) {
+        int given = json.number(0, "head_dim", "kv_channels");
+        return given > 0 ? given : Math.max(1, hidden / heads);
     }
 
     private int kvHeadsByDefault(int heads) {
@@ -154,6 +174,10 @@ final class HuggingFaceConfig {
     }
 
     private int numDenseLayers() {
+        int listed = json.count("moe_layer_freq", "0");
+        if (listed >= 0) {
+            return Math.min(numLayers, listed);
+        }
         int step = Math.max(1, json.number(1, "decoder_sparse_step", "moe_layer_freq", "interleave_moe_layer_step"));
         int named = Math.max(0, json.size("mlp_only_layers"));
         int first = json.number(0, "first_k_dense_replace");

@@ -19,8 +19,11 @@ record LlmFile(LlmSpec spec, GpuFile.Status status, double paramsBillion, String
     private enum Dtype {
         AUTO,
         FP32,
+        FLOAT32,
         BF16,
+        BFLOAT16,
         FP16,
+        FLOAT16,
         FP8,
         INT4
     }
@@ -65,8 +68,8 @@ record LlmFile(LlmSpec spec, GpuFile.Status status, double paramsBillion, String
     static WeightFormat format(Section section, String key, WeightFormat otherwise) {
         return switch (section.choice(key, Dtype.class)) {
             case AUTO -> otherwise;
-            case FP32 -> WeightFormat.FP32;
-            case BF16, FP16 -> WeightFormat.BF16;
+            case FP32, FLOAT32 -> WeightFormat.FP32;
+            case BF16, BFLOAT16, FP16, FLOAT16 -> WeightFormat.BF16;
             case FP8 -> WeightFormat.FP8;
             case INT4 -> WeightFormat.INT4;
         };
@@ -80,7 +83,7 @@ record LlmFile(LlmSpec spec, GpuFile.Status status, double paramsBillion, String
         return new LlmSpec.Attention(
                 numHeads,
                 numKvHeads == 0 ? numHeads : numKvHeads,
-                headDim == 0 ? positive(file, "hidden-size") / numHeads : headDim,
+                headDim == 0 ? Math.max(1, positive(file, "hidden-size") / numHeads) : headDim,
                 file.bool("qk-norm"),
                 file.wholeNumber("sliding-window", 0, MAX),
                 file.wholeNumber("num-window-layers", 0, numLayers),

@@ -1,5 +1,6 @@
 package understudy.app;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
 import com.github.freva.asciitable.AsciiTable;
 import com.github.freva.asciitable.Column;
 import com.github.freva.asciitable.ColumnData;
@@ -66,8 +67,8 @@ final class MeasuredCells {
         return cells;
     }
 
-    /** Runs every cell and returns the table. */
-    String run() throws InterruptedException, ExecutionException {
+    /** Runs every cell. */
+    void run() throws InterruptedException, ExecutionException {
         for (var cell : check()) {
             var report = run(Scenario.read(configOf(cell)));
             outcomes.add(new Outcome(
@@ -75,7 +76,31 @@ final class MeasuredCells {
                     report.ttft().meanNanos() / NANOS_PER_MILLI,
                     report.tpot().meanNanos() / NANOS_PER_MILLI));
         }
+    }
+
+    /** Returns a table with a line per cell, and the mean errors. */
+    String text() {
         return table() + summary();
+    }
+
+    /** Returns the same as JSON. */
+    String json() {
+        var json = new ObjectMapper().createObjectNode();
+        json.put("mean_absolute_ttft_error_percent", meanAbsolute(Outcome::ttftErrorPercent));
+        json.put("mean_absolute_tpot_error_percent", meanAbsolute(Outcome::tpotErrorPercent));
+        var rows = json.putArray("cells");
+        for (var outcome : outcomes) {
+            rows.addObject()
+                    .put("isl", outcome.cell.inputTokens())
+                    .put("osl", outcome.cell.outputTokens())
+                    .put("tp", outcome.cell.tensorParallelSize())
+                    .put("concurrency", outcome.cell.concurrency())
+                    .put("measured_mean_ttft_ms", outcome.cell.ttftMillis())
+                    .put("mean_ttft_ms", outcome.ttftMillis)
+                    .put("measured_mean_tpot_ms", outcome.cell.tpotMillis())
+                    .put("mean_tpot_ms", outcome.tpotMillis);
+        }
+        return json.toPrettyString() + "\n";
     }
 
     private static RunReport run(Scenario scenario) throws InterruptedException, ExecutionException {

@@ -38,20 +38,25 @@ final class ModelsCommand implements Callable<Integer> {
     public Integer call() {
         var models = SpecFiles.MODELS.all().stream().map(LlmFile::read).toList();
         var columns = Arrays.asList(
-                new Column().header("model").<LlmFile>with(m -> m.spec().name()),
+                words("model").<LlmFile>with(m -> m.spec().name()),
                 number("weights (10^9)").<LlmFile>with(m -> decimal(m.spec().numParams() / 1e9)),
                 number("published").<LlmFile>with(m -> decimal(m.paramsBillion())),
                 number("layers").<LlmFile>with(m -> String.valueOf(m.spec().numLayers())),
                 number("KV bytes/token").<LlmFile>with(m -> decimals(m, 0)),
-                new Column().header("experts").<LlmFile>with(m -> experts(m.spec())),
-                new Column()
-                        .header("status")
-                        .<LlmFile>with(m -> m.status().name().toLowerCase(Locale.ROOT)),
-                new Column().header("source").<LlmFile>with(LlmFile::source));
+                words("experts").<LlmFile>with(m -> experts(m.spec())),
+                words("status").<LlmFile>with(m -> m.status().name().toLowerCase(Locale.ROOT)),
+                words("source").<LlmFile>with(LlmFile::source));
         var out = command.commandLine().getOut();
-        out.println(AsciiTable.getTable(models, columns));
+        out.println(AsciiTable.builder()
+                .border(AsciiTable.BASIC_ASCII_NO_DATA_SEPARATORS)
+                .data(models, columns)
+                .asString());
         out.flush();
         return 0;
+    }
+
+    private static Column words(String header) {
+        return new Column().header(header).headerAlign(HorizontalAlign.LEFT).dataAlign(HorizontalAlign.LEFT);
     }
 
     private static Column number(String header) {

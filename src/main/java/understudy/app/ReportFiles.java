@@ -96,6 +96,11 @@ record ReportFiles(@Nullable Path json, @Nullable Path directory) {
             write(directory.resolve("prefix_cache_events.csv"), out -> PrefixCacheEventsCsv.write(requests, out));
             write(directory.resolve("report.json"), out -> out.write(report));
         }
+        writeJson(report);
+    }
+
+    /** Writes the JSON file alone, if it was asked for. */
+    void writeJson(String report) throws IOException {
         if (json != null) {
             write(json, out -> out.write(report));
         }

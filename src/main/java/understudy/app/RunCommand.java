@@ -112,7 +112,7 @@ final class RunCommand implements Callable<Integer> {
         try {
             var config = load();
             if (MeasuredCells.isOne(config)) {
-                return print(new MeasuredCells(config).run());
+                return runCells(new MeasuredCells(config), files);
             }
             var checked = checked(config);
             checked.scenario
@@ -186,6 +186,16 @@ final class RunCommand implements Callable<Integer> {
         } finally {
             onInterrupt.close();
         }
+    }
+
+    private int runCells(MeasuredCells cells, ReportFiles files) throws Exception {
+        if (outDirectory != null) {
+            throw new ScenarioException(
+                    "--out does not go with workload.kind = " + MeasuredCells.KIND + "; use --json");
+        }
+        cells.run();
+        files.writeJson(cells.json());
+        return print(STDOUT.equals(jsonFile) ? cells.json() : cells.text());
     }
 
     private static Emulation.Result await(Emulation emulation, ProgressBar bar) throws Exception {

@@ -46,7 +46,7 @@ final class SpecFiles {
 
     /** Returns whether a text is the path of a file on disk, not a name. */
     static boolean isPath(String text) {
-        return text.endsWith(SUFFIX) || Files.exists(Path.of(text));
+        return text.endsWith(SUFFIX) || Files.isRegularFile(Path.of(text));
     }
 
     /** Returns the file on disk with its defaults filled in. */

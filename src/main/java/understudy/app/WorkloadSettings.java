@@ -33,7 +33,8 @@ final class WorkloadSettings {
         BURST,
         MOONCAKE,
         CSV,
-        AZURE
+        AZURE,
+        MEASURED_CELLS
     }
 
     private enum ArrivalKind {
@@ -63,6 +64,9 @@ final class WorkloadSettings {
         var outputLimit = workload.bool("ignore-eos") ? OutputLimit.MAX_TOKENS : OutputLimit.END_OF_SEQUENCE;
         // Everything is checked, also what this kind of workload does not use.
         var kind = workload.choice("kind", Kind.class);
+        if (kind == Kind.MEASURED_CELLS) {
+            throw workload.unusable("kind", "which is many runs, and only 'understudy run' makes them");
+        }
         var generated = generated(workload, outputLimit, maxModelLen);
         var burst = burst(workload, outputLimit, maxModelLen);
         var options = new TraceWorkload.Options(

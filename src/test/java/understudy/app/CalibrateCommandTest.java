@@ -7,11 +7,17 @@ import static understudy.app.CommandLineFixture.call;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import understudy.latency.BatchShape;
+import understudy.latency.LatencyModel;
+import understudy.latency.ProfileFit;
 
 final class CalibrateCommandTest {
     private static final Path VIDUR = Path.of("../shared/data/vidur");
@@ -38,6 +44,83 @@ final class CalibrateCommandTest {
         assertThat(table)
                 .allSatisfy(line ->
                         assertThat(percent(line, 4)).as("the naive roofline").isGreaterThan(30));
+    }
+
+    /** Eight steps stand for a whole engine; steps are those that its measured kernels add up to. */
+    @ParameterizedTest
+    @CsvSource({
+        "llama-3.1-8b, rtxpro6000_llama8b_tp1, 1, 10",
+        "qwen3-32b, rtxpro6000_qwen32b_tp2, 2, 10",
+        "llama-3.1-8b, rtx4090_llama8b_tp1, 1, 10"
+    })
+    void eightSteps_predictOthers(String llm, String tables, int tensorParallelSize, double percent) {
+        var measured = Path.of("../shared/data/llmservingsim");
+        assumeTrue(Files.isDirectory(measured), "skipped: no measured kernels at " + measured);
+        var engine = Scenario.read(new ScenarioFile(Map.of())
+                        .load(
+                                "conf/demo.conf",
+                                Map.of(
+                                        "latency.model",
+                                        "profiled",
+                                        "latency.llm",
+                                        llm,
+                                        "latency.gpu",
+                                        "rtx-pro-6000",
+                                        "latency.tensor-parallel-size",
+                                        String.valueOf(tensorParallelSize),
+                                        "latency.profiled.tables",
+                                        measured + "/kernels_" + tables,
+                                        "kv-cache.num-gpu-blocks",
+                                        "9000")))
+                .latency()
+                .model();
+
+        var fitted = ProfileFit.fit(steps(
+                engine,
+                List.of(
+                        batch(0, 0, 1, 128),
+                        batch(0, 0, 8, 128),
+                        batch(0, 0, 64, 128),
+                        batch(0, 0, 32, 4096),
+                        batch(512, 0, 0, 0),
+                        batch(2048, 0, 0, 0),
+                        batch(512, 4096, 0, 0),
+                        batch(1024, 0, 32, 1024))));
+
+        var others = new ArrayList<BatchShape>();
+        for (int prefill : new int[] {0, 128, 512, 1024, 2048}) {
+            for (int prefillContext : new int[] {0, 1024, 4096}) {
+                for (int decodes : new int[] {0, 1, 4, 16, 64, 128}) {
+                    for (int decodeContext : new int[] {128, 512, 2048}) {
+                        if (prefill + decodes > 0) {
+                            others.add(batch(prefill, prefillContext, decodes, decodeContext));
+                        }
+                    }
+                }
+            }
+        }
+        double error = steps(engine, others).stream()
+                .mapToDouble(step -> Math.abs(fitted.stepNanos(step.batch()) / step.nanos() - 1) * 100)
+                .average()
+                .orElseThrow();
+        assertThat(error).isLessThanOrEqualTo(percent);
+    }
+
+    private static List<ProfileFit.Measurement> steps(LatencyModel engine, List<BatchShape> batches) {
+        return batches.stream()
+                .map(batch -> new ProfileFit.Measurement(batch, engine.stepNanos(batch)))
+                .toList();
+    }
+
+    private static BatchShape batch(int prefill, int prefillContext, int decodes, int decodeContext) {
+        var builder = new BatchShape.Builder();
+        if (prefill > 0) {
+            builder.add(prefill, prefillContext, true);
+        }
+        for (int i = 0; i < decodes; i++) {
+            builder.add(1, decodeContext, true);
+        }
+        return builder.build();
     }
 
     @Test

@@ -122,6 +122,15 @@ final class HuggingFaceConfigTest {
         assertThat(llm.numParams()).isCloseTo(3.88e9, withinPercentage(0.5));
     }
 
+    @Test
+    void layersWithExperts_mayBeListed() throws IOException {
+        var llm = read(small("\"num_experts\": 4, \"num_experts_per_tok\": 2, \"moe_intermediate_size\": 8,"
+                + " \"intermediate_size\": 16, \"moe_layer_freq\": [0, 1], \"rope_theta\": Infinity"));
+
+        assertThat(llm.feedForward().numDenseLayers()).isEqualTo(1);
+        assertThat(llm.numMoeLayers()).isEqualTo(1);
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
