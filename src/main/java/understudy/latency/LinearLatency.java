@@ -1,5 +1,7 @@
 package understudy.latency;
 
+import java.util.List;
+
 /**
  * A sum of four terms, all in nanoseconds and all at least 0. Easy to reason about; it knows no plateau, so a small
  * batch costs the fixed term and little else.
@@ -14,9 +16,28 @@ public record LinearLatency(double perStepNanos, double perTokenNanos, double pe
 
     @Override
     public long stepNanos(BatchShape batch) {
-        return LatencyModel.roundToNanos(perStepNanos
-                + perTokenNanos * batch.numTokens()
-                + perDecodeSeqNanos * batch.numDecodes()
-                + perKvTokenNanos * batch.decodeKvTokens());
+        return LatencyModel.roundToNanos(
+                perStepNanos + tokensNanos(batch) + decodeSeqsNanos(batch) + kvTokensNanos(batch));
+    }
+
+    @Override
+    public List<Share> explain(BatchShape batch) {
+        return List.of(
+                new Share("step", perStepNanos),
+                new Share("tokens", tokensNanos(batch)),
+                new Share("decode sequences", decodeSeqsNanos(batch)),
+                new Share("KV tokens", kvTokensNanos(batch)));
+    }
+
+    private double tokensNanos(BatchShape batch) {
+        return perTokenNanos * batch.numTokens();
+    }
+
+    private double decodeSeqsNanos(BatchShape batch) {
+        return perDecodeSeqNanos * batch.numDecodes();
+    }
+
+    private double kvTokensNanos(BatchShape batch) {
+        return perKvTokenNanos * batch.decodeKvTokens();
     }
 }

@@ -33,6 +33,15 @@ final class LatencyModelTest {
         assertThat(model.stepNanos(batch(2, 900))).isGreaterThanOrEqualTo(model.stepNanos(batch(2, 500)));
     }
 
+    @ParameterizedTest
+    @MethodSource("models")
+    void parts_addUpToTheStep(LatencyModel model) {
+        var batch = batch(3, 700);
+        double sum = model.explain(batch).stream().mapToDouble(Share::nanos).sum();
+
+        assertThat(model.stepNanos(batch)).isEqualTo(Math.max(1, Math.round(sum)));
+    }
+
     @Test
     void linear_isTheSumOfItsTerms() {
         var model = new LinearLatency(1_000_000, 100, 10, 0.5);
