@@ -11,9 +11,12 @@ import understudy.workload.MeasuredRequests;
 final class MeasuredRun {
     private MeasuredRun() {}
 
-    /** Returns the comparison, or nothing if the run was broken off or its workload is not a CSV trace with measured times. */
+    /**
+     * Returns the comparison, or nothing if the run was broken off, or its workload is not a CSV trace with measured times
+     * at its original pace.
+     */
     static Optional<Fidelity> compare(Section workload, RunReport report) {
-        if (report.isPartial() || !workload.text("kind").equals("csv")) {
+        if (report.isPartial() || !workload.text("kind").equals("csv") || workload.positive("time-scale", "inf") != 1) {
             return Optional.empty();
         }
         return MeasuredRequests.read(Path.of(workload.text("trace")), workload.wholeNumber("limit", 0L, Long.MAX_VALUE))
