@@ -74,7 +74,7 @@ final class CalibrateCommand implements Callable<Integer> {
         if (out == null) {
             terminal.print(device.render());
         } else {
-            ReportFiles.write(out, device.render());
+            ReportFiles.writeText(out, device.render());
         }
         terminal.flush();
         return 0;

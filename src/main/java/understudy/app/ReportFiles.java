@@ -102,8 +102,13 @@ record ReportFiles(@Nullable Path json, @Nullable Path directory) {
     /** Writes the JSON file alone, if it was asked for. */
     void writeJson(String report) throws IOException {
         if (json != null) {
-            write(json, out -> out.write(report));
+            writeText(json, report);
         }
+    }
+
+    /** Writes any text file, whole or not at all. */
+    static void writeText(Path file, String text) throws IOException {
+        write(file, out -> out.write(text));
     }
 
     /** A device or a pipe is written through; everything else by way of a temporary file beside it. */

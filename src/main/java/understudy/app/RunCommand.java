@@ -104,8 +104,7 @@ final class RunCommand implements Callable<Integer> {
             return dryRun(load());
         }
         if (explainedBatch != null) {
-            print(StepExplanation.table(Scenario.read(load()).latency().model(), explainedBatch));
-            return 0;
+            return print(StepExplanation.table(Scenario.read(load()).latency().model(), explainedBatch));
         }
         // The actor system comes up while the scenario is read; that saves a good part of a short run's time.
         var starting = CompletableFuture.supplyAsync(Emulation::new);
@@ -115,9 +114,7 @@ final class RunCommand implements Callable<Integer> {
                 return runCells(new MeasuredCells(config), files);
             }
             var checked = checked(config);
-            checked.scenario
-                    .warnings()
-                    .forEach(warning -> command.commandLine().getErr().println(warning));
+            checked.scenario.warnings().forEach(this::warn);
             try (checked.workload) {
                 return run(starting.join(), checked, files);
             }
