@@ -15,6 +15,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 final class SessionKvCacheTest {
     private static final int NO_LIMIT = 1_000_000;
     private static final long SYSTEM = 500;
+    private static final BlockHasher HASHER = new Xxh3BlockHasher(4);
     private static final SegmentedTokens HELLO = SegmentedTokens.EMPTY.append(1, 10);
     private static final SegmentedTokens HELLO_ANSWERED = HELLO.append(-1, 5);
 
@@ -207,7 +208,22 @@ final class SessionKvCacheTest {
         }
     }
 
-    private static final BlockHasher HASHER = new Xxh3BlockHasher(4);
+    @ParameterizedTest
+    @EnumSource(
+            value = SessionMode.class,
+            names = {"SIMPLIFIED", "DETAILED"})
+    void conversation_keepsTheBlocksOfAllItsTurns(SessionMode anyMode) {
+        mode = anyMode;
+        memory = memory(100);
+        turn(7, 1, HELLO, 5);
+        // 15 tokens, 14 of them computed: 4 blocks.
+        assertThat(memory.audit().numHashed()).isEqualTo(4);
+
+        turn(7, 2, HELLO_ANSWERED.append(2, 3), 12);
+
+        // 30 tokens, 29 of them computed: 8 blocks, and nothing is left of the turn before.
+        assertThat(memory.audit().numHashed()).isEqualTo(8);
+    }
 
     private SessionKvCache memory(int numBlocks) {
         return new SessionKvCache(new KvCacheConfig(
