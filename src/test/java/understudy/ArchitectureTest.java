@@ -44,6 +44,7 @@ final class ArchitectureTest {
             Map.entry(
                     "app",
                     Set.of("cluster", "runtime", "routing", "workload", "engine", "latency", "kvcache", "report")),
+            Map.entry("api", Set.of("cluster", "kvcache")),
             Map.entry("cluster", Set.of("runtime", "routing", "workload", "engine", "latency", "kvcache", "report")),
             Map.entry("testkit", Set.of("runtime")),
             Map.entry("runtime", Set.of()),

@@ -86,12 +86,15 @@ public final class Cluster extends AbstractBehavior<Cluster.Command> {
         var spec = start.spec;
         var router = child(Router.create(spec.routing(), spec.kvEventDelay()), "router");
         var metrics = child(MetricsCollector.create(spec.keepsTokenTimes(), progress), "metrics");
-        var peers = new Replica.Peers(router, metrics, spec.routing().usesKvEvents(), null);
+        var peers = new Replica.Peers(router, metrics, spec.routing().usesKvEvents(), null, spec.kvEventFeed());
         for (var replicaSpec : spec.replicas()) {
             int index = replicas.size();
             var replica = child(Replica.create(clock, index, replicaSpec, peers), "replica-" + index);
             replicas.add(replica);
             router.tell(new Router.AddReplica(replica));
+            if (spec.kvEventFeed() != null) {
+                spec.kvEventFeed().tell(new KvEventFeed.Started(index));
+            }
         }
         var generator = LoadGenerator.create(
                 clock, spec.workload(), router, getContext().getSelf());

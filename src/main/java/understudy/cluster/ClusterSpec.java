@@ -2,6 +2,8 @@ package understudy.cluster;
 
 import java.time.Duration;
 import java.util.List;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.jspecify.annotations.Nullable;
 import understudy.routing.RoutingPolicy;
 import understudy.workload.Workload;
 
@@ -12,8 +14,19 @@ import understudy.workload.Workload;
  * @param routing chooses among them
  * @param kvEventDelay how long KV events are under way to the router, at least 0
  * @param workload what arrives
+ * @param kvEventFeed hears of KV events outside of the cluster; null spares the work
  */
-public record ClusterSpec(List<ReplicaSpec> replicas, RoutingPolicy routing, Duration kvEventDelay, Workload workload) {
+public record ClusterSpec(
+        List<ReplicaSpec> replicas,
+        RoutingPolicy routing,
+        Duration kvEventDelay,
+        Workload workload,
+        @Nullable ActorRef<? super KvEventFeed> kvEventFeed) {
+
+    /** Describes a cluster without a feed. */
+    public ClusterSpec(List<ReplicaSpec> replicas, RoutingPolicy routing, Duration kvEventDelay, Workload workload) {
+        this(replicas, routing, kvEventDelay, workload, null);
+    }
 
     /** Returns whether any replica keeps the times of tokens. */
     boolean keepsTokenTimes() {

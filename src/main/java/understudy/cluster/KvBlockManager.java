@@ -2,6 +2,8 @@ package understudy.cluster;
 
 import it.unimi.dsi.fastutil.ints.IntImmutableList;
 import it.unimi.dsi.fastutil.ints.IntList;
+import it.unimi.dsi.fastutil.longs.LongImmutableList;
+import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.List;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
@@ -9,6 +11,7 @@ import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.actor.typed.javadsl.Receive;
+import org.jspecify.annotations.Nullable;
 import understudy.engine.PlanSummary;
 import understudy.kvcache.Admission;
 import understudy.kvcache.AdmissionRequest;
@@ -43,8 +46,22 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
     /** Caches blocks that a step has completed, and frees requests that ended with it. */
     public record Settle(Settlement settlement) implements Command {}
 
-    /** The plan of a step is complete: publishes what it has changed, as one batch. */
-    public record PublishEvents(ActorRef<? super KvEvents> subscriber, int replicaIndex) implements Command {}
+    /**
+     * The plan of a step is complete: publishes what it has changed, as one batch.
+     *
+     * @param atNanos virtual time
+     * @param subscriber inside the cluster, or null
+     * @param feed leads out of the cluster, or null
+     */
+    public record PublishEvents(
+            int replicaIndex,
+            long atNanos,
+            @Nullable ActorRef<? super KvEvents> subscriber,
+            @Nullable ActorRef<? super KvEventFeed.Batch> feed)
+            implements Command {}
+
+    /** Asks which content is cached. */
+    public record GetBlockHashes(ActorRef<? super BlockHashes> replyTo) implements Command {}
 
     /** Asks what the memory holds after a plan that the requests of {@code plan} were part of. */
     public record Describe(PlanSummary plan, ActorRef<? super Described> replyTo) implements Command {}
@@ -64,6 +81,9 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
     /** The changes of one step of a replica, in order; never empty. */
     public record KvEvents(int replicaIndex, List<KvEvent> events) implements Router.Command {}
 
+    /** The hash of every cached block, in no particular order; content held twice is there twice. */
+    public record BlockHashes(LongList hashes) {}
+
     /** A plan, and what the memory holds after it. */
     public record Described(PlanSummary plan, KvSnapshot state) {}
 
@@ -71,10 +91,12 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
     public record Audited(KvCacheAudit audit, PrefixCacheStats stats, IntList freeOrder) implements Replica.Command {}
 
     private final KvMemory kvCache;
+    private final int blockSize;
 
     private KvBlockManager(ActorContext<Command> context, KvCacheConfig config) {
         super(context);
         kvCache = config.createMemory();
+        blockSize = config.blockSize();
     }
 
     /** Creates an empty memory. */
@@ -92,6 +114,7 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
                 .onMessage(Match.class, this::onMatch)
                 .onMessage(Release.class, this::onRelease)
                 .onMessage(Describe.class, this::onDescribe)
+                .onMessage(GetBlockHashes.class, this::onGetBlockHashes)
                 .onMessage(Audit.class, this::onAudit)
                 .build();
     }
@@ -125,9 +148,20 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
 
     private Behavior<Command> onPublishEvents(PublishEvents publish) {
         var events = kvCache.drainEvents();
-        if (!events.isEmpty()) {
+        if (events.isEmpty()) {
+            return this;
+        }
+        if (publish.subscriber != null) {
             publish.subscriber.tell(new KvEvents(publish.replicaIndex, events));
         }
+        if (publish.feed != null) {
+            publish.feed.tell(KvEventFeed.Batch.of(publish.replicaIndex, publish.atNanos, blockSize, events));
+        }
+        return this;
+    }
+
+    private Behavior<Command> onGetBlockHashes(GetBlockHashes get) {
+        get.replyTo.tell(new BlockHashes(new LongImmutableList(kvCache.blockHashes())));
         return this;
     }
 

@@ -36,6 +36,7 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
     public sealed interface Command
             permits Submit,
                     GetRecord,
+                    GetBlockHashes,
                     Enqueue,
                     PlanStep,
                     VirtualGpu.StepDone,
@@ -47,6 +48,9 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
     /** A request for this replica; see {@link Router.Submit}. */
     public record Submit(Request request, ActorRef<? super RequestEvent> replyTo, boolean isStreaming)
             implements Command {}
+
+    /** Asks which content is cached; see {@link KvBlockManager.GetBlockHashes}. */
+    public record GetBlockHashes(ActorRef<? super KvBlockManager.BlockHashes> replyTo) implements Command {}
 
     /** Recounts, and hands over what the replica knows of the run, which is over. */
     public record GetRecord(ActorRef<? super ReplicaRecord> replyTo) implements Command {}
@@ -67,12 +71,32 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
      * @param router hears of its load, and of its KV events if it wants them
      * @param metrics hears of every step
      * @param planObserver hears of every plan, and of the memory after it; null spares the work
+     * @param kvEventFeed hears of KV events outside of the cluster; null spares the work
      */
     public record Peers(
             ActorRef<Router.Command> router,
             ActorRef<MetricsCollector.Command> metrics,
             boolean publishesKvEvents,
-            @Nullable ActorRef<? super KvBlockManager.Described> planObserver) {}
+            @Nullable ActorRef<? super KvBlockManager.Described> planObserver,
+            @Nullable ActorRef<? super KvEventFeed> kvEventFeed) {
+
+        /** Names peers without a feed. */
+        public Peers(
+                ActorRef<Router.Command> router,
+                ActorRef<MetricsCollector.Command> metrics,
+                boolean publishesKvEvents,
+                @Nullable ActorRef<? super KvBlockManager.Described> planObserver) {
+            this(router, metrics, publishesKvEvents, planObserver, null);
+        }
+
+        private boolean wantKvEvents() {
+            return publishesKvEvents || kvEventFeed != null;
+        }
+
+        private @Nullable ActorRef<Router.Command> kvEventSubscriber() {
+            return publishesKvEvents ? router : null;
+        }
+    }
 
     private final int replicaIndex;
     private final Peers peers;
@@ -131,6 +155,7 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
                 .onMessage(Submit.class, this::onSubmit)
                 .onMessage(Enqueue.class, this::onEnqueue)
                 .onMessage(GetRecord.class, this::onGetRecord)
+                .onMessage(GetBlockHashes.class, this::onGetBlockHashes)
                 .onMessage(KvBlockManager.Audited.class, this::onAudited)
                 .onSignal(ChildFailed.class, this::onChildFailed)
                 .build();
@@ -195,6 +220,11 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
     private Behavior<Command> onGetRecord(GetRecord getRecord) {
         recordReceiver = getRecord.replyTo;
         kvCache.tell(new KvBlockManager.Audit(self));
+        return this;
+    }
+
+    private Behavior<Command> onGetBlockHashes(GetBlockHashes get) {
+        kvCache.tell(new KvBlockManager.GetBlockHashes(get.replyTo));
         return this;
     }
 
@@ -318,8 +348,9 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
         if (!result.settlement().isEmpty()) {
             kvCache.tell(new KvBlockManager.Settle(result.settlement().build()));
         }
-        if (peers.publishesKvEvents) {
-            kvCache.tell(new KvBlockManager.PublishEvents(peers.router, replicaIndex));
+        if (peers.wantKvEvents()) {
+            kvCache.tell(new KvBlockManager.PublishEvents(
+                    replicaIndex, clock.nowNanos(), peers.kvEventSubscriber(), peers.kvEventFeed));
         }
     }
 

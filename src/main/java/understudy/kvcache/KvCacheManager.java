@@ -154,6 +154,11 @@ public final class KvCacheManager implements KvMemory {
     }
 
     @Override
+    public long[] blockHashes() {
+        return pool.prefixTable().hashes();
+    }
+
+    @Override
     public KvCacheAudit audit() {
         return KvCacheAudit.of(pool, sequences);
     }
@@ -312,8 +317,7 @@ public final class KvCacheManager implements KvMemory {
             hashes[i - first] = sequence.hashOf(i);
         }
         long parentHash = first > 0 ? sequence.hashOf(first - 1) : 0;
-        events.stored(
-                new KvEvent.Stored(new LongImmutableList(hashes), first > 0, parentHash, sequence, first * blockSize));
+        events.stored(sequence.stored(new LongImmutableList(hashes), parentHash, first));
     }
 
     private int blocksFor(int numTokens) {

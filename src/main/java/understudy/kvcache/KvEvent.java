@@ -9,6 +9,11 @@ import it.unimi.dsi.fastutil.longs.LongList;
  */
 public sealed interface KvEvent {
 
+    /** Returns the same event without a tie to the request that caused it, so that any thread may read it. */
+    default KvEvent detached(int blockSize) {
+        return this;
+    }
+
     /**
      * A run of consecutive blocks of one request became findable.
      *
@@ -17,9 +22,31 @@ public sealed interface KvEvent {
      * @param parentHash hash of the block before the first one; meaningless without one
      * @param tokens the request's tokens
      * @param firstToken position in {@code tokens} of the first block's first token
+     * @param loraName the LoRA adapter's name, or empty
+     * @param cacheSalt what keeps the blocks apart from others with the same tokens, or empty
      */
-    record Stored(LongList blockHashes, boolean hasParent, long parentHash, TokenSource tokens, int firstToken)
-            implements KvEvent {}
+    record Stored(
+            LongList blockHashes,
+            boolean hasParent,
+            long parentHash,
+            TokenSource tokens,
+            int firstToken,
+            String loraName,
+            String cacheSalt)
+            implements KvEvent {
+
+        /** Describes blocks of the base model, without a salt. */
+        public Stored(LongList blockHashes, boolean hasParent, long parentHash, TokenSource tokens, int firstToken) {
+            this(blockHashes, hasParent, parentHash, tokens, firstToken, "", "");
+        }
+
+        @Override
+        public KvEvent detached(int blockSize) {
+            var ids = new int[blockHashes.size() * blockSize];
+            tokens.copy(firstToken, ids.length, ids, 0);
+            return new Stored(blockHashes, hasParent, parentHash, new TokenIds(ids), 0, loraName, cacheSalt);
+        }
+    }
 
     /**
      * Blocks were given out again, and their content with them.

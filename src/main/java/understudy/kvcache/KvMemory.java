@@ -54,6 +54,9 @@ public interface KvMemory {
     /** Returns the free blocks, next to be given out first; none if blocks are only counted. */
     int[] freeOrder();
 
+    /** Returns the hash of every block that carries one, in no particular order; content held twice is there twice. */
+    long[] blockHashes();
+
     /** Recounts everything from scratch; see {@link KvCacheAudit}. */
     KvCacheAudit audit();
 }

@@ -1,5 +1,6 @@
 package understudy.kvcache;
 
+import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -46,6 +47,13 @@ class KvSequence implements TokenSource {
     /** Returns whether blocks of this request are good for another prompt, as far as the tokens are the same. */
     boolean isAkinTo(Prompt other) {
         return prompt.loraName().equals(other.loraName()) && prompt.cacheSalt().equals(other.cacheSalt());
+    }
+
+    /** Returns the event that blocks from {@code firstBlock} on have become findable. */
+    KvEvent.Stored stored(LongList blockHashes, long parentHash, int firstBlock) {
+        int firstToken = firstBlock * hasher.blockSize();
+        return new KvEvent.Stored(
+                blockHashes, firstBlock > 0, parentHash, this, firstToken, prompt.loraName(), prompt.cacheSalt());
     }
 
     int numPromptTokens() {

@@ -49,6 +49,17 @@ final class PrefixTable {
         return firstBlocks.size();
     }
 
+    long[] hashes() {
+        var hashes = new long[numHashed];
+        int size = 0;
+        for (int block = 0; block < hashed.length; block++) {
+            if (hashed[block]) {
+                hashes[size++] = hashOf(block);
+            }
+        }
+        return hashes;
+    }
+
     void insert(int block, long hash) {
         if (hashed[block]) {
             throw new IllegalStateException("block " + block + " has a hash already");

@@ -164,6 +164,11 @@ final class PromptKvCache implements KvMemory {
     }
 
     @Override
+    public long[] blockHashes() {
+        return pool.prefixTable().hashes();
+    }
+
+    @Override
     public KvCacheAudit audit() {
         return KvCacheAudit.of(pool, sequences);
     }

@@ -154,6 +154,12 @@ final class SessionKvCache implements KvMemory {
         return new int[0];
     }
 
+    /** Nothing is found by content here. */
+    @Override
+    public long[] blockHashes() {
+        return new long[0];
+    }
+
     @Override
     public KvCacheAudit audit() {
         var requests = new ArrayList<BlockHolding>();
