@@ -4,32 +4,70 @@ import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongList;
 import it.unimi.dsi.fastutil.longs.LongLists;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import org.apache.pekko.actor.typed.ActorRef;
+import org.jspecify.annotations.Nullable;
 import understudy.engine.EngineRequest;
+import understudy.engine.Request;
+import understudy.report.ReplicaCounters;
+import understudy.report.RequestRecord;
 
-/** Who waits for which request on a replica, and what they want to hear. */
+/** Who waits for which request on a replica, what they hear of it, and what is written down when it ends. */
 final class ClientTable {
+    private final int replicaIndex;
+    private final ReplicaCounters counters;
+    private final ActorRef<MetricsCollector.Command> metrics;
     private final Long2ObjectOpenHashMap<Client> byRequest = new Long2ObjectOpenHashMap<>();
     private final boolean keepsTokenTimes;
     private int numStreaming;
+    private int numToCut;
 
-    ClientTable(boolean keepsTokenTimes) {
+    ClientTable(
+            int replicaIndex,
+            ReplicaCounters counters,
+            ActorRef<MetricsCollector.Command> metrics,
+            boolean keepsTokenTimes) {
+        this.replicaIndex = replicaIndex;
+        this.counters = counters;
+        this.metrics = metrics;
         this.keepsTokenTimes = keepsTokenTimes;
     }
 
-    /** A sender, and the times of the tokens it got if they are kept. */
-    private record Client(ActorRef<? super RequestEvent> replyTo, boolean isStreaming, LongList tokenNanos) {}
+    /** What was submitted, and the times of the tokens if they are kept. */
+    private record Client(Replica.Submit submit, LongList tokenNanos) {
 
-    void add(long requestId, ActorRef<? super RequestEvent> replyTo, boolean isStreaming) {
+        ActorRef<? super RequestEvent> replyTo() {
+            return submit.replyTo();
+        }
+
+        int cutAfterTokens() {
+            return submit.fault().cutAfterTokens();
+        }
+    }
+
+    void add(Replica.Submit submit) {
         LongList tokenNanos = keepsTokenTimes ? new LongArrayList() : LongLists.EMPTY_LIST;
-        byRequest.put(requestId, new Client(replyTo, isStreaming, tokenNanos));
-        numStreaming += isStreaming ? 1 : 0;
+        var client = new Client(submit, tokenNanos);
+        byRequest.put(submit.request().id(), client);
+        count(client, 1);
     }
 
     int size() {
         return byRequest.size();
+    }
+
+    /** Returns the ids of all requests that somebody waits for, in ascending order. */
+    long[] requestIds() {
+        long[] ids = byRequest.keySet().toLongArray();
+        Arrays.sort(ids);
+        return ids;
+    }
+
+    Request request(long requestId) {
+        return clientOf(requestId).submit.request();
     }
 
     /** Tells streaming senders of their tokens. Costs nothing when nobody streams and no times are kept. */
@@ -39,8 +77,9 @@ final class ClientTable {
         }
         for (var request : sampled) {
             var client = clientOf(request.request().id());
-            if (client.isStreaming) {
-                client.replyTo.tell(new RequestEvent.Token(request.request().id(), request.numOutputTokens(), atNanos));
+            if (client.submit.isStreaming()) {
+                client.replyTo()
+                        .tell(new RequestEvent.Token(request.request().id(), request.numOutputTokens(), atNanos));
             }
             if (keepsTokenTimes) {
                 client.tokenNanos.add(atNanos);
@@ -48,19 +87,77 @@ final class ClientTable {
         }
     }
 
-    /** Tells a sender that its request is over, and returns the times of its tokens, or none if they are not kept. */
-    LongList remove(EngineRequest request) {
-        long id = request.request().id();
-        var client = clientOf(id);
-        byRequest.remove(id);
-        numStreaming -= client.isStreaming ? 1 : 0;
-        client.replyTo.tell(new RequestEvent.Finished(
-                id,
-                Objects.requireNonNull(request.finishReason()),
-                request.numCachedTokens(),
-                request.numOutputTokens(),
-                request.lastTokenNanos()));
-        return client.tokenNanos;
+    /** Returns the requests among {@code sampled} that go on, but whose answers are to break off now. */
+    List<EngineRequest> toCut(List<EngineRequest> sampled) {
+        if (numToCut == 0) {
+            return List.of();
+        }
+        return sampled.stream()
+                .filter(request -> !request.isFinished())
+                .filter(request -> request.numOutputTokens()
+                        == clientOf(request.request().id()).cutAfterTokens())
+                .toList();
+    }
+
+    /** Tells the senders of requests that are complete, and returns what is to be written down of them. */
+    List<RequestRecord> finish(List<EngineRequest> finished) {
+        if (finished.isEmpty()) {
+            return List.of();
+        }
+        var records = new ArrayList<RequestRecord>(finished.size());
+        for (var request : finished) {
+            var client = remove(request.request());
+            client.replyTo()
+                    .tell(new RequestEvent.Finished(
+                            request.request().id(),
+                            Objects.requireNonNull(request.finishReason()),
+                            request.numCachedTokens(),
+                            request.numOutputTokens(),
+                            request.lastTokenNanos()));
+            records.add(RequestRecord.completed(request, replicaIndex, client.tokenNanos));
+        }
+        return records;
+    }
+
+    /** Tells the sender of a request that it failed, and writes that down; {@code progress} is null before the queue. */
+    void fail(
+            Request request,
+            @Nullable EngineRequest progress,
+            RequestEvent.FailureCause cause,
+            String reason,
+            long atNanos) {
+        var client = remove(request);
+        client.replyTo().tell(new RequestEvent.Failed(request.id(), cause, reason, atNanos));
+        var ended = progress == null
+                ? RequestRecord.failed(request, replicaIndex, atNanos)
+                : RequestRecord.failed(progress, replicaIndex, atNanos, client.tokenNanos);
+        metrics.tell(new MetricsCollector.RequestEnded(ended));
+    }
+
+    /** Tells a sender that its request can never be served, and writes that down. */
+    void reject(Replica.Submit submit, String reason, long atNanos) {
+        counters.onEnded(0);
+        submit.replyTo().tell(new RequestEvent.Rejected(submit.request().id(), reason, atNanos));
+        var ended = RequestRecord.rejected(submit.request(), replicaIndex, atNanos);
+        metrics.tell(new MetricsCollector.RequestEnded(ended));
+    }
+
+    /** Gives up a request that another replica is to serve, and returns it as it came. */
+    Replica.Submit withdraw(Request request) {
+        return remove(request).submit;
+    }
+
+    private Client remove(Request request) {
+        var client = clientOf(request.id());
+        byRequest.remove(request.id());
+        counters.onEnded(request.output().numPeeks());
+        count(client, -1);
+        return client;
+    }
+
+    private void count(Client client, int change) {
+        numStreaming += client.submit.isStreaming() ? change : 0;
+        numToCut += client.cutAfterTokens() > 0 ? change : 0;
     }
 
     private Client clientOf(long requestId) {

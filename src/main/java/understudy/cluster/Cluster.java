@@ -1,8 +1,9 @@
 package understudy.cluster;
 
-import java.util.ArrayList;
-import java.util.Comparator;
+import it.unimi.dsi.fastutil.longs.LongLists;
+import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.ChildFailed;
@@ -16,14 +17,28 @@ import org.jspecify.annotations.Nullable;
 import understudy.report.RunLog;
 import understudy.report.RunRecord;
 import understudy.runtime.Clock;
+import understudy.workload.Fault;
+import understudy.workload.ReplicaState;
 import understudy.workload.TraceException;
+import understudy.workload.Workload;
 
 /** The guardian: starts all other actors, and collects what they know when the run is over. */
 public final class Cluster extends AbstractBehavior<Cluster.Command> {
 
     /** What the guardian understands. */
     public sealed interface Command
-            permits Start, Stop, LoadGenerator.Stopped, MetricsCollector.Collected, Replica.ReplicaRecord {}
+            permits Start,
+                    Stop,
+                    Inject,
+                    GetStatus,
+                    GetBlockHashes,
+                    FaultDue,
+                    StartElapsed,
+                    LoadGenerator.Stopped,
+                    Router.Closed,
+                    MetricsCollector.Collected,
+                    Replica.Gone,
+                    Replica.ReplicaRecord {}
 
     /** Builds the replicas, and begins to serve the workload; to be sent once. */
     public record Start(ClusterSpec spec) implements Command {}
@@ -33,8 +48,32 @@ public final class Cluster extends AbstractBehavior<Cluster.Command> {
         NOW
     }
 
+    /** Lets something go wrong now, or does what an operator wants done. */
+    public record Inject(Fault fault, ActorRef<? super Injected> replyTo) implements Command {}
+
+    /** The answer to {@link Inject}: why it could not be done, or empty if it was. */
+    public record Injected(Optional<String> refusal) {}
+
+    /** Asks how the replicas are. */
+    public record GetStatus(ActorRef<? super Status> replyTo) implements Command {}
+
+    /** The state of each replica, by index, at a virtual time. */
+    public record Status(long atNanos, List<ReplicaState> replicas) {}
+
+    /** Asks which content a replica has cached; one that is not there has none. */
+    public record GetBlockHashes(int replicaIndex, ActorRef<? super KvBlockManager.BlockHashes> replyTo)
+            implements Command {}
+
+    private record FaultDue(Fault fault) implements Command {}
+
+    /** The time that a replica takes to start is over; {@code start} counts its starts. */
+    record StartElapsed(int replicaIndex, int start) implements Command {}
+
     /** Hears, on the loop thread, how the run ended; exactly one of the two is called, once. */
     public interface Observer {
+
+        /** The cluster takes requests. */
+        default void onStarted(ActorRef<Router.Command> router) {}
 
         /** The run is over, or was broken off. */
         void onEnded(RunRecord run);
@@ -46,14 +85,15 @@ public final class Cluster extends AbstractBehavior<Cluster.Command> {
     private final Clock clock;
     private final Progress progress;
     private final Observer observer;
-    private final List<ActorRef<Replica.Command>> replicas = new ArrayList<>();
-    private final List<RunRecord.ReplicaRecord> replicaRecords = new ArrayList<>();
+    private @Nullable ActorRef<Router.Command> router;
+    private @Nullable Roster roster;
     private @Nullable ActorRef<LoadGenerator.Command> loadGenerator;
     private @Nullable ActorRef<MetricsCollector.Command> collector;
     private @Nullable RunLog log;
     private boolean isPartial;
     private boolean isOver;
     private boolean stopsAtOnce;
+    private boolean isReported;
     private LoadGenerator.@Nullable Stopped load;
     private long endNanos;
 
@@ -75,6 +115,13 @@ public final class Cluster extends AbstractBehavior<Cluster.Command> {
                 .onMessage(Start.class, this::onStart)
                 .onMessage(Stop.class, this::onStop)
                 .onMessage(LoadGenerator.Stopped.class, this::onLoadStopped)
+                .onMessage(Router.Closed.class, this::onRouterClosed)
+                .onMessage(Inject.class, this::onInject)
+                .onMessage(GetStatus.class, this::onGetStatus)
+                .onMessage(GetBlockHashes.class, this::onGetBlockHashes)
+                .onMessage(FaultDue.class, this::onFaultDue)
+                .onMessage(StartElapsed.class, this::onStartElapsed)
+                .onMessage(Replica.Gone.class, this::onGone)
                 .onMessage(MetricsCollector.Collected.class, this::onCollected)
                 .onMessage(Replica.ReplicaRecord.class, this::onReplicaRecord)
                 .onSignal(ChildFailed.class, this::onChildFailed)
@@ -84,26 +131,29 @@ public final class Cluster extends AbstractBehavior<Cluster.Command> {
 
     private Behavior<Command> onStart(Start start) {
         var spec = start.spec;
-        var router = child(Router.create(spec.routing(), spec.kvEventDelay()), "router");
-        var metrics = child(MetricsCollector.create(spec.keepsTokenTimes(), progress), "metrics");
-        var peers = new Replica.Peers(router, metrics, spec.routing().usesKvEvents(), null, spec.kvEventFeed());
-        for (var replicaSpec : spec.replicas()) {
-            int index = replicas.size();
-            var replica = child(Replica.create(clock, index, replicaSpec, peers), "replica-" + index);
-            replicas.add(replica);
-            router.tell(new Router.AddReplica(replica));
-            if (spec.kvEventFeed() != null) {
-                spec.kvEventFeed().tell(new KvEventFeed.Started(index));
-            }
+        collector = child(MetricsCollector.create(spec.keepsTokenTimes(), progress), "metrics");
+        router = child(Router.create(clock, spec, collector), "router");
+        boolean routesByKvEvents = spec.routing().usesKvEvents();
+        var self = getContext().getSelf();
+        var peers = new Replica.Peers(router, collector, routesByKvEvents, null, spec.kvEventFeed(), self);
+        roster = new Roster(getContext(), clock, spec, peers);
+        for (var timed : spec.faults().faults()) {
+            long delayNanos = Math.max(0, timed.atNanos() - clock.nowNanos());
+            getContext().scheduleOnce(Duration.ofNanos(delayNanos), self, new FaultDue(timed.fault()));
         }
-        var generator = LoadGenerator.create(
-                clock, spec.workload(), router, getContext().getSelf());
+        if (spec.workload() != null) {
+            startLoad(spec.workload(), router);
+        }
+        observer.onStarted(router);
+        return stopsAtOnce ? onStop(Stop.NOW) : this;
+    }
+
+    private void startLoad(Workload workload, ActorRef<Router.Command> to) {
+        var generator = LoadGenerator.create(clock, workload, to, getContext().getSelf());
         // A bad trace is the user's business, not a defect: it is reported in one line, without a stack trace.
         var quietly = SupervisorStrategy.stop().withLoggingEnabled(false);
         loadGenerator =
                 child(Behaviors.supervise(generator).onFailure(TraceException.class, quietly), "load-generator");
-        collector = metrics;
-        return stopsAtOnce ? onStop(Stop.NOW) : this;
     }
 
     /** Starts an actor whose failure ends the run. */
@@ -114,26 +164,83 @@ public final class Cluster extends AbstractBehavior<Cluster.Command> {
     }
 
     private Behavior<Command> onStop(Stop now) {
-        if (loadGenerator == null) {
+        if (isOver) {
+            return this;
+        }
+        if (router == null) {
             stopsAtOnce = true;
-        } else if (!isOver) {
-            isPartial = true;
+            return this;
+        }
+        isPartial = true;
+        if (loadGenerator != null) {
             loadGenerator.tell(LoadGenerator.Stop.NOW);
+        } else {
+            router.tell(new Router.Close(getContext().getSelf()));
         }
         return this;
     }
 
     private Behavior<Command> onLoadStopped(LoadGenerator.Stopped stopped) {
-        if (isOver || collector == null) {
+        return end(stopped);
+    }
+
+    private Behavior<Command> onRouterClosed(Router.Closed closed) {
+        return end(new LoadGenerator.Stopped(closed.numSubmitted(), closed.numSubmitted(), 0));
+    }
+
+    private Behavior<Command> end(LoadGenerator.Stopped ofRun) {
+        if (isOver || collector == null || roster == null) {
             return this;
         }
         isOver = true;
-        load = stopped;
+        load = ofRun;
         endNanos = clock.nowNanos();
-        var self = getContext().getSelf();
-        replicas.forEach(replica -> replica.tell(new Replica.GetRecord(self)));
-        collector.tell(new MetricsCollector.Collect(self));
+        roster.askForRecords();
+        collector.tell(new MetricsCollector.Collect(getContext().getSelf()));
         return this;
+    }
+
+    private Behavior<Command> onInject(Inject inject) {
+        var refusal = roster == null ? Optional.of("the cluster has not started") : roster.inject(inject.fault);
+        inject.replyTo.tell(new Injected(refusal));
+        return this;
+    }
+
+    private Behavior<Command> onFaultDue(FaultDue due) {
+        if (roster != null) {
+            roster.inject(due.fault)
+                    .ifPresent(why -> getContext().getLog().warn("a planned fault was left out: {}", why));
+        }
+        return this;
+    }
+
+    private Behavior<Command> onGetStatus(GetStatus get) {
+        get.replyTo.tell(new Status(clock.nowNanos(), roster == null ? List.of() : roster.states()));
+        return this;
+    }
+
+    private Behavior<Command> onGetBlockHashes(GetBlockHashes get) {
+        var replica = roster == null ? null : roster.find(get.replicaIndex);
+        if (replica == null) {
+            get.replyTo.tell(new KvBlockManager.BlockHashes(LongLists.EMPTY_LIST));
+        } else {
+            replica.tell(new Replica.GetBlockHashes(get.replyTo));
+        }
+        return this;
+    }
+
+    private Behavior<Command> onStartElapsed(StartElapsed elapsed) {
+        if (roster != null && !isOver) {
+            roster.onStartElapsed(elapsed);
+        }
+        return this;
+    }
+
+    private Behavior<Command> onGone(Replica.Gone gone) {
+        if (roster != null) {
+            roster.onGone(gone);
+        }
+        return endIfComplete();
     }
 
     private Behavior<Command> onCollected(MetricsCollector.Collected collected) {
@@ -142,7 +249,9 @@ public final class Cluster extends AbstractBehavior<Cluster.Command> {
     }
 
     private Behavior<Command> onReplicaRecord(Replica.ReplicaRecord replica) {
-        replicaRecords.add(replica.value());
+        if (roster != null) {
+            roster.onRecord(replica);
+        }
         return endIfComplete();
     }
 
@@ -151,18 +260,27 @@ public final class Cluster extends AbstractBehavior<Cluster.Command> {
         return Behaviors.stopped();
     }
 
-    /** No actor of a run ends by itself, so it has been stopped by something that went wrong. */
+    /** Replicas come and go; no other actor of a run ends by itself, so something has gone wrong. */
     private Behavior<Command> onChildEnded(Terminated ended) {
-        observer.onFailed(
-                new IllegalStateException(ended.getRef().path().name() + " has ended in the middle of the run"));
+        String name = ended.getRef().path().name();
+        if (name.startsWith(Roster.REPLICA_NAME)) {
+            return this;
+        }
+        observer.onFailed(new IllegalStateException(name + " has ended in the middle of the run"));
         return Behaviors.stopped();
     }
 
     private Behavior<Command> endIfComplete() {
-        if (log != null && load != null && replicaRecords.size() == replicas.size()) {
-            replicaRecords.sort(Comparator.comparingInt(r -> r.stats().replicaIndex()));
+        if (log != null && load != null && roster != null && roster.hasAllRecords() && !isReported) {
+            isReported = true;
             observer.onEnded(new RunRecord(
-                    log, replicaRecords, load.numPlanned(), load.numSent(), load.numAbandoned(), endNanos, isPartial));
+                    log,
+                    roster.records(),
+                    load.numPlanned(),
+                    load.numSent(),
+                    load.numAbandoned(),
+                    endNanos,
+                    isPartial));
         }
         return this;
     }

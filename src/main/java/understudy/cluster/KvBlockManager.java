@@ -43,6 +43,12 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
     /** Drops all blocks of a preempted request, which was scheduled last in the step of that number. */
     public record Release(int handle, long lastStep) implements Command {}
 
+    /** Drops all blocks of a request that has ended; see {@link Release}. */
+    public record Free(int handle, long lastStep) implements Command {}
+
+    /** Changes how many blocks there are, the null block included; see {@link KvMemory#resize}. */
+    public record Resize(int numGpuBlocks) implements Command {}
+
     /** Caches blocks that a step has completed, and frees requests that ended with it. */
     public record Settle(Settlement settlement) implements Command {}
 
@@ -113,6 +119,8 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
                 .onMessage(PublishEvents.class, this::onPublishEvents)
                 .onMessage(Match.class, this::onMatch)
                 .onMessage(Release.class, this::onRelease)
+                .onMessage(Free.class, this::onFree)
+                .onMessage(Resize.class, this::onResize)
                 .onMessage(Describe.class, this::onDescribe)
                 .onMessage(GetBlockHashes.class, this::onGetBlockHashes)
                 .onMessage(Audit.class, this::onAudit)
@@ -138,6 +146,16 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
 
     private Behavior<Command> onRelease(Release release) {
         kvCache.release(release.handle, release.lastStep);
+        return this;
+    }
+
+    private Behavior<Command> onFree(Free free) {
+        kvCache.free(free.handle, free.lastStep);
+        return this;
+    }
+
+    private Behavior<Command> onResize(Resize resize) {
+        kvCache.resize(resize.numGpuBlocks);
         return this;
     }
 

@@ -102,6 +102,8 @@ public final class LoadGenerator extends AbstractBehavior<LoadGenerator.Command>
             onEnded(finished.requestId(), finished.numOutputTokens(), finished.atNanos());
         } else if (heard.event instanceof RequestEvent.Rejected rejected) {
             onEnded(rejected.requestId(), 0, rejected.atNanos());
+        } else if (heard.event instanceof RequestEvent.Failed failed) {
+            onEnded(failed.requestId(), 0, failed.atNanos());
         }
         return this;
     }

@@ -1,6 +1,8 @@
 package understudy.cluster;
 
+import it.unimi.dsi.fastutil.ints.IntImmutableList;
 import it.unimi.dsi.fastutil.ints.IntList;
+import it.unimi.dsi.fastutil.longs.LongImmutableList;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.List;
 import org.apache.pekko.actor.typed.ActorRef;
@@ -9,6 +11,7 @@ import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.actor.typed.javadsl.Receive;
+import understudy.engine.StepResult;
 import understudy.report.RequestRecord;
 import understudy.report.RunLog;
 
@@ -36,9 +39,23 @@ public final class MetricsCollector extends AbstractBehavior<MetricsCollector.Co
             LongList gapNanos,
             IntList gapCounts,
             List<RequestRecord> ended)
-            implements Command {}
+            implements Command {
 
-    /** A request ended without a step: it was turned away. */
+        /** Copies what is to be known of a result, which is used again for the next step. */
+        static StepObserved of(
+                int replicaIndex, long endNanos, int numTokens, StepResult result, List<RequestRecord> ended) {
+            return new StepObserved(
+                    replicaIndex,
+                    endNanos,
+                    numTokens,
+                    result.sampled().size(),
+                    new LongImmutableList(result.gapNanos()),
+                    new IntImmutableList(result.gapCounts()),
+                    ended);
+        }
+    }
+
+    /** A request ended without a step: it was turned away, or failed. */
     public record RequestEnded(RequestRecord ended) implements Command {}
 
     /** Hands over everything collected; the receiver may keep it, since the run is over. */

@@ -1,11 +1,7 @@
 package understudy.cluster;
 
-import it.unimi.dsi.fastutil.ints.IntImmutableList;
 import it.unimi.dsi.fastutil.ints.IntList;
-import it.unimi.dsi.fastutil.longs.LongImmutableList;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.ChildFailed;
@@ -16,14 +12,13 @@ import org.apache.pekko.actor.typed.javadsl.Receive;
 import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.EngineCore;
-import understudy.engine.EngineRequest;
 import understudy.engine.PlanSummary;
 import understudy.engine.Request;
 import understudy.engine.StepResult;
 import understudy.report.ReplicaCounters;
-import understudy.report.RequestRecord;
 import understudy.report.RunRecord;
 import understudy.runtime.Clock;
+import understudy.workload.RequestFault;
 
 /**
  * One engine: decides in every step who runs. Memory belongs to its {@link KvBlockManager}, time to its {@link VirtualGpu}.
@@ -35,6 +30,10 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
     /** What a replica understands. */
     public sealed interface Command
             permits Submit,
+                    Crash,
+                    Leave,
+                    SlowGpu,
+                    ResizeKv,
                     GetRecord,
                     GetBlockHashes,
                     Enqueue,
@@ -45,9 +44,37 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
                     KvBlockManager.Matched,
                     KvBlockManager.Audited {}
 
-    /** A request for this replica; see {@link Router.Submit}. */
-    public record Submit(Request request, ActorRef<? super RequestEvent> replyTo, boolean isStreaming)
-            implements Command {}
+    /** A request for this replica, and what is to go wrong with it here; see {@link Router.Submit}. */
+    public record Submit(
+            Request request, ActorRef<? super RequestEvent> replyTo, boolean isStreaming, RequestFault fault)
+            implements Command {
+
+        /** Submits a request with which all goes well. */
+        public Submit(Request request, ActorRef<? super RequestEvent> replyTo, boolean isStreaming) {
+            this(request, replyTo, isStreaming, RequestFault.NONE);
+        }
+    }
+
+    /**
+     * The process dies, and with it its memory; the actor hands over with {@link Gone}, and stops.
+     *
+     * @param reroutes whether requests without a token go back to the router; all others fail
+     */
+    public record Crash(boolean reroutes) implements Command {}
+
+    /** No request will come any more; the actor finishes those it has, hands over with {@link Gone}, and stops. */
+    public enum Leave implements Command {
+        NOW
+    }
+
+    /** Steps that begin from now on take {@code factor} times as long; above 0. */
+    public record SlowGpu(double factor) implements Command {}
+
+    /** Changes the size of the KV cache, in blocks, the null block included; what cannot fit any more fails. */
+    public record ResizeKv(int numGpuBlocks) implements Command {}
+
+    /** The replica has stopped; who hears of it may keep the counters, and give them to its successor. */
+    public record Gone(int replicaIndex, ReplicaCounters counters) implements Cluster.Command {}
 
     /** Asks which content is cached; see {@link KvBlockManager.GetBlockHashes}. */
     public record GetBlockHashes(ActorRef<? super KvBlockManager.BlockHashes> replyTo) implements Command {}
@@ -72,21 +99,23 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
      * @param metrics hears of every step
      * @param planObserver hears of every plan, and of the memory after it; null spares the work
      * @param kvEventFeed hears of KV events outside of the cluster; null spares the work
+     * @param owner hears when the replica is gone; null if it never goes
      */
     public record Peers(
             ActorRef<Router.Command> router,
             ActorRef<MetricsCollector.Command> metrics,
             boolean publishesKvEvents,
             @Nullable ActorRef<? super KvBlockManager.Described> planObserver,
-            @Nullable ActorRef<? super KvEventFeed> kvEventFeed) {
+            @Nullable ActorRef<? super KvEventFeed> kvEventFeed,
+            @Nullable ActorRef<? super Gone> owner) {
 
-        /** Names peers without a feed. */
+        /** Names peers without a feed, of a replica that never goes. */
         public Peers(
                 ActorRef<Router.Command> router,
                 ActorRef<MetricsCollector.Command> metrics,
                 boolean publishesKvEvents,
                 @Nullable ActorRef<? super KvBlockManager.Described> planObserver) {
-            this(router, metrics, publishesKvEvents, planObserver, null);
+            this(router, metrics, publishesKvEvents, planObserver, null, null);
         }
 
         private boolean wantKvEvents() {
@@ -100,6 +129,7 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
 
     private final int replicaIndex;
     private final Peers peers;
+    private final ReplicaSpec spec;
     private final Clock clock;
     private final TimerScheduler<Command> timers;
     private final Duration apiDelay;
@@ -108,21 +138,25 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
     private final ActorRef<KvBlockManager.Command> kvCache;
     private final ActorRef<VirtualGpu.Command> gpu;
     private final EngineCore engine;
+    private final PlanConversation conversation;
     private final ClientTable clients;
+    private final BrokenAnswers brokenAnswers;
     private final ReplicaCounters counters;
     private Router.ReplicaLoad reportedLoad;
     private @Nullable ActorRef<? super ReplicaRecord> recordReceiver;
+    private boolean isLeaving;
 
     private Replica(
             ActorContext<Command> context,
             TimerScheduler<Command> timers,
             Clock clock,
-            int replicaIndex,
+            ReplicaCounters counters,
             ReplicaSpec spec,
             Peers peers) {
         super(context);
-        this.replicaIndex = replicaIndex;
+        this.replicaIndex = counters.replicaIndex();
         this.peers = peers;
+        this.spec = spec;
         this.clock = clock;
         this.timers = timers;
         apiDelay = Duration.ofNanos(spec.apiDelayNanos());
@@ -133,15 +167,22 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
         context.watch(kvCache);
         context.watch(gpu);
         engine = new EngineCore(spec.scheduler(), spec.limits());
-        clients = new ClientTable(spec.keepsTokenTimes());
-        counters = new ReplicaCounters(replicaIndex);
+        clients = new ClientTable(replicaIndex, counters, peers.metrics, spec.keepsTokenTimes());
+        this.counters = counters;
+        conversation = new PlanConversation(engine.planner(), kvCache, self);
+        brokenAnswers = new BrokenAnswers(engine, clients, kvCache, timers);
         reportedLoad = new Router.ReplicaLoad(replicaIndex, 0, 0, 0);
     }
 
     /** Creates an idle replica with its memory and its device; if one of them fails, so does the replica. */
     public static Behavior<Command> create(Clock clock, int replicaIndex, ReplicaSpec spec, Peers peers) {
-        return Behaviors.setup(context ->
-                Behaviors.withTimers(timers -> new Replica(context, timers, clock, replicaIndex, spec, peers)));
+        return create(clock, new ReplicaCounters(replicaIndex), spec, peers);
+    }
+
+    /** Creates the successor of a replica that is gone, which goes on with its counters. */
+    static Behavior<Command> create(Clock clock, ReplicaCounters counters, ReplicaSpec spec, Peers peers) {
+        return Behaviors.setup(
+                context -> Behaviors.withTimers(timers -> new Replica(context, timers, clock, counters, spec, peers)));
     }
 
     @Override
@@ -154,6 +195,10 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
                 .onMessage(KvBlockManager.Matched.class, this::onMatched)
                 .onMessage(Submit.class, this::onSubmit)
                 .onMessage(Enqueue.class, this::onEnqueue)
+                .onMessage(Crash.class, this::onCrash)
+                .onMessage(Leave.class, this::onLeave)
+                .onMessage(SlowGpu.class, this::onSlowGpu)
+                .onMessage(ResizeKv.class, this::onResizeKv)
                 .onMessage(GetRecord.class, this::onGetRecord)
                 .onMessage(GetBlockHashes.class, this::onGetBlockHashes)
                 .onMessage(KvBlockManager.Audited.class, this::onAudited)
@@ -166,14 +211,16 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
         counters.onRequest();
         var refusal = engine.refusal(request);
         if (refusal.isPresent()) {
-            reject(submit, refusal.get());
+            clients.reject(submit, refusal.get(), clock.nowNanos());
+            reportLoad();
             return this;
         }
-        clients.add(request.id(), submit.replyTo, submit.isStreaming);
-        if (apiDelay.isZero()) {
+        clients.add(submit);
+        var delay = apiDelay.plusNanos(submit.fault.delayNanos());
+        if (delay.isZero()) {
             return onEnqueue(new Enqueue(request));
         }
-        timers.startSingleTimer(request.id(), new Enqueue(request), apiDelay);
+        timers.startSingleTimer(request.id(), new Enqueue(request), delay);
         return this;
     }
 
@@ -217,6 +264,45 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
         return this;
     }
 
+    private Behavior<Command> onSlowGpu(SlowGpu slow) {
+        gpu.tell(new VirtualGpu.SetSlowdown(slow.factor));
+        return this;
+    }
+
+    private Behavior<Command> onResizeKv(ResizeKv resize) {
+        if (engine.isPlanning()) {
+            self.tell(resize); // takes effect after the plan, whose answers come first
+            return this;
+        }
+        engine.setLimits(
+                spec.limits().withKvBlocks(resize.numGpuBlocks, spec.kvCache().blockSize()));
+        brokenAnswers.failWhatDoesNotFit(clock.nowNanos());
+        kvCache.tell(new KvBlockManager.Resize(resize.numGpuBlocks));
+        reportLoad();
+        planSoon();
+        return leaveIfDone();
+    }
+
+    private Behavior<Command> onCrash(Crash crash) {
+        brokenAnswers.failAll(crash.reroutes, peers.router, clock.nowNanos());
+        return leave();
+    }
+
+    private Behavior<Command> onLeave(Leave now) {
+        isLeaving = true;
+        return leaveIfDone();
+    }
+
+    private Behavior<Command> leaveIfDone() {
+        return isLeaving && clients.size() == 0 ? leave() : this;
+    }
+
+    private Behavior<Command> leave() {
+        peers.router.tell(new Router.ReplicaLoad(replicaIndex, 0, 0, counters.numEnded()));
+        kvCache.tell(new KvBlockManager.Audit(self));
+        return LastWords.create(counters, peers.owner);
+    }
+
     private Behavior<Command> onGetRecord(GetRecord getRecord) {
         recordReceiver = getRecord.replyTo;
         kvCache.tell(new KvBlockManager.Audit(self));
@@ -246,10 +332,15 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
         int numTokens = engine.oldestInFlight().totalScheduledTokens();
         var result = engine.update(endNanos);
         clients.onSampled(result.sampled(), endNanos);
-        tellMetrics(numTokens, result, end(result.finished()), endNanos);
+        var ended = clients.finish(result.finished());
+        peers.metrics.tell(MetricsCollector.StepObserved.of(replicaIndex, endNanos, numTokens, result, ended));
         settle(result);
+        brokenAnswers.cut(result, endNanos);
         reportLoad();
         planSoon();
+        if (isLeaving) {
+            self.tell(Leave.NOW);
+        }
     }
 
     private void planSoon() {
@@ -262,34 +353,10 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
         timers.startSingleTimer(PlanStep.NOW, PlanStep.NOW, delay);
     }
 
-    /** Carries out what the planner asks for, until it has to wait for an answer or is done. */
     private void goOnPlanning() {
-        var planner = engine.planner();
-        while (true) {
-            switch (planner.next()) {
-                case RELEASE -> release(planner.takeRequestToRelease());
-                case RESERVE -> {
-                    kvCache.tell(new KvBlockManager.Reserve(planner.reservation(), self));
-                    return;
-                }
-                case ADMIT -> {
-                    kvCache.tell(new KvBlockManager.Admit(planner.admissionRequest(), self));
-                    return;
-                }
-                case MATCH -> {
-                    kvCache.tell(new KvBlockManager.Match(planner.lookups(), self));
-                    return;
-                }
-                case DONE -> {
-                    execute();
-                    return;
-                }
-            }
+        if (conversation.goOn()) {
+            execute();
         }
-    }
-
-    private void release(EngineRequest preempted) {
-        kvCache.tell(new KvBlockManager.Release(preempted.handle(), preempted.lastStep()));
     }
 
     private void execute() {
@@ -310,38 +377,6 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
             planAfter(planTicks.interval());
         }
         reportLoad();
-    }
-
-    private List<RequestRecord> end(List<EngineRequest> finished) {
-        if (finished.isEmpty()) {
-            return List.of();
-        }
-        var records = new ArrayList<RequestRecord>(finished.size());
-        for (var request : finished) {
-            counters.onEnded(request.request().output().numPeeks());
-            records.add(RequestRecord.completed(request, replicaIndex, clients.remove(request)));
-        }
-        return records;
-    }
-
-    private void reject(Submit submit, String reason) {
-        long nowNanos = clock.nowNanos();
-        counters.onEnded(0);
-        submit.replyTo.tell(new RequestEvent.Rejected(submit.request.id(), reason, nowNanos));
-        var ended = RequestRecord.rejected(submit.request, replicaIndex, nowNanos);
-        peers.metrics.tell(new MetricsCollector.RequestEnded(ended));
-        reportLoad();
-    }
-
-    private void tellMetrics(int numTokens, StepResult result, List<RequestRecord> ended, long endNanos) {
-        peers.metrics.tell(new MetricsCollector.StepObserved(
-                replicaIndex,
-                endNanos,
-                numTokens,
-                result.sampled().size(),
-                new LongImmutableList(result.gapNanos()),
-                new IntImmutableList(result.gapCounts()),
-                ended));
     }
 
     private void settle(StepResult result) {

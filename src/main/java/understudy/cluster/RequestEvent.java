@@ -22,6 +22,23 @@ public sealed interface RequestEvent {
     record Finished(long requestId, FinishReason reason, int numCachedTokens, int numOutputTokens, long atNanos)
             implements RequestEvent {}
 
+    /** Why an answer broke off, or never began. */
+    enum FailureCause {
+        /** The replica crashed. */
+        CRASH,
+        /** An error was asked for. */
+        INJECTED_ERROR,
+        /** The answer was to break off after so many tokens. */
+        CUT,
+        /** The replica's KV cache has shrunk, and cannot hold the request any more. */
+        KV_CACHE_SHRUNK,
+        /** No replica takes requests. */
+        NO_REPLICA
+    }
+
+    /** The request was accepted, but no complete answer will come; {@code reason} says why, for people. */
+    record Failed(long requestId, FailureCause cause, String reason, long atNanos) implements RequestEvent {}
+
     /** The request can never be served; {@code reason} says why, for people. */
     record Rejected(long requestId, String reason, long atNanos) implements RequestEvent {}
 }

@@ -1,7 +1,9 @@
 package understudy.cluster;
 
+import it.unimi.dsi.fastutil.ints.IntArrayList;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
@@ -10,26 +12,69 @@ import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.actor.typed.javadsl.Receive;
 import understudy.engine.Request;
+import understudy.kvcache.KvEvent;
+import understudy.report.RequestRecord;
 import understudy.routing.ClusterView;
+import understudy.routing.LeastOutstanding;
 import understudy.routing.RoutingPolicy;
+import understudy.runtime.Clock;
+import understudy.workload.Fault;
+import understudy.workload.FaultDice;
+import understudy.workload.RequestFault;
 
 /** The cluster's front door: keeps a view of the replicas, chooses one for each request, and forwards it. */
 public final class Router extends AbstractBehavior<Router.Command> {
 
     /** What the router understands. */
-    public sealed interface Command permits Submit, AddReplica, ReplicaLoad, KvBlockManager.KvEvents, KvEventsArrived {}
+    public sealed interface Command
+            permits Submit,
+                    Reroute,
+                    ReplicaUp,
+                    SetReady,
+                    TakeDown,
+                    SetFault,
+                    Close,
+                    ReplicaLoad,
+                    KvBlockManager.KvEvents,
+                    KvEventsArrived {}
 
     /**
      * A request from outside.
      *
      * @param replyTo hears what becomes of it
      * @param isStreaming whether {@code replyTo} wants to hear of every token, and not only of the end
+     * @param fault what is to go wrong with it, besides what its replica suffers from
      */
-    public record Submit(Request request, ActorRef<? super RequestEvent> replyTo, boolean isStreaming)
-            implements Command {}
+    public record Submit(
+            Request request, ActorRef<? super RequestEvent> replyTo, boolean isStreaming, RequestFault fault)
+            implements Command {
 
-    /** A replica has joined; it gets the next index, from 0. */
-    public record AddReplica(ActorRef<Replica.Command> replica) implements Command {}
+        /** Submits a request with which all is to go well. */
+        public Submit(Request request, ActorRef<? super RequestEvent> replyTo, boolean isStreaming) {
+            this(request, replyTo, isStreaming, RequestFault.NONE);
+        }
+    }
+
+    /** A request comes back from a replica that has crashed. */
+    public record Reroute(Replica.Submit submit) implements Command {}
+
+    /** A replica takes requests from now on: a new one, or the successor of one that is gone. */
+    public record ReplicaUp(int replicaIndex, ActorRef<Replica.Command> replica) implements Command {}
+
+    /** A replica that is up gets requests from now on, or no more. */
+    public record SetReady(int replicaIndex, boolean isReady) implements Command {}
+
+    /** A replica goes, and gets this as its last message. */
+    public record TakeDown(int replicaIndex, Replica.Command lastMessage) implements Command {}
+
+    /** Requests suffer from a fault from now on. */
+    public record SetFault(Fault.OfRequests fault) implements Command {}
+
+    /** The run is over. */
+    public record Close(ActorRef<? super Closed> replyTo) implements Command {}
+
+    /** The answer to {@link Close}: how many requests have come. */
+    public record Closed(long numSubmitted) implements Cluster.Command {}
 
     /**
      * What a replica reports of itself when it has changed.
@@ -40,26 +85,33 @@ public final class Router extends AbstractBehavior<Router.Command> {
      */
     public record ReplicaLoad(int replicaIndex, int numRunning, int numWaiting, long numEnded) implements Command {}
 
-    private record KvEventsArrived(KvBlockManager.KvEvents events) implements Command {}
+    private record KvEventsArrived(KvBlockManager.KvEvents events, int numDowns) implements Command {}
 
+    private final Clock clock;
     private final RoutingPolicy policy;
+    private final RoutingPolicy fallback = new LeastOutstanding();
     private final Duration kvEventDelay;
+    private final ActorRef<MetricsCollector.Command> metrics;
+    private final FaultDice faults;
     private final ClusterView view = new ClusterView();
     private final List<ActorRef<Replica.Command>> replicas = new ArrayList<>();
+    private final IntArrayList numDowns = new IntArrayList();
+    private final BitSet up = new BitSet();
+    private long numSubmitted;
 
-    private Router(ActorContext<Command> context, RoutingPolicy policy, Duration kvEventDelay) {
+    private Router(
+            ActorContext<Command> context, Clock clock, ClusterSpec spec, ActorRef<MetricsCollector.Command> metrics) {
         super(context);
-        this.policy = policy;
-        this.kvEventDelay = kvEventDelay;
+        this.clock = clock;
+        this.metrics = metrics;
+        policy = spec.routing();
+        kvEventDelay = spec.kvEventDelay();
+        faults = new FaultDice(spec.faults().streams());
     }
 
-    /**
-     * Creates a router without replicas.
-     *
-     * @param kvEventDelay how long KV events are under way, at least 0
-     */
-    public static Behavior<Command> create(RoutingPolicy policy, Duration kvEventDelay) {
-        return Behaviors.setup(context -> new Router(context, policy, kvEventDelay));
+    /** Creates a router without replicas, for a cluster of this kind. */
+    public static Behavior<Command> create(Clock clock, ClusterSpec spec, ActorRef<MetricsCollector.Command> metrics) {
+        return Behaviors.setup(context -> new Router(context, clock, spec, metrics));
     }
 
     @Override
@@ -69,23 +121,95 @@ public final class Router extends AbstractBehavior<Router.Command> {
                 .onMessage(KvBlockManager.KvEvents.class, this::onKvEvents)
                 .onMessage(KvEventsArrived.class, this::onKvEventsArrived)
                 .onMessage(Submit.class, this::onSubmit)
-                .onMessage(AddReplica.class, this::onAddReplica)
+                .onMessage(Reroute.class, this::onReroute)
+                .onMessage(ReplicaUp.class, this::onReplicaUp)
+                .onMessage(SetReady.class, this::onSetReady)
+                .onMessage(TakeDown.class, this::onTakeDown)
+                .onMessage(SetFault.class, this::onSetFault)
+                .onMessage(Close.class, this::onClose)
                 .build();
     }
 
     private Behavior<Command> onSubmit(Submit submit) {
-        int chosen = policy.choose(submit.request, view);
-        view.onDispatched(chosen);
-        if (submit.isStreaming) {
-            submit.replyTo.tell(new RequestEvent.Admitted(submit.request.id(), chosen));
-        }
-        replicas.get(chosen).tell(new Replica.Submit(submit.request, submit.replyTo, submit.isStreaming));
+        numSubmitted++;
+        dispatch(submit.request, submit.replyTo, submit.isStreaming, submit.fault);
         return this;
     }
 
-    private Behavior<Command> onAddReplica(AddReplica added) {
-        replicas.add(added.replica);
-        view.addReplica();
+    private Behavior<Command> onReroute(Reroute reroute) {
+        var submit = reroute.submit;
+        dispatch(submit.request(), submit.replyTo(), submit.isStreaming(), submit.fault());
+        return this;
+    }
+
+    private void dispatch(
+            Request request, ActorRef<? super RequestEvent> replyTo, boolean isStreaming, RequestFault ownFault) {
+        if (view.numReady() == 0) {
+            fail(request, replyTo, RequestEvent.FailureCause.NO_REPLICA, "no replica takes requests");
+            return;
+        }
+        int chosen = choose(request);
+        var fault = ownFault.plus(faults.next(chosen));
+        if (fault.fails()) {
+            fail(request, replyTo, RequestEvent.FailureCause.INJECTED_ERROR, "this error was asked for");
+            return;
+        }
+        view.onDispatched(chosen);
+        if (isStreaming) {
+            replyTo.tell(new RequestEvent.Admitted(request.id(), chosen));
+        }
+        replicas.get(chosen).tell(new Replica.Submit(request, replyTo, isStreaming, fault));
+    }
+
+    /** Asks the policy; one that does not look at who is ready is put right. */
+    private int choose(Request request) {
+        int chosen = policy.choose(request, view);
+        return view.isReady(chosen) ? chosen : fallback.choose(request, view);
+    }
+
+    private void fail(
+            Request request, ActorRef<? super RequestEvent> replyTo, RequestEvent.FailureCause cause, String reason) {
+        long nowNanos = clock.nowNanos();
+        replyTo.tell(new RequestEvent.Failed(request.id(), cause, reason, nowNanos));
+        var ended = RequestRecord.failed(request, RequestRecord.NO_REPLICA, nowNanos);
+        metrics.tell(new MetricsCollector.RequestEnded(ended));
+    }
+
+    private Behavior<Command> onReplicaUp(ReplicaUp started) {
+        while (replicas.size() <= started.replicaIndex) {
+            view.setReady(view.addReplica(), false);
+            replicas.add(getContext().getSystem().deadLetters());
+            numDowns.add(0);
+        }
+        replicas.set(started.replicaIndex, started.replica);
+        view.setReady(started.replicaIndex, true);
+        up.set(started.replicaIndex);
+        return this;
+    }
+
+    private Behavior<Command> onSetReady(SetReady set) {
+        view.setReady(set.replicaIndex, set.isReady);
+        return this;
+    }
+
+    private Behavior<Command> onTakeDown(TakeDown down) {
+        int index = down.replicaIndex;
+        view.setReady(index, false);
+        up.clear(index);
+        numDowns.set(index, numDowns.getInt(index) + 1);
+        faults.clear(index);
+        policy.onKvEvents(index, List.of(new KvEvent.Cleared()));
+        replicas.get(index).tell(down.lastMessage);
+        return this;
+    }
+
+    private Behavior<Command> onSetFault(SetFault set) {
+        faults.set(set.fault);
+        return this;
+    }
+
+    private Behavior<Command> onClose(Close close) {
+        close.replyTo.tell(new Closed(numSubmitted));
         return this;
     }
 
@@ -94,17 +218,25 @@ public final class Router extends AbstractBehavior<Router.Command> {
         return this;
     }
 
+    /** What a replica that is down has said before is of no use any more. */
     private Behavior<Command> onKvEvents(KvBlockManager.KvEvents events) {
+        if (!up.get(events.replicaIndex())) {
+            return this;
+        }
         if (kvEventDelay.isZero()) {
             policy.onKvEvents(events.replicaIndex(), events.events());
         } else {
-            getContext().scheduleOnce(kvEventDelay, getContext().getSelf(), new KvEventsArrived(events));
+            var arrived = new KvEventsArrived(events, numDowns.getInt(events.replicaIndex()));
+            getContext().scheduleOnce(kvEventDelay, getContext().getSelf(), arrived);
         }
         return this;
     }
 
     private Behavior<Command> onKvEventsArrived(KvEventsArrived arrived) {
-        policy.onKvEvents(arrived.events.replicaIndex(), arrived.events.events());
+        int index = arrived.events.replicaIndex();
+        if (arrived.numDowns == numDowns.getInt(index)) {
+            policy.onKvEvents(index, arrived.events.events());
+        }
         return this;
     }
 }

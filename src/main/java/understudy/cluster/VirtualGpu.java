@@ -25,6 +25,9 @@ public final class VirtualGpu extends AbstractBehavior<VirtualGpu.Command> {
     /** Runs one step; replies when the virtual hardware has finished it. */
     public record ExecuteStep(BatchShape batch, ActorRef<? super StepDone> replyTo) implements Command {}
 
+    /** Steps that begin from now on take {@code factor} times as long as the model says; above 0, at first 1. */
+    public record SetSlowdown(double factor) implements Command {}
+
     /** A step ran from {@code startNanos} to {@code endNanos}. Steps finish in the order in which they were sent. */
     public record StepDone(long startNanos, long endNanos) implements Replica.Command {}
 
@@ -37,6 +40,7 @@ public final class VirtualGpu extends AbstractBehavior<VirtualGpu.Command> {
     private final Clock clock;
     private final LatencyModel latency;
     private final ArrayDeque<ExecuteStep> steps = new ArrayDeque<>(MAX_STEPS);
+    private double slowdown = 1;
 
     private VirtualGpu(
             ActorContext<Command> context, TimerScheduler<Command> timers, Clock clock, LatencyModel latency) {
@@ -57,6 +61,7 @@ public final class VirtualGpu extends AbstractBehavior<VirtualGpu.Command> {
         return newReceiveBuilder()
                 .onMessage(StepElapsed.class, this::onStepElapsed)
                 .onMessage(ExecuteStep.class, this::onExecuteStep)
+                .onMessage(SetSlowdown.class, this::onSetSlowdown)
                 .build();
     }
 
@@ -68,6 +73,11 @@ public final class VirtualGpu extends AbstractBehavior<VirtualGpu.Command> {
         if (steps.size() == 1) {
             start(step);
         }
+        return this;
+    }
+
+    private Behavior<Command> onSetSlowdown(SetSlowdown set) {
+        slowdown = set.factor;
         return this;
     }
 
@@ -83,6 +93,11 @@ public final class VirtualGpu extends AbstractBehavior<VirtualGpu.Command> {
 
     private void start(ExecuteStep step) {
         var elapsed = new StepElapsed(step.replyTo, clock.nowNanos());
-        timers.startSingleTimer(STEP_TIMER, elapsed, Duration.ofNanos(latency.stepNanos(step.batch)));
+        timers.startSingleTimer(STEP_TIMER, elapsed, Duration.ofNanos(stepNanos(step.batch)));
+    }
+
+    private long stepNanos(BatchShape batch) {
+        long nanos = latency.stepNanos(batch);
+        return slowdown == 1 ? nanos : Math.max(1, Math.round(nanos * slowdown));
     }
 }

@@ -12,7 +12,7 @@ import java.util.Optional;
  */
 public final class EngineCore {
     private final Planner planner;
-    private final RequestLimits limits;
+    private RequestLimits limits;
     private final int maxStepsInFlight;
     private final ArrayDeque<StepPlan> inFlight = new ArrayDeque<>();
     private final ArrayDeque<Request> arrivedMeanwhile = new ArrayDeque<>();
@@ -39,6 +39,16 @@ public final class EngineCore {
     /** Returns why a request can never be served, or empty if it can. */
     public Optional<String> refusal(Request request) {
         return limits.refusal(request);
+    }
+
+    /** Turns away, from now on, what is beyond these limits; what is here already stays. */
+    public void setLimits(RequestLimits newLimits) {
+        limits = newLimits;
+    }
+
+    /** Returns whether a conversation about a plan is open; then requests must not be aborted. */
+    public boolean isPlanning() {
+        return isPlanning;
     }
 
     /** Queues a request that has reached the engine at {@code atNanos}. */

@@ -80,6 +80,9 @@ public interface Planner {
      */
     @Nullable EngineRequest abort(long requestId);
 
+    /** Returns a request that has not ended, or null. */
+    @Nullable EngineRequest find(long requestId);
+
     /** Returns the requests that have not ended. */
     int numUnfinished();
 

@@ -19,6 +19,12 @@ public record RequestLimits(int maxModelLen, long maxKvTokens, ContextOverflow o
         this(maxModelLen, maxKvTokens, ContextOverflow.REJECT, 1);
     }
 
+    /** Returns the limits of a KV cache with at most so many blocks, the null block included. */
+    public RequestLimits withKvBlocks(int numGpuBlocks, int blockSizeOfCache) {
+        long maxTokens = Math.min(maxKvTokens, (numGpuBlocks - 1L) * blockSizeOfCache);
+        return new RequestLimits(maxModelLen, maxTokens, overflow, blockSize);
+    }
+
     /**
      * Returns the request, or with {@link ContextOverflow#TRUNCATE_OLDEST} one whose prompt has lost as many whole blocks
      * at its beginning as it takes to fit; unchanged if not even that would help.

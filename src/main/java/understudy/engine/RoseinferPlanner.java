@@ -154,6 +154,11 @@ public final class RoseinferPlanner implements Planner {
     }
 
     @Override
+    public @Nullable EngineRequest find(long requestId) {
+        return requests.find(requestId);
+    }
+
+    @Override
     public int numUnfinished() {
         return requests.size();
     }

@@ -210,6 +210,11 @@ public final class StepPlanner implements Planner {
     }
 
     @Override
+    public @Nullable EngineRequest find(long requestId) {
+        return requests.find(requestId);
+    }
+
+    @Override
     public int numUnfinished() {
         return requests.size();
     }

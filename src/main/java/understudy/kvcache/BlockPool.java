@@ -1,5 +1,7 @@
 package understudy.kvcache;
 
+import it.unimi.dsi.fastutil.ints.IntArrayList;
+
 /**
  * The physical KV blocks of one replica: reference counts, the prefix-hash table, and the queue of free blocks.
  *
@@ -15,6 +17,8 @@ final class BlockPool {
     private final FreeBlockQueue freeBlocks;
     private final KvEventLog events;
     private final int[] released;
+    private final IntArrayList withheld = new IntArrayList();
+    private int numToWithhold;
     private long numReleased;
     private long numEvicted;
 
@@ -28,8 +32,36 @@ final class BlockPool {
         this.events = events;
     }
 
-    int numBlocks() {
+    /** Returns the blocks of the device, those out of use included. */
+    int numGpuBlocks() {
         return refCounts.length;
+    }
+
+    /** Returns the blocks, the null block included, that are not out of use. */
+    int numBlocks() {
+        return refCounts.length - withheld.size();
+    }
+
+    /**
+     * Takes blocks out of use, or back into it: free ones at once, in the order in which they would be given out; others when
+     * they are released.
+     *
+     * @param numBlocks to be left in use, the null block included; at least 2, and at most all
+     */
+    void resize(int numBlocks) {
+        numToWithhold = refCounts.length - numBlocks;
+        withhold();
+        while (withheld.size() > numToWithhold) {
+            released[0] = withheld.popInt();
+            freeBlocks.release(released, 1);
+            numReleased++;
+        }
+    }
+
+    private void withhold() {
+        while (withheld.size() < numToWithhold && numFree() > 0) {
+            withheld.push(pollEvicted());
+        }
     }
 
     int numFree() {
@@ -67,6 +99,12 @@ final class BlockPool {
 
     /** Gives out the next free block, which loses the content it had cached. */
     int take() {
+        int block = pollEvicted();
+        refCounts[block] = 1;
+        return block;
+    }
+
+    private int pollEvicted() {
         int block = freeBlocks.poll();
         if (prefixTable.isHashed(block)) {
             events.removed(prefixTable.hashOf(block));
@@ -74,7 +112,6 @@ final class BlockPool {
             numEvicted++;
         }
         use.clear(block);
-        refCounts[block] = 1;
         return block;
     }
 
@@ -94,6 +131,7 @@ final class BlockPool {
         }
         freeBlocks.release(released, numUnreferenced);
         numReleased += numUnreferenced;
+        withhold();
     }
 
     /** Drops one reference of a single block, in favour of another one with the same content. */
@@ -102,6 +140,7 @@ final class BlockPool {
             released[0] = block;
             freeBlocks.release(released, 1);
             numReleased++;
+            withhold();
         }
     }
 

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A recount of a KV cache from its block tables and its free queue.
  *
- * @param numBlocks physical blocks, the null block included
+ * @param numBlocks physical blocks that are not out of use, the null block included
  * @param numFree different blocks in the free queue
  * @param numInUse different blocks in block tables
  * @param numHashed blocks that carry a hash; with sessions, those of cached prefixes
@@ -23,13 +23,16 @@ public record KvCacheAudit(
         int numBadFree,
         int numBadHashes) {
 
+    /** A memory that is gone, with its process. */
+    public static final KvCacheAudit NOTHING = new KvCacheAudit(1, 0, 0, 0, 0, 0, 0);
+
     /** Returns whether every block but the null block is either free or in use, and every count and hash is true. */
     public boolean isConserved() {
         return numFree + numInUse == numBlocks - 1 && numBadRefCounts == 0 && numBadFree == 0 && numBadHashes == 0;
     }
 
     static KvCacheAudit of(BlockPool pool, @Nullable KvSequence[] sequences) {
-        var refCounts = new int[pool.numBlocks()];
+        var refCounts = new int[pool.numGpuBlocks()];
         int numBadHashes = 0;
         for (var sequence : sequences) {
             if (sequence != null) {

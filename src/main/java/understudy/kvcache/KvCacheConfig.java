@@ -95,6 +95,11 @@ public record KvCacheConfig(
         return findsBySession() ? new SessionKvCache(this) : prefixUnit.createMemory(this);
     }
 
+    /** Returns whether the number of blocks may change while requests run. */
+    public boolean isResizable() {
+        return prefixUnit == PrefixUnit.BLOCK && !findsBySession();
+    }
+
     /** Returns whether prefixes are found by session instead of by content. */
     public boolean findsBySession() {
         return enablePrefixCaching && prefixes.sessions() != SessionMode.OFF;

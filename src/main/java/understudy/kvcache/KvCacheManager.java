@@ -120,6 +120,11 @@ public final class KvCacheManager implements KvMemory {
     }
 
     @Override
+    public void resize(int numGpuBlocks) {
+        pool.resize(Math.min(numGpuBlocks, pool.numGpuBlocks()));
+    }
+
+    @Override
     public List<KvEvent> drainEvents() {
         return events.drain();
     }

@@ -39,6 +39,16 @@ public interface KvMemory {
     /** Forgets all cached content; refused, with false, while any block is in use. */
     boolean resetPrefixCache();
 
+    /**
+     * Changes how many blocks there are; those in use go when they are released.
+     *
+     * @param numGpuBlocks the null block included; at least 2, more than there were at first is as many as at first
+     * @throws UnsupportedOperationException unless {@link KvCacheConfig#isResizable()}
+     */
+    default void resize(int numGpuBlocks) {
+        throw new UnsupportedOperationException("only a memory of single blocks can be resized");
+    }
+
     /** Returns the changes of the prefix table since the last call, in order; none unless events are recorded. */
     List<KvEvent> drainEvents();
 

@@ -16,9 +16,14 @@ public final class ReplicaCounters {
     private double peakKvUsage;
     private long numEnded;
     private long numPeeks;
+    private PrefixCacheStats pastPrefixCache = PrefixCacheStats.NONE;
 
     public ReplicaCounters(int replicaIndex) {
         this.replicaIndex = replicaIndex;
+    }
+
+    public int replicaIndex() {
+        return replicaIndex;
     }
 
     public void onRequest() {
@@ -58,9 +63,15 @@ public final class ReplicaCounters {
         peakKvUsage = Math.max(peakKvUsage, usage);
     }
 
+    /** Takes note that the replica's memory is gone, and what it said of itself; a new one may follow. */
+    public void onMemoryGone(PrefixCacheStats prefixCache) {
+        pastPrefixCache = pastPrefixCache.plus(prefixCache);
+    }
+
     /** Returns the counts so far, together with what the replica's memory says of itself. */
     public RunRecord.ReplicaRecord record(KvCacheAudit audit, PrefixCacheStats prefixCache) {
-        return new RunRecord.ReplicaRecord(stats(prefixCache), audit, numRequests - numEnded, numPeeks);
+        return new RunRecord.ReplicaRecord(
+                stats(pastPrefixCache.plus(prefixCache)), audit, numRequests - numEnded, numPeeks);
     }
 
     private ReplicaStats stats(PrefixCacheStats prefixCache) {

@@ -11,7 +11,7 @@ import understudy.kvcache.SessionTurn;
  * Everything a report says about one request that has ended. Times are virtual nanoseconds.
  *
  * @param requestId unique in the run
- * @param replicaIndex where it ran, from 0
+ * @param replicaIndex where it ran, from 0, or {@link #NO_REPLICA}
  * @param outcome what became of it
  * @param arrivalNanos when its sender sent it
  * @param queuedNanos when it entered the replica's waiting queue
@@ -42,6 +42,8 @@ public record RequestRecord(
         SessionTurn turn,
         PrefixCacheEvents events,
         LongList tokenNanos) {
+    /** In place of a replica's index: the request never reached one. */
+    public static final int NO_REPLICA = -1;
 
     /** Returns the record of a request that was answered. */
     public static RequestRecord completed(EngineRequest request, int replicaIndex, LongList tokenNanos) {
@@ -63,12 +65,43 @@ public record RequestRecord(
                 tokenNanos);
     }
 
+    /** Returns the record of a request whose answer broke off at {@code atNanos}; what had not happened happens then. */
+    public static RequestRecord failed(EngineRequest request, int replicaIndex, long atNanos, LongList tokenNanos) {
+        boolean hasTokens = request.numOutputTokens() > 0;
+        boolean hasRun = request.lastStep() > 0;
+        return new RequestRecord(
+                request.request().id(),
+                replicaIndex,
+                Outcome.FAILED,
+                request.request().arrivalNanos(),
+                request.queuedNanos(),
+                hasRun ? request.scheduledNanos() : atNanos,
+                hasTokens ? request.firstTokenNanos() : atNanos,
+                hasTokens ? request.lastTokenNanos() : atNanos,
+                request.numPromptTokens(),
+                request.numCachedTokens(),
+                request.numOutputTokens(),
+                request.numPreemptions(),
+                request.request().prompt().turn(),
+                request.prefixCacheEvents(),
+                tokenNanos);
+    }
+
+    /** Returns the record of a request that failed at {@code atNanos}, before it reached a scheduler. */
+    public static RequestRecord failed(Request request, int replicaIndex, long atNanos) {
+        return withoutAnswer(request, replicaIndex, Outcome.FAILED, atNanos);
+    }
+
     /** Returns the record of a request that was turned away at {@code atNanos}. */
     public static RequestRecord rejected(Request request, int replicaIndex, long atNanos) {
+        return withoutAnswer(request, replicaIndex, Outcome.REJECTED, atNanos);
+    }
+
+    private static RequestRecord withoutAnswer(Request request, int replicaIndex, Outcome outcome, long atNanos) {
         return new RequestRecord(
                 request.id(),
                 replicaIndex,
-                Outcome.REJECTED,
+                outcome,
                 request.arrivalNanos(),
                 atNanos,
                 atNanos,

@@ -1,18 +1,44 @@
 package understudy.routing;
 
 import it.unimi.dsi.fastutil.longs.LongArrayList;
+import java.util.BitSet;
 
 /** What a router knows of its replicas, by index from 0: its own counts, and the latest reports. */
 public final class ClusterView {
     private final LongArrayList dispatched = new LongArrayList();
     private final LongArrayList ended = new LongArrayList();
+    private final BitSet ready = new BitSet();
 
-    /** Adds a replica, which gets the next index. */
-    public void addReplica() {
+    /** Adds a replica, which is ready, and returns its index: the next one. */
+    public int addReplica() {
+        int index = dispatched.size();
+        ready.set(index);
         dispatched.add(0);
         ended.add(0);
+        return index;
     }
 
+    /** Takes note whether a replica takes requests. */
+    public void setReady(int replica, boolean isReady) {
+        ready.set(replica, isReady);
+    }
+
+    /** Returns whether a replica takes requests; it does not while it starts or drains, or when it has crashed. */
+    public boolean isReady(int replica) {
+        return ready.get(replica);
+    }
+
+    /** Returns the lowest index of a replica that takes requests; there must be one. */
+    public int firstReady() {
+        return ready.nextSetBit(0);
+    }
+
+    /** Returns how many replicas take requests. */
+    public int numReady() {
+        return ready.cardinality();
+    }
+
+    /** Returns how many replicas there are, ready or not. */
     public int numReplicas() {
         return dispatched.size();
     }

@@ -14,9 +14,9 @@ public final class LeastOutstanding implements RoutingPolicy {
     }
 
     static int leastLoaded(ClusterView view) {
-        int best = 0;
-        for (int i = 1; i < view.numReplicas(); i++) {
-            if (isLessLoaded(view, i, best)) {
+        int best = view.firstReady();
+        for (int i = best + 1; i < view.numReplicas(); i++) {
+            if (view.isReady(i) && isLessLoaded(view, i, best)) {
                 best = i;
             }
         }

@@ -17,7 +17,7 @@ public final class PrefixAware implements RoutingPolicy {
     private final int maxModelLen;
     private final Options options;
     private final PrefixIndex index;
-    private final int[] overlaps;
+    private int[] overlaps;
 
     /**
      * When to follow the cache.
@@ -38,7 +38,7 @@ public final class PrefixAware implements RoutingPolicy {
         this.hasher = hasher;
         this.options = options;
         index = new PrefixIndex(numReplicas);
-        overlaps = new int[(numReplicas + Long.SIZE - 1) / Long.SIZE * Long.SIZE];
+        overlaps = new int[index.maxReplicas()];
     }
 
     @Override
@@ -47,6 +47,10 @@ public final class PrefixAware implements RoutingPolicy {
             return LeastOutstanding.leastLoaded(view);
         }
         long[] blockHashes = request.prompt().blockHashes(hasher);
+        if (overlaps.length < view.numReplicas()) {
+            index.growTo(view.numReplicas());
+            overlaps = new int[index.maxReplicas()];
+        }
         index.match(blockHashes, overlaps);
         int best = mostOverlap(view);
         boolean isEnough = overlaps[best] > options.cacheThreshold * blockHashes.length;
@@ -60,12 +64,16 @@ public final class PrefixAware implements RoutingPolicy {
 
     @Override
     public void onKvEvents(int replica, List<KvEvent> events) {
+        index.growTo(replica + 1);
         index.apply(replica, events);
     }
 
     private int mostOverlap(ClusterView view) {
-        int best = 0;
-        for (int i = 1; i < view.numReplicas(); i++) {
+        int best = view.firstReady();
+        for (int i = best + 1; i < view.numReplicas(); i++) {
+            if (!view.isReady(i)) {
+                continue;
+            }
             int difference = overlaps[i] - overlaps[best];
             if (difference > 0 || (difference == 0 && LeastOutstanding.isLessLoaded(view, i, best))) {
                 best = i;
@@ -78,8 +86,10 @@ public final class PrefixAware implements RoutingPolicy {
         long min = Long.MAX_VALUE;
         long max = 0;
         for (int i = 0; i < view.numReplicas(); i++) {
-            min = Math.min(min, view.outstanding(i));
-            max = Math.max(max, view.outstanding(i));
+            if (view.isReady(i)) {
+                min = Math.min(min, view.outstanding(i));
+                max = Math.max(max, view.outstanding(i));
+            }
         }
         return max - min > options.balanceAbsThreshold && max > min * options.balanceRelThreshold;
     }

@@ -18,7 +18,7 @@ public final class PrefixIndex {
 
     private final HashIndex rows = new HashIndex(FIRST_ROWS);
     private final IntArrayList unusedRows = new IntArrayList();
-    private final int wordsPerRow;
+    private int wordsPerRow;
     private long[] words;
     private int lastRow;
 
@@ -26,6 +26,25 @@ public final class PrefixIndex {
     public PrefixIndex(int numReplicas) {
         wordsPerRow = (numReplicas + Long.SIZE - 1) / Long.SIZE;
         words = new long[wordsPerRow * (FIRST_ROWS + 1)];
+    }
+
+    /** Returns how many replicas there is room for. */
+    int maxReplicas() {
+        return wordsPerRow * Long.SIZE;
+    }
+
+    /** Makes room for more replicas, if there is less. */
+    void growTo(int numReplicas) {
+        int wider = (numReplicas + Long.SIZE - 1) / Long.SIZE;
+        if (wider <= wordsPerRow) {
+            return;
+        }
+        var widerWords = new long[words.length / wordsPerRow * wider];
+        for (int row = 0; row <= lastRow; row++) {
+            System.arraycopy(words, row * wordsPerRow, widerWords, row * wider, wordsPerRow);
+        }
+        words = widerWords;
+        wordsPerRow = wider;
     }
 
     /** Applies the events of one step of a replica, in order. */

@@ -9,6 +9,9 @@ public final class RoundRobin implements RoutingPolicy {
     @Override
     public int choose(Request request, ClusterView view) {
         int chosen = next % view.numReplicas();
+        while (!view.isReady(chosen)) {
+            chosen = (chosen + 1) % view.numReplicas();
+        }
         next = chosen + 1;
         return chosen;
     }

@@ -7,7 +7,7 @@ import understudy.kvcache.KvEvent;
 /** Decides which replica serves a request. Deterministic: equal histories give equal choices. */
 public interface RoutingPolicy {
 
-    /** Returns the index of the replica for a request; there is at least one. */
+    /** Returns the index of the replica for a request, a ready one; there is at least one. */
     int choose(Request request, ClusterView view);
 
     /** Returns whether the policy wants {@link #onKvEvents}; if not, nobody collects them. */

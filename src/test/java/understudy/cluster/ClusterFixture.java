@@ -25,6 +25,7 @@ import understudy.report.RunRecord;
 import understudy.routing.RoundRobin;
 import understudy.routing.RoutingPolicy;
 import understudy.runtime.VirtualTime;
+import understudy.workload.FaultPlan;
 import understudy.workload.Workload;
 
 /** Builds clusters for tests and runs workloads on them. */
@@ -45,6 +46,7 @@ final class ClusterFixture {
     LatencyModel latency = new LinearLatency(5e6, 0, 0, 0);
     RoutingPolicy routing = new RoundRobin();
     Duration kvEventDelay = Duration.ZERO;
+    FaultPlan faults = FaultPlan.NONE;
 
     ReplicaSpec replicaSpec() {
         var scheduler = new SchedulerConfig(
@@ -78,7 +80,8 @@ final class ClusterFixture {
     }
 
     ClusterSpec spec(Workload workload) {
-        return new ClusterSpec(Collections.nCopies(numReplicas, replicaSpec()), routing, kvEventDelay, workload);
+        var replicas = Collections.nCopies(numReplicas, replicaSpec());
+        return new ClusterSpec(replicas, routing, kvEventDelay, workload, faults, null);
     }
 
     /** Runs a workload to its end, as fast as possible. */

@@ -1,0 +1,72 @@
+package understudy.cluster;
+
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
+import understudy.engine.EngineCore;
+import understudy.engine.Request;
+import understudy.engine.StepResult;
+
+/** Ends requests of a replica before their answer is complete; never while a step is being planned, unless it crashes. */
+final class BrokenAnswers {
+    private final EngineCore engine;
+    private final ClientTable clients;
+    private final ActorRef<KvBlockManager.Command> kvCache;
+    private final TimerScheduler<Replica.Command> timers;
+
+    BrokenAnswers(
+            EngineCore engine,
+            ClientTable clients,
+            ActorRef<KvBlockManager.Command> kvCache,
+            TimerScheduler<Replica.Command> timers) {
+        this.engine = engine;
+        this.clients = clients;
+        this.kvCache = kvCache;
+        this.timers = timers;
+    }
+
+    /** Ends answers that are to break off after the token that this step has brought; the step must be settled. */
+    void cut(StepResult result, long atNanos) {
+        for (var request : clients.toCut(result.sampled())) {
+            String reason = "the answer was cut after " + request.numOutputTokens() + " tokens";
+            breakOff(request.request(), RequestEvent.FailureCause.CUT, reason, atNanos);
+        }
+    }
+
+    /**
+     * Ends all requests, because the process has died; what they held is not freed.
+     *
+     * @param reroutes whether those without a token go back to the router
+     */
+    void failAll(boolean reroutes, ActorRef<Router.Command> router, long atNanos) {
+        for (long id : clients.requestIds()) {
+            var request = clients.request(id);
+            var progress = engine.planner().find(id);
+            if (reroutes && (progress == null || progress.numOutputTokens() == 0)) {
+                router.tell(new Router.Reroute(clients.withdraw(request)));
+            } else {
+                clients.fail(request, progress, RequestEvent.FailureCause.CRASH, "the replica has crashed", atNanos);
+            }
+        }
+    }
+
+    /** Ends all requests that the engine would turn away if they came now. */
+    void failWhatDoesNotFit(long atNanos) {
+        for (long id : clients.requestIds()) {
+            var request = clients.request(id);
+            var refusal = engine.refusal(request);
+            if (refusal.isPresent()) {
+                breakOff(request, RequestEvent.FailureCause.KV_CACHE_SHRUNK, refusal.get(), atNanos);
+            }
+        }
+    }
+
+    private void breakOff(Request request, RequestEvent.FailureCause cause, String reason, long atNanos) {
+        // It may still be on its way to the waiting queue.
+        timers.cancel(request.id());
+        var progress = engine.planner().abort(request.id());
+        clients.fail(request, progress, cause, reason, atNanos);
+        if (progress != null) {
+            kvCache.tell(new KvBlockManager.Free(progress.handle(), progress.lastStep()));
+        }
+    }
+}

@@ -1,0 +1,169 @@
+package understudy.cluster;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.javadsl.ActorContext;
+import org.jspecify.annotations.Nullable;
+import understudy.kvcache.KvCacheAudit;
+import understudy.kvcache.PrefixCacheStats;
+import understudy.report.ReplicaCounters;
+import understudy.report.RunRecord;
+import understudy.runtime.Clock;
+import understudy.workload.Fault;
+import understudy.workload.Fleet;
+import understudy.workload.ReplicaState;
+
+/** The replicas of a cluster: starts them, does to them what faults and operators ask for, and collects their records. */
+final class Roster {
+    /** How the names of replicas begin. */
+    static final String REPLICA_NAME = "replica-";
+
+    private final ActorContext<Cluster.Command> context;
+    private final Clock clock;
+    private final ClusterSpec spec;
+    private final Replica.Peers peers;
+    private final Fleet fleet;
+    private final List<Entry> entries = new ArrayList<>();
+
+    /** A replica's index, its actor while it lives, and what its predecessors and it have left. */
+    private static final class Entry {
+        int numStarts;
+
+        @Nullable ActorRef<Replica.Command> replica;
+
+        ReplicaCounters counters;
+        RunRecord.@Nullable ReplicaRecord finalRecord;
+
+        Entry(int index) {
+            counters = new ReplicaCounters(index);
+        }
+    }
+
+    Roster(ActorContext<Cluster.Command> context, Clock clock, ClusterSpec spec, Replica.Peers peers) {
+        this.context = context;
+        this.clock = clock;
+        this.spec = spec;
+        this.peers = peers;
+        fleet = new Fleet(spec.replicas().size());
+        for (int i = 0; i < spec.replicas().size(); i++) {
+            entries.add(new Entry(i));
+            start(i);
+        }
+    }
+
+    /** Returns the state of each replica, by index. */
+    List<ReplicaState> states() {
+        return fleet.states();
+    }
+
+    /** Returns the actor of a replica, or null if it is not there. */
+    @Nullable ActorRef<Replica.Command> find(int index) {
+        return index >= 0 && index < entries.size() ? entries.get(index).replica : null;
+    }
+
+    /** Lets a fault happen, or returns why it cannot. */
+    Optional<String> inject(Fault fault) {
+        var refusal = fleet.refusal(fault);
+        if (refusal.isPresent()) {
+            return refusal;
+        }
+        if (fault instanceof Fault.ShrinkKv shrink
+                && !spec.replica(shrink.replica()).kvCache().isResizable()) {
+            return Optional.of("only a KV cache that shares single blocks by content can be resized");
+        }
+        fleet.apply(fault);
+        if (fault instanceof Fault.Add) {
+            entries.add(new Entry(entries.size()));
+            startLater(entries.size() - 1);
+        } else if (fault instanceof Fault.Restart restart) {
+            startLater(restart.replica());
+        } else if (fault instanceof Fault.Crash crash) {
+            takeDown(crash.replica(), new Replica.Crash(spec.faults().reroutesOnCrash()));
+        } else if (fault instanceof Fault.Remove remove) {
+            takeDown(remove.replica(), Replica.Leave.NOW);
+        } else if (fault instanceof Fault.Drain drain) {
+            peers.router().tell(new Router.SetReady(drain.replica(), false));
+        } else if (fault instanceof Fault.Resume resume) {
+            peers.router().tell(new Router.SetReady(resume.replica(), true));
+        } else if (fault instanceof Fault.SlowGpu slow) {
+            living(slow.replica()).tell(new Replica.SlowGpu(slow.factor()));
+        } else if (fault instanceof Fault.ShrinkKv shrink) {
+            living(shrink.replica()).tell(new Replica.ResizeKv(shrink.numGpuBlocks()));
+        } else if (fault instanceof Fault.OfRequests ofRequests) {
+            peers.router().tell(new Router.SetFault(ofRequests));
+        }
+        return Optional.empty();
+    }
+
+    /** Starts a replica whose time has come, unless it has crashed meanwhile. */
+    void onStartElapsed(Cluster.StartElapsed elapsed) {
+        int index = elapsed.replicaIndex();
+        if (entries.get(index).numStarts == elapsed.start() && fleet.state(index) == ReplicaState.STARTING) {
+            fleet.onStarted(index);
+            start(index);
+        }
+    }
+
+    void onGone(Replica.Gone gone) {
+        var entry = entries.get(gone.replicaIndex());
+        entry.replica = null;
+        entry.counters = gone.counters();
+    }
+
+    /** Asks everybody for their last record. */
+    void askForRecords() {
+        for (var entry : entries) {
+            if (entry.replica != null) {
+                entry.replica.tell(new Replica.GetRecord(context.getSelf()));
+            }
+        }
+    }
+
+    void onRecord(Replica.ReplicaRecord replica) {
+        entries.get(replica.replicaIndex()).finalRecord = replica.value();
+    }
+
+    boolean hasAllRecords() {
+        return entries.stream().allMatch(entry -> entry.finalRecord != null || entry.replica == null);
+    }
+
+    /** Returns the records of all replicas, by index; those that are not there have only what they counted. */
+    List<RunRecord.ReplicaRecord> records() {
+        return entries.stream()
+                .map(entry -> Objects.requireNonNullElseGet(
+                        entry.finalRecord, () -> entry.counters.record(KvCacheAudit.NOTHING, PrefixCacheStats.NONE)))
+                .toList();
+    }
+
+    /** Even without a delay a replica starts after all messages of the instant, the last one of its predecessor included. */
+    private void startLater(int index) {
+        var elapsed = new Cluster.StartElapsed(index, ++entries.get(index).numStarts);
+        context.scheduleOnce(Duration.ofNanos(spec.faults().startupNanos()), context.getSelf(), elapsed);
+    }
+
+    private void start(int index) {
+        var entry = entries.get(index);
+        String name = REPLICA_NAME + index + (entry.numStarts == 0 ? "" : "-" + entry.numStarts);
+        var replica = context.spawn(Replica.create(clock, entry.counters, spec.replica(index), peers), name);
+        context.watch(replica);
+        entry.replica = replica;
+        peers.router().tell(new Router.ReplicaUp(index, replica));
+        if (peers.kvEventFeed() != null) {
+            peers.kvEventFeed().tell(new KvEventFeed.Started(index));
+        }
+    }
+
+    private void takeDown(int index, Replica.Command lastMessage) {
+        if (entries.get(index).replica != null) {
+            peers.router().tell(new Router.TakeDown(index, lastMessage));
+        }
+    }
+
+    private ActorRef<Replica.Command> living(int index) {
+        return Objects.requireNonNull(entries.get(index).replica, () -> "replica " + index + " is not there");
+    }
+}
