@@ -43,7 +43,16 @@ final class ArchitectureTest {
     private static final Map<String, Set<String>> MAY_USE = Map.ofEntries(
             Map.entry(
                     "app",
-                    Set.of("cluster", "runtime", "routing", "workload", "engine", "latency", "kvcache", "report")),
+                    Set.of(
+                            "api",
+                            "cluster",
+                            "runtime",
+                            "routing",
+                            "workload",
+                            "engine",
+                            "latency",
+                            "kvcache",
+                            "report")),
             Map.entry("api", Set.of("cluster", "kvcache")),
             Map.entry("cluster", Set.of("runtime", "routing", "workload", "engine", "latency", "kvcache", "report")),
             Map.entry("testkit", Set.of("runtime")),

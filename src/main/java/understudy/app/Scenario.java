@@ -2,10 +2,16 @@ package understudy.app;
 
 import com.typesafe.config.Config;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.IntStream;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.jspecify.annotations.Nullable;
+import understudy.api.KvEventSettings;
 import understudy.cluster.ClusterSpec;
+import understudy.cluster.KvEventFeed;
 import understudy.cluster.ReplicaSpec;
 import understudy.latency.ProfiledLatency;
+import understudy.workload.FaultPlan;
 import understudy.workload.RandomStreams;
 import understudy.workload.Workload;
 
@@ -18,6 +24,8 @@ import understudy.workload.Workload;
  * @param latency how long a step takes
  * @param router how a replica is chosen
  * @param workload the section, which {@link #openWorkload()} reads
+ * @param faults what goes wrong when
+ * @param kvEvents how KV events are published; empty if they are not
  * @param speed virtual seconds per wall second; infinite is as fast as possible
  * @param savesDetails whether to keep the time of every token
  */
@@ -28,6 +36,8 @@ record Scenario(
         LatencySettings latency,
         RouterSettings router,
         Section workload,
+        FaultPlan faults,
+        Optional<KvEventSettings> kvEvents,
         double speed,
         boolean savesDetails) {
     private static final int MAX_REPLICAS = 100_000;
@@ -36,26 +46,39 @@ record Scenario(
     static Scenario read(Config config) {
         var root = new Section(config, "");
         var router = RouterSettings.read(root.section("router"));
-        var latency = LatencySettings.read(root.section("latency"), root.section("kv-cache"));
+        long seed = root.wholeNumber("seed", Long.MIN_VALUE, Long.MAX_VALUE);
+        int numReplicas = root.section("cluster").wholeNumber("replicas", 1, MAX_REPLICAS);
+        var kvCache = root.section("kv-cache");
+        var kvEvents = KvEventsSection.read(kvCache.section("kv-events"), numReplicas);
+        var latency = LatencySettings.read(root.section("latency"), kvCache);
         var engine = EngineSettings.read(
-                root.section("engine"), root.section("kv-cache"), router.usesKvEvents(), latency.deployment());
-        if (engine.kind() == EngineKind.ROSEINFER && router.usesKvEvents()) {
-            throw root.section("router")
-                    .unusable("policy", "which follows KV events, but engine.kind = roseinfer publishes none");
-        }
-        if (router.usesKvEvents() && engine.kvCache().findsBySession()) {
-            throw root.section("router")
-                    .unusable("policy", "but kv-cache.sessions is on, and then no replica says what it has cached");
-        }
+                root.section("engine"), kvCache, router.usesKvEvents() || kvEvents.isPresent(), latency.deployment());
+        requireKvEvents(root.section("router"), router, engine);
         return new Scenario(
-                root.wholeNumber("seed", Long.MIN_VALUE, Long.MAX_VALUE),
-                root.section("cluster").wholeNumber("replicas", 1, MAX_REPLICAS),
+                seed,
+                numReplicas,
                 engine,
                 latency,
                 router,
                 root.section("workload"),
+                FaultSettings.read(root.section("faults"), seed, numReplicas),
+                kvEvents,
                 root.section("clock").positive("speed", "max"),
                 root.section("report").bool("save-detailed"));
+    }
+
+    /** A router that follows KV events needs replicas that publish some. */
+    private static void requireKvEvents(Section section, RouterSettings router, EngineSettings engine) {
+        if (!router.usesKvEvents()) {
+            return;
+        }
+        if (engine.kind() == EngineKind.ROSEINFER) {
+            throw section.unusable("policy", "which follows KV events, but engine.kind = roseinfer publishes none");
+        }
+        if (engine.kvCache().findsBySession()) {
+            throw section.unusable(
+                    "policy", "but kv-cache.sessions is on, and then no replica says what it has cached");
+        }
     }
 
     /** Returns what the user should know before believing the results, a line each. */
@@ -81,6 +104,16 @@ record Scenario(
 
     /** Returns the cluster to build for a workload. */
     ClusterSpec clusterSpec(Workload openWorkload) {
+        return clusterSpec(openWorkload, null);
+    }
+
+    /**
+     * Returns the cluster to build.
+     *
+     * @param openWorkload null if requests come from outside
+     * @param kvEventFeed hears of KV events outside of the cluster, or null
+     */
+    ClusterSpec clusterSpec(@Nullable Workload openWorkload, @Nullable ActorRef<? super KvEventFeed> kvEventFeed) {
         var replicas = IntStream.range(0, numReplicas)
                 .mapToObj(replica -> new ReplicaSpec(
                         engine.scheduler(),
@@ -98,6 +131,8 @@ record Scenario(
                         numReplicas,
                         engine.scheduler().maxModelLen()),
                 router.kvEventDelay(),
-                openWorkload);
+                openWorkload,
+                faults,
+                kvEventFeed);
     }
 }

@@ -26,8 +26,8 @@ import java.util.TreeMap;
  */
 final class ScenarioFile {
     private static final String ENVIRONMENT_PREFIX = "UNDERSTUDY_";
-    private static final List<String> SECTIONS =
-            List.of("seed", "cluster", "engine", "kv-cache", "latency", "router", "workload", "clock", "report");
+    private static final List<String> SECTIONS = List.of(
+            "seed", "cluster", "engine", "kv-cache", "latency", "router", "workload", "clock", "faults", "report");
 
     /** Every setting with its default. */
     static final Config REFERENCE = reference();

@@ -2,11 +2,17 @@ package understudy.app;
 
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigException;
+import com.typesafe.config.ConfigFactory;
+import com.typesafe.config.ConfigOrigin;
+import com.typesafe.config.ConfigParseOptions;
 import com.typesafe.config.ConfigValueFactory;
+import com.typesafe.config.ConfigValueType;
 import java.math.BigDecimal;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -135,6 +141,28 @@ final class Section {
         }
     }
 
+    /** One entry of a list of small sections, and where it stands. */
+    record Entry(Map<String, String> values, ConfigOrigin origin) {}
+
+    /** Returns the entries of a list whose elements have plain values; a list in a text is one too, as flags have it. */
+    List<Entry> entries(String key) {
+        boolean isText = config.getValue(key).valueType() == ConfigValueType.STRING;
+        var list = isText ? get(key, this::parseList) : get(key, config::getConfigList);
+        return list.stream().map(Section::entry).toList();
+    }
+
+    private List<? extends Config> parseList(String key) {
+        String origin = config.getValue(key).origin().description();
+        var options = ConfigParseOptions.defaults().setOriginDescription(origin);
+        return ConfigFactory.parseString("list = " + text(key), options).getConfigList("list");
+    }
+
+    private static Entry entry(Config element) {
+        var values = new TreeMap<String, String>();
+        element.root().forEach((key, value) -> values.put(key, String.valueOf(value.unwrapped())));
+        return new Entry(values, element.origin());
+    }
+
     /** Returns the exception for a value that cannot be used, and why. */
     ScenarioException unusable(String key, String why) {
         var value = config.getValue(key);
@@ -148,6 +176,8 @@ final class Section {
             return getter.apply(key);
         } catch (ConfigException.WrongType e) {
             throw unusable(key, "which is not the kind of value it takes");
+        } catch (ConfigException.Parse e) {
+            throw unusable(key, "which is not a list of { key = value } entries");
         } catch (ConfigException.Missing e) {
             throw new ScenarioException(e.origin(), full(key) + " is missing");
         }

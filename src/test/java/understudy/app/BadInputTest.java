@@ -187,6 +187,22 @@ final class BadInputTest {
         assertThat(run.err).isEqualTo(trace + ": the trace has no requests\n");
     }
 
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "[{at = 1s, do = crash}]             | --set faults.plan:1: faults.plan: replica is missing",
+                "[{at = 1s, do = crash, replica = 9}] | at 1.0 s: there is no replica 9, only 0 to 1",
+                "[{do = add}]                        | faults.plan: at is missing",
+                "hello                               | faults.plan is \"hello\", which is not the kind of value it takes",
+            })
+    void badFault_isOneLine(String plan, String message) {
+        var run = call("run", small, "--set", "faults.plan=" + plan);
+
+        assertThat(run.exitCode).isEqualTo(2);
+        assertThat(run.err).contains(message).hasLineCount(1);
+    }
+
     private String write(String name, String text) throws IOException {
         return Files.writeString(directory.resolve(name), text).toString();
     }

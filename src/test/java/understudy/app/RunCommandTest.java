@@ -52,6 +52,29 @@ final class RunCommandTest {
     }
 
     @Test
+    void faults_areInTheReportAndRepeat() throws IOException {
+        String[] crash = {
+            "run",
+            small,
+            "--json",
+            "-",
+            "--set",
+            "workload.sessions.turns.kind=fixed",
+            "--set",
+            "faults.plan=[{at = 1s, do = crash, replica = 0, for = 500ms}, {at = 0s, do = error-sequence, count = 2}]"
+        };
+        var run = call(crash);
+
+        assertThat(run.json().get("failed").asInt())
+                .as("two errors, and what the crash hits")
+                .isGreaterThanOrEqualTo(2);
+        assertThat(run.json().get("failed").asInt()
+                        + run.json().get("completed").asInt())
+                .isEqualTo(50);
+        assertThat(call(crash).jsonWithoutHost()).isEqualTo(run.jsonWithoutHost());
+    }
+
+    @Test
     void sameSeed_givesTheSameBytes() throws IOException {
         String first = call("run", small, "--json", "-").jsonWithoutHost();
 

@@ -107,7 +107,7 @@ final class FaultsInVirtualTimeTest {
     @Test
     void restartedReplica_hasAnEmptyCacheAndTheRouterKnows() {
         cluster.numReplicas = 2;
-        cluster.routing = new PrefixAware(cluster.hasher, 2, new PrefixAware.Options(0, 64, 1.5));
+        cluster.routing = new PrefixAware(cluster.hasher, 2, cluster.maxModelLen, new PrefixAware.Options(0, 64, 1.5));
         cluster.kvEventDelay = Duration.ofMillis(8);
         var prompt = SegmentedTokens.EMPTY.append(7, 200);
         plan(false, at(10, new Fault.Crash(0)), at(11, new Fault.Restart(0)));
