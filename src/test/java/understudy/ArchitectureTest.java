@@ -55,7 +55,7 @@ final class ArchitectureTest {
                             "report")),
             Map.entry("api", Set.of("cluster", "kvcache")),
             Map.entry("cluster", Set.of("runtime", "routing", "workload", "engine", "latency", "kvcache", "report")),
-            Map.entry("testkit", Set.of("runtime")),
+            Map.entry("testkit", Set.of("app", "api", "cluster", "runtime", "workload", "engine", "kvcache", "report")),
             Map.entry("runtime", Set.of()),
             Map.entry("routing", Set.of("engine", "kvcache")),
             Map.entry("workload", Set.of("engine", "kvcache")),

@@ -64,6 +64,12 @@ final class ScenarioFile {
         }
     }
 
+    /** Returns settings that a program gives, merged with the defaults alone; their keys are all known. */
+    Config load(Config settings) {
+        knownKeys.check(settings);
+        return settings.withFallback(reference).resolve();
+    }
+
     /** Returns a merged scenario as HOCON. */
     static String render(Config scenario) {
         var options = ConfigRenderOptions.defaults().setOriginComments(false).setComments(false);

@@ -2,6 +2,7 @@ package understudy.cluster;
 
 import it.unimi.dsi.fastutil.longs.LongLists;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.apache.pekko.actor.typed.ActorRef;
@@ -16,6 +17,7 @@ import org.apache.pekko.actor.typed.javadsl.Receive;
 import org.jspecify.annotations.Nullable;
 import understudy.report.RunLog;
 import understudy.report.RunRecord;
+import understudy.report.RunReport;
 import understudy.runtime.Clock;
 import understudy.workload.Fault;
 import understudy.workload.ReplicaState;
@@ -31,6 +33,7 @@ public final class Cluster extends AbstractBehavior<Cluster.Command> {
                     Stop,
                     Inject,
                     GetStatus,
+                    GetReport,
                     GetBlockHashes,
                     FaultDue,
                     StartElapsed,
@@ -60,6 +63,9 @@ public final class Cluster extends AbstractBehavior<Cluster.Command> {
     /** The state of each replica, by index, at a virtual time. */
     public record Status(long atNanos, List<ReplicaState> replicas) {}
 
+    /** Asks for the figures of the run so far, as a {@link RunReport}. */
+    public record GetReport(ActorRef<? super RunReport> replyTo) implements Command {}
+
     /** Asks which content a replica has cached; one that is not there has none. */
     public record GetBlockHashes(int replicaIndex, ActorRef<? super KvBlockManager.BlockHashes> replyTo)
             implements Command {}
@@ -82,6 +88,9 @@ public final class Cluster extends AbstractBehavior<Cluster.Command> {
         void onFailed(Throwable cause);
     }
 
+    /** What is reported of the load while it goes on. */
+    private static final LoadGenerator.Stopped SO_FAR = new LoadGenerator.Stopped(0, 0, 0);
+
     private final Clock clock;
     private final Progress progress;
     private final Observer observer;
@@ -89,7 +98,9 @@ public final class Cluster extends AbstractBehavior<Cluster.Command> {
     private @Nullable Roster roster;
     private @Nullable ActorRef<LoadGenerator.Command> loadGenerator;
     private @Nullable ActorRef<MetricsCollector.Command> collector;
+    private final List<ActorRef<? super RunReport>> waitingForReport = new ArrayList<>();
     private @Nullable RunLog log;
+    private int numLogsAwaited;
     private boolean isPartial;
     private boolean isOver;
     private boolean stopsAtOnce;
@@ -118,6 +129,7 @@ public final class Cluster extends AbstractBehavior<Cluster.Command> {
                 .onMessage(Router.Closed.class, this::onRouterClosed)
                 .onMessage(Inject.class, this::onInject)
                 .onMessage(GetStatus.class, this::onGetStatus)
+                .onMessage(GetReport.class, this::onGetReport)
                 .onMessage(GetBlockHashes.class, this::onGetBlockHashes)
                 .onMessage(FaultDue.class, this::onFaultDue)
                 .onMessage(StartElapsed.class, this::onStartElapsed)
@@ -195,8 +207,21 @@ public final class Cluster extends AbstractBehavior<Cluster.Command> {
         isOver = true;
         load = ofRun;
         endNanos = clock.nowNanos();
-        roster.askForRecords();
-        collector.tell(new MetricsCollector.Collect(getContext().getSelf()));
+        askForRecords(roster, collector);
+        return this;
+    }
+
+    private void askForRecords(Roster from, ActorRef<MetricsCollector.Command> logFrom) {
+        from.askForRecords();
+        numLogsAwaited++;
+        logFrom.tell(new MetricsCollector.Collect(getContext().getSelf()));
+    }
+
+    private Behavior<Command> onGetReport(GetReport get) {
+        if (roster != null && collector != null) {
+            waitingForReport.add(get.replyTo);
+            askForRecords(roster, collector);
+        }
         return this;
     }
 
@@ -245,6 +270,7 @@ public final class Cluster extends AbstractBehavior<Cluster.Command> {
 
     private Behavior<Command> onCollected(MetricsCollector.Collected collected) {
         log = collected.log();
+        numLogsAwaited--;
         return endIfComplete();
     }
 
@@ -271,17 +297,24 @@ public final class Cluster extends AbstractBehavior<Cluster.Command> {
     }
 
     private Behavior<Command> endIfComplete() {
-        if (log != null && load != null && roster != null && roster.hasAllRecords() && !isReported) {
+        if (log == null || numLogsAwaited > 0 || roster == null || !roster.hasAllRecords()) {
+            return this;
+        }
+        if (!waitingForReport.isEmpty()) {
+            var report = RunReport.of(record(log, roster, SO_FAR, clock.nowNanos(), true));
+            waitingForReport.forEach(waiting -> waiting.tell(report));
+            waitingForReport.clear();
+        }
+        if (load != null && !isReported) {
             isReported = true;
-            observer.onEnded(new RunRecord(
-                    log,
-                    roster.records(),
-                    load.numPlanned(),
-                    load.numSent(),
-                    load.numAbandoned(),
-                    endNanos,
-                    isPartial));
+            observer.onEnded(record(log, roster, load, endNanos, isPartial));
         }
         return this;
+    }
+
+    private static RunRecord record(
+            RunLog log, Roster roster, LoadGenerator.Stopped load, long atNanos, boolean isPartial) {
+        return new RunRecord(
+                log, roster.records(), load.numPlanned(), load.numSent(), load.numAbandoned(), atNanos, isPartial);
     }
 }

@@ -36,7 +36,8 @@ final class Roster {
         @Nullable ActorRef<Replica.Command> replica;
 
         ReplicaCounters counters;
-        RunRecord.@Nullable ReplicaRecord finalRecord;
+        int numRecordsAwaited;
+        RunRecord.@Nullable ReplicaRecord latestRecord;
 
         Entry(int index) {
             counters = new ReplicaCounters(index);
@@ -112,31 +113,39 @@ final class Roster {
         var entry = entries.get(gone.replicaIndex());
         entry.replica = null;
         entry.counters = gone.counters();
+        entry.numRecordsAwaited = 0;
     }
 
-    /** Asks everybody for their last record. */
+    /** Asks everybody for their record as of now; answers to earlier questions do not count. */
     void askForRecords() {
         for (var entry : entries) {
             if (entry.replica != null) {
+                entry.numRecordsAwaited++;
                 entry.replica.tell(new Replica.GetRecord(context.getSelf()));
             }
         }
     }
 
     void onRecord(Replica.ReplicaRecord replica) {
-        entries.get(replica.replicaIndex()).finalRecord = replica.value();
+        var entry = entries.get(replica.replicaIndex());
+        entry.numRecordsAwaited--;
+        entry.latestRecord = replica.value();
     }
 
     boolean hasAllRecords() {
-        return entries.stream().allMatch(entry -> entry.finalRecord != null || entry.replica == null);
+        return entries.stream().allMatch(entry -> entry.numRecordsAwaited == 0);
     }
 
     /** Returns the records of all replicas, by index; those that are not there have only what they counted. */
     List<RunRecord.ReplicaRecord> records() {
-        return entries.stream()
-                .map(entry -> Objects.requireNonNullElseGet(
-                        entry.finalRecord, () -> entry.counters.record(KvCacheAudit.NOTHING, PrefixCacheStats.NONE)))
-                .toList();
+        return entries.stream().map(Roster::recordOf).toList();
+    }
+
+    private static RunRecord.ReplicaRecord recordOf(Entry entry) {
+        if (entry.replica != null && entry.latestRecord != null) {
+            return entry.latestRecord;
+        }
+        return entry.counters.record(KvCacheAudit.NOTHING, PrefixCacheStats.NONE);
     }
 
     /** Even without a delay a replica starts after all messages of the instant, the last one of its predecessor included. */

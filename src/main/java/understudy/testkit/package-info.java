@@ -1,7 +1,8 @@
 /**
  * What others embed in their tests.
  *
- * <p>Start with {@link understudy.testkit.VirtualTimeTestKit}, which drives actors through virtual time by hand.
+ * <p>Start with {@link understudy.testkit.EmulatedCluster}, a whole cluster, or with {@link
+ * understudy.testkit.VirtualTimeTestKit}, which drives single actors through virtual time by hand.
  */
 @NullMarked
 package understudy.testkit;

@@ -1,0 +1,95 @@
+package understudy.testkit;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import understudy.report.LatencyStats;
+import understudy.report.ReplicaStats;
+import understudy.report.RunReport;
+import understudy.workload.ReplicaState;
+
+/**
+ * Assertions about a cluster at one moment, for any test framework: each throws {@link AssertionError} if it does not hold, and
+ * else returns this.
+ */
+public final class ClusterCheck {
+    private final RunReport report;
+    private final List<ReplicaState> states;
+
+    ClusterCheck(RunReport report, List<ReplicaState> states) {
+        this.report = report;
+        this.states = states;
+    }
+
+    /** Asserts how many requests were answered. */
+    public ClusterCheck hasCompleted(long count) {
+        return equal("completed requests", count, report.numCompleted());
+    }
+
+    /** Asserts how many answers broke off, or never began because of a fault. */
+    public ClusterCheck hasFailed(long count) {
+        return equal("failed requests", count, report.numFailed());
+    }
+
+    /** Asserts how many requests were turned away because they can never fit. */
+    public ClusterCheck hasRejected(long count) {
+        return equal("rejected requests", count, report.numRejected());
+    }
+
+    /** Asserts how many requests are still with a replica. */
+    public ClusterCheck hasUnfinished(long count) {
+        return equal("unfinished requests", count, report.numUnfinished());
+    }
+
+    /** Asserts how often a request lost its blocks to another one. */
+    public ClusterCheck hasPreempted(long count) {
+        return equal("preemptions", count, report.numPreemptions());
+    }
+
+    /** Asserts how many prompt tokens were found in prefix caches. */
+    public ClusterCheck hasPrefixCacheHits(long tokens) {
+        return equal("prefix cache hits", tokens, report.prefixCache().hits());
+    }
+
+    /** Asserts that the mean time to first token of the answered requests is at most so long. */
+    public ClusterCheck hasMeanTtftOfAtMost(Duration most) {
+        return atMost("mean TTFT", most, report.ttft());
+    }
+
+    /** Asserts that the mean gap between tokens is at most so long. */
+    public ClusterCheck hasMeanItlOfAtMost(Duration most) {
+        return atMost("mean ITL", most, report.itl());
+    }
+
+    /** Asserts the state of a replica. */
+    public ClusterCheck hasState(int replicaIndex, ReplicaState state) {
+        return equal("state of replica " + replicaIndex, state, states.get(replicaIndex));
+    }
+
+    /** Asserts how many requests a replica was given. */
+    public ClusterCheck hasServed(int replicaIndex, long count) {
+        return equal(
+                "requests of replica " + replicaIndex,
+                count,
+                stats(replicaIndex).numRequests());
+    }
+
+    private ReplicaStats stats(int replicaIndex) {
+        return report.replicas().get(replicaIndex);
+    }
+
+    private ClusterCheck atMost(String what, Duration most, LatencyStats actual) {
+        if (actual.count() == 0 || actual.meanNanos() > most.toNanos()) {
+            throw new AssertionError(what + ": expected at most " + most.toNanos() + " ns, but it is "
+                    + actual.meanNanos() + " ns of " + actual.count());
+        }
+        return this;
+    }
+
+    private ClusterCheck equal(String what, Object expected, Object actual) {
+        if (!Objects.equals(expected, actual)) {
+            throw new AssertionError(what + ": expected " + expected + ", but it is " + actual);
+        }
+        return this;
+    }
+}
