@@ -3,6 +3,8 @@ package understudy.api;
 import it.unimi.dsi.fastutil.ints.Int2LongOpenHashMap;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -35,7 +37,7 @@ public final class KvEventPublisher implements AutoCloseable {
     private final LinkedBlockingQueue<Item> queue = new LinkedBlockingQueue<>();
     private final AtomicInteger numQueued = new AtomicInteger();
     private final AtomicLong numDropped = new AtomicLong();
-    private final Thread thread = new Thread(this::run, "kv-events");
+    private final Thread thread;
     private volatile boolean isClosed;
 
     /** A batch with its number, or no batch: the replica has begun anew. */
@@ -50,16 +52,16 @@ public final class KvEventPublisher implements AutoCloseable {
     public KvEventPublisher(KvEventSettings settings, int numReplicas, double epochSeconds) {
         this.settings = settings;
         encoder = new KvEventEncoder(settings.format(), epochSeconds);
-        try {
-            for (int i = 0; i < numReplicas; i++) {
-                open(i);
-            }
-        } catch (RuntimeException e) {
-            context.close();
-            throw e;
-        }
+        // Sockets are opened by the thread that uses them.
+        var opened = new CompletableFuture<Void>();
+        thread = new Thread(() -> run(numReplicas, opened), "kv-events");
         thread.setDaemon(true);
         thread.start();
+        try {
+            opened.join();
+        } catch (CompletionException e) {
+            throw e.getCause() instanceof RuntimeException cause ? cause : e;
+        }
     }
 
     /** Creates the actor to which a cluster tells its events; any number of them may feed one publisher. */
@@ -115,27 +117,42 @@ public final class KvEventPublisher implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        context.close();
     }
 
     private KvEventSockets socketsOf(int replicaIndex) {
         return Objects.requireNonNull(sockets.get(replicaIndex), () -> "no KV events of replica " + replicaIndex);
     }
 
-    private void run() {
-        try {
-            while (!isClosed || !queue.isEmpty()) {
-                var item = queue.poll(REPLAY_POLL_MILLIS, TimeUnit.MILLISECONDS);
-                while (item != null) {
-                    publish(item);
-                    item = queue.poll();
-                }
-                sockets.values().forEach(KvEventSockets::answerReplays);
+    private void run(int numReplicas, CompletableFuture<Void> opened) {
+        try (context) {
+            for (int i = 0; i < numReplicas; i++) {
+                open(i);
             }
+            opened.complete(null);
+            publishUntilClosed();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (RuntimeException e) {
-            LOG.error("KV events are no longer published", e);
+            if (!opened.completeExceptionally(e)) {
+                LOG.error("KV events are no longer published", e);
+            }
+        }
+    }
+
+    private void publishUntilClosed() throws InterruptedException {
+        while (!isClosed || !queue.isEmpty()) {
+            var item = queue.poll(REPLAY_POLL_MILLIS, TimeUnit.MILLISECONDS);
+            if (item != null) {
+                publish(item);
+                publishQueued();
+            }
+            sockets.values().forEach(each -> each.answerReplays(this::publishQueued));
+        }
+    }
+
+    private void publishQueued() {
+        for (var item = queue.poll(); item != null; item = queue.poll()) {
+            publish(item);
         }
     }
 

@@ -10,7 +10,7 @@ import org.zeromq.ZMQ;
 
 /**
  * The PUB socket of one replica, and the ROUTER socket that answers for missed batches (vLLM {@code ZmqEventPublisher}).
- * Used by one thread at a time.
+ * Used by one thread at a time, but for the endpoints.
  */
 final class KvEventSockets {
     private static final byte[] EMPTY = new byte[0];
@@ -18,6 +18,8 @@ final class KvEventSockets {
 
     private final ZMQ.Socket pub;
     private final ZMQ.@Nullable Socket replay;
+    private final String boundEndpoint;
+    private final String boundReplayEndpoint;
     private final byte[] topic;
     private final int bufferSteps;
     private final ArrayDeque<Published> buffer = new ArrayDeque<>();
@@ -46,6 +48,9 @@ final class KvEventSockets {
             pub.connect(endpoint);
         }
         replay = settings.hasReplay() ? router(context, settings, replicaIndex) : null;
+        // Asked for now, since later these sockets belong to another thread than those who want to know.
+        boundEndpoint = pub.getLastEndpoint();
+        boundReplayEndpoint = replay == null ? "" : replay.getLastEndpoint();
     }
 
     private static ZMQ.Socket router(ZContext context, KvEventSettings settings, int replicaIndex) {
@@ -59,12 +64,12 @@ final class KvEventSockets {
 
     /** Returns the address of the PUB socket, with the port that it got if the endpoint leaves that open. */
     String endpoint() {
-        return pub.getLastEndpoint();
+        return boundEndpoint;
     }
 
     /** Returns the address of the ROUTER socket, or empty if there is none. */
     String replayEndpoint() {
-        return replay == null ? "" : replay.getLastEndpoint();
+        return boundReplayEndpoint;
     }
 
     void publish(long sequence, byte[] payload) {
@@ -82,14 +87,19 @@ final class KvEventSockets {
         buffer.clear();
     }
 
-    /** Answers all requests for missed batches that have come; never waits. */
-    void answerReplays() {
+    /**
+     * Answers all requests for missed batches that have come; never waits.
+     *
+     * @param publishQueued publishes what is waiting, so that an answer has everything that there was when it was asked for
+     */
+    void answerReplays(Runnable publishQueued) {
         if (replay == null) {
             return;
         }
         for (byte[] client = replay.recv(ZMQ.DONTWAIT); client != null; client = replay.recv(ZMQ.DONTWAIT)) {
             long start = receiveStart(replay);
             if (start >= 0) {
+                publishQueued.run();
                 sendFrom(replay, client, start);
             }
         }

@@ -32,6 +32,7 @@ public final class Cluster extends AbstractBehavior<Cluster.Command> {
             permits Start,
                     Stop,
                     Inject,
+                    InjectLater,
                     GetStatus,
                     GetReport,
                     GetBlockHashes,
@@ -53,6 +54,9 @@ public final class Cluster extends AbstractBehavior<Cluster.Command> {
 
     /** Lets something go wrong now, or does what an operator wants done. */
     public record Inject(Fault fault, ActorRef<? super Injected> replyTo) implements Command {}
+
+    /** Lets something go wrong after a while; what cannot happen then is left out. */
+    public record InjectLater(Duration delay, Fault fault) implements Command {}
 
     /** The answer to {@link Inject}: why it could not be done, or empty if it was. */
     public record Injected(Optional<String> refusal) {}
@@ -128,6 +132,7 @@ public final class Cluster extends AbstractBehavior<Cluster.Command> {
                 .onMessage(LoadGenerator.Stopped.class, this::onLoadStopped)
                 .onMessage(Router.Closed.class, this::onRouterClosed)
                 .onMessage(Inject.class, this::onInject)
+                .onMessage(InjectLater.class, this::onInjectLater)
                 .onMessage(GetStatus.class, this::onGetStatus)
                 .onMessage(GetReport.class, this::onGetReport)
                 .onMessage(GetBlockHashes.class, this::onGetBlockHashes)
@@ -150,8 +155,7 @@ public final class Cluster extends AbstractBehavior<Cluster.Command> {
         var peers = new Replica.Peers(router, collector, routesByKvEvents, null, spec.kvEventFeed(), self);
         roster = new Roster(getContext(), clock, spec, peers);
         for (var timed : spec.faults().faults()) {
-            long delayNanos = Math.max(0, timed.atNanos() - clock.nowNanos());
-            getContext().scheduleOnce(Duration.ofNanos(delayNanos), self, new FaultDue(timed.fault()));
+            onInjectLater(new InjectLater(Duration.ofNanos(timed.atNanos() - clock.nowNanos()), timed.fault()));
         }
         if (spec.workload() != null) {
             startLoad(spec.workload(), router);
@@ -228,6 +232,11 @@ public final class Cluster extends AbstractBehavior<Cluster.Command> {
     private Behavior<Command> onInject(Inject inject) {
         var refusal = roster == null ? Optional.of("the cluster has not started") : roster.inject(inject.fault);
         inject.replyTo.tell(new Injected(refusal));
+        return this;
+    }
+
+    private Behavior<Command> onInjectLater(InjectLater later) {
+        getContext().scheduleOnce(later.delay, getContext().getSelf(), new FaultDue(later.fault));
         return this;
     }
 

@@ -71,6 +71,7 @@ public final class FaultParser {
             default ->
                 throw unusable(
                         "do",
+                        text("do"),
                         "one of add, crash, restart, drain, resume, remove, slow-gpu, shrink-kv, error-rate, error-sequence,"
                                 + " cut-streams, latency-spike");
         };
@@ -85,15 +86,20 @@ public final class FaultParser {
     }
 
     private int wholeNumber(String key, int min, int max) {
+        return wholeNumber(key, text(key), min, max);
+    }
+
+    /** Reads a whole number; {@code key} is for the message of the {@link IllegalArgumentException} if it is none. */
+    public static int wholeNumber(String key, String text, int min, int max) {
         try {
-            int number = Integer.parseInt(text(key));
+            int number = Integer.parseInt(text);
             if (number >= min && number <= max) {
                 return number;
             }
         } catch (NumberFormatException e) {
-            throw unusable(key, "a whole number from " + min + " to " + max);
+            throw unusable(key, text, "a whole number from " + min + " to " + max);
         }
-        throw unusable(key, "from " + min + " to " + max);
+        throw unusable(key, text, "from " + min + " to " + max);
     }
 
     private double number(String key, double min, double max) {
@@ -103,15 +109,20 @@ public final class FaultParser {
                 return number;
             }
         } catch (NumberFormatException e) {
-            throw unusable(key, "a number from " + min + " to " + max);
+            throw unusable(key, text(key), "a number from " + min + " to " + max);
         }
-        throw unusable(key, "from " + min + " to " + max);
+        throw unusable(key, text(key), "from " + min + " to " + max);
     }
 
     private long nanos(String key) {
-        var matcher = DURATION.matcher(text(key));
+        return durationNanos(key, text(key));
+    }
+
+    /** Reads a duration; {@code key} is for the message of the {@link IllegalArgumentException} if it is none. */
+    public static long durationNanos(String key, String text) {
+        var matcher = DURATION.matcher(text);
         if (!matcher.matches()) {
-            throw unusable(key, "a duration with a unit, such as 500ms (ns, us, ms, s, m, h)");
+            throw unusable(key, text, "a duration with a unit, such as 500ms (ns, us, ms, s, m, h)");
         }
         double nanosPerUnit = switch (matcher.group(2)) {
             case "ns" -> 1;
@@ -142,7 +153,7 @@ public final class FaultParser {
         }
     }
 
-    private IllegalArgumentException unusable(String key, String allowed) {
-        return new IllegalArgumentException(key + " is \"" + fields.get(key) + "\", must be " + allowed);
+    private static IllegalArgumentException unusable(String key, String text, String allowed) {
+        return new IllegalArgumentException(key + " is \"" + text + "\", must be " + allowed);
     }
 }

@@ -16,8 +16,6 @@ import org.zeromq.ZMQ;
 
 /** Follows one replica as the indexers of the field do: live batches, and a replay for those that are missing. */
 final class KvEventSubscriber implements AutoCloseable {
-    private static final int TIMEOUT_MILLIS = 10_000;
-
     private final KvEventPublisher publisher;
     private final int replica;
     private final ZContext context = new ZContext();
@@ -53,23 +51,12 @@ final class KvEventSubscriber implements AutoCloseable {
     }
 
     private void replay() {
-        try (var dealer = context.createSocket(SocketType.DEALER)) {
-            dealer.setReceiveTimeOut(TIMEOUT_MILLIS);
-            dealer.connect(publisher.replayEndpoint(replica));
-            dealer.sendMore(new byte[0]);
-            dealer.send(ByteBuffer.allocate(Long.BYTES).putLong(nextSequence).array());
-            while (true) {
-                dealer.recv();
-                dealer.recv();
-                long sequence = ByteBuffer.wrap(dealer.recv()).getLong();
-                byte[] payload = dealer.recv();
-                if (sequence == -1) {
-                    return;
+        for (var message : ReplayClient.ask(publisher.replayEndpoint(replica), nextSequence)) {
+            if (message.sequence >= 0) {
+                if (message.sequence != nextSequence) {
+                    throw new AssertionError("batch " + message.sequence + " instead of " + nextSequence);
                 }
-                if (sequence != nextSequence) {
-                    throw new AssertionError("batch " + sequence + " instead of " + nextSequence);
-                }
-                apply(payload);
+                apply(message.payload);
             }
         }
     }

@@ -1,0 +1,230 @@
+package understudy.api;
+
+import static org.apache.pekko.http.javadsl.server.PathMatchers.integerSegment;
+import static org.apache.pekko.http.javadsl.server.PathMatchers.segment;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.ActorSystem;
+import org.apache.pekko.http.javadsl.model.ContentTypes;
+import org.apache.pekko.http.javadsl.model.HttpEntities;
+import org.apache.pekko.http.javadsl.model.HttpResponse;
+import org.apache.pekko.http.javadsl.model.StatusCode;
+import org.apache.pekko.http.javadsl.model.StatusCodes;
+import org.apache.pekko.http.javadsl.server.AllDirectives;
+import org.apache.pekko.http.javadsl.server.Route;
+import org.apache.pekko.http.javadsl.unmarshalling.Unmarshaller;
+import understudy.cluster.Cluster;
+import understudy.workload.FaultParser;
+
+/**
+ * Control of a running cluster: a thin layer over the guardian's messages. Bodies are JSON; errors have the shape of vLLM's.
+ *
+ * <ul>
+ *   <li>{@code GET /admin/status}: the virtual time, and the state of each replica.
+ *   <li>{@code POST /admin/faults}: an entry of a scenario's {@code faults.plan}, without {@code at}: {@code {"do":
+ *       "slow-gpu", "replica": 0, "factor": 3, "for": "10s"}}.
+ *   <li>{@code POST /admin/replicas}: adds one. {@code POST /admin/replicas/<index>/<what>} with {@code crash}, {@code
+ *       restart}, {@code drain}, {@code resume} or {@code remove}.
+ *   <li>{@code POST /admin/clock/pause}, {@code /admin/clock/step}, {@code /admin/clock/run?speed=2} ({@code max} is as fast as
+ *       possible) and {@code /admin/clock/advance?by=10s}.
+ * </ul>
+ */
+public final class AdminRoutes extends AllDirectives {
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final String BEARER = "Bearer ";
+
+    private final ActorSystem<?> outside;
+    private final ActorRef<Cluster.Command> cluster;
+    private final ClockControl clock;
+    private final Optional<String> token;
+
+    /**
+     * Creates the routes.
+     *
+     * @param outside the server's actor system
+     * @param cluster the guardian of the emulation
+     * @param token what clients must send as a bearer token; empty lets everybody in
+     */
+    public AdminRoutes(
+            ActorSystem<?> outside, ActorRef<Cluster.Command> cluster, ClockControl clock, Optional<String> token) {
+        this.outside = outside;
+        this.cluster = cluster;
+        this.clock = clock;
+        this.token = token;
+    }
+
+    /** Returns the routes under {@code /admin}. */
+    public Route route() {
+        return pathPrefix(
+                "admin",
+                () -> optionalHeaderValueByName(
+                        "Authorization",
+                        header -> isAllowed(header)
+                                ? concat(status(), faults(), replicas(), clock())
+                                : complete(
+                                        error(StatusCodes.UNAUTHORIZED, "AuthenticationError", "wrong admin token"))));
+    }
+
+    private boolean isAllowed(Optional<String> header) {
+        return token.isEmpty()
+                || MessageDigest.isEqual(
+                        header.orElse("").getBytes(StandardCharsets.UTF_8),
+                        (BEARER + token.get()).getBytes(StandardCharsets.UTF_8));
+    }
+
+    private Route status() {
+        return path("status", () -> get(() -> completeWithFuture(currentStatus())));
+    }
+
+    private Route faults() {
+        return path(
+                "faults",
+                () -> post(() -> entity(Unmarshaller.entityToString(), body -> attempt(() -> inject(fields(body))))));
+    }
+
+    private Route replicas() {
+        return pathPrefix(
+                "replicas",
+                () -> post(() -> concat(
+                        pathEnd(() -> attempt(() -> inject(Map.of("do", "add")))),
+                        path(
+                                integerSegment().slash(segment()),
+                                (index, what) ->
+                                        attempt(() -> inject(Map.of("do", what, "replica", String.valueOf(index))))))));
+    }
+
+    private Route clock() {
+        return pathPrefix(
+                "clock",
+                () -> post(() -> concat(
+                        path("pause", () -> attempt(() -> onClock(clock::pause))),
+                        path("step", () -> attempt(() -> onClock(clock::step))),
+                        path(
+                                "run",
+                                () -> parameter(
+                                        "speed",
+                                        speed -> attempt(() -> {
+                                            double factor = speed(speed);
+                                            return onClock(() -> clock.run(factor));
+                                        }))),
+                        path(
+                                "advance",
+                                () -> parameter(
+                                        "by",
+                                        by -> attempt(() -> {
+                                            var duration = Duration.ofNanos(FaultParser.durationNanos("by", by));
+                                            return onClock(() -> clock.advance(duration));
+                                        }))))));
+    }
+
+    /** Answers what the client got wrong by a client error. */
+    private Route attempt(Supplier<CompletionStage<HttpResponse>> action) {
+        try {
+            return completeWithFuture(action.get());
+        } catch (IllegalArgumentException e) {
+            return complete(error(StatusCodes.BAD_REQUEST, "BadRequestError", String.valueOf(e.getMessage())));
+        }
+    }
+
+    private CompletionStage<HttpResponse> inject(Map<String, String> fields) {
+        var faults = FaultParser.parse(fields, 0);
+        var first = faults.get(0).fault();
+        return Reply.ask(outside, cluster, Cluster.Injected.class, ref -> new Cluster.Inject(first, ref))
+                .thenCompose(injected -> {
+                    if (injected.refusal().isPresent()) {
+                        String why = injected.refusal().get();
+                        return CompletableFuture.completedStage(error(StatusCodes.CONFLICT, "ConflictError", why));
+                    }
+                    faults.stream()
+                            .skip(1)
+                            .forEach(later -> cluster.tell(
+                                    new Cluster.InjectLater(Duration.ofNanos(later.atNanos()), later.fault())));
+                    return currentStatus();
+                });
+    }
+
+    /** Some of the controls wait for the loop, so they do not run on the server's own threads. */
+    private CompletionStage<HttpResponse> onClock(Runnable action) {
+        return CompletableFuture.runAsync(action).thenCompose(done -> currentStatus());
+    }
+
+    private CompletionStage<HttpResponse> currentStatus() {
+        return Reply.ask(outside, cluster, Cluster.Status.class, Cluster.GetStatus::new)
+                .thenApply(status -> json(StatusCodes.OK, toJson(status)));
+    }
+
+    private static ObjectNode toJson(Cluster.Status status) {
+        var root = JSON.createObjectNode();
+        root.put("virtual_time_s", status.atNanos() / 1e9);
+        var replicas = root.putArray("replicas");
+        for (int i = 0; i < status.replicas().size(); i++) {
+            var state = status.replicas().get(i).name().toLowerCase(Locale.ROOT);
+            replicas.addObject().put("replica", i).put("state", state);
+        }
+        return root;
+    }
+
+    /** Returns the fields of a flat JSON object. */
+    private static Map<String, String> fields(String body) {
+        JsonNode root;
+        try {
+            root = JSON.readTree(body);
+        } catch (JsonProcessingException e) {
+            throw new IllegalArgumentException("the body is not JSON: " + e.getOriginalMessage(), e);
+        }
+        if (!root.isObject()) {
+            throw new IllegalArgumentException(
+                    "the body must be an object, such as {\"do\": \"crash\", \"replica\": 0}");
+        }
+        var fields = new HashMap<String, String>();
+        root.properties().forEach(field -> {
+            if (!field.getValue().isValueNode() || field.getValue().isNull()) {
+                throw new IllegalArgumentException(field.getKey() + " must be a text or a number");
+            }
+            fields.put(field.getKey(), field.getValue().asText());
+        });
+        return fields;
+    }
+
+    private static double speed(String text) {
+        try {
+            double factor = text.equals("max") ? Double.POSITIVE_INFINITY : Double.parseDouble(text);
+            if (factor > 0) {
+                return factor;
+            }
+        } catch (NumberFormatException e) {
+            throw new IllegalArgumentException("speed is \"" + text + "\", must be a number above 0, or max", e);
+        }
+        throw new IllegalArgumentException("speed is \"" + text + "\", must be a number above 0, or max");
+    }
+
+    private static HttpResponse error(StatusCode code, String type, String message) {
+        var root = JSON.createObjectNode();
+        root.putObject("error")
+                .put("message", message)
+                .put("type", type)
+                .putNull("param")
+                .put("code", code.intValue());
+        return json(code, root);
+    }
+
+    private static HttpResponse json(StatusCode code, ObjectNode body) {
+        return HttpResponse.create()
+                .withStatus(code)
+                .withEntity(HttpEntities.create(ContentTypes.APPLICATION_JSON, body.toString()));
+    }
+}

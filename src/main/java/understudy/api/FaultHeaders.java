@@ -1,0 +1,48 @@
+package understudy.api;
+
+import java.util.Optional;
+import java.util.function.Function;
+import understudy.workload.FaultParser;
+import understudy.workload.RequestFault;
+
+/**
+ * Faults of a single request, by its headers: {@code X-Understudy-Fail: true}, {@code X-Understudy-Cut-After-Tokens: 5},
+ * {@code X-Understudy-Delay: 200ms}.
+ */
+public final class FaultHeaders {
+    /** The request is answered by an error. */
+    public static final String FAIL = "X-Understudy-Fail";
+
+    /** The answer breaks off after so many tokens. */
+    public static final String CUT_AFTER_TOKENS = "X-Understudy-Cut-After-Tokens";
+
+    /** The request reaches the waiting queue so much later, in virtual time. */
+    public static final String DELAY = "X-Understudy-Delay";
+
+    private FaultHeaders() {}
+
+    /**
+     * Reads the headers of a request.
+     *
+     * @param header returns the value of the header of that name, if there is one
+     * @throws IllegalArgumentException if a value cannot be used; the message says which, and what is allowed
+     */
+    public static RequestFault read(Function<String, Optional<String>> header) {
+        boolean fails = header.apply(FAIL).map(FaultHeaders::truth).orElse(false);
+        int cut = header.apply(CUT_AFTER_TOKENS)
+                .map(text -> FaultParser.wholeNumber(CUT_AFTER_TOKENS, text, 1, Integer.MAX_VALUE))
+                .orElse(0);
+        long delayNanos = header.apply(DELAY)
+                .map(text -> FaultParser.durationNanos(DELAY, text))
+                .orElse(0L);
+        return new RequestFault(fails, cut, delayNanos);
+    }
+
+    private static boolean truth(String text) {
+        return switch (text) {
+            case "true" -> true;
+            case "false" -> false;
+            default -> throw new IllegalArgumentException(FAIL + " is \"" + text + "\", must be true or false");
+        };
+    }
+}

@@ -1,0 +1,194 @@
+package understudy.api;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.typesafe.config.ConfigFactory;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.Optional;
+import org.apache.pekko.actor.typed.ActorSystem;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import org.apache.pekko.http.javadsl.Http;
+import org.apache.pekko.http.javadsl.ServerBinding;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import understudy.app.EmbeddedScenario;
+import understudy.cluster.Cluster;
+import understudy.cluster.Progress;
+import understudy.report.RunRecord;
+import understudy.runtime.VirtualTime;
+
+final class AdminRoutesTest {
+    private static ActorSystem<?> edge;
+
+    private final HttpClient client = HttpClient.newHttpClient();
+    private VirtualTime<Cluster.Command> time;
+    private ServerBinding binding;
+
+    @BeforeAll
+    static void startEdge() {
+        edge = ActorSystem.create(Behaviors.empty(), "edge", ConfigFactory.parseString("pekko.loglevel = OFF"));
+    }
+
+    @AfterAll
+    static void stopEdge() {
+        edge.terminate();
+    }
+
+    @BeforeEach
+    void startCluster() throws Exception {
+        time = VirtualTime.create("admin", clock -> Cluster.create(clock, new Progress(), new Nobody()));
+        var scenario = EmbeddedScenario.of(ConfigFactory.parseString("cluster.replicas = 2"));
+        time.system().tell(new Cluster.Start(scenario.clusterSpec(null)));
+        var routes = new AdminRoutes(edge, time.system(), new Controls(time), Optional.of("secret"));
+        binding = Http.get(edge)
+                .newServerAt("127.0.0.1", 0)
+                .bind(routes.route())
+                .toCompletableFuture()
+                .get();
+    }
+
+    @AfterEach
+    void stopCluster() throws Exception {
+        binding.terminate(Duration.ofSeconds(1)).toCompletableFuture().get();
+        time.close();
+    }
+
+    @Test
+    void status_showsEveryReplica() throws Exception {
+        var status = call("GET", "/admin/status", "");
+
+        assertThat(status.statusCode()).isEqualTo(200);
+        assertThat(json(status).get("virtual_time_s").asDouble()).isZero();
+        assertThat(states(status)).isEqualTo("ready ready");
+    }
+
+    @Test
+    void replica_crashesAndComesBack() throws Exception {
+        assertThat(states(call("POST", "/admin/replicas/1/crash", ""))).isEqualTo("ready down");
+        assertThat(states(call("POST", "/admin/replicas/1/restart", ""))).isEqualTo("ready starting");
+        assertThat(states(call("POST", "/admin/clock/advance?by=1ms", ""))).isEqualTo("ready ready");
+        assertThat(states(call("POST", "/admin/replicas/0/drain", ""))).isEqualTo("draining ready");
+        assertThat(states(call("POST", "/admin/replicas", ""))).isEqualTo("draining ready starting");
+    }
+
+    @Test
+    void faultWithADuration_endsByItself() throws Exception {
+        call("POST", "/admin/faults", "{\"do\": \"crash\", \"replica\": 0, \"for\": \"10s\"}");
+        call("POST", "/admin/clock/advance?by=9.9s", "");
+        assertThat(states(call("GET", "/admin/status", ""))).isEqualTo("down ready");
+
+        call("POST", "/admin/clock/advance?by=200ms", "");
+
+        assertThat(states(call("GET", "/admin/status", ""))).isEqualTo("ready ready");
+    }
+
+    @Test
+    void clock_stepsFromInstantToInstant() throws Exception {
+        call("POST", "/admin/faults", "{\"do\": \"drain\", \"replica\": 0, \"for\": \"7s\"}");
+
+        var stepped = json(call("POST", "/admin/clock/step", ""));
+
+        assertThat(stepped.get("virtual_time_s").asDouble()).isEqualTo(7);
+    }
+
+    @Test
+    void whatCannotBe_isAConflict() throws Exception {
+        var refused = call("POST", "/admin/replicas/0/restart", "");
+
+        assertThat(refused.statusCode()).isEqualTo(409);
+        assertThat(json(refused).at("/error/message").asText()).isEqualTo("Restart: replica 0 is READY");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "/admin/faults | {\"do\": \"krash\"} | do is \"krash\", must be one of",
+                "/admin/faults | {\"do\": \"crash\", \"replica\": [1]} | replica must be a text or a number",
+                "/admin/faults | {\"do\": | the body is not JSON",
+                "/admin/faults | [] | the body must be an object",
+                "/admin/replicas/0/explode | '' | do is \"explode\"",
+                "/admin/clock/run?speed=-1 | '' | speed is \"-1\", must be a number above 0, or max",
+                "/admin/clock/advance?by=1 | '' | by is \"1\", must be a duration",
+            })
+    void mistake_isNamed(String path, String body, String message) throws Exception {
+        var response = call("POST", path, body);
+
+        assertThat(response.statusCode()).isEqualTo(400);
+        assertThat(json(response).at("/error/message").asText()).contains(message);
+    }
+
+    @Test
+    void nobodyWithoutTheToken_getsIn() throws Exception {
+        var request = HttpRequest.newBuilder(uri("/admin/status")).build();
+
+        assertThat(client.send(request, HttpResponse.BodyHandlers.ofString()).statusCode())
+                .isEqualTo(401);
+    }
+
+    private HttpResponse<String> call(String method, String path, String body)
+            throws IOException, InterruptedException {
+        var request = HttpRequest.newBuilder(uri(path))
+                .header("Authorization", "Bearer secret")
+                .timeout(Duration.ofMinutes(1))
+                .method(method, HttpRequest.BodyPublishers.ofString(body))
+                .build();
+        return client.send(request, HttpResponse.BodyHandlers.ofString());
+    }
+
+    private URI uri(String path) {
+        return URI.create("http://127.0.0.1:" + binding.localAddress().getPort() + path);
+    }
+
+    private static String states(HttpResponse<String> response) throws IOException {
+        return String.join(" ", json(response).get("replicas").findValuesAsText("state"));
+    }
+
+    private static JsonNode json(HttpResponse<String> response) throws IOException {
+        return new ObjectMapper().readTree(response.body());
+    }
+
+    private record Controls(VirtualTime<?> time) implements ClockControl {
+        @Override
+        public void run(double speed) {
+            time.run(speed);
+        }
+
+        @Override
+        public void pause() {
+            time.pause();
+        }
+
+        @Override
+        public long step() {
+            return time.step();
+        }
+
+        @Override
+        public void advance(Duration duration) {
+            time.advance(duration);
+        }
+    }
+
+    private record Nobody() implements Cluster.Observer {
+        @Override
+        public void onEnded(RunRecord run) {}
+
+        @Override
+        public void onFailed(Throwable cause) {
+            throw new AssertionError(cause);
+        }
+    }
+}
