@@ -54,6 +54,40 @@ final class KvCacheManagerTest {
     }
 
     @Test
+    void resize_takesFreeBlocksAtOnceAndOthersWhenTheyAreReleased() {
+        admit(0, 48, 0);
+        admit(1, 0, 48);
+        kv.free(0, 0);
+
+        kv.resize(4);
+
+        // Three of ten usable blocks stay. Request 1 holds three, so all seven free ones are gone, cached ones
+        // included.
+        assertThat(kv.numFreeBlocks()).isZero();
+        assertThat(kv.usage()).isEqualTo(1);
+        assertThat(kv.blockHashes()).hasSize(3);
+        kv.resize(3);
+        kv.free(1, 0);
+
+        assertThat(kv.numFreeBlocks()).isEqualTo(2);
+        assertThat(kv.audit().isConserved()).isTrue();
+        kv.resize(Integer.MAX_VALUE);
+        assertThat(kv.numFreeBlocks()).isEqualTo(10);
+        assertThat(kv.usage()).isZero();
+        assertThat(kv.audit().isConserved()).isTrue();
+    }
+
+    @Test
+    void refusalOfASmallCache_endsWhenItGrows() {
+        kv.resize(3);
+        assertThat(kv.admit(request(0, tokens(0, 48)))).isInstanceOf(Admission.Refused.class);
+
+        kv.resize(4);
+
+        assertThat(kv.admit(request(0, tokens(0, 48)))).isEqualTo(new Admission.Admitted(0, 48));
+    }
+
+    @Test
     void lastToken_isComputedEvenIfAllBlocksAreCached() {
         admit(0, 48, 0);
 

@@ -41,6 +41,21 @@ final class PrefixIndexTest {
     }
 
     @Test
+    void growing_keepsWhatIsKnown() {
+        var index = new PrefixIndex(2);
+        index.apply(1, RoutingFixture.stored(0, 16));
+
+        // 64 replicas fit into one word of the bit sets, the 100th needs a second one.
+        index.growTo(101);
+        index.apply(100, RoutingFixture.stored(0, 8));
+
+        var overlaps = match(index, RoutingFixture.hashes(0, 16), 128);
+        assertThat(overlaps[0]).isZero();
+        assertThat(overlaps[1]).isEqualTo(4);
+        assertThat(overlaps[100]).isEqualTo(2);
+    }
+
+    @Test
     void copies_areNotCounted() {
         var index = new PrefixIndex(1);
         index.apply(0, RoutingFixture.stored(0, 4));

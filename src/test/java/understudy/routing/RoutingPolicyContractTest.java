@@ -51,6 +51,24 @@ final class RoutingPolicyContractTest {
         assertThat(counts).containsOnly(10);
     }
 
+    @ParameterizedTest
+    @MethodSource("policies")
+    void replicaThatIsNotReady_isNeverChosen(Supplier<RoutingPolicy> policies) {
+        var policy = policies.get();
+        var view = RoutingFixture.view(REPLICAS);
+        view.setReady(0, false);
+        view.setReady(3, false);
+        // The best cache and the least load are of no use where nobody takes requests.
+        policy.onKvEvents(0, RoutingFixture.stored(0, 20));
+        policy.onKvEvents(4, RoutingFixture.stored(0, 8));
+
+        for (int i = 0; i < 50; i++) {
+            int chosen = policy.choose(RoutingFixture.request(i, 0, 20), view);
+            assertThat(chosen).isIn(1, 2, 4);
+            view.onDispatched(chosen);
+        }
+    }
+
     /** Random requests, of which some end, and random KV events. */
     private static List<Integer> history(RoutingPolicy policy) {
         var random = new Random(9);
