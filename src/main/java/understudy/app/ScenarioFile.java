@@ -67,7 +67,7 @@ final class ScenarioFile {
     /** Returns settings that a program gives, merged with the defaults alone; their keys are all known. */
     Config load(Config settings) {
         knownKeys.check(settings);
-        return settings.withFallback(reference).resolve();
+        return settings.withFallback(REFERENCE).resolve();
     }
 
     /** Returns a merged scenario as HOCON. */

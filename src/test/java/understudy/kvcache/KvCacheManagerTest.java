@@ -84,7 +84,7 @@ final class KvCacheManagerTest {
 
         kv.resize(4);
 
-        assertThat(kv.admit(request(0, tokens(0, 48)))).isEqualTo(new Admission.Admitted(0, 48));
+        assertThat(kv.admit(request(0, tokens(0, 48)))).isEqualTo(admitted(0, 48));
     }
 
     @Test
