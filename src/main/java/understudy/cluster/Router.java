@@ -132,33 +132,42 @@ public final class Router extends AbstractBehavior<Router.Command> {
 
     private Behavior<Command> onSubmit(Submit submit) {
         numSubmitted++;
-        dispatch(submit.request, submit.replyTo, submit.isStreaming, submit.fault);
+        if (hasReplica(submit.request, submit.replyTo)) {
+            int chosen = choose(submit.request);
+            var fault = submit.fault.plus(faults.next(chosen));
+            dispatch(new Replica.Submit(submit.request, submit.replyTo, submit.isStreaming, fault), chosen);
+        }
         return this;
     }
 
+    /** What was to go wrong with the request goes wrong still, and nothing else. */
     private Behavior<Command> onReroute(Reroute reroute) {
         var submit = reroute.submit;
-        dispatch(submit.request(), submit.replyTo(), submit.isStreaming(), submit.fault());
+        if (hasReplica(submit.request(), submit.replyTo())) {
+            dispatch(submit, choose(submit.request()));
+        }
         return this;
     }
 
-    private void dispatch(
-            Request request, ActorRef<? super RequestEvent> replyTo, boolean isStreaming, RequestFault ownFault) {
+    private boolean hasReplica(Request request, ActorRef<? super RequestEvent> replyTo) {
         if (view.numReady() == 0) {
             fail(request, replyTo, RequestEvent.FailureCause.NO_REPLICA, "no replica takes requests");
-            return;
+            return false;
         }
-        int chosen = choose(request);
-        var fault = ownFault.plus(faults.next(chosen));
-        if (fault.fails()) {
-            fail(request, replyTo, RequestEvent.FailureCause.INJECTED_ERROR, "this error was asked for");
+        return true;
+    }
+
+    private void dispatch(Replica.Submit submit, int chosen) {
+        if (submit.fault().fails()) {
+            var cause = RequestEvent.FailureCause.INJECTED_ERROR;
+            fail(submit.request(), submit.replyTo(), cause, "this error was asked for");
             return;
         }
         view.onDispatched(chosen);
-        if (isStreaming) {
-            replyTo.tell(new RequestEvent.Admitted(request.id(), chosen));
+        if (submit.isStreaming()) {
+            submit.replyTo().tell(new RequestEvent.Admitted(submit.request().id(), chosen));
         }
-        replicas.get(chosen).tell(new Replica.Submit(request, replyTo, isStreaming, fault));
+        replicas.get(chosen).tell(submit);
     }
 
     /** Asks the policy; one that does not look at who is ready is put right. */

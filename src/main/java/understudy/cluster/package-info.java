@@ -6,7 +6,7 @@
  *        ^                   ^    ^               |  ^ <-Reserved/Admission---|  |
  *        |                   |    +-ReplicaLoad---+  +--StepDone-- VirtualGpu    |
  *        |                   +------------KvEvents-------------------------------+
- *        +--Admitted / Tokens / Finished / Rejected-- (RequestEvent)
+ *        +--Admitted / Tokens / Finished / Rejected / Failed-- (RequestEvent)
  * }</pre>
  *
  * <p>Start with {@link understudy.cluster.Cluster}, then {@link understudy.cluster.Replica}. Actors keep references, call one
