@@ -203,6 +203,22 @@ final class BadInputTest {
         assertThat(run.err).contains(message).hasLineCount(1);
     }
 
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "endpoint=ipc:///tmp/x       | has no port to count up from for replica 1",
+                "replay-endpoint=tcp://*:65535 | leaves no port for replica 1",
+                "format=cbor                 | must be one of map, array",
+                "hwm=0                       | must be from 1 to 2147483647",
+            })
+    void badKvEventSetting_isOneLine(String setting, String message) {
+        var run = call("run", small, "--dry-run", "--set", "kv-cache.kv-events." + setting);
+
+        assertThat(run.exitCode).isEqualTo(2);
+        assertThat(run.err).contains(message).hasLineCount(1);
+    }
+
     private String write(String name, String text) throws IOException {
         return Files.writeString(directory.resolve(name), text).toString();
     }
