@@ -260,6 +260,29 @@ final class FaultsInVirtualTimeTest {
 
     @Test
     void everythingAtOnce_losesNoRequestAndRepeats() {
+        planEverything();
+        var first = cluster.run(busy());
+        cluster.routing = new RoundRobin();
+        var second = cluster.run(busy());
+
+        assertThat(first.requests().size()).isEqualTo(600);
+        assertThat(RunReport.of(first).numFailed()).isPositive();
+        assertThat(RunReport.of(first).numCompleted()).isGreaterThan(300);
+        assertThat(Invariants.check(first)).isEmpty();
+        assertThat(describe(second).equals(describe(first))).isTrue();
+    }
+
+    @Test
+    void pacedRun_breaksAsAJumpingOne() {
+        planEverything();
+        var jumping = cluster.run(busy());
+        cluster.routing = new RoundRobin();
+        var paced = cluster.run(busy(), 20);
+
+        assertThat(describe(paced).equals(describe(jumping))).isTrue();
+    }
+
+    private void planEverything() {
         cluster.numReplicas = 3;
         cluster.isAsync = true;
         cluster.numBlocks = 200;
@@ -279,15 +302,6 @@ final class FaultsInVirtualTimeTest {
                 at(400, new Fault.Restart(1)),
                 at(500, new Fault.Remove(0)),
                 at(600, new Fault.Restart(2)));
-        var first = cluster.run(busy());
-        cluster.routing = new RoundRobin();
-        var second = cluster.run(busy());
-
-        assertThat(first.requests().size()).isEqualTo(600);
-        assertThat(RunReport.of(first).numFailed()).isPositive();
-        assertThat(RunReport.of(first).numCompleted()).isGreaterThan(300);
-        assertThat(Invariants.check(first)).isEmpty();
-        assertThat(describe(second).equals(describe(first))).isTrue();
     }
 
     /** 600 requests in 900 ms. */
