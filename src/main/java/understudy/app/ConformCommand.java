@@ -18,10 +18,7 @@ import understudy.workload.TraceException;
 @Command(
         name = "conform",
         mixinStandardHelpOptions = true,
-        description = {
-            "Replays recorded decisions of the real vLLM V1 scheduler and compares every step: who is scheduled with how",
-            "many tokens, who is preempted, which blocks each request holds, how many are free."
-        },
+        description = "Replays recorded decisions of the real vLLM V1 scheduler and compares every step.",
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {"0:every step is identical", "1:something differs", "2:bad input"},
         footer = {

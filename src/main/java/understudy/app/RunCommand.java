@@ -1,7 +1,6 @@
 package understudy.app;
 
 import com.typesafe.config.Config;
-import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -17,15 +16,6 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
-import understudy.report.ConsoleReport;
-import understudy.report.Fidelity;
-import understudy.report.Invariants;
-import understudy.report.JsonReport;
-import understudy.report.Outcome;
-import understudy.report.RequestLog;
-import understudy.report.RunRecord;
-import understudy.report.RunReport;
-import understudy.report.StreamingReport;
 import understudy.workload.Workload;
 
 /** Runs a scenario and reports. */
@@ -51,9 +41,6 @@ import understudy.workload.Workload;
         })
 final class RunCommand implements Callable<Integer> {
     private static final long PROGRESS_MILLIS = 100;
-    private static final String STDOUT = "-";
-    private static final int INVARIANT_BROKEN = 1;
-    private static final int NOT_WRITTEN = 2;
     private static final int INTERRUPTED = 130;
 
     @Spec
@@ -99,38 +86,39 @@ final class RunCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        var files = ReportFiles.checked(STDOUT.equals(jsonFile) ? null : jsonFile, outDirectory);
+        var output = RunOutput.checked(command.commandLine(), jsonFile, outDirectory);
         if (dryRun) {
-            return dryRun(load());
+            return output.print(dryRun(load()));
         }
         if (explainedBatch != null) {
-            return print(StepExplanation.table(Scenario.read(load()).latency().model(), explainedBatch));
+            return output.print(
+                    StepExplanation.table(Scenario.read(load()).latency().model(), explainedBatch));
         }
         // The actor system comes up while the scenario is read; that saves a good part of a short run's time.
         var starting = CompletableFuture.supplyAsync(Emulation::new);
         try {
             var config = load();
             if (MeasuredCells.isOne(config)) {
-                return runCells(new MeasuredCells(config), files);
+                return output.report(new MeasuredCells(config));
             }
             var checked = checked(config);
-            checked.scenario.warnings().forEach(this::warn);
+            checked.scenario.warnings().forEach(output::warn);
             try (checked.workload) {
-                return run(starting.join(), checked, files);
+                return run(starting.join(), checked, output);
             }
         } finally {
             starting.join().close();
         }
     }
 
-    private int dryRun(Config config) {
+    private static String dryRun(Config config) {
         if (MeasuredCells.isOne(config)) {
             new MeasuredCells(config).check();
-            return print(ScenarioFile.render(config));
+            return ScenarioFile.render(config);
         }
         var checked = checked(config);
         checked.workload.close();
-        return print(reasons(checked) + ScenarioFile.render(checked.scenario.resolve(config)));
+        return reasons(checked) + ScenarioFile.render(checked.scenario.resolve(config));
     }
 
     /** A scenario that was found to be right, and its workload, open. */
@@ -169,7 +157,7 @@ final class RunCommand implements Callable<Integer> {
         return flags;
     }
 
-    private int run(Emulation emulation, Checked checked, ReportFiles files) throws Exception {
+    private static int run(Emulation emulation, Checked checked, RunOutput output) throws Exception {
         var scenario = checked.scenario;
         var bar = new ProgressBar(System.err, ProgressBar.isStderrTerminal(), checked.workload.total());
         var onInterrupt = new BreakOff(emulation);
@@ -177,22 +165,11 @@ final class RunCommand implements Callable<Integer> {
             emulation.start(scenario.clusterSpec(checked.workload), scenario.speed());
             LoggerFactory.getLogger(RunCommand.class).info("the run has started");
             var result = await(emulation, bar);
-            warnOfRejections(result.run(), scenario);
-            int exitCode = report(result, scenario, files);
+            int exitCode = output.report(result, scenario);
             return result.run().isPartial() ? INTERRUPTED : exitCode;
         } finally {
             onInterrupt.close();
         }
-    }
-
-    private int runCells(MeasuredCells cells, ReportFiles files) throws Exception {
-        if (outDirectory != null) {
-            throw new ScenarioException(
-                    "--out does not go with workload.kind = " + MeasuredCells.KIND + "; use --json");
-        }
-        cells.run();
-        files.writeJson(cells.json());
-        return print(STDOUT.equals(jsonFile) ? cells.json() : cells.text());
     }
 
     private static Emulation.Result await(Emulation emulation, ProgressBar bar) throws Exception {
@@ -213,66 +190,5 @@ final class RunCommand implements Callable<Integer> {
 
     private static Exception failure(ExecutionException failure) {
         return failure.getCause() instanceof RuntimeException cause ? cause : failure;
-    }
-
-    private void warnOfRejections(RunRecord run, Scenario scenario) {
-        long numRejected = run.requests().count(Outcome.REJECTED);
-        if (numRejected > 0) {
-            warn("warning: " + numRejected + " requests were rejected; prompt and answer together may have "
-                    + scenario.engine().scheduler().maxModelLen() + " tokens (engine.max-model-len)");
-        }
-    }
-
-    private void warn(String line) {
-        var err = command.commandLine().getErr();
-        err.println(line);
-        err.flush();
-    }
-
-    private int report(Emulation.Result result, Scenario scenario, ReportFiles files) {
-        var broken = Invariants.check(result.run());
-        if (!broken.isEmpty()) {
-            broken.forEach(law -> warn("invariant broken: " + law));
-            return INVARIANT_BROKEN;
-        }
-        var report = RunReport.of(result.run());
-        String json = JsonReport.write(report, result.run().requests(), result.host());
-        int written = write(files, json, result.run().requests());
-        if (STDOUT.equals(jsonFile)) {
-            return Math.max(written, print(json));
-        }
-        return Math.max(written, print(consoleReport(report, result, scenario)));
-    }
-
-    private static String consoleReport(RunReport report, Emulation.Result result, Scenario scenario) {
-        String text = ConsoleReport.write(report, result.host());
-        if (scenario.engine().kind() == EngineKind.ROSEINFER) {
-            text += "\n" + StreamingReport.write(report, result.run().requests());
-        }
-        return text
-                + MeasuredRun.compare(scenario.workload(), report)
-                        .map(Fidelity::table)
-                        .orElse("");
-    }
-
-    /** What cannot be written any more, though there was a place before the run, does not cost the rest of the report. */
-    private int write(ReportFiles files, String json, RequestLog requests) {
-        try {
-            files.write(json, requests);
-            return 0;
-        } catch (IOException e) {
-            warn("the report cannot be written: " + e);
-            return NOT_WRITTEN;
-        }
-    }
-
-    private int print(String text) {
-        var out = command.commandLine().getOut();
-        out.print(text);
-        if (out.checkError()) {
-            warn("stdout cannot be written");
-            return NOT_WRITTEN;
-        }
-        return 0;
     }
 }

@@ -1,0 +1,110 @@
+package understudy.app;
+
+import java.io.IOException;
+import java.util.concurrent.ExecutionException;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import understudy.report.ConsoleReport;
+import understudy.report.Fidelity;
+import understudy.report.Invariants;
+import understudy.report.JsonReport;
+import understudy.report.Outcome;
+import understudy.report.RequestLog;
+import understudy.report.RunRecord;
+import understudy.report.RunReport;
+import understudy.report.StreamingReport;
+
+/**
+ * Where a run's results go: stdout, and files; warnings go to stderr. Methods return the exit code that follows.
+ *
+ * @param commandLine owns stdout and stderr
+ * @param isJsonOnStdout whether the report goes to stdout as JSON, and nothing else does
+ * @param files what else is to be written
+ */
+record RunOutput(CommandLine commandLine, boolean isJsonOnStdout, ReportFiles files) {
+    private static final String STDOUT = "-";
+    private static final int INVARIANT_BROKEN = 1;
+    private static final int NOT_WRITTEN = 2;
+
+    /**
+     * Checks that everything can be written.
+     *
+     * @param json file, or {@code -} for stdout
+     * @param directory for a set of files
+     */
+    static RunOutput checked(CommandLine commandLine, @Nullable String json, @Nullable String directory) {
+        boolean isOnStdout = STDOUT.equals(json);
+        return new RunOutput(commandLine, isOnStdout, ReportFiles.checked(isOnStdout ? null : json, directory));
+    }
+
+    /** Reports what a run has left, if it has kept all laws. */
+    int report(Emulation.Result result, Scenario scenario) {
+        warnOfRejections(result.run(), scenario);
+        var broken = Invariants.check(result.run());
+        if (!broken.isEmpty()) {
+            broken.forEach(law -> warn("invariant broken: " + law));
+            return INVARIANT_BROKEN;
+        }
+        var report = RunReport.of(result.run());
+        String json = JsonReport.write(report, result.run().requests(), result.host());
+        int written = write(json, result.run().requests());
+        return Math.max(written, print(isJsonOnStdout ? json : forConsole(report, result, scenario)));
+    }
+
+    /** Runs a table of measured cells, and reports on it. */
+    int report(MeasuredCells cells) throws InterruptedException, ExecutionException, IOException {
+        if (files.directory() != null) {
+            throw new ScenarioException(
+                    "--out does not go with workload.kind = " + MeasuredCells.KIND + "; use --json");
+        }
+        cells.run();
+        files.writeJson(cells.json());
+        return print(isJsonOnStdout ? cells.json() : cells.text());
+    }
+
+    int print(String text) {
+        var out = commandLine.getOut();
+        out.print(text);
+        if (out.checkError()) {
+            warn("stdout cannot be written");
+            return NOT_WRITTEN;
+        }
+        return 0;
+    }
+
+    void warn(String line) {
+        var err = commandLine.getErr();
+        err.println(line);
+        err.flush();
+    }
+
+    private void warnOfRejections(RunRecord run, Scenario scenario) {
+        long numRejected = run.requests().count(Outcome.REJECTED);
+        if (numRejected > 0) {
+            warn("warning: " + numRejected + " requests were rejected; prompt and answer together may have "
+                    + scenario.engine().limits().maxModelLen() + " tokens (engine.max-model-len)");
+        }
+    }
+
+    private static String forConsole(RunReport report, Emulation.Result result, Scenario scenario) {
+        String text = ConsoleReport.write(report, result.host());
+        if (scenario.engine().kind() == EngineKind.ROSEINFER) {
+            text += "\n" + StreamingReport.write(report, result.run().requests());
+        }
+        return text
+                + MeasuredRun.compare(scenario.workload(), report)
+                        .map(Fidelity::table)
+                        .orElse("");
+    }
+
+    /** What cannot be written any more, though there was a place before the run, does not cost the rest of the report. */
+    private int write(String json, RequestLog requests) {
+        try {
+            files.write(json, requests);
+            return 0;
+        } catch (IOException e) {
+            warn("the report cannot be written: " + e);
+            return NOT_WRITTEN;
+        }
+    }
+}
