@@ -1,12 +1,7 @@
 package understudy.kvcache;
 
-import it.unimi.dsi.fastutil.ints.IntImmutableList;
-import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.longs.LongImmutableList;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The KV memory of vLLM V1 ({@code kv_cache_manager.py}), for one group of full-attention layers.
@@ -14,28 +9,18 @@ import org.jspecify.annotations.Nullable;
  * <p>Blocks are put into the prefix table when they are allocated, before the model has run, so a later request of the same
  * step can hit them, unless {@link KvCacheConfig#sharesWithinStep} says otherwise.
  */
-public final class KvCacheManager implements KvMemory {
+public final class KvCacheManager extends PooledMemory<KvSequence> {
     private static final Admission.Refused REFUSED = new Admission.Refused();
 
-    private final KvCacheConfig config;
-    private final int blockSize;
-    private final KvEventLog events;
-    private final BlockPool pool;
     private final int numTokensToRecompute;
     private final boolean cachesGenerated;
     private final RefusalMemory refusal = new RefusalMemory();
-    private @Nullable KvSequence[] sequences = new @Nullable KvSequence[64];
     private int[] hits = new int[64];
     private int numHits;
-    private PrefixCacheStats stats = PrefixCacheStats.NONE;
-    private long numStoredByPlans;
 
     /** Creates an empty cache. */
     public KvCacheManager(KvCacheConfig config) {
-        this.config = config;
-        blockSize = config.blockSize();
-        events = new KvEventLog(config.recordsEvents());
-        pool = new BlockPool(config, events);
+        super(config, new KvEventLog(config.recordsEvents()));
         numTokensToRecompute = config.prefixes().fullHit() == FullHit.RECOMPUTE_LAST_TOKEN ? 1 : 0;
         cachesGenerated = config.prefixes().cachesGeneratedBlocks();
     }
@@ -53,9 +38,7 @@ public final class KvCacheManager implements KvMemory {
             return REFUSED;
         }
         attach(sequence, numComputedAfter, request.numTokens());
-        if (config.enablePrefixCaching()) {
-            stats = stats.plus(request.isResumed(), request.numTokens(), numHitTokens);
-        }
+        count(request, request.numTokens(), numHitTokens);
         return new Admission.Admitted(numHitTokens, scheduled, events(request, numHitTokens));
     }
 
@@ -98,25 +81,9 @@ public final class KvCacheManager implements KvMemory {
     }
 
     @Override
-    public void release(int handle, long lastStep) {
-        var sequence = handle < sequences.length ? sequences[handle] : null;
-        if (sequence != null) {
-            sequence.releaseTo(pool, lastStep);
-        }
-    }
-
-    @Override
     public void free(int handle, long lastStep) {
-        release(handle, lastStep);
+        super.free(handle, lastStep);
         refusal.forget(handle);
-        if (handle < sequences.length) {
-            sequences[handle] = null;
-        }
-    }
-
-    @Override
-    public boolean resetPrefixCache() {
-        return pool.reset();
     }
 
     @Override
@@ -124,67 +91,16 @@ public final class KvCacheManager implements KvMemory {
         pool.resize(Math.min(numGpuBlocks, pool.numGpuBlocks()));
     }
 
-    @Override
-    public List<KvEvent> drainEvents() {
-        return events.drain();
-    }
-
     /** Returns the number of blocks that nobody references. */
     public int numFreeBlocks() {
         return pool.numFree();
     }
 
-    @Override
-    public double usage() {
-        return 1 - (double) pool.numFree() / (pool.numBlocks() - 1);
-    }
-
-    @Override
-    public PrefixCacheStats stats() {
-        return stats;
-    }
-
-    @Override
-    public KvSnapshot snapshot(IntList handles) {
-        var tables = new ArrayList<IntList>(handles.size());
-        for (int i = 0; i < handles.size(); i++) {
-            tables.add(new IntImmutableList(known(handles.getInt(i)).blockTable()));
-        }
-        return new KvSnapshot(tables, pool.numFree(), numStoredByPlans, pool.numEvicted());
-    }
-
-    @Override
-    public int[] freeOrder() {
-        return pool.freeOrder();
-    }
-
-    @Override
-    public long[] blockHashes() {
-        return pool.prefixTable().hashes();
-    }
-
-    @Override
-    public KvCacheAudit audit() {
-        return KvCacheAudit.of(pool, sequences);
-    }
-
     private KvSequence sequenceOf(PrefixLookup request) {
-        int handle = request.handle();
-        if (handle >= sequences.length) {
-            sequences = Arrays.copyOf(sequences, Math.max(handle + 1, sequences.length * 2));
-        }
-        var sequence = sequences[handle];
+        var sequence = find(request.handle());
         if (sequence == null) {
             sequence = new KvSequence(request.prompt(), request.output(), config.hasher());
-            sequences[handle] = sequence;
-        }
-        return sequence;
-    }
-
-    private KvSequence known(int handle) {
-        var sequence = handle < sequences.length ? sequences[handle] : null;
-        if (sequence == null) {
-            throw new IllegalArgumentException("no request with handle " + handle);
+            register(request.handle(), sequence);
         }
         return sequence;
     }
@@ -274,7 +190,7 @@ public final class KvCacheManager implements KvMemory {
     /** Caches, while a step is planned, what it is going to compute. */
     private void cacheAhead(KvSequence sequence, int numTokens) {
         if (config.sharesWithinStep()) {
-            numStoredByPlans += cache(sequence, numTokens);
+            countStoredByPlan(cache(sequence, numTokens));
         }
     }
 
@@ -323,9 +239,5 @@ public final class KvCacheManager implements KvMemory {
         }
         long parentHash = first > 0 ? sequence.hashOf(first - 1) : 0;
         events.stored(sequence.stored(new LongImmutableList(hashes), parentHash, first));
-    }
-
-    private int blocksFor(int numTokens) {
-        return (Math.min(numTokens, config.maxModelLen()) + blockSize - 1) / blockSize;
     }
 }

@@ -1,11 +1,6 @@
 package understudy.kvcache;
 
-import it.unimi.dsi.fastutil.ints.IntImmutableList;
-import it.unimi.dsi.fastutil.ints.IntList;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The KV memory of an engine that caches whole prompts with their last logits, as roseinfer does ({@code PrefixCache} and
@@ -18,22 +13,14 @@ import org.jspecify.annotations.Nullable;
  * request is admitted only if its longest answer will find room, where roseinfer fails in the middle of an answer; blocks
  * that running requests may still ask for are not given to others.
  */
-final class PromptKvCache implements KvMemory {
+final class PromptKvCache extends PooledMemory<PromptSequence> {
     private static final Admission.Refused REFUSED = new Admission.Refused();
 
-    private final KvCacheConfig config;
-    private final int blockSize;
-    private final BlockPool pool;
-    private @Nullable PromptSequence[] sequences = new @Nullable PromptSequence[64];
-    private PrefixCacheStats stats = PrefixCacheStats.NONE;
-    private long numStoredByPlans;
     private int numOwedBlocks;
 
     /** Creates an empty memory. It records no events, whatever the settings say: blocks alone mean nothing here. */
     PromptKvCache(KvCacheConfig config) {
-        this.config = config;
-        blockSize = config.blockSize();
-        pool = new BlockPool(config, new KvEventLog(false));
+        super(config, new KvEventLog(false));
     }
 
     @Override
@@ -56,9 +43,7 @@ final class PromptKvCache implements KvMemory {
         } else {
             allocate(sequence);
         }
-        if (config.enablePrefixCaching()) {
-            stats = stats.plus(request.isResumed(), numPromptTokens, numCached);
-        }
+        count(request, numPromptTokens, numCached);
         return new Admission.Admitted(numCached, numPromptTokens - numCached, events(request.lookup(), numCached));
     }
 
@@ -113,64 +98,12 @@ final class PromptKvCache implements KvMemory {
 
     @Override
     public void release(int handle, long lastStep) {
-        var sequence = handle < sequences.length ? sequences[handle] : null;
+        var sequence = find(handle);
         if (sequence != null) {
             numOwedBlocks -= sequence.numOwedBlocks();
             sequence.setNumOwedBlocks(0);
-            sequence.releaseTo(pool, lastStep);
         }
-    }
-
-    @Override
-    public void free(int handle, long lastStep) {
-        release(handle, lastStep);
-        if (handle < sequences.length) {
-            sequences[handle] = null;
-        }
-    }
-
-    @Override
-    public boolean resetPrefixCache() {
-        return pool.reset();
-    }
-
-    @Override
-    public List<KvEvent> drainEvents() {
-        return List.of();
-    }
-
-    @Override
-    public double usage() {
-        return 1 - (double) pool.numFree() / (pool.numBlocks() - 1);
-    }
-
-    @Override
-    public PrefixCacheStats stats() {
-        return stats;
-    }
-
-    @Override
-    public KvSnapshot snapshot(IntList handles) {
-        var tables = new ArrayList<IntList>(handles.size());
-        for (int i = 0; i < handles.size(); i++) {
-            tables.add(new IntImmutableList(known(handles.getInt(i)).blockTable()));
-        }
-        return new KvSnapshot(tables, pool.numFree(), numStoredByPlans, pool.numEvicted());
-    }
-
-    @Override
-    public int[] freeOrder() {
-        return pool.freeOrder();
-    }
-
-    @Override
-    public long[] blockHashes() {
-        return pool.prefixTable().hashes();
-    }
-
-    @Override
-    public KvCacheAudit audit() {
-        return KvCacheAudit.of(pool, sequences);
+        super.release(handle, lastStep);
     }
 
     private boolean mayRead(PrefixLookup lookup) {
@@ -214,7 +147,7 @@ final class PromptKvCache implements KvMemory {
         }
         if (config.sharesWithinStep()) {
             cache(sequence);
-            numStoredByPlans += sequence.numCachedBlocks();
+            countStoredByPlan(sequence.numCachedBlocks());
         }
     }
 
@@ -232,24 +165,5 @@ final class PromptKvCache implements KvMemory {
         sequence.setNumOwedBlocks(sequence.numOwedBlocks() - 1);
         numOwedBlocks--;
         return pool.take();
-    }
-
-    private void register(int handle, PromptSequence sequence) {
-        if (handle >= sequences.length) {
-            sequences = Arrays.copyOf(sequences, Math.max(handle + 1, sequences.length * 2));
-        }
-        sequences[handle] = sequence;
-    }
-
-    private PromptSequence known(int handle) {
-        var sequence = handle < sequences.length ? sequences[handle] : null;
-        if (sequence == null) {
-            throw new IllegalArgumentException("no request with handle " + handle);
-        }
-        return sequence;
-    }
-
-    private int blocksFor(int numTokens) {
-        return (Math.min(numTokens, config.maxModelLen()) + blockSize - 1) / blockSize;
     }
 }
