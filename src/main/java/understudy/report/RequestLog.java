@@ -8,7 +8,7 @@ import it.unimi.dsi.fastutil.objects.ObjectArrayList;
 import understudy.kvcache.PrefixCacheEvents;
 import understudy.kvcache.SessionTurn;
 
-/** The requests that have ended, in the order in which they did; 88 bytes each, unless token times are kept. */
+/** The requests that have ended, in the order in which they did; 92 bytes each, unless token times are kept. */
 public final class RequestLog {
     private final boolean keepsTokenTimes;
     private final LongArrayList requestIds = new LongArrayList();

@@ -50,6 +50,37 @@ final class EngineCoreTest {
     }
 
     @Test
+    void withNothingMoreToPlan_itWaitsForTheResult_asVllmsLoopDoes() {
+        var core = core(true);
+        core.add(EngineFixture.request(0, EngineFixture.filled(10, 1), 1, 0, OutputScript.ENDLESS), 0);
+        plan(core);
+
+        // The step in flight brings the only token, so that there is nothing to plan, although there is room for a
+        // step.
+        assertThat(core.canPlan()).isTrue();
+        plan(core);
+        core.add(request(1), 0);
+        assertThat(core.canPlan()).as("the loop waits for the result").isFalse();
+
+        core.update(1);
+        assertThat(core.canPlan()).isTrue();
+    }
+
+    @Test
+    void withoutRequests_itWaitsForTheResultToo() {
+        var core = core(true);
+        core.add(request(0), 0);
+        plan(core);
+        core.planner().abort(0);
+
+        assertThat(core.beginPlan(0)).as("nothing to plan").isFalse();
+        core.add(request(1), 0);
+        assertThat(core.canPlan()).isFalse();
+        core.update(1);
+        assertThat(core.beginPlan(1)).isTrue();
+    }
+
+    @Test
     void idleDeviceWithWork_isADefect() {
         var core = core(false);
         core.add(request(0), 0);
