@@ -2,6 +2,7 @@ package understudy.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -14,6 +15,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 final class ScenarioFileTest {
+    private static final Path DATA = Path.of("../shared/data");
+
     private static final String KEY = "kv-cache.block-size";
 
     @TempDir
@@ -101,7 +104,10 @@ final class ScenarioFileTest {
 
     @ParameterizedTest
     @MethodSource("scenarios")
-    void shippedScenario_isRight(Path file) {
+    void shippedScenario_isRight(Path file) throws IOException {
+        boolean needsData = Files.readString(file).contains("= ../shared/")
+                || Files.readString(file).contains("\"../shared/");
+        assumeTrue(!needsData || Files.isDirectory(DATA), "skipped: the measurements are not at " + DATA);
         var config = new ScenarioFile(Map.of()).load(file.toString(), Map.of());
         var scenario = Scenario.read(config);
 
