@@ -3,11 +3,9 @@ package understudy.app;
 import com.typesafe.config.Config;
 import java.util.Map;
 import java.util.Optional;
-import org.apache.pekko.actor.typed.ActorRef;
-import org.jspecify.annotations.Nullable;
 import understudy.api.KvEventSettings;
+import understudy.cluster.ClusterListeners;
 import understudy.cluster.ClusterSpec;
-import understudy.cluster.KvEventFeed;
 
 /**
  * A scenario for programs that run a cluster inside themselves, and send the requests. Neither environment variables nor the
@@ -29,9 +27,13 @@ public final class EmbeddedScenario {
         return new EmbeddedScenario(Scenario.read(new ScenarioFile(Map.of()).load(settings)));
     }
 
-    /** Returns the cluster to build; {@code kvEventFeed} hears of KV events, if it is not null and there are any. */
-    public ClusterSpec clusterSpec(@Nullable ActorRef<? super KvEventFeed> kvEventFeed) {
-        return scenario.clusterSpec(null, kvEventFeed);
+    /**
+     * Returns the cluster to build.
+     *
+     * @param listeners who hears of it outside of the cluster
+     */
+    public ClusterSpec clusterSpec(ClusterListeners listeners) {
+        return scenario.clusterSpec(null, listeners, true);
     }
 
     /** Returns how KV events are to be published, or empty if they are not. */

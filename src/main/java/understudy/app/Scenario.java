@@ -4,11 +4,10 @@ import com.typesafe.config.Config;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
-import org.apache.pekko.actor.typed.ActorRef;
 import org.jspecify.annotations.Nullable;
 import understudy.api.KvEventSettings;
+import understudy.cluster.ClusterListeners;
 import understudy.cluster.ClusterSpec;
-import understudy.cluster.KvEventFeed;
 import understudy.cluster.ReplicaSpec;
 import understudy.latency.ProfiledLatency;
 import understudy.workload.FaultPlan;
@@ -104,16 +103,17 @@ record Scenario(
 
     /** Returns the cluster to build for a workload. */
     ClusterSpec clusterSpec(Workload openWorkload) {
-        return clusterSpec(openWorkload, null);
+        return clusterSpec(openWorkload, ClusterListeners.NONE, true);
     }
 
     /**
      * Returns the cluster to build.
      *
      * @param openWorkload null if requests come from outside
-     * @param kvEventFeed hears of KV events outside of the cluster, or null
+     * @param listeners who hears of it outside of the cluster
+     * @param keepsRecords whether a record of every request is kept for the report
      */
-    ClusterSpec clusterSpec(@Nullable Workload openWorkload, @Nullable ActorRef<? super KvEventFeed> kvEventFeed) {
+    ClusterSpec clusterSpec(@Nullable Workload openWorkload, ClusterListeners listeners, boolean keepsRecords) {
         var replicas = IntStream.range(0, numReplicas)
                 .mapToObj(replica -> new ReplicaSpec(
                         engine.scheduler(),
@@ -133,6 +133,7 @@ record Scenario(
                 router.kvEventDelay(),
                 openWorkload,
                 faults,
-                kvEventFeed);
+                listeners,
+                keepsRecords);
     }
 }

@@ -2,7 +2,9 @@ package understudy.cluster;
 
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
+import org.jspecify.annotations.Nullable;
 import understudy.engine.EngineCore;
+import understudy.engine.EngineRequest;
 import understudy.engine.Request;
 import understudy.engine.StepResult;
 
@@ -41,7 +43,8 @@ final class BrokenAnswers {
         for (long id : clients.requestIds()) {
             var request = clients.request(id);
             var progress = engine.planner().find(id);
-            if (reroutes && (progress == null || progress.numOutputTokens() == 0)) {
+            boolean hasToken = progress != null && progress.numOutputTokens() > 0;
+            if (reroutes && !hasToken && !clients.isPinned(id)) {
                 router.tell(new Router.Reroute(clients.withdraw(request)));
             } else {
                 clients.fail(request, progress, RequestEvent.FailureCause.CRASH, "the replica has crashed", atNanos);
@@ -60,13 +63,31 @@ final class BrokenAnswers {
         }
     }
 
+    /** Ends a request because its sender has given it up; returns whether it was here. */
+    boolean abort(long requestId, long atNanos) {
+        if (!clients.contains(requestId)) {
+            return false;
+        }
+        var request = clients.request(requestId);
+        var progress = takeOut(request);
+        clients.abort(request, progress, atNanos);
+        return true;
+    }
+
     private void breakOff(Request request, RequestEvent.FailureCause cause, String reason, long atNanos) {
+        var progress = takeOut(request);
+        clients.fail(request, progress, cause, reason, atNanos);
+    }
+
+    /** Takes a request away from the engine, and returns how far it has come; null if it had not reached the queue. */
+    private @Nullable EngineRequest takeOut(Request request) {
         // It may still be on its way to the waiting queue.
         timers.cancel(request.id());
         var progress = engine.planner().abort(request.id());
-        clients.fail(request, progress, cause, reason, atNanos);
         if (progress != null) {
+            // At once, since the next request in the queue may get the same handle.
             kvCache.tell(new KvBlockManager.Free(progress.handle(), progress.lastStep()));
         }
+        return progress;
     }
 }

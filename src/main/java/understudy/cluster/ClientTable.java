@@ -11,6 +11,7 @@ import java.util.Objects;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.EngineRequest;
+import understudy.engine.FinishReason;
 import understudy.engine.Request;
 import understudy.report.ReplicaCounters;
 import understudy.report.RequestRecord;
@@ -55,6 +56,10 @@ final class ClientTable {
         count(client, 1);
     }
 
+    boolean contains(long requestId) {
+        return byRequest.containsKey(requestId);
+    }
+
     int size() {
         return byRequest.size();
     }
@@ -68,6 +73,11 @@ final class ClientTable {
 
     Request request(long requestId) {
         return clientOf(requestId).submit.request();
+    }
+
+    /** Returns whether no other replica may serve a request. */
+    boolean isPinned(long requestId) {
+        return clientOf(requestId).submit.isPinned();
     }
 
     /** Tells streaming senders of their tokens. Costs nothing when nobody streams and no times are kept. */
@@ -107,16 +117,35 @@ final class ClientTable {
         var records = new ArrayList<RequestRecord>(finished.size());
         for (var request : finished) {
             var client = remove(request.request());
-            client.replyTo()
-                    .tell(new RequestEvent.Finished(
-                            request.request().id(),
-                            Objects.requireNonNull(request.finishReason()),
-                            request.numCachedTokens(),
-                            request.numOutputTokens(),
-                            request.lastTokenNanos()));
+            client.replyTo().tell(finished(request, request.lastTokenNanos()));
             records.add(RequestRecord.completed(request, replicaIndex, client.tokenNanos));
         }
         return records;
+    }
+
+    private RequestEvent.Finished finished(EngineRequest request, long atNanos) {
+        return new RequestEvent.Finished(
+                request.request().id(),
+                Objects.requireNonNull(request.finishReason()),
+                request.numCachedTokens(),
+                request.numOutputTokens(),
+                atNanos,
+                new RequestEvent.Timing(
+                        replicaIndex, request.queuedNanos(), request.scheduledNanos(), request.firstTokenNanos()));
+    }
+
+    /** Tells the sender of a request that it is given up, and writes that down; {@code progress} is null before the queue. */
+    void abort(Request request, @Nullable EngineRequest progress, long atNanos) {
+        var client = remove(request);
+        if (progress == null) {
+            var timing = new RequestEvent.Timing(replicaIndex, 0, 0, 0);
+            client.replyTo().tell(new RequestEvent.Finished(request.id(), FinishReason.ABORT, 0, 0, atNanos, timing));
+            metrics.tell(new MetricsCollector.RequestEnded(RequestRecord.aborted(request, replicaIndex, atNanos)));
+        } else {
+            var ended = RequestRecord.aborted(progress, replicaIndex, atNanos, client.tokenNanos);
+            client.replyTo().tell(finished(progress, ended.lastTokenNanos()));
+            metrics.tell(new MetricsCollector.RequestEnded(ended));
+        }
     }
 
     /** Tells the sender of a request that it failed, and writes that down; {@code progress} is null before the queue. */

@@ -67,7 +67,7 @@ public final class Cluster extends AbstractBehavior<Cluster.Command> {
     /** The state of each replica, by index, at a virtual time. */
     public record Status(long atNanos, List<ReplicaState> replicas) {}
 
-    /** Asks for the figures of the run so far, as a {@link RunReport}. */
+    /** Asks for the figures of the run so far, as a {@link RunReport}; without records there are none of requests. */
     public record GetReport(ActorRef<? super RunReport> replyTo) implements Command {}
 
     /** Asks which content a replica has cached; one that is not there has none. */
@@ -148,11 +148,11 @@ public final class Cluster extends AbstractBehavior<Cluster.Command> {
 
     private Behavior<Command> onStart(Start start) {
         var spec = start.spec;
-        collector = child(MetricsCollector.create(spec.keepsTokenTimes(), progress), "metrics");
+        collector = child(MetricsCollector.create(spec, progress), "metrics");
         router = child(Router.create(clock, spec, collector), "router");
         boolean routesByKvEvents = spec.routing().usesKvEvents();
         var self = getContext().getSelf();
-        var peers = new Replica.Peers(router, collector, routesByKvEvents, null, spec.kvEventFeed(), self);
+        var peers = new ReplicaPeers(router, collector, routesByKvEvents, null, spec.listeners(), self);
         roster = new Roster(getContext(), clock, spec, peers);
         for (var timed : spec.faults().faults()) {
             onInjectLater(new InjectLater(Duration.ofNanos(timed.atNanos() - clock.nowNanos()), timed.fault()));

@@ -2,7 +2,6 @@ package understudy.cluster;
 
 import java.time.Duration;
 import java.util.List;
-import org.apache.pekko.actor.typed.ActorRef;
 import org.jspecify.annotations.Nullable;
 import understudy.routing.RoutingPolicy;
 import understudy.workload.FaultPlan;
@@ -16,7 +15,8 @@ import understudy.workload.Workload;
  * @param kvEventDelay how long KV events are under way to the router, at least 0
  * @param workload what arrives; null if requests come from outside, and the run ends when it is told to
  * @param faults what goes wrong when
- * @param kvEventFeed hears of KV events outside of the cluster; null spares the work
+ * @param listeners who hears of it outside of the cluster
+ * @param keepsRecords whether a record of every request is kept for the report; a server, which has no end, keeps none
  */
 public record ClusterSpec(
         List<ReplicaSpec> replicas,
@@ -24,11 +24,12 @@ public record ClusterSpec(
         Duration kvEventDelay,
         @Nullable Workload workload,
         FaultPlan faults,
-        @Nullable ActorRef<? super KvEventFeed> kvEventFeed) {
+        ClusterListeners listeners,
+        boolean keepsRecords) {
 
-    /** Describes a cluster in which nothing goes wrong, without a feed. */
+    /** Describes a cluster in which nothing goes wrong, and nobody listens to. */
     public ClusterSpec(List<ReplicaSpec> replicas, RoutingPolicy routing, Duration kvEventDelay, Workload workload) {
-        this(replicas, routing, kvEventDelay, workload, FaultPlan.NONE, null);
+        this(replicas, routing, kvEventDelay, workload, FaultPlan.NONE, ClusterListeners.NONE, true);
     }
 
     /** Returns whether any replica keeps the times of tokens. */

@@ -75,7 +75,7 @@ public final class DecisionReplay extends AbstractBehavior<DecisionReplay.Comman
         ear = context.messageAdapter(RequestEvent.class, Heard::new);
         var planObserver = context.messageAdapter(KvBlockManager.Described.class, Decided::new);
         var nobody = context.getSystem().ignoreRef();
-        var peers = new Replica.Peers(nobody.narrow(), nobody.narrow(), false, planObserver);
+        var peers = new ReplicaPeers(nobody.narrow(), nobody.narrow(), false, planObserver);
         replica = context.spawn(Replica.create(clock, 0, spec(run), peers), "replica");
         context.watch(replica);
     }

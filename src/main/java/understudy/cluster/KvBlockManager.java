@@ -72,6 +72,16 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
     /** Asks what the memory holds after a plan that the requests of {@code plan} were part of. */
     public record Describe(PlanSummary plan, ActorRef<? super Described> replyTo) implements Command {}
 
+    /** Publishes how much is in use and what was looked up, with what was looked up before the memory began. */
+    public record PublishStats(ActorRef<? super EngineStats> listener, int replicaIndex, PrefixCacheStats before)
+            implements Command {}
+
+    /** Forgets all cached content; refused while any block is in use. */
+    public record ResetPrefixCache(ActorRef<? super PrefixCacheReset> replyTo, int replicaIndex) implements Command {}
+
+    /** The answer to {@link ResetPrefixCache}. */
+    public record PrefixCacheReset(int replicaIndex, boolean isDone) {}
+
     /** Recounts everything. */
     public record Audit(ActorRef<? super Audited> replyTo) implements Command {}
 
@@ -117,6 +127,8 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
                 .onMessage(Admit.class, this::onAdmit)
                 .onMessage(Settle.class, this::onSettle)
                 .onMessage(PublishEvents.class, this::onPublishEvents)
+                .onMessage(PublishStats.class, this::onPublishStats)
+                .onMessage(ResetPrefixCache.class, this::onResetPrefixCache)
                 .onMessage(Match.class, this::onMatch)
                 .onMessage(Release.class, this::onRelease)
                 .onMessage(Free.class, this::onFree)
@@ -180,6 +192,17 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
 
     private Behavior<Command> onGetBlockHashes(GetBlockHashes get) {
         get.replyTo.tell(new BlockHashes(new LongImmutableList(kvCache.blockHashes())));
+        return this;
+    }
+
+    private Behavior<Command> onPublishStats(PublishStats publish) {
+        var lookups = publish.before.plus(kvCache.stats());
+        publish.listener.tell(new EngineStats.CacheStats(publish.replicaIndex, kvCache.usage(), lookups));
+        return this;
+    }
+
+    private Behavior<Command> onResetPrefixCache(ResetPrefixCache reset) {
+        reset.replyTo.tell(new PrefixCacheReset(reset.replicaIndex, kvCache.resetPrefixCache()));
         return this;
     }
 

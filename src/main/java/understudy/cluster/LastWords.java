@@ -9,20 +9,31 @@ import understudy.report.ReplicaCounters;
 /** What is left of a replica that has no more requests: it waits for the last word of its memory, hands over, and stops. */
 final class LastWords {
     private final ReplicaCounters counters;
+    private final EngineStatsReporter stats;
     private final @Nullable ActorRef<? super Replica.Gone> owner;
 
-    private LastWords(ReplicaCounters counters, @Nullable ActorRef<? super Replica.Gone> owner) {
+    private LastWords(
+            ReplicaCounters counters, EngineStatsReporter stats, @Nullable ActorRef<? super Replica.Gone> owner) {
         this.counters = counters;
+        this.stats = stats;
         this.owner = owner;
     }
 
     /** Returns what a replica does from now on, once it has asked its memory for an audit. */
-    static Behavior<Replica.Command> create(ReplicaCounters counters, @Nullable ActorRef<? super Replica.Gone> owner) {
-        var lastWords = new LastWords(counters, owner);
+    static Behavior<Replica.Command> create(
+            ReplicaCounters counters, EngineStatsReporter stats, @Nullable ActorRef<? super Replica.Gone> owner) {
+        var lastWords = new LastWords(counters, stats, owner);
         return Behaviors.receive(Replica.Command.class)
                 .onMessage(KvBlockManager.Audited.class, lastWords::onAudited)
+                .onMessage(Replica.ResetPrefixCache.class, lastWords::onResetPrefixCache)
                 .onAnyMessage(late -> Behaviors.same())
                 .build();
+    }
+
+    /** Whoever asks waits for everybody's answer; what is gone is forgotten. */
+    private Behavior<Replica.Command> onResetPrefixCache(Replica.ResetPrefixCache reset) {
+        reset.replyTo().tell(new KvBlockManager.PrefixCacheReset(counters.replicaIndex(), true));
+        return Behaviors.same();
     }
 
     private Behavior<Replica.Command> onAudited(KvBlockManager.Audited audited) {
@@ -31,6 +42,7 @@ final class LastWords {
                     "block conservation: replica " + counters.replicaIndex() + " had " + audited.audit());
         }
         counters.onMemoryGone(audited.stats());
+        stats.reportGone();
         if (owner != null) {
             owner.tell(new Replica.Gone(counters.replicaIndex(), counters));
         }

@@ -11,6 +11,7 @@ import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.actor.typed.javadsl.Receive;
+import org.jspecify.annotations.Nullable;
 import understudy.engine.StepResult;
 import understudy.report.RequestRecord;
 import understudy.report.RunLog;
@@ -66,16 +67,20 @@ public final class MetricsCollector extends AbstractBehavior<MetricsCollector.Co
 
     private final RunLog log;
     private final Progress progress;
+    private final boolean keepsRecords;
+    private final @Nullable ActorRef<? super Command> listener;
 
-    private MetricsCollector(ActorContext<Command> context, boolean keepsTokenTimes, Progress progress) {
+    private MetricsCollector(ActorContext<Command> context, ClusterSpec spec, Progress progress) {
         super(context);
-        this.log = new RunLog(keepsTokenTimes);
+        this.log = new RunLog(spec.keepsTokenTimes());
         this.progress = progress;
+        keepsRecords = spec.keepsRecords();
+        listener = spec.listeners().steps();
     }
 
-    /** Creates a collector that has seen nothing. */
-    public static Behavior<Command> create(boolean keepsTokenTimes, Progress progress) {
-        return Behaviors.setup(context -> new MetricsCollector(context, keepsTokenTimes, progress));
+    /** Creates a collector that has seen nothing, for a cluster of this kind. */
+    public static Behavior<Command> create(ClusterSpec spec, Progress progress) {
+        return Behaviors.setup(context -> new MetricsCollector(context, spec, progress));
     }
 
     @Override
@@ -88,6 +93,10 @@ public final class MetricsCollector extends AbstractBehavior<MetricsCollector.Co
     }
 
     private Behavior<Command> onStepObserved(StepObserved step) {
+        tellListener(step);
+        if (!keepsRecords) {
+            return this;
+        }
         log.addStep(step.replicaIndex, step.endNanos, step.numTokens, step.numSampled);
         log.addGaps(step.gapNanos, step.gapCounts);
         step.ended.forEach(this::add);
@@ -95,8 +104,17 @@ public final class MetricsCollector extends AbstractBehavior<MetricsCollector.Co
     }
 
     private Behavior<Command> onRequestEnded(RequestEnded request) {
-        add(request.ended);
+        tellListener(request);
+        if (keepsRecords) {
+            add(request.ended);
+        }
         return this;
+    }
+
+    private void tellListener(Command observed) {
+        if (listener != null) {
+            listener.tell(observed);
+        }
     }
 
     private Behavior<Command> onCollect(Collect collect) {

@@ -12,9 +12,7 @@ import org.apache.pekko.actor.typed.javadsl.Receive;
 import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.EngineCore;
-import understudy.engine.PlanSummary;
 import understudy.engine.Request;
-import understudy.engine.StepResult;
 import understudy.report.ReplicaCounters;
 import understudy.report.RunRecord;
 import understudy.runtime.Clock;
@@ -30,6 +28,8 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
     /** What a replica understands. */
     public sealed interface Command
             permits Submit,
+                    Abort,
+                    ResetPrefixCache,
                     Crash,
                     Leave,
                     SlowGpu,
@@ -44,16 +44,35 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
                     KvBlockManager.Matched,
                     KvBlockManager.Audited {}
 
-    /** A request for this replica, and what is to go wrong with it here; see {@link Router.Submit}. */
+    /**
+     * A request for this replica, and what is to go wrong with it here; see {@link Router.Submit}.
+     *
+     * @param isPinned whether no other replica may serve it
+     */
     public record Submit(
-            Request request, ActorRef<? super RequestEvent> replyTo, boolean isStreaming, RequestFault fault)
+            Request request,
+            ActorRef<? super RequestEvent> replyTo,
+            boolean isStreaming,
+            boolean isPinned,
+            RequestFault fault)
             implements Command {
 
         /** Submits a request with which all goes well. */
         public Submit(Request request, ActorRef<? super RequestEvent> replyTo, boolean isStreaming) {
-            this(request, replyTo, isStreaming, RequestFault.NONE);
+            this(request, replyTo, isStreaming, false, RequestFault.NONE);
         }
     }
+
+    /** Gives up a request, if it is here; its sender hears of its end. */
+    public record Abort(long requestId) implements Command {}
+
+    /**
+     * Forgets all cached content.
+     *
+     * @param resetsRunning whether to preempt everything that runs for it; else it is refused while any block is in use
+     */
+    public record ResetPrefixCache(boolean resetsRunning, ActorRef<? super KvBlockManager.PrefixCacheReset> replyTo)
+            implements Command {}
 
     /**
      * The process dies, and with it its memory; the actor hands over with {@link Gone}, and stops.
@@ -92,47 +111,11 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
         NOW
     }
 
-    /**
-     * Whom a replica reports to.
-     *
-     * @param router hears of its load, and of its KV events if it wants them
-     * @param metrics hears of every step
-     * @param planObserver hears of every plan, and of the memory after it; null spares the work
-     * @param kvEventFeed hears of KV events outside of the cluster; null spares the work
-     * @param owner hears when the replica is gone; null if it never goes
-     */
-    public record Peers(
-            ActorRef<Router.Command> router,
-            ActorRef<MetricsCollector.Command> metrics,
-            boolean publishesKvEvents,
-            @Nullable ActorRef<? super KvBlockManager.Described> planObserver,
-            @Nullable ActorRef<? super KvEventFeed> kvEventFeed,
-            @Nullable ActorRef<? super Gone> owner) {
-
-        /** Names peers without a feed, of a replica that never goes. */
-        public Peers(
-                ActorRef<Router.Command> router,
-                ActorRef<MetricsCollector.Command> metrics,
-                boolean publishesKvEvents,
-                @Nullable ActorRef<? super KvBlockManager.Described> planObserver) {
-            this(router, metrics, publishesKvEvents, planObserver, null, null);
-        }
-
-        private boolean wantKvEvents() {
-            return publishesKvEvents || kvEventFeed != null;
-        }
-
-        private @Nullable ActorRef<Router.Command> kvEventSubscriber() {
-            return publishesKvEvents ? router : null;
-        }
-    }
-
     private final int replicaIndex;
-    private final Peers peers;
+    private final ReplicaPeers peers;
     private final ReplicaSpec spec;
     private final Clock clock;
     private final TimerScheduler<Command> timers;
-    private final Duration apiDelay;
     private final PlanTicks planTicks;
     private final ActorRef<Command> self;
     private final ActorRef<KvBlockManager.Command> kvCache;
@@ -142,7 +125,7 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
     private final ClientTable clients;
     private final BrokenAnswers brokenAnswers;
     private final ReplicaCounters counters;
-    private Router.ReplicaLoad reportedLoad;
+    private final EngineStatsReporter stats;
     private @Nullable ActorRef<? super ReplicaRecord> recordReceiver;
     private boolean isLeaving;
 
@@ -152,14 +135,13 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
             Clock clock,
             ReplicaCounters counters,
             ReplicaSpec spec,
-            Peers peers) {
+            ReplicaPeers peers) {
         super(context);
         this.replicaIndex = counters.replicaIndex();
         this.peers = peers;
         this.spec = spec;
         this.clock = clock;
         this.timers = timers;
-        apiDelay = Duration.ofNanos(spec.apiDelayNanos());
         planTicks = new PlanTicks(spec);
         self = context.getSelf();
         kvCache = context.spawn(KvBlockManager.create(spec.kvCache()), "kv-block-manager");
@@ -167,20 +149,20 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
         context.watch(kvCache);
         context.watch(gpu);
         engine = new EngineCore(spec.scheduler(), spec.limits());
-        clients = new ClientTable(replicaIndex, counters, peers.metrics, spec.keepsTokenTimes());
+        clients = new ClientTable(replicaIndex, counters, peers.metrics(), spec.keepsTokenTimes());
         this.counters = counters;
-        conversation = new PlanConversation(engine.planner(), kvCache, self);
+        conversation = new PlanConversation(replicaIndex, engine.planner(), kvCache, self, peers);
         brokenAnswers = new BrokenAnswers(engine, clients, kvCache, timers);
-        reportedLoad = new Router.ReplicaLoad(replicaIndex, 0, 0, 0);
+        stats = new EngineStatsReporter(counters, engine.planner(), kvCache, peers);
     }
 
     /** Creates an idle replica with its memory and its device; if one of them fails, so does the replica. */
-    public static Behavior<Command> create(Clock clock, int replicaIndex, ReplicaSpec spec, Peers peers) {
+    public static Behavior<Command> create(Clock clock, int replicaIndex, ReplicaSpec spec, ReplicaPeers peers) {
         return create(clock, new ReplicaCounters(replicaIndex), spec, peers);
     }
 
     /** Creates the successor of a replica that is gone, which goes on with its counters. */
-    static Behavior<Command> create(Clock clock, ReplicaCounters counters, ReplicaSpec spec, Peers peers) {
+    static Behavior<Command> create(Clock clock, ReplicaCounters counters, ReplicaSpec spec, ReplicaPeers peers) {
         return Behaviors.setup(
                 context -> Behaviors.withTimers(timers -> new Replica(context, timers, clock, counters, spec, peers)));
     }
@@ -195,6 +177,8 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
                 .onMessage(KvBlockManager.Matched.class, this::onMatched)
                 .onMessage(Submit.class, this::onSubmit)
                 .onMessage(Enqueue.class, this::onEnqueue)
+                .onMessage(Abort.class, this::onAbort)
+                .onMessage(ResetPrefixCache.class, this::onResetPrefixCache)
                 .onMessage(Crash.class, this::onCrash)
                 .onMessage(Leave.class, this::onLeave)
                 .onMessage(SlowGpu.class, this::onSlowGpu)
@@ -212,11 +196,11 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
         var refusal = engine.refusal(request);
         if (refusal.isPresent()) {
             clients.reject(submit, refusal.get(), clock.nowNanos());
-            reportLoad();
+            stats.reportLoad();
             return this;
         }
         clients.add(submit);
-        var delay = apiDelay.plusNanos(submit.fault.delayNanos());
+        var delay = Duration.ofNanos(spec.apiDelayNanos() + submit.fault.delayNanos());
         if (delay.isZero()) {
             return onEnqueue(new Enqueue(request));
         }
@@ -270,21 +254,55 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
     }
 
     private Behavior<Command> onResizeKv(ResizeKv resize) {
-        if (engine.isPlanning()) {
-            self.tell(resize); // takes effect after the plan, whose answers come first
+        if (isDeferred(resize)) {
             return this;
         }
         engine.setLimits(
                 spec.limits().withKvBlocks(resize.numGpuBlocks, spec.kvCache().blockSize()));
         brokenAnswers.failWhatDoesNotFit(clock.nowNanos());
         kvCache.tell(new KvBlockManager.Resize(resize.numGpuBlocks));
-        reportLoad();
+        return onRequestsGone();
+    }
+
+    private Behavior<Command> onAbort(Abort abort) {
+        if (isDeferred(abort) || !brokenAnswers.abort(abort.requestId, clock.nowNanos())) {
+            return this;
+        }
+        return onRequestsGone();
+    }
+
+    private Behavior<Command> onResetPrefixCache(ResetPrefixCache reset) {
+        if (isDeferred(reset)) {
+            return this;
+        }
+        if (reset.resetsRunning) {
+            var preempted = engine.planner().preemptAll();
+            preempted.forEach(conversation::release);
+            counters.onPreempted(preempted.size());
+        }
+        kvCache.tell(new KvBlockManager.ResetPrefixCache(reset.replyTo, replicaIndex));
+        conversation.publishEvents(clock.nowNanos());
+        return onRequestsGone();
+    }
+
+    /** What must not happen while a step is being planned happens after it: the answers of the memory come first. */
+    private boolean isDeferred(Command command) {
+        if (engine.isPlanning()) {
+            self.tell(command);
+        }
+        return engine.isPlanning();
+    }
+
+    /** Goes on after some requests have ended or lost their blocks without a step. */
+    private Behavior<Command> onRequestsGone() {
+        stats.reportCache();
+        stats.reportLoad();
         planSoon();
         return leaveIfDone();
     }
 
     private Behavior<Command> onCrash(Crash crash) {
-        brokenAnswers.failAll(crash.reroutes, peers.router, clock.nowNanos());
+        brokenAnswers.failAll(crash.reroutes, peers.router(), clock.nowNanos());
         return leave();
     }
 
@@ -298,9 +316,9 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
     }
 
     private Behavior<Command> leave() {
-        peers.router.tell(new Router.ReplicaLoad(replicaIndex, 0, 0, counters.numEnded()));
+        stats.reportNoLoad();
         kvCache.tell(new KvBlockManager.Audit(self));
-        return LastWords.create(counters, peers.owner);
+        return LastWords.create(counters, stats, peers.owner());
     }
 
     private Behavior<Command> onGetRecord(GetRecord getRecord) {
@@ -332,11 +350,14 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
         int numTokens = engine.oldestInFlight().totalScheduledTokens();
         var result = engine.update(endNanos);
         clients.onSampled(result.sampled(), endNanos);
+        stats.onSampled(result.sampled(), endNanos);
         var ended = clients.finish(result.finished());
-        peers.metrics.tell(MetricsCollector.StepObserved.of(replicaIndex, endNanos, numTokens, result, ended));
-        settle(result);
+        peers.metrics().tell(MetricsCollector.StepObserved.of(replicaIndex, endNanos, numTokens, result, ended));
+        conversation.settle(result, clock.nowNanos());
         brokenAnswers.cut(result, endNanos);
-        reportLoad();
+        stats.reportCache();
+        stats.reportLoad();
+        stats.report();
         planSoon();
         if (isLeaving) {
             self.tell(Leave.NOW);
@@ -362,10 +383,7 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
     private void execute() {
         var plan = engine.endPlan(clock.nowNanos());
         counters.onPreempted(plan.preempted().size());
-        if (peers.planObserver != null) {
-            var summary = PlanSummary.of(plan, engine.planner());
-            kvCache.tell(new KvBlockManager.Describe(summary, peers.planObserver));
-        }
+        conversation.describe(plan);
         if (plan.needsDevice()) {
             var batch = plan.shape();
             counters.onPlanned(batch);
@@ -376,25 +394,6 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
         } else if (engine.isIdleWithWork() && planTicks.mayStart()) {
             planAfter(planTicks.interval());
         }
-        reportLoad();
-    }
-
-    private void settle(StepResult result) {
-        if (!result.settlement().isEmpty()) {
-            kvCache.tell(new KvBlockManager.Settle(result.settlement().build()));
-        }
-        if (peers.wantKvEvents()) {
-            kvCache.tell(new KvBlockManager.PublishEvents(
-                    replicaIndex, clock.nowNanos(), peers.kvEventSubscriber(), peers.kvEventFeed));
-        }
-    }
-
-    private void reportLoad() {
-        var load = new Router.ReplicaLoad(
-                replicaIndex, engine.planner().numRunning(), engine.planner().numWaiting(), counters.numEnded());
-        if (!load.equals(reportedLoad)) {
-            reportedLoad = load;
-            peers.router.tell(load);
-        }
+        stats.reportLoad();
     }
 }

@@ -18,8 +18,10 @@ public sealed interface RequestEvent {
      *
      * @param numCachedTokens prompt tokens found in the cache at the first admission
      * @param numOutputTokens length of the answer
+     * @param timing where and when it was served
      */
-    record Finished(long requestId, FinishReason reason, int numCachedTokens, int numOutputTokens, long atNanos)
+    record Finished(
+            long requestId, FinishReason reason, int numCachedTokens, int numOutputTokens, long atNanos, Timing timing)
             implements RequestEvent {}
 
     /** Why an answer broke off, or never began. */
@@ -38,6 +40,15 @@ public sealed interface RequestEvent {
 
     /** The request was accepted, but no complete answer will come; {@code reason} says why, for people. */
     record Failed(long requestId, FailureCause cause, String reason, long atNanos) implements RequestEvent {}
+
+    /**
+     * Where a request was served, and when it came how far; 0 stands for never.
+     *
+     * @param queuedNanos when it entered the waiting queue
+     * @param scheduledNanos when it was first admitted
+     * @param firstTokenNanos when its first token was sampled
+     */
+    record Timing(int replicaIndex, long queuedNanos, long scheduledNanos, long firstTokenNanos) {}
 
     /** The request can never be served; {@code reason} says why, for people. */
     record Rejected(long requestId, String reason, long atNanos) implements RequestEvent {}

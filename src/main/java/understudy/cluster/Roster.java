@@ -25,7 +25,7 @@ final class Roster {
     private final ActorContext<Cluster.Command> context;
     private final Clock clock;
     private final ClusterSpec spec;
-    private final Replica.Peers peers;
+    private final ReplicaPeers peers;
     private final Fleet fleet;
     private final List<Entry> entries = new ArrayList<>();
 
@@ -44,7 +44,7 @@ final class Roster {
         }
     }
 
-    Roster(ActorContext<Cluster.Command> context, Clock clock, ClusterSpec spec, Replica.Peers peers) {
+    Roster(ActorContext<Cluster.Command> context, Clock clock, ClusterSpec spec, ReplicaPeers peers) {
         this.context = context;
         this.clock = clock;
         this.spec = spec;
@@ -161,8 +161,9 @@ final class Roster {
         context.watch(replica);
         entry.replica = replica;
         peers.router().tell(new Router.ReplicaUp(index, replica));
-        if (peers.kvEventFeed() != null) {
-            peers.kvEventFeed().tell(new KvEventFeed.Started(index));
+        var kvEvents = peers.listeners().kvEvents();
+        if (kvEvents != null) {
+            kvEvents.tell(new KvEventFeed.Started(index));
         }
     }
 

@@ -28,6 +28,8 @@ public final class Router extends AbstractBehavior<Router.Command> {
     /** What the router understands. */
     public sealed interface Command
             permits Submit,
+                    Abort,
+                    ResetPrefixCache,
                     Reroute,
                     ReplicaUp,
                     SetReady,
@@ -43,17 +45,29 @@ public final class Router extends AbstractBehavior<Router.Command> {
      *
      * @param replyTo hears what becomes of it
      * @param isStreaming whether {@code replyTo} wants to hear of every token, and not only of the end
+     * @param replicaIndex the replica that is to serve it, or {@link #ANY_REPLICA}
      * @param fault what is to go wrong with it, besides what its replica suffers from
      */
     public record Submit(
-            Request request, ActorRef<? super RequestEvent> replyTo, boolean isStreaming, RequestFault fault)
+            Request request,
+            ActorRef<? super RequestEvent> replyTo,
+            boolean isStreaming,
+            int replicaIndex,
+            RequestFault fault)
             implements Command {
 
-        /** Submits a request with which all is to go well. */
+        /** Submits a request with which all is to go well, and leaves the choice of a replica to the router. */
         public Submit(Request request, ActorRef<? super RequestEvent> replyTo, boolean isStreaming) {
-            this(request, replyTo, isStreaming, RequestFault.NONE);
+            this(request, replyTo, isStreaming, ANY_REPLICA, RequestFault.NONE);
         }
     }
+
+    /** Gives up a request, wherever it is; its sender still hears of its end. Nothing happens if it has ended. */
+    public record Abort(long requestId) implements Command {}
+
+    /** Has every replica forget its cached content; see {@link Replica.ResetPrefixCache}. */
+    public record ResetPrefixCache(boolean resetsRunning, ActorRef<? super PrefixCacheResets.AllReset> replyTo)
+            implements Command {}
 
     /** A request comes back from a replica that has crashed. */
     public record Reroute(Replica.Submit submit) implements Command {}
@@ -86,6 +100,9 @@ public final class Router extends AbstractBehavior<Router.Command> {
     public record ReplicaLoad(int replicaIndex, int numRunning, int numWaiting, long numEnded) implements Command {}
 
     private record KvEventsArrived(KvBlockManager.KvEvents events, int numDowns) implements Command {}
+
+    /** Stands for the replica that the policy chooses. */
+    public static final int ANY_REPLICA = -1;
 
     private final Clock clock;
     private final RoutingPolicy policy;
@@ -121,6 +138,8 @@ public final class Router extends AbstractBehavior<Router.Command> {
                 .onMessage(KvBlockManager.KvEvents.class, this::onKvEvents)
                 .onMessage(KvEventsArrived.class, this::onKvEventsArrived)
                 .onMessage(Submit.class, this::onSubmit)
+                .onMessage(Abort.class, this::onAbort)
+                .onMessage(ResetPrefixCache.class, this::onResetPrefixCache)
                 .onMessage(Reroute.class, this::onReroute)
                 .onMessage(ReplicaUp.class, this::onReplicaUp)
                 .onMessage(SetReady.class, this::onSetReady)
@@ -132,10 +151,13 @@ public final class Router extends AbstractBehavior<Router.Command> {
 
     private Behavior<Command> onSubmit(Submit submit) {
         numSubmitted++;
-        if (hasReplica(submit.request, submit.replyTo)) {
-            int chosen = choose(submit.request);
+        int asked = submit.replicaIndex;
+        if (hasReplica(submit.request, submit.replyTo, asked)) {
+            int chosen = asked == ANY_REPLICA ? choose(submit.request) : asked;
             var fault = submit.fault.plus(faults.next(chosen));
-            dispatch(new Replica.Submit(submit.request, submit.replyTo, submit.isStreaming, fault), chosen);
+            boolean isPinned = asked != ANY_REPLICA;
+            var forwarded = new Replica.Submit(submit.request, submit.replyTo, submit.isStreaming, isPinned, fault);
+            dispatch(forwarded, chosen);
         }
         return this;
     }
@@ -143,18 +165,32 @@ public final class Router extends AbstractBehavior<Router.Command> {
     /** What was to go wrong with the request goes wrong still, and nothing else. */
     private Behavior<Command> onReroute(Reroute reroute) {
         var submit = reroute.submit;
-        if (hasReplica(submit.request(), submit.replyTo())) {
+        if (hasReplica(submit.request(), submit.replyTo(), ANY_REPLICA)) {
             dispatch(submit, choose(submit.request()));
         }
         return this;
     }
 
-    private boolean hasReplica(Request request, ActorRef<? super RequestEvent> replyTo) {
-        if (view.numReady() == 0) {
-            fail(request, replyTo, RequestEvent.FailureCause.NO_REPLICA, "no replica takes requests");
-            return false;
+    private boolean hasReplica(Request request, ActorRef<? super RequestEvent> replyTo, int asked) {
+        if (asked == ANY_REPLICA ? view.numReady() > 0 : asked < replicas.size() && view.isReady(asked)) {
+            return true;
         }
-        return true;
+        String who = asked == ANY_REPLICA ? "no replica takes requests" : "replica " + asked + " takes no requests";
+        fail(request, replyTo, RequestEvent.FailureCause.NO_REPLICA, who);
+        return false;
+    }
+
+    /** Told to all, because nobody keeps who has what: aborts are rare, and requests are not. */
+    private Behavior<Command> onAbort(Abort abort) {
+        replicas.forEach(replica -> replica.tell(new Replica.Abort(abort.requestId)));
+        return this;
+    }
+
+    private Behavior<Command> onResetPrefixCache(ResetPrefixCache reset) {
+        var resets = getContext().spawnAnonymous(PrefixCacheResets.create(up.cardinality(), reset.replyTo));
+        up.stream()
+                .forEach(index -> replicas.get(index).tell(new Replica.ResetPrefixCache(reset.resetsRunning, resets)));
+        return this;
     }
 
     private void dispatch(Replica.Submit submit, int chosen) {

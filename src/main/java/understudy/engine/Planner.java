@@ -80,6 +80,16 @@ public interface Planner {
      */
     @Nullable EngineRequest abort(long requestId);
 
+    /**
+     * Preempts everything that runs and drops what is in flight, so that the prefix cache can be reset; requests wait in
+     * their old order. Not to be called while a plan is being made. A planner that never preempts leaves everything as it is.
+     *
+     * @return the requests whose blocks are to be released
+     */
+    default List<EngineRequest> preemptAll() {
+        return List.of();
+    }
+
     /** Returns a request that has not ended, or null. */
     @Nullable EngineRequest find(long requestId);
 

@@ -191,12 +191,7 @@ public final class StepPlanner implements Planner {
         return request;
     }
 
-    /**
-     * Preempts everything that runs and drops what is in flight, so that the prefix cache can be reset; requests wait in
-     * their old order. The planner must have been told of no plan that is still being made.
-     *
-     * @return the requests whose blocks are to be released
-     */
+    @Override
     public List<EngineRequest> preemptAll() {
         var preempted = new ArrayList<EngineRequest>();
         for (int i = running.size() - 1; i >= 0; i--) {

@@ -43,6 +43,9 @@ public final class ConsoleReport {
         heading(report.isPartial() ? " Serving Benchmark Result (partial) " : " Serving Benchmark Result ", '=');
         line("Successful requests:", report.numCompleted());
         line("Failed requests:", report.numFailed());
+        if (report.numAborted() > 0) {
+            line("Aborted requests:", report.numAborted());
+        }
         if (report.numRejected() > 0) {
             line("Rejected requests:", report.numRejected());
         }

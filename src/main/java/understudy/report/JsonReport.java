@@ -60,6 +60,7 @@ public final class JsonReport {
         json.writeNumberField("duration", report.durationSeconds());
         json.writeNumberField("completed", report.numCompleted());
         json.writeNumberField("failed", report.numFailed());
+        json.writeNumberField("aborted", report.numAborted());
         json.writeNumberField("rejected", report.numRejected());
         json.writeNumberField("abandoned", report.numAbandoned());
         json.writeNumberField("unfinished", report.numUnfinished());

@@ -7,5 +7,7 @@ public enum Outcome {
     /** It was turned away, because it can never fit. */
     REJECTED,
     /** It was accepted, but its answer broke off. */
-    FAILED
+    FAILED,
+    /** Its sender gave it up. */
+    ABORTED
 }

@@ -30,6 +30,11 @@ public final class ReplicaCounters {
         numRequests++;
     }
 
+    /** Returns how many requests the replica was given. */
+    public long numRequests() {
+        return numRequests;
+    }
+
     /** Takes note that a request has ended, whose output was asked for too early {@code peeks} times. */
     public void onEnded(int peeks) {
         numEnded++;
@@ -44,6 +49,11 @@ public final class ReplicaCounters {
     /** Takes note of what a plan, even an empty one, has preempted. */
     public void onPreempted(int count) {
         numPreemptions += count;
+    }
+
+    /** Returns how often a request lost its blocks. */
+    public long numPreemptions() {
+        return numPreemptions;
     }
 
     /** Takes note of a batch that goes to the device. */
@@ -66,6 +76,11 @@ public final class ReplicaCounters {
     /** Takes note that the replica's memory is gone, and what it said of itself; a new one may follow. */
     public void onMemoryGone(PrefixCacheStats prefixCache) {
         pastPrefixCache = pastPrefixCache.plus(prefixCache);
+    }
+
+    /** Returns the lookups in memories that are gone. */
+    public PrefixCacheStats prefixCacheOfPredecessors() {
+        return pastPrefixCache;
     }
 
     /** Returns the counts so far, together with what the replica's memory says of itself. */

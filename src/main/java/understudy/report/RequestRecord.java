@@ -67,12 +67,22 @@ public record RequestRecord(
 
     /** Returns the record of a request whose answer broke off at {@code atNanos}; what had not happened happens then. */
     public static RequestRecord failed(EngineRequest request, int replicaIndex, long atNanos, LongList tokenNanos) {
+        return brokenOff(request, replicaIndex, Outcome.FAILED, atNanos, tokenNanos);
+    }
+
+    /** Returns the record of a request that was given up at {@code atNanos}; what had not happened happens then. */
+    public static RequestRecord aborted(EngineRequest request, int replicaIndex, long atNanos, LongList tokenNanos) {
+        return brokenOff(request, replicaIndex, Outcome.ABORTED, atNanos, tokenNanos);
+    }
+
+    private static RequestRecord brokenOff(
+            EngineRequest request, int replicaIndex, Outcome outcome, long atNanos, LongList tokenNanos) {
         boolean hasTokens = request.numOutputTokens() > 0;
         boolean hasRun = request.lastStep() > 0;
         return new RequestRecord(
                 request.request().id(),
                 replicaIndex,
-                Outcome.FAILED,
+                outcome,
                 request.request().arrivalNanos(),
                 request.queuedNanos(),
                 hasRun ? request.scheduledNanos() : atNanos,
@@ -90,6 +100,11 @@ public record RequestRecord(
     /** Returns the record of a request that failed at {@code atNanos}, before it reached a scheduler. */
     public static RequestRecord failed(Request request, int replicaIndex, long atNanos) {
         return withoutAnswer(request, replicaIndex, Outcome.FAILED, atNanos);
+    }
+
+    /** Returns the record of a request that was given up at {@code atNanos}, before it reached a scheduler. */
+    public static RequestRecord aborted(Request request, int replicaIndex, long atNanos) {
+        return withoutAnswer(request, replicaIndex, Outcome.ABORTED, atNanos);
     }
 
     /** Returns the record of a request that was turned away at {@code atNanos}. */

@@ -13,6 +13,7 @@ import understudy.kvcache.PrefixCacheStats;
  * @param numCompleted requests that were answered; lengths, TTFT, TPOT, E2EL and queue times count these alone, while gaps,
  *     peak, cache and replica figures also count what failed or unfinished requests have had
  * @param numFailed requests whose answer broke off
+ * @param numAborted requests that their sender gave up
  * @param numRejected requests that were turned away
  * @param numAbandoned requests that were not sent, since a turn before them got no answer
  * @param numUnfinished requests that had not ended
@@ -36,6 +37,7 @@ public record RunReport(
         boolean isPartial,
         long numCompleted,
         long numFailed,
+        long numAborted,
         long numRejected,
         long numAbandoned,
         long numUnfinished,
@@ -64,6 +66,7 @@ public record RunReport(
                 run.isPartial(),
                 run.requests().count(Outcome.COMPLETED),
                 run.requests().count(Outcome.FAILED),
+                run.requests().count(Outcome.ABORTED),
                 run.requests().count(Outcome.REJECTED),
                 run.numAbandoned(),
                 run.numUnfinished(),

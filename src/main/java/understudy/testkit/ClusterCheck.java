@@ -31,6 +31,11 @@ public final class ClusterCheck {
         return equal("failed requests", count, report.numFailed());
     }
 
+    /** Asserts how many requests their sender gave up. */
+    public ClusterCheck hasAborted(long count) {
+        return equal("aborted requests", count, report.numAborted());
+    }
+
     /** Asserts how many requests were turned away because they can never fit. */
     public ClusterCheck hasRejected(long count) {
         return equal("rejected requests", count, report.numRejected());

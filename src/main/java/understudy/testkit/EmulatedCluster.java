@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 import understudy.api.KvEventPublisher;
 import understudy.app.EmbeddedScenario;
 import understudy.cluster.Cluster;
+import understudy.cluster.ClusterListeners;
 import understudy.cluster.KvBlockManager;
 import understudy.cluster.Progress;
 import understudy.cluster.RequestEvent;
@@ -86,7 +87,7 @@ public final class EmulatedCluster implements AutoCloseable {
         });
         ear = spawn(Behaviors.receiveMessage(this::onEvent), "ear");
         var feed = kvEvents == null ? null : spawn(KvEventPublisher.feed(kvEvents), "kv-events");
-        time.system().tell(new Cluster.Start(scenario.clusterSpec(feed)));
+        time.system().tell(new Cluster.Start(scenario.clusterSpec(new ClusterListeners(feed, null, null))));
         await(router);
     }
 
@@ -131,7 +132,7 @@ public final class EmulatedCluster implements AutoCloseable {
         var output = new OutputScript(new SyntheticTokens(-1 - id), OutputScript.ENDLESS);
         time.post(() -> {
             var request = new Request(id, "", time.nowNanos(), prompt, sampling, 0, output);
-            router.join().tell(new Router.Submit(request, ear, true, fault));
+            router.join().tell(new Router.Submit(request, ear, true, Router.ANY_REPLICA, fault));
         });
         return submitted;
     }

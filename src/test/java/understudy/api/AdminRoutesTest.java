@@ -25,6 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import understudy.app.EmbeddedScenario;
 import understudy.cluster.Cluster;
+import understudy.cluster.ClusterListeners;
 import understudy.cluster.Progress;
 import understudy.report.RunRecord;
 import understudy.runtime.VirtualTime;
@@ -50,7 +51,7 @@ final class AdminRoutesTest {
     void startCluster() throws Exception {
         time = VirtualTime.create("admin", clock -> Cluster.create(clock, new Progress(), new Nobody()));
         var scenario = EmbeddedScenario.of(ConfigFactory.parseString("cluster.replicas = 2"));
-        time.system().tell(new Cluster.Start(scenario.clusterSpec(null)));
+        time.system().tell(new Cluster.Start(scenario.clusterSpec(ClusterListeners.NONE)));
         var routes = new AdminRoutes(edge, time.system(), new Controls(time), Optional.of("secret"));
         binding = Http.get(edge)
                 .newServerAt("127.0.0.1", 0)

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static understudy.cluster.ListWorkload.request;
 
 import java.time.Duration;
+import java.util.List;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
@@ -16,6 +17,9 @@ import understudy.testkit.VirtualTimeTestKit;
 /** What one replica says to the others; a step takes 5 ms. */
 final class ReplicaTest {
     private static final long MILLI = 1_000_000;
+
+    /** Queued and admitted at once; the first step ends after 5 ms. */
+    private static final RequestEvent.Timing TIMING = new RequestEvent.Timing(0, 0, 0, 5 * MILLI);
 
     @AutoClose
     private final VirtualTimeTestKit kit = VirtualTimeTestKit.create();
@@ -38,7 +42,7 @@ final class ReplicaTest {
                         new RequestEvent.Token(7, 1, 5 * MILLI),
                         new RequestEvent.Token(7, 2, 10 * MILLI),
                         new RequestEvent.Token(7, 3, 15 * MILLI),
-                        new RequestEvent.Finished(7, FinishReason.LENGTH, 0, 3, 15 * MILLI));
+                        new RequestEvent.Finished(7, FinishReason.LENGTH, 0, 3, 15 * MILLI, TIMING));
     }
 
     @Test
@@ -49,7 +53,72 @@ final class ReplicaTest {
         kit.advance(Duration.ofMillis(20));
 
         assertThat(client.messages())
-                .containsExactly(new RequestEvent.Finished(7, FinishReason.LENGTH, 0, 3, 15 * MILLI));
+                .containsExactly(new RequestEvent.Finished(7, FinishReason.LENGTH, 0, 3, 15 * MILLI, TIMING));
+    }
+
+    @Test
+    void abort_endsTheRequestAndFreesItsBlocks() {
+        var stats = kit.createInbox(EngineStats.class);
+        var replica = spawn(false, stats.ref());
+        replica.tell(new Replica.Submit(request(7, 0, 20, 100), client.ref(), true));
+        kit.advance(Duration.ofMillis(12));
+
+        replica.tell(new Replica.Abort(7));
+        kit.advance(Duration.ofMillis(20));
+
+        // Tokens at 5 ms and 10 ms; the third, due at 15 ms, is computed but never delivered.
+        assertThat(client.messages())
+                .containsExactly(
+                        new RequestEvent.Token(7, 1, 5 * MILLI),
+                        new RequestEvent.Token(7, 2, 10 * MILLI),
+                        new RequestEvent.Finished(7, FinishReason.ABORT, 0, 2, 10 * MILLI, TIMING));
+        assertThat(metrics.messages())
+                .anySatisfy(message -> assertThat(message)
+                        .isInstanceOfSatisfying(
+                                MetricsCollector.RequestEnded.class,
+                                ended -> assertThat(ended.ended().outcome()).isEqualTo(Outcome.ABORTED)));
+        assertThat(usages(stats)).last().isEqualTo(0.0);
+        assertThat(usages(stats)).first().isNotEqualTo(0.0);
+    }
+
+    @Test
+    void abort_reachesARequestThatIsStillOnItsWayToTheQueue() {
+        cluster.apiDelayNanos = 4 * MILLI;
+        var replica = spawn(false);
+        replica.tell(new Replica.Submit(request(7, 0, 20, 100), client.ref(), true));
+        replica.tell(new Replica.Abort(7));
+        replica.tell(new Replica.Abort(8));
+
+        kit.advance(Duration.ofMillis(50));
+
+        assertThat(client.messages()).singleElement().isInstanceOfSatisfying(RequestEvent.Finished.class, finished -> {
+            assertThat(finished.reason()).isEqualTo(FinishReason.ABORT);
+            assertThat(finished.numOutputTokens()).isZero();
+        });
+    }
+
+    @Test
+    void resetPrefixCache_isRefusedWhileBlocksAreInUse() {
+        var answers = kit.createInbox(KvBlockManager.PrefixCacheReset.class);
+        var replica = spawn(false);
+        replica.tell(new Replica.Submit(request(7, 0, 20, 3), client.ref(), false));
+        kit.advance(Duration.ofMillis(2));
+
+        replica.tell(new Replica.ResetPrefixCache(false, answers.ref()));
+        kit.advance(Duration.ofMillis(20));
+        replica.tell(new Replica.ResetPrefixCache(false, answers.ref()));
+        kit.settle();
+
+        assertThat(answers.messages())
+                .containsExactly(
+                        new KvBlockManager.PrefixCacheReset(0, false), new KvBlockManager.PrefixCacheReset(0, true));
+    }
+
+    private static List<Double> usages(VirtualTimeTestKit.Inbox<EngineStats> stats) {
+        return stats.messages().stream()
+                .filter(EngineStats.CacheStats.class::isInstance)
+                .map(message -> ((EngineStats.CacheStats) message).usage())
+                .toList();
     }
 
     @Test
@@ -118,14 +187,19 @@ final class ReplicaTest {
     }
 
     private ActorRef<Replica.Command> spawn(boolean publishesKvEvents) {
-        var peers = new Replica.Peers(router.ref(), metrics.ref(), publishesKvEvents, null);
+        return spawn(publishesKvEvents, null);
+    }
+
+    private ActorRef<Replica.Command> spawn(boolean publishesKvEvents, ActorRef<EngineStats> stats) {
+        var peers = new ReplicaPeers(
+                router.ref(), metrics.ref(), publishesKvEvents, null, new ClusterListeners(null, stats, null), null);
         var spec = cluster.replicaSpec();
         var recording = new ReplicaSpec(
                 spec.scheduler(),
                 spec.limits(),
                 KvCacheConfig.ofVllm(cluster.hasher, 1_000, true, cluster.maxModelLen),
                 spec.latency(),
-                0,
+                cluster.apiDelayNanos,
                 false,
                 0);
         return kit.spawn(Replica.create(kit.clock(), 0, recording, peers), "replica");

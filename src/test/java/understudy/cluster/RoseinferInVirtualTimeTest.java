@@ -193,7 +193,7 @@ final class RoseinferInVirtualTimeTest {
 
     private ActorRef<Replica.Command> replica(VirtualTimeTestKit.Inbox<MetricsCollector.Command> metrics) {
         var router = kit.createInbox(Router.Command.class);
-        var peers = new Replica.Peers(router.ref(), metrics.ref(), false, null);
+        var peers = new ReplicaPeers(router.ref(), metrics.ref(), false, null);
         return kit.spawn(Replica.create(kit.clock(), 0, spec(), peers), "replica");
     }
 
