@@ -25,6 +25,8 @@ import understudy.workload.Workload;
  * @param workload the section, which {@link #openWorkload()} reads
  * @param faults what goes wrong when
  * @param kvEvents how KV events are published; empty if they are not
+ * @param hashAlgorithm name of the block hash
+ * @param server the section, which only a server reads
  * @param speed virtual seconds per wall second; infinite is as fast as possible
  * @param savesDetails whether to keep the time of every token
  */
@@ -37,6 +39,8 @@ record Scenario(
         Section workload,
         FaultPlan faults,
         Optional<KvEventSettings> kvEvents,
+        String hashAlgorithm,
+        Section server,
         double speed,
         boolean savesDetails) {
     private static final int MAX_REPLICAS = 100_000;
@@ -62,6 +66,8 @@ record Scenario(
                 root.section("workload"),
                 FaultSettings.read(root.section("faults"), seed, numReplicas),
                 kvEvents,
+                root.section("kv-cache").text("hash-algo"),
+                root.section("server"),
                 root.section("clock").positive("speed", "max"),
                 root.section("report").bool("save-detailed"));
     }
@@ -99,6 +105,11 @@ record Scenario(
     Workload openWorkload() {
         return WorkloadSettings.open(
                 workload, new RandomStreams(seed), engine.scheduler().maxModelLen());
+    }
+
+    /** Returns the cluster to build for a server: requests come from outside, and no record is kept of them. */
+    ClusterSpec clusterSpec() {
+        return clusterSpec(null, ClusterListeners.NONE, false);
     }
 
     /** Returns the cluster to build for a workload. */

@@ -27,7 +27,17 @@ import java.util.TreeMap;
 final class ScenarioFile {
     private static final String ENVIRONMENT_PREFIX = "UNDERSTUDY_";
     private static final List<String> SECTIONS = List.of(
-            "seed", "cluster", "engine", "kv-cache", "latency", "router", "workload", "clock", "faults", "report");
+            "seed",
+            "cluster",
+            "engine",
+            "kv-cache",
+            "latency",
+            "router",
+            "workload",
+            "clock",
+            "faults",
+            "server",
+            "report");
 
     /** Every setting with its default. */
     static final Config REFERENCE = reference();

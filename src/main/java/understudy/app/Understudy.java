@@ -15,6 +15,7 @@ import understudy.workload.TraceException;
         description = "An actor-based stand-in for an LLM serving cluster.",
         subcommands = {
             RunCommand.class,
+            ServeCommand.class,
             ConformCommand.class,
             CalibrateCommand.class,
             ModelsCommand.class,

@@ -164,7 +164,7 @@ final class WorkloadSettings {
         };
     }
 
-    private static WholeNumbers wholeNumbers(Section section, int limit) {
+    static WholeNumbers wholeNumbers(Section section, int limit) {
         int min = section.wholeNumber("min", 1, limit);
         int max = section.wholeNumber("max", min, limit);
         var kind = section.choice("kind", LengthKind.class);

@@ -32,6 +32,11 @@ public record ClusterSpec(
         this(replicas, routing, kvEventDelay, workload, FaultPlan.NONE, ClusterListeners.NONE, true);
     }
 
+    /** Returns the same cluster with these listeners, in place of others. */
+    public ClusterSpec heardBy(ClusterListeners others) {
+        return new ClusterSpec(replicas, routing, kvEventDelay, workload, faults, others, keepsRecords);
+    }
+
     /** Returns whether any replica keeps the times of tokens. */
     boolean keepsTokenTimes() {
         return replicas.stream().anyMatch(ReplicaSpec::keepsTokenTimes);

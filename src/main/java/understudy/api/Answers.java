@@ -1,0 +1,56 @@
+package understudy.api;
+
+import java.util.List;
+import org.apache.commons.rng.UniformRandomProvider;
+import understudy.kvcache.TokenIds;
+import understudy.workload.RandomStreams;
+
+/** Decides what the model says: calls of tools and JSON where they are asked for, else whatever the mode of the server is. */
+final class Answers {
+    private final Tokenizer tokenizer;
+    private final Prose prose;
+    private final ApiSettings.Model model;
+
+    Answers(Tokenizer tokenizer, ApiSettings.Model model) {
+        this.tokenizer = tokenizer;
+        this.model = model;
+        prose = new Prose(tokenizer);
+    }
+
+    Answer answer(AnswerContext context) {
+        var streams = new RandomStreams(context.seed());
+        var tool = context.tool();
+        if (tool != null) {
+            var arguments = new SchemaSample(tool.schema(), streams.stream("tool-arguments")).sample();
+            var call = new ToolCall(tool.name(), Json.write(arguments));
+            return spoken(ToolCall.text(List.of(call)), List.of(call), context);
+        }
+        var schema = context.schema();
+        if (schema != null) {
+            var value = new SchemaSample(schema, streams.stream("json-answer")).sample();
+            return spoken(Json.write(value), List.of(), context);
+        }
+        return switch (model.answers()) {
+            case RANDOM -> random(context, streams.stream("answer-length"));
+            case ECHO -> spoken(context.question(), List.of(), context);
+            case REPLAY -> spoken(model.canned().answerTo(context.question()), List.of(), context);
+        };
+    }
+
+    private Answer random(AnswerContext context, UniformRandomProvider random) {
+        var tokens = prose.tokens(context.seed(), context.continuesText());
+        return context.ignoresEos()
+                ? Answer.endless(tokens)
+                : Answer.ending(tokens, model.lengths().sample(random), tokenizer.imEnd(), List.of());
+    }
+
+    /** Says a text; one that must not end is followed by prose. */
+    private Answer spoken(String text, List<ToolCall> toolCalls, AnswerContext context) {
+        var tokens = new TokenIds(tokenizer.encode(text));
+        if (!context.ignoresEos()) {
+            return Answer.ending(tokens, tokens.length(), tokenizer.imEnd(), toolCalls);
+        }
+        var more = prose.tokens(context.seed(), true);
+        return Answer.endless(i -> i < tokens.length() ? tokens.tokenAt(i) : more.tokenAt(i - tokens.length()));
+    }
+}

@@ -1,0 +1,87 @@
+package understudy.api;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
+import understudy.cluster.RequestEvent;
+
+/** One call of the API, with all the requests that it means to the engine. */
+final class Call implements Generation.Listener {
+    private final ClusterLink cluster;
+    private final Listener listener;
+    private final CompletableFuture<Void> done = new CompletableFuture<>();
+    private final AtomicBoolean isCancelled = new AtomicBoolean();
+    private volatile List<Generation> generations = List.of();
+    private int numEnded;
+
+    /** Hears of the answers, on one thread at a time. */
+    interface Listener {
+        void onDelta(Generation generation, Delta delta);
+
+        /** The call ends with an error; no delta follows. */
+        void onFailed(ApiException failure);
+    }
+
+    Call(ClusterLink cluster, Listener listener) {
+        this.cluster = cluster;
+        this.listener = listener;
+    }
+
+    /** Completes when all answers have, or nobody wants them any more. */
+    CompletionStage<Void> done() {
+        return done;
+    }
+
+    void start(List<Generation.Spec> specs) {
+        generations = specs.stream()
+                .map(spec -> new Generation(cluster.nextId(), spec, this))
+                .toList();
+        generations.forEach(cluster::submit);
+    }
+
+    /** Gives up what is not done yet. */
+    void cancel() {
+        if (!done.isDone() && isCancelled.compareAndSet(false, true)) {
+            generations.forEach(generation -> cluster.abort(generation.id()));
+            done.complete(null);
+        }
+    }
+
+    /** Gives up what is not done yet, and says why. */
+    void fail(ApiException failure) {
+        if (!done.isDone() && !isCancelled.get()) {
+            listener.onFailed(failure);
+            cancel();
+        }
+    }
+
+    @Override
+    public void onDelta(Generation generation, Delta delta) {
+        if (isCancelled.get()) {
+            return;
+        }
+        listener.onDelta(generation, delta);
+        if (delta.ending() != null && ++numEnded == generations.size()) {
+            done.complete(null);
+        }
+    }
+
+    @Override
+    public void onRejected(String reason) {
+        fail(ApiException.badRequest(reason, null));
+    }
+
+    @Override
+    public void onBroken(RequestEvent.Failed failed) {
+        fail(
+                failed.cause() == RequestEvent.FailureCause.NO_REPLICA
+                        ? new ApiException(503, "ServiceUnavailable", failed.reason(), null)
+                        : new ApiException(500, "InternalServerError", failed.reason(), null));
+    }
+
+    @Override
+    public void onStopped(Generation generation) {
+        cluster.abort(generation.id());
+    }
+}

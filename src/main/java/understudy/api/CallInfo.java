@@ -1,0 +1,29 @@
+package understudy.api;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+
+/**
+ * What all answers of a call have in common.
+ *
+ * @param id with the prefix of its API
+ * @param created seconds since 1970
+ */
+record CallInfo(String id, long created, String model, GenerationParams params, Tokenizer tokenizer) {
+
+    /** Returns a new object with the first fields of a chunk or an answer. */
+    ObjectNode open(String object) {
+        return Json.object()
+                .put("id", id)
+                .put("object", object)
+                .put("created", created)
+                .put("model", model);
+    }
+
+    boolean hasLogprobs() {
+        return params.numLogprobs() >= 0;
+    }
+
+    Logprobs logprobs() {
+        return new Logprobs(tokenizer, Math.max(0, params.numLogprobs()));
+    }
+}

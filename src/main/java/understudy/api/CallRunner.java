@@ -1,0 +1,209 @@
+package understudy.api;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.apache.pekko.NotUsed;
+import org.apache.pekko.http.javadsl.model.ContentType;
+import org.apache.pekko.http.javadsl.model.ContentTypes;
+import org.apache.pekko.http.javadsl.model.HttpEntities;
+import org.apache.pekko.http.javadsl.model.HttpRequest;
+import org.apache.pekko.http.javadsl.model.HttpResponse;
+import org.apache.pekko.http.javadsl.model.MediaTypes;
+import org.apache.pekko.http.javadsl.model.headers.RawHeader;
+import org.apache.pekko.stream.BoundedSourceQueue;
+import org.apache.pekko.stream.QueueOfferResult;
+import org.apache.pekko.stream.javadsl.Source;
+import org.apache.pekko.util.ByteString;
+import org.jspecify.annotations.Nullable;
+
+/** Runs calls: sends their requests to the cluster, and makes responses of what comes back, streamed or in one piece. */
+final class CallRunner {
+    private static final ContentType EVENT_STREAM = ContentTypes.create(MediaTypes.TEXT_EVENT_STREAM);
+
+    private final ApiContext api;
+
+    CallRunner(ApiContext api) {
+        this.api = api;
+    }
+
+    /** Starts a call and returns its response. */
+    CompletionStage<HttpResponse> run(
+            HttpRequest request, GenerationParams params, List<Generation.Spec> specs, CallFormat format) {
+        requireRoom();
+        return params.streams()
+                ? CompletableFuture.completedFuture(stream(request, specs, format))
+                : inOnePiece(request, specs, format);
+    }
+
+    private void requireRoom() {
+        int limit = api.settings().requestLimits().maxInFlight();
+        if (limit > 0 && api.state().numInFlight() >= limit) {
+            throw new ApiException(429, "RateLimitError", "Too many requests in flight; at most " + limit + ".", null);
+        }
+    }
+
+    private void register(HttpRequest request, Call call) {
+        api.state().add(call);
+        request.getAttribute(ClientConnection.KEY).ifPresent(connection -> connection.carry(call));
+        var timeout = api.settings().timeouts().request();
+        if (!timeout.isZero()) {
+            expire(call, timeout);
+        }
+    }
+
+    private void expire(Call call, Duration timeout) {
+        var failure = new ApiException(504, "GatewayTimeout", "The request took longer than " + timeout + ".", null);
+        var timer = api.system()
+                .scheduler()
+                .scheduleOnce(timeout, () -> call.fail(failure), api.system().executionContext());
+        call.done().whenComplete((done, error) -> timer.cancel());
+    }
+
+    private CompletionStage<HttpResponse> inOnePiece(
+            HttpRequest request, List<Generation.Spec> specs, CallFormat format) {
+        var answer = new CompletableFuture<List<CallFormat.Whole>>();
+        var call = new Call(api.cluster(), new Collector(specs.size(), answer));
+        register(request, call);
+        call.start(specs);
+        // A call that was given up is never answered; its connection is gone.
+        return answer.thenApply(choices -> HttpResponse.create()
+                .withEntity(HttpEntities.create(ContentTypes.APPLICATION_JSON, Json.bytes(format.whole(choices)))));
+    }
+
+    private HttpResponse stream(HttpRequest request, List<Generation.Spec> specs, CallFormat format) {
+        int buffer = api.settings().requestLimits().streamBuffer();
+        Source<ByteString, NotUsed> events = Source.<Piece>queue(buffer)
+                .mapMaterializedValue(queue -> {
+                    var call = new StreamedCall(queue, specs.size());
+                    call.begin(request, specs);
+                    return call.call;
+                })
+                .map(piece -> ByteString.fromString(piece.text(format)))
+                .recover(SlowReaderException.class, () -> ByteString.fromString(format.failure(tooSlow())))
+                .watchTermination((call, done) -> {
+                    done.whenComplete((ok, failure) -> call.cancel());
+                    return NotUsed.getInstance();
+                });
+        return HttpResponse.create()
+                .withEntity(HttpEntities.createChunked(EVENT_STREAM, events))
+                .addHeader(RawHeader.create("Cache-Control", "no-cache"))
+                .addHeader(RawHeader.create("X-Accel-Buffering", "no"));
+    }
+
+    private static ApiException tooSlow() {
+        return new ApiException(500, "InternalServerError", "The stream was cut: its reader was too slow.", null);
+    }
+
+    /** What waits for a reader: a piece of an answer, or the failure that ends the stream. */
+    private record Piece(
+            @Nullable Generation generation,
+            @Nullable Delta delta,
+            boolean isLast,
+            @Nullable ApiException failure) {
+
+        String text(CallFormat format) {
+            if (failure != null) {
+                return format.failure(failure);
+            }
+            if (generation == null || delta == null) {
+                return "";
+            }
+            String events = format.events(generation, delta);
+            return isLast ? events + format.end() : events;
+        }
+    }
+
+    /** Passes pieces on to a reader, who may be slow: the emulation never waits. */
+    private final class StreamedCall implements Call.Listener {
+        private final BoundedSourceQueue<Piece> queue;
+        private final Call call = new Call(api.cluster(), this);
+        private int numOpen;
+
+        StreamedCall(BoundedSourceQueue<Piece> queue, int numChoices) {
+            this.queue = queue;
+            numOpen = numChoices;
+        }
+
+        void begin(HttpRequest request, List<Generation.Spec> specs) {
+            register(request, call);
+            call.start(specs);
+        }
+
+        @Override
+        public void onDelta(Generation generation, Delta delta) {
+            numOpen -= delta.ending() == null ? 0 : 1;
+            boolean isLast = numOpen == 0;
+            var offered = queue.offer(new Piece(generation, delta, isLast, null));
+            if (offered == QueueOfferResult.dropped()) {
+                api.metrics().onStreamCut();
+                queue.fail(new SlowReaderException());
+                call.cancel();
+            } else if (isLast) {
+                queue.complete();
+            }
+        }
+
+        @Override
+        public void onFailed(ApiException failure) {
+            queue.offer(new Piece(null, null, true, failure));
+            queue.complete();
+        }
+    }
+
+    /** Collects answers until all are complete. */
+    private static final class Collector implements Call.Listener {
+        private final CompletableFuture<List<CallFormat.Whole>> all;
+        private final CallFormat.@Nullable Whole[] choices;
+        private final StringBuilder[] texts;
+        private int numOpen;
+
+        Collector(int numChoices, CompletableFuture<List<CallFormat.Whole>> all) {
+            this.all = all;
+            choices = new CallFormat.Whole[numChoices];
+            texts = new StringBuilder[numChoices];
+            numOpen = numChoices;
+        }
+
+        @Override
+        public void onDelta(Generation generation, Delta delta) {
+            int choice = delta.choice();
+            if (texts[choice] == null) {
+                texts[choice] = new StringBuilder();
+            }
+            texts[choice].append(delta.text());
+            if (delta.ending() != null) {
+                var whole = new Delta(choice, 0, delta.toToken(), texts[choice].toString(), delta.ending());
+                choices[choice] = new CallFormat.Whole(generation, whole);
+                numOpen--;
+            }
+            if (numOpen == 0) {
+                all.complete(complete());
+            }
+        }
+
+        private List<CallFormat.Whole> complete() {
+            var complete = new ArrayList<CallFormat.Whole>();
+            for (var choice : choices) {
+                if (choice != null) {
+                    complete.add(choice);
+                }
+            }
+            return complete;
+        }
+
+        @Override
+        public void onFailed(ApiException failure) {
+            all.completeExceptionally(failure);
+        }
+    }
+
+    /** A stream was cut because its buffer was full. */
+    private static final class SlowReaderException extends RuntimeException {
+        SlowReaderException() {
+            super("the reader of a stream was too slow", null, false, false);
+        }
+    }
+}

@@ -1,0 +1,29 @@
+package understudy.api;
+
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.pekko.http.javadsl.model.AttributeKey;
+
+/** One connection of a client, and what is to happen when the client goes away. Thread-safe. */
+final class ClientConnection {
+    /** Under which a request carries its connection. */
+    static final AttributeKey<ClientConnection> KEY =
+            AttributeKey.create("understudy-connection", ClientConnection.class);
+
+    private final Set<Call> calls = ConcurrentHashMap.newKeySet();
+    private volatile boolean isClosed;
+
+    /** Gives up a call, unless it is done by then, when the client goes away. */
+    void carry(Call call) {
+        calls.add(call);
+        call.done().whenComplete((done, failure) -> calls.remove(call));
+        if (isClosed) {
+            call.cancel();
+        }
+    }
+
+    void close() {
+        isClosed = true;
+        calls.forEach(Call::cancel);
+    }
+}

@@ -1,0 +1,81 @@
+package understudy.api;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import it.unimi.dsi.fastutil.ints.Int2IntOpenHashMap;
+import java.util.List;
+
+/** Completions, of prompts that are texts or tokens. */
+final class CompletionFormat implements CallFormat {
+    private static final String OBJECT = "text_completion";
+
+    private final CallInfo call;
+    private final boolean echoes;
+    private final StreamUsage usage;
+    private final Int2IntOpenHashMap numChars = new Int2IntOpenHashMap();
+
+    /** Creates the format of a call, whose answers repeat their prompts if {@code echoes} is set. */
+    CompletionFormat(CallInfo call, boolean echoes) {
+        this.call = call;
+        this.echoes = echoes;
+        usage = new StreamUsage(call);
+    }
+
+    @Override
+    public ObjectNode whole(List<Whole> choices) {
+        var body = call.open(OBJECT);
+        var list = body.putArray("choices");
+        for (var choice : choices) {
+            list.add(choice(choice.generation(), choice.delta()));
+        }
+        body.putNull("service_tier").putNull("system_fingerprint");
+        body.set("usage", CallFormat.usage(choices).whole());
+        return body.putNull("kv_transfer_params").putNull("ec_transfer_params").putNull("metrics");
+    }
+
+    private ObjectNode choice(Generation generation, Delta delta) {
+        var choice = open(generation, delta, true);
+        var prompt = generation.spec().prompt();
+        boolean hasIds = call.params().returnsTokenIds();
+        choice.set("token_ids", hasIds ? ChatFormat.tokenIds(generation, delta) : choice.nullNode());
+        boolean hasPromptLogprobs = call.params().numPromptLogprobs() >= 0;
+        choice.set("prompt_logprobs", hasPromptLogprobs ? call.logprobs().ofPrompt(prompt) : choice.nullNode());
+        choice.set("prompt_token_ids", hasIds ? ChatFormat.tokens(prompt) : choice.nullNode());
+        return choice.putNull("routed_experts");
+    }
+
+    @Override
+    public String events(Generation generation, Delta delta) {
+        boolean isFirst = usage.add(generation, delta);
+        var chunk = call.open(OBJECT);
+        var choice = open(generation, delta, isFirst);
+        if (call.params().returnsTokenIds()) {
+            choice.set("token_ids", ChatFormat.tokenIds(generation, delta));
+        }
+        chunk.putArray("choices").add(choice);
+        usage.addTo(chunk, generation, delta);
+        return CallFormat.event(chunk);
+    }
+
+    private ObjectNode open(Generation generation, Delta delta, boolean isFirst) {
+        String echoed =
+                echoes && isFirst ? call.tokenizer().decode(generation.spec().prompt()) : "";
+        var choice = Json.object().put("index", delta.choice()).put("text", echoed + delta.text());
+        if (call.hasLogprobs()) {
+            int offset = numChars.get(delta.choice()) + echoed.length();
+            choice.set(
+                    "logprobs", call.logprobs().ofCompletion(generation, delta.fromToken(), delta.toToken(), offset));
+        } else {
+            choice.putNull("logprobs");
+        }
+        numChars.addTo(delta.choice(), echoed.length() + delta.text().length());
+        var ending = delta.ending();
+        choice.put("finish_reason", ending == null ? null : ending.reason());
+        choice.set("stop_reason", ChatFormat.stopReason(delta));
+        return choice;
+    }
+
+    @Override
+    public String end() {
+        return usage.end(OBJECT);
+    }
+}

@@ -1,0 +1,228 @@
+package understudy.api;
+
+import com.typesafe.config.Config;
+import com.typesafe.config.ConfigFactory;
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.ActorSystem;
+import org.apache.pekko.actor.typed.Props;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import org.apache.pekko.http.javadsl.ServerBinding;
+import org.slf4j.LoggerFactory;
+import understudy.cluster.Cluster;
+import understudy.cluster.ClusterListeners;
+import understudy.cluster.ClusterSpec;
+import understudy.cluster.Progress;
+import understudy.cluster.ReplicaSpec;
+import understudy.cluster.Router;
+import understudy.report.RunRecord;
+import understudy.runtime.VirtualTime;
+
+/** An emulated cluster behind an OpenAI-compatible server. */
+public final class EmulationServer implements AutoCloseable {
+    private static final Duration START_LIMIT = Duration.ofSeconds(60);
+
+    private final ActorSystem<Void> system;
+    private final VirtualTime<Cluster.Command> time;
+    private final ApiContext api;
+    private final List<ServerBinding> bindings = new ArrayList<>();
+    private final CompletableFuture<ActorRef<Router.Command>> router = new CompletableFuture<>();
+    private final CompletableFuture<Void> failure = new CompletableFuture<>();
+
+    private EmulationServer(ClusterSpec spec, double speed, ApiSettings settings) {
+        // Before the actor system, which would else log into the void for a moment, and make slf4j complain about it.
+        LoggerFactory.getLogger(EmulationServer.class);
+        system = ActorSystem.create(Behaviors.empty(), "understudy-http", config(settings));
+        time = VirtualTime.create("understudy", clock -> Cluster.create(clock, new Progress(), new Watching()));
+        time.whenStopped().whenComplete((done, error) -> {
+            if (error != null) {
+                failure.completeExceptionally(error);
+            }
+        });
+        var registry = new PrometheusRegistry();
+        var kvCaches = spec.replicas().stream().map(ReplicaSpec::kvCache).toList();
+        var engineMetrics = new EngineMetrics(registry, settings, kvCaches);
+        var httpMetrics = new HttpMetrics(registry);
+        var state = new ServerState();
+        httpMetrics.watch(time, state);
+        var listeners = new ClusterListeners(
+                null,
+                system.systemActorOf(engineMetrics.takingStats(), "engine-metrics", Props.empty()),
+                system.systemActorOf(engineMetrics.takingSteps(), "step-metrics", Props.empty()));
+        time.system().tell(new Cluster.Start(spec.heardBy(listeners)));
+        time.run(speed);
+        CompletableFuture.anyOf(router, failure)
+                .orTimeout(START_LIMIT.toSeconds(), TimeUnit.SECONDS)
+                .join();
+        var link = new ClusterLink(
+                time, system, router.join(), engineMetrics, spec.replicas().size());
+        api = new ApiContext(system, settings, link, state, httpMetrics);
+    }
+
+    /**
+     * Starts a cluster and its server, and returns when it is ready.
+     *
+     * @param spec what to serve; whoever listens to it is not told
+     * @param speed virtual seconds per wall second
+     * @param moreParts routes beside those of vLLM, tried after them
+     */
+    public static EmulationServer start(
+            ClusterSpec spec, double speed, ApiSettings settings, Function<ApiContext, List<RoutePart>> moreParts) {
+        var server = new EmulationServer(spec, speed, settings);
+        try {
+            server.listen(moreParts.apply(server.api));
+        } catch (RuntimeException e) {
+            server.close();
+            throw e;
+        }
+        return server;
+    }
+
+    /** Starts a cluster and a server with the routes of vLLM only. */
+    public static EmulationServer start(ClusterSpec spec, double speed, ApiSettings settings) {
+        return start(spec, speed, settings, api -> List.of());
+    }
+
+    private void listen(List<RoutePart> moreParts) {
+        var settings = api.settings();
+        var tokenizer = Tokenizer.load(settings.model().vocabulary());
+        var answers = new Answers(tokenizer, settings.model());
+        var ids = new RequestIds(settings.model().seed());
+        bind(settings.port(), Router.ANY_REPLICA, tokenizer, answers, ids, moreParts);
+        if (settings.portsPerReplica()) {
+            for (int i = 0; i < api.cluster().numReplicas(); i++) {
+                int port = settings.port() == 0 ? 0 : settings.port() + 1 + i;
+                bind(port, i, tokenizer, answers, ids, List.of());
+            }
+        }
+        api.state().enter(ServerState.Phase.READY);
+    }
+
+    private void bind(
+            int port, int replica, Tokenizer tokenizer, Answers answers, RequestIds ids, List<RoutePart> moreParts) {
+        var settings = api.settings();
+        var specs = new SpecBuilder(settings, api.cluster(), tokenizer, answers, replica);
+        var parts = new ArrayList<RoutePart>(List.of(
+                new GenerationRoutes(api, tokenizer, specs),
+                new InfoRoutes(api, replica),
+                new TokenRoutes(settings, tokenizer)));
+        parts.addAll(moreParts);
+        var server = new HttpServer(api, new ServerEdge(api, ids), parts);
+        bindings.add(server.bind(settings.host(), port, settings.tls())
+                .toCompletableFuture()
+                .orTimeout(START_LIMIT.toSeconds(), TimeUnit.SECONDS)
+                .join());
+    }
+
+    /** Returns what the parts of the server share. */
+    public ApiContext api() {
+        return api;
+    }
+
+    /** Returns where the server listens. */
+    public InetSocketAddress address() {
+        return bindings.get(0).localAddress();
+    }
+
+    /** Returns where the replicas listen, in their order; empty unless each has a port of its own. */
+    public List<InetSocketAddress> replicaAddresses() {
+        return bindings.stream().skip(1).map(ServerBinding::localAddress).toList();
+    }
+
+    /** Completes, with an error, if the emulation fails. */
+    public CompletableFuture<Void> whenFailed() {
+        return failure;
+    }
+
+    /**
+     * Ends gently: says that it is no longer ready, refuses what is new after a while, lets calls in flight end, and closes.
+     * Calls that take longer than they may end with an error.
+     */
+    public void drain() {
+        var timeouts = api.settings().timeouts();
+        api.state().enter(ServerState.Phase.LEAVING);
+        pause(timeouts.drainDelay());
+        api.state().enter(ServerState.Phase.DRAINING);
+        boolean isIdle = api.state()
+                .whenIdle()
+                .toCompletableFuture()
+                .thenApply(done -> true)
+                .completeOnTimeout(false, timeouts.drain().toMillis(), TimeUnit.MILLISECONDS)
+                .join();
+        if (!isIdle) {
+            api.state().failAll(new ApiException(503, "ServiceUnavailable", "The server is shutting down.", null));
+        }
+        close();
+    }
+
+    private static void pause(Duration duration) {
+        new CompletableFuture<Void>()
+                .completeOnTimeout(null, duration.toMillis(), TimeUnit.MILLISECONDS)
+                .join();
+    }
+
+    /** Closes all connections and ends the emulation. */
+    @Override
+    public void close() {
+        for (var binding : bindings) {
+            // Responses that are complete get a moment to leave.
+            binding.terminate(Duration.ofSeconds(1)).toCompletableFuture().join();
+        }
+        time.close();
+        system.terminate();
+        system.getWhenTerminated().toCompletableFuture().join();
+    }
+
+    private static Config config(ApiSettings settings) {
+        var limits = settings.requestLimits();
+        String text =
+                """
+                pekko {
+                  loggers = ["org.apache.pekko.event.slf4j.Slf4jLogger"]
+                  logging-filter = "org.apache.pekko.event.slf4j.Slf4jLoggingFilter"
+                  loglevel = WARNING
+                  stdout-loglevel = OFF
+                  log-dead-letters = off
+                  jvm-shutdown-hooks = off
+                  coordinated-shutdown.run-by-jvm-shutdown-hook = off
+                  http.server {
+                    server-header = "understudy"
+                    idle-timeout = %d ms
+                    request-timeout = infinite
+                    max-connections = %d
+                    backlog = 4096
+                    # Two, so that the end of a connection is noticed while an answer is under way.
+                    pipelining-limit = 2
+                    socket-options.tcp-no-delay = true
+                    parsing.max-content-length = %d
+                    parsing.illegal-header-warnings = off
+                  }
+                }
+                """.formatted(settings.timeouts().idle().toMillis(), limits.maxConnections(), limits.maxBodyBytes());
+        var classLoader = EmulationServer.class.getClassLoader();
+        return ConfigFactory.parseString(text).withFallback(ConfigFactory.load(classLoader));
+    }
+
+    /** Called on the loop. */
+    private final class Watching implements Cluster.Observer {
+        @Override
+        public void onStarted(ActorRef<Router.Command> started) {
+            router.complete(started);
+        }
+
+        @Override
+        public void onEnded(RunRecord run) {}
+
+        @Override
+        public void onFailed(Throwable cause) {
+            failure.completeExceptionally(cause);
+        }
+    }
+}

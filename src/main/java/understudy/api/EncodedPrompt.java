@@ -1,0 +1,87 @@
+package understudy.api;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.ArrayList;
+import java.util.List;
+import understudy.kvcache.TokenIds;
+
+/**
+ * A prompt in tokens.
+ *
+ * @param question what it comes down to, as text
+ * @param continuesText whether the answer stands right behind the text of the prompt
+ */
+record EncodedPrompt(TokenIds tokens, String question, boolean continuesText) {
+    private static final int MAX_PROMPTS = 4096;
+
+    /** Reads the field {@code prompt}: a string, a list of strings, a list of token ids, or a list of such lists. */
+    static List<EncodedPrompt> read(JsonBody body, Tokenizer tokenizer) {
+        var prompt = body.require("prompt");
+        String path = body.at("prompt");
+        if (prompt.isTextual()) {
+            return List.of(ofText(prompt.textValue(), tokenizer));
+        }
+        if (!prompt.isArray()) {
+            throw ApiException.invalid("Input should be a valid string or list", path);
+        }
+        if (prompt.size() > 0 && prompt.get(0).isNumber()) {
+            return List.of(ofTokens(JsonBody.tokens(prompt, path), tokenizer));
+        }
+        if (prompt.size() > MAX_PROMPTS) {
+            throw ApiException.badRequest("prompt must have at most " + MAX_PROMPTS + " entries", "prompt");
+        }
+        var prompts = new ArrayList<EncodedPrompt>();
+        for (var each : prompt) {
+            prompts.add(ofEntry(each, path + "." + prompts.size(), tokenizer));
+        }
+        if (prompts.isEmpty()) {
+            throw empty();
+        }
+        return prompts;
+    }
+
+    private static EncodedPrompt ofEntry(JsonNode entry, String path, Tokenizer tokenizer) {
+        if (entry.isTextual()) {
+            return ofText(entry.textValue(), tokenizer);
+        }
+        if (entry.isArray()) {
+            return ofTokens(JsonBody.tokens(entry, path), tokenizer);
+        }
+        throw ApiException.invalid("Input should be a valid string or list", path);
+    }
+
+    private static EncodedPrompt ofText(String text, Tokenizer tokenizer) {
+        return checked(tokenizer.encode(text), text, tokenizer);
+    }
+
+    private static EncodedPrompt ofTokens(int[] tokens, Tokenizer tokenizer) {
+        return checked(tokens, "", tokenizer);
+    }
+
+    private static EncodedPrompt checked(int[] tokens, String text, Tokenizer tokenizer) {
+        if (tokens.length == 0) {
+            throw empty();
+        }
+        for (int token : tokens) {
+            if (token < 0 || token >= tokenizer.vocabularySize()) {
+                throw ApiException.badRequest("Token id " + token + " is out of vocabulary", "prompt");
+            }
+        }
+        var ids = new TokenIds(tokens);
+        return new EncodedPrompt(ids, text.isEmpty() ? tokenizer.decode(ids) : text, true);
+    }
+
+    private static ApiException empty() {
+        return ApiException.badRequest("The decoder prompt cannot be empty", "prompt");
+    }
+
+    /** Returns the prompt, or only its last {@code limit} tokens unless that is 0. */
+    EncodedPrompt truncated(int limit) {
+        if (limit == 0 || tokens.length() <= limit) {
+            return this;
+        }
+        var kept = new int[limit];
+        tokens.copy(tokens.length() - limit, limit, kept, 0);
+        return new EncodedPrompt(new TokenIds(kept), question, continuesText);
+    }
+}

@@ -1,0 +1,109 @@
+package understudy.api;
+
+import static org.apache.pekko.http.javadsl.server.Directives.concat;
+import static org.apache.pekko.http.javadsl.server.Directives.path;
+import static org.apache.pekko.http.javadsl.server.PathMatchers.segment;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import org.apache.pekko.http.javadsl.model.HttpRequest;
+import org.apache.pekko.http.javadsl.model.HttpResponse;
+import org.apache.pekko.http.javadsl.server.Route;
+import org.jspecify.annotations.Nullable;
+import understudy.kvcache.TokenIds;
+import understudy.runtime.EpochClock;
+
+/** Chat completions and completions. */
+final class GenerationRoutes implements RoutePart {
+    private static final List<String> CHAT_MAX_TOKENS = List.of("max_completion_tokens", "max_tokens");
+    private static final int COMPLETION_MAX_TOKENS = 16;
+
+    private final ApiContext api;
+    private final Tokenizer tokenizer;
+    private final ChatTemplate template;
+    private final SpecBuilder specs;
+    private final CallRunner runner;
+
+    GenerationRoutes(ApiContext api, Tokenizer tokenizer, SpecBuilder specs) {
+        this.api = api;
+        this.tokenizer = tokenizer;
+        this.specs = specs;
+        template = new ChatTemplate(tokenizer);
+        runner = new CallRunner(api);
+    }
+
+    @Override
+    public Route route() {
+        var bodies = new HttpBodies(api.settings());
+        return concat(
+                path(segment("v1").slash("chat").slash("completions"), () -> bodies.post(this::chat)),
+                path(segment("v1").slash("completions"), () -> bodies.post(this::completions)));
+    }
+
+    private CompletionStage<HttpResponse> chat(HttpRequest request, JsonBody body) {
+        specs.requireModel(body.text("model"));
+        body.require("messages");
+        var params = GenerationParams.read(body, CHAT_MAX_TOKENS, null, chatLogprobs(body));
+        var messages = body.objects("messages").stream().map(ChatMessage::read).toList();
+        var tools = ToolDefinition.readAll(body);
+        var tool = ToolChoice.choose(body, tools, messages);
+        var schema = GenerationParams.schema(body.object("response_format"), "response_format");
+        var prompt = prompt(body, messages, ToolChoice.areShown(body) ? toolNodes(body) : List.of());
+        var info = info("chatcmpl-", request, body, params);
+        var requests = specs.build(info.id(), List.of(prompt), params, new SpecBuilder.Shape(tool, schema));
+        return runner.run(request, params, requests, new ChatFormat(info));
+    }
+
+    private static int chatLogprobs(JsonBody body) {
+        int top = body.integer("top_logprobs", 0);
+        if (top < 0) {
+            throw ApiException.badRequest("`top_logprobs` must be a positive value or -1.", "top_logprobs");
+        }
+        if (top > 0 && !body.bool("logprobs", false)) {
+            throw ApiException.badRequest("when using `top_logprobs`, `logprobs` must be set to true.", "top_logprobs");
+        }
+        return body.bool("logprobs", false) ? top : -1;
+    }
+
+    private EncodedPrompt prompt(JsonBody body, List<ChatMessage> messages, List<JsonNode> tools) {
+        if (messages.isEmpty()) {
+            throw ApiException.badRequest("The decoder prompt cannot be empty", "messages");
+        }
+        boolean continues = body.bool("continue_final_message", false);
+        boolean opens = body.bool("add_generation_prompt", !continues);
+        if (continues && opens) {
+            throw ApiException.badRequest(
+                    "Cannot set both `continue_final_message` and `add_generation_prompt` to True.", null);
+        }
+        var tokens = new TokenIds(template.render(messages, tools, opens, continues));
+        return new EncodedPrompt(tokens, messages.get(messages.size() - 1).content(), continues);
+    }
+
+    private static List<JsonNode> toolNodes(JsonBody body) {
+        var nodes = new ArrayList<JsonNode>();
+        body.objects("tools").forEach(tool -> nodes.add(tool.node()));
+        return nodes;
+    }
+
+    private CompletionStage<HttpResponse> completions(HttpRequest request, JsonBody body) {
+        specs.requireModel(body.text("model"));
+        if (body.get("suffix") != null && !"".equals(body.text("suffix"))) {
+            throw ApiException.badRequest("suffix is not currently supported", "suffix");
+        }
+        int logprobs = body.integer("logprobs", -1);
+        var params = GenerationParams.read(body, List.of("max_tokens"), COMPLETION_MAX_TOKENS, logprobs);
+        var prompts = EncodedPrompt.read(body, tokenizer);
+        var schema = GenerationParams.schema(body.object("response_format"), "response_format");
+        var info = info("cmpl-", request, body, params);
+        var requests = specs.build(info.id(), prompts, params, new SpecBuilder.Shape(null, schema));
+        return runner.run(request, params, requests, new CompletionFormat(info, body.bool("echo", false)));
+    }
+
+    private CallInfo info(String prefix, HttpRequest request, JsonBody body, GenerationParams params) {
+        @Nullable String asked = body.text("request_id");
+        String base = asked == null ? RequestIds.of(request) : asked;
+        return new CallInfo(prefix + base, EpochClock.seconds(), api.settings().servedModel(), params, tokenizer);
+    }
+}

@@ -1,0 +1,56 @@
+package understudy.api;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.time.Duration;
+import java.util.concurrent.CompletionStage;
+import java.util.function.BiFunction;
+import org.apache.pekko.http.javadsl.model.ContentTypes;
+import org.apache.pekko.http.javadsl.model.HttpEntities;
+import org.apache.pekko.http.javadsl.model.HttpRequest;
+import org.apache.pekko.http.javadsl.model.HttpResponse;
+import org.apache.pekko.http.javadsl.model.MediaTypes;
+import org.apache.pekko.http.javadsl.server.Directives;
+import org.apache.pekko.http.javadsl.server.Route;
+
+/** Reads bodies that are JSON, and writes them. */
+final class HttpBodies {
+    private final int maxBytes;
+    private final Duration timeout;
+
+    HttpBodies(ApiSettings settings) {
+        maxBytes = settings.requestLimits().maxBodyBytes();
+        timeout = settings.timeouts().body();
+    }
+
+    /** Returns a route that answers posts of JSON objects, compressed or not. */
+    Route post(BiFunction<HttpRequest, JsonBody, CompletionStage<HttpResponse>> handler) {
+        return Directives.post(() -> Directives.decodeRequest(() -> Directives.withSizeLimit(
+                maxBytes,
+                () -> Directives.toStrictEntity(
+                        timeout,
+                        maxBytes,
+                        () -> Directives.extractRequest(request -> {
+                            requireJson(request);
+                            var strict = (org.apache.pekko.http.javadsl.model.HttpEntity.Strict) request.entity();
+                            var body =
+                                    new JsonBody(Json.readBody(strict.getData().toArrayUnsafe()));
+                            return Directives.completeWithFuture(handler.apply(request, body));
+                        })))));
+    }
+
+    private static void requireJson(HttpRequest request) {
+        var mediaType = request.entity().getContentType().mediaType();
+        boolean isJson = mediaType.equals(MediaTypes.APPLICATION_JSON)
+                || mediaType.subType().endsWith("+json");
+        if (!isJson) {
+            throw new ApiException(
+                    400, "Bad Request", "Unsupported Media Type: Only 'application/json' is allowed", null);
+        }
+    }
+
+    static HttpResponse json(int status, JsonNode body) {
+        return HttpResponse.create()
+                .withStatus(status)
+                .withEntity(HttpEntities.create(ContentTypes.APPLICATION_JSON, Json.bytes(body)));
+    }
+}

@@ -1,0 +1,88 @@
+package understudy.api;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.SSLContext;
+import org.apache.pekko.actor.typed.ActorSystem;
+import org.apache.pekko.http.javadsl.ConnectionContext;
+import org.apache.pekko.http.javadsl.Http;
+import org.apache.pekko.http.javadsl.ServerBinding;
+import org.apache.pekko.http.javadsl.model.HttpRequest;
+import org.apache.pekko.http.javadsl.model.HttpResponse;
+import org.apache.pekko.http.javadsl.server.Directives;
+import org.apache.pekko.http.javadsl.server.ExceptionHandler;
+import org.apache.pekko.http.javadsl.server.Route;
+import org.apache.pekko.japi.function.Function;
+import org.apache.pekko.stream.javadsl.Flow;
+import org.jspecify.annotations.Nullable;
+
+/** Listens at one port. */
+final class HttpServer {
+    private final ActorSystem<?> system;
+    private final ServerEdge edge;
+    private final Function<HttpRequest, CompletionStage<HttpResponse>> routes;
+
+    HttpServer(ApiContext api, ServerEdge edge, List<RoutePart> parts) {
+        system = api.system();
+        this.edge = edge;
+        var all = parts.stream().map(RoutePart::route).toArray(Route[]::new);
+        // What routes throw is answered by the edge, which knows vLLM's words.
+        var passingOn = ExceptionHandler.newBuilder()
+                .match(
+                        ApiException.class,
+                        failure -> Directives.complete(HttpBodies.json(failure.status(), failure.body())))
+                .build();
+        var sealed = Directives.handleExceptions(passingOn, () -> Directives.concat(Directives.reject(), all));
+        routes = sealed.seal().handler(system.classicSystem());
+    }
+
+    CompletionStage<ServerBinding> bind(String host, int port, ApiSettings.@Nullable Tls tls) {
+        var builder = Http.get(system).newServerAt(host, port);
+        if (tls != null) {
+            builder = builder.enableHttps(ConnectionContext.httpsServer(sslContext(tls)));
+        }
+        return builder.bindFlow(perConnection());
+    }
+
+    /** The stream of a connection's requests ends when the client has closed it, even while answers are under way. */
+    private Flow<HttpRequest, HttpResponse, ?> perConnection() {
+        return Flow.fromMaterializer((materializer, attributes) -> {
+            var connection = new ClientConnection();
+            return Flow.<HttpRequest>create()
+                    .watchTermination((before, closed) -> {
+                        closed.whenComplete((done, failure) -> connection.close());
+                        return before;
+                    })
+                    .map(request -> request.addAttribute(ClientConnection.KEY, connection))
+                    .mapAsync(2, request -> edge.handle(request, routes));
+        });
+    }
+
+    static InetSocketAddress addressOf(ServerBinding binding) {
+        return binding.localAddress();
+    }
+
+    private static SSLContext sslContext(ApiSettings.Tls tls) {
+        try (var file = Files.newInputStream(tls.keyStore())) {
+            var password = tls.password().toCharArray();
+            var keys = KeyStore.getInstance(tls.keyStore().toFile(), password);
+            keys.load(file, password);
+            var factory = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+            factory.init(keys, password);
+            var context = SSLContext.getInstance("TLS");
+            context.init(factory.getKeyManagers(), null, null);
+            return context;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (GeneralSecurityException e) {
+            throw new IllegalArgumentException(tls.keyStore() + ": not a usable key store: " + e.getMessage(), e);
+        }
+    }
+}

@@ -1,0 +1,115 @@
+package understudy.api;
+
+import static org.apache.pekko.http.javadsl.server.Directives.complete;
+import static org.apache.pekko.http.javadsl.server.Directives.completeWithFuture;
+import static org.apache.pekko.http.javadsl.server.Directives.concat;
+import static org.apache.pekko.http.javadsl.server.Directives.get;
+import static org.apache.pekko.http.javadsl.server.Directives.parameterOptional;
+import static org.apache.pekko.http.javadsl.server.Directives.path;
+import static org.apache.pekko.http.javadsl.server.Directives.post;
+import static org.apache.pekko.http.javadsl.server.PathMatchers.segment;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import org.apache.pekko.http.javadsl.model.ContentType;
+import org.apache.pekko.http.javadsl.model.ContentTypes;
+import org.apache.pekko.http.javadsl.model.HttpCharsets;
+import org.apache.pekko.http.javadsl.model.HttpEntities;
+import org.apache.pekko.http.javadsl.model.HttpResponse;
+import org.apache.pekko.http.javadsl.model.MediaTypes;
+import org.apache.pekko.http.javadsl.server.Route;
+import org.apache.pekko.util.ByteString;
+import understudy.cluster.Router;
+import understudy.runtime.EpochClock;
+
+/** What a server says of itself. */
+final class InfoRoutes implements RoutePart {
+    private static final ContentType METRICS = ContentTypes.create(
+            MediaTypes.customWithOpenCharset("text", "plain", java.util.Map.of("version", "0.0.4"), false),
+            HttpCharsets.UTF_8);
+
+    private final ApiContext api;
+    private final int replicaIndex;
+    private final long startedSeconds = EpochClock.seconds();
+
+    InfoRoutes(ApiContext api, int replicaIndex) {
+        this.api = api;
+        this.replicaIndex = replicaIndex;
+    }
+
+    @Override
+    public Route route() {
+        return concat(
+                path("health", () -> complete(HttpResponse.create())),
+                path(segment("health").slash("ready"), () -> complete(readiness())),
+                path("ping", () -> complete(HttpResponse.create())),
+                path("version", () -> get(() -> complete(HttpBodies.json(200, version())))),
+                path("load", () -> get(() -> complete(HttpBodies.json(200, load())))),
+                path("metrics", () -> get(() -> complete(metrics()))),
+                path(segment("v1").slash("models"), () -> get(() -> complete(HttpBodies.json(200, models())))),
+                path("reset_prefix_cache", () -> post(this::resetPrefixCache)));
+    }
+
+    private HttpResponse readiness() {
+        boolean isReady = api.state().phase() == ServerState.Phase.READY;
+        return HttpResponse.create().withStatus(isReady ? 200 : 503);
+    }
+
+    private static ObjectNode version() {
+        String version = InfoRoutes.class.getPackage().getImplementationVersion();
+        return Json.object().put("version", "understudy " + (version == null ? "(not packaged)" : version));
+    }
+
+    private ObjectNode load() {
+        return Json.object().put("server_load", api.state().numInFlight());
+    }
+
+    private HttpResponse metrics() {
+        String text = replicaIndex == Router.ANY_REPLICA
+                ? api.metrics().text()
+                : api.metrics().textOf(replicaIndex);
+        return HttpResponse.create().withEntity(HttpEntities.create(METRICS, ByteString.fromString(text)));
+    }
+
+    private ObjectNode models() {
+        var list = Json.object().put("object", "list");
+        var data = list.putArray("data");
+        String root = api.settings().servedModel();
+        for (String model : api.settings().models()) {
+            var card = data.addObject()
+                    .put("id", model)
+                    .put("object", "model")
+                    .put("created", startedSeconds)
+                    .put("owned_by", "vllm")
+                    .put("root", root)
+                    .putNull("parent")
+                    .put("max_model_len", api.settings().model().maxModelLen());
+            card.putArray("permission").add(permission(model));
+        }
+        return list;
+    }
+
+    private ObjectNode permission(String model) {
+        return Json.object()
+                .put("id", String.format("modelperm-%016x", (long) model.hashCode()))
+                .put("object", "model_permission")
+                .put("created", startedSeconds)
+                .put("allow_create_engine", false)
+                .put("allow_sampling", true)
+                .put("allow_logprobs", true)
+                .put("allow_search_indices", false)
+                .put("allow_view", true)
+                .put("allow_fine_tuning", false)
+                .put("organization", "*")
+                .putNull("group")
+                .put("is_blocking", false);
+    }
+
+    private Route resetPrefixCache() {
+        return parameterOptional("reset_running_requests", resets -> {
+            boolean resetsRunning = resets.map(Boolean::parseBoolean).orElse(false);
+            return completeWithFuture(api.cluster()
+                    .resetPrefixCache(resetsRunning)
+                    .thenApply(isDone -> HttpBodies.json(200, Json.object().put("success", isDone))));
+        });
+    }
+}

@@ -1,0 +1,136 @@
+package understudy.api;
+
+import io.prometheus.metrics.core.datapoints.CounterDataPoint;
+import io.prometheus.metrics.core.datapoints.DistributionDataPoint;
+import io.prometheus.metrics.core.datapoints.GaugeDataPoint;
+import java.util.Map;
+import understudy.cluster.EngineStats;
+import understudy.cluster.RequestEvent;
+import understudy.kvcache.PrefixCacheStats;
+
+/** The series of one replica. Told by several threads; the client library is thread-safe, and each count has one teller. */
+final class ReplicaMetrics {
+    final GaugeDataPoint running;
+    final GaugeDataPoint waiting;
+    final GaugeDataPoint waitingForCapacity;
+    final GaugeDataPoint kvUsage;
+    final CounterDataPoint prefixQueries;
+    final CounterDataPoint prefixHits;
+    final CounterDataPoint preemptions;
+    final CounterDataPoint promptTokens;
+    final CounterDataPoint computedTokens;
+    final CounterDataPoint cacheHitTokens;
+    final CounterDataPoint cachedTokens;
+    final CounterDataPoint generationTokens;
+    final CounterDataPoint routerDecisions;
+    final Map<String, CounterDataPoint> successByReason;
+    final Map<String, DistributionDataPoint> histograms;
+    private PrefixCacheStats prefixCache = PrefixCacheStats.NONE;
+    private long numPreemptions;
+    private long numRequests;
+
+    ReplicaMetrics(EngineMetrics.Families families, String engine, String model) {
+        String[] labels = {engine, model};
+        running = families.running.labelValues(labels);
+        waiting = families.waiting.labelValues(labels);
+        waitingForCapacity = families.waitingByReason.labelValues(engine, model, "capacity");
+        families.waitingByReason.labelValues(engine, model, "deferred");
+        kvUsage = families.kvUsage.labelValues(labels);
+        prefixQueries = families.prefixQueries.labelValues(labels);
+        prefixHits = families.prefixHits.labelValues(labels);
+        preemptions = families.preemptions.labelValues(labels);
+        promptTokens = families.promptTokens.labelValues(labels);
+        computedTokens = families.promptTokensBySource.labelValues(engine, model, "local_compute");
+        cacheHitTokens = families.promptTokensBySource.labelValues(engine, model, "local_cache_hit");
+        families.promptTokensBySource.labelValues(engine, model, "external_kv_transfer");
+        cachedTokens = families.promptTokensCached.labelValues(labels);
+        generationTokens = families.generationTokens.labelValues(labels);
+        routerDecisions = families.routerDecisions.labelValues(engine);
+        successByReason = families.successByReason(engine, model);
+        histograms = families.histograms(engine, model);
+        families.constants(engine, model);
+    }
+
+    void onScheduler(EngineStats.SchedulerStats stats) {
+        running.set(stats.numRunning());
+        waiting.set(stats.numWaiting());
+        waitingForCapacity.set(stats.numWaiting());
+        preemptions.inc(stats.numPreemptions() - numPreemptions);
+        numPreemptions = stats.numPreemptions();
+        routerDecisions.inc(stats.numRequests() - numRequests);
+        numRequests = stats.numRequests();
+        onIteration(stats.iteration());
+    }
+
+    private void onIteration(EngineStats.IterationStats step) {
+        if (step.numGenerationTokens() == 0) {
+            return;
+        }
+        long numComputed = step.numPromptTokens() - step.numCachedTokens();
+        generationTokens.inc(step.numGenerationTokens());
+        promptTokens.inc(step.numPromptTokens());
+        computedTokens.inc(numComputed);
+        cacheHitTokens.inc(step.numCachedTokens());
+        cachedTokens.inc(step.numCachedTokens());
+        observe("iteration_tokens_total", (double) numComputed + step.numGenerationTokens());
+        for (int i = 0; i < step.ttftNanos().size(); i++) {
+            observe("time_to_first_token_seconds", step.ttftNanos().getLong(i) / 1e9);
+        }
+    }
+
+    void onCache(EngineStats.CacheStats stats) {
+        kvUsage.set(stats.usage());
+        prefixQueries.inc(stats.prefixCache().queries() - prefixCache.queries());
+        prefixHits.inc(stats.prefixCache().hits() - prefixCache.hits());
+        prefixCache = stats.prefixCache();
+    }
+
+    void onGap(long nanos, int count) {
+        var gaps = histogram("inter_token_latency_seconds");
+        for (int i = 0; i < count; i++) {
+            gaps.observe(nanos / 1e9);
+        }
+    }
+
+    /** A request has ended, by {@code reason} as its sender was told. */
+    void onFinished(RequestEvent.Finished finished, Generation generation, String reason) {
+        var success = successByReason.get(reason);
+        if (success != null) {
+            success.inc();
+        }
+        var spec = generation.spec();
+        observe("request_prompt_tokens", spec.prompt().length());
+        observe("request_generation_tokens", generation.numTokens());
+        observe("request_params_max_tokens", spec.maxTokens());
+        if (spec.choice() % spec.params().n() == 0) {
+            observe("request_params_n", spec.params().n());
+            observe("request_max_num_generation_tokens", generation.numTokens());
+        }
+        var timing = finished.timing();
+        if (timing.firstTokenNanos() == 0) {
+            return;
+        }
+        observe("request_prefill_kv_computed_tokens", spec.prompt().length() - (double) finished.numCachedTokens());
+        observe("e2e_request_latency_seconds", (finished.atNanos() - generation.arrivalNanos()) / 1e9);
+        observe("request_queue_time_seconds", (timing.scheduledNanos() - timing.queuedNanos()) / 1e9);
+        observe("request_inference_time_seconds", (finished.atNanos() - timing.scheduledNanos()) / 1e9);
+        observe("request_prefill_time_seconds", (timing.firstTokenNanos() - timing.scheduledNanos()) / 1e9);
+        double decodeSeconds = (finished.atNanos() - timing.firstTokenNanos()) / 1e9;
+        observe("request_decode_time_seconds", decodeSeconds);
+        if (finished.numOutputTokens() > 1) {
+            observe("request_time_per_output_token_seconds", decodeSeconds / (finished.numOutputTokens() - 1));
+        }
+    }
+
+    private void observe(String name, double value) {
+        histogram(name).observe(value);
+    }
+
+    private DistributionDataPoint histogram(String name) {
+        var found = histograms.get(name);
+        if (found == null) {
+            throw new IllegalArgumentException("no histogram " + name);
+        }
+        return found;
+    }
+}

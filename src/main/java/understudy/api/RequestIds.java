@@ -1,0 +1,37 @@
+package understudy.api;
+
+import it.unimi.dsi.fastutil.HashCommon;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.pekko.http.javadsl.model.AttributeKey;
+import org.apache.pekko.http.javadsl.model.HttpRequest;
+
+/** Names calls: as their header {@code X-Request-Id} says, or by 32 hexadecimal digits. */
+final class RequestIds {
+    static final String HEADER = "X-Request-Id";
+    private static final AttributeKey<String> KEY = AttributeKey.create("understudy-request-id", String.class);
+    private static final int MAX_LENGTH = 256;
+
+    private final long seed;
+    private final AtomicLong next = new AtomicLong();
+
+    RequestIds(long seed) {
+        this.seed = seed;
+    }
+
+    /** Returns a request that carries its name. */
+    HttpRequest name(HttpRequest request) {
+        String given = request.getHeader(HEADER).map(header -> header.value()).orElse("");
+        boolean isUsable = !given.isEmpty() && given.length() <= MAX_LENGTH;
+        return request.addAttribute(KEY, isUsable ? given : generated());
+    }
+
+    /** Returns the name that a request carries. */
+    static String of(HttpRequest request) {
+        return request.getAttribute(KEY).orElse("");
+    }
+
+    private String generated() {
+        long number = next.incrementAndGet();
+        return String.format("%016x%016x", HashCommon.murmurHash3(seed + number), HashCommon.murmurHash3(number));
+    }
+}

@@ -1,0 +1,164 @@
+package understudy.api;
+
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import org.apache.pekko.http.javadsl.model.HttpHeader;
+import org.apache.pekko.http.javadsl.model.HttpMethods;
+import org.apache.pekko.http.javadsl.model.HttpRequest;
+import org.apache.pekko.http.javadsl.model.HttpResponse;
+import org.apache.pekko.http.javadsl.model.headers.RawHeader;
+import org.apache.pekko.japi.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import understudy.runtime.Stopwatch;
+
+/** What holds for every request, whatever its route: keys, draining, CORS, names, metrics, and the words of errors. */
+final class ServerEdge {
+    private static final Logger LOG = LoggerFactory.getLogger(ServerEdge.class);
+    private static final Set<String> HANDLERS = Set.of(
+            "/v1/chat/completions",
+            "/v1/completions",
+            "/v1/responses",
+            "/v1/models",
+            "/tokenize",
+            "/detokenize",
+            "/health",
+            "/health/ready",
+            "/ping",
+            "/version",
+            "/load",
+            "/metrics",
+            "/reset_prefix_cache");
+
+    private static final Map<Integer, String> PHRASES = Map.of(
+            404, "Not Found",
+            405, "Method Not Allowed",
+            408, "Request Timeout",
+            413, "Request Entity Too Large",
+            415, "Unsupported Media Type");
+
+    private final ApiContext api;
+    private final RequestIds ids;
+
+    ServerEdge(ApiContext api, RequestIds ids) {
+        this.api = api;
+        this.ids = ids;
+    }
+
+    /** Answers a request by way of {@code routes}. Never fails. */
+    CompletionStage<HttpResponse> handle(
+            HttpRequest unnamed, Function<HttpRequest, CompletionStage<HttpResponse>> routes) {
+        var took = Stopwatch.start();
+        var request = ids.name(unnamed);
+        String path = request.getUri().path();
+        return answer(request, path, routes).exceptionally(this::failed).thenApply(response -> {
+            String handler = HANDLERS.contains(path) ? path : "none";
+            api.metrics()
+                    .onResponse(
+                            handler, request.method().value(), response.status().intValue(), took.seconds());
+            return decorate(request, inOurWords(response));
+        });
+    }
+
+    private CompletionStage<HttpResponse> answer(
+            HttpRequest request, String path, Function<HttpRequest, CompletionStage<HttpResponse>> routes) {
+        if (isPreflight(request)) {
+            return CompletableFuture.completedFuture(HttpResponse.create());
+        }
+        var refusal = refusal(request, path);
+        try {
+            return refusal.isPresent() ? CompletableFuture.completedFuture(refusal.get()) : routes.apply(request);
+        } catch (Exception e) {
+            return CompletableFuture.failedFuture(e);
+        }
+    }
+
+    private static boolean isPreflight(HttpRequest request) {
+        return request.method().equals(HttpMethods.OPTIONS)
+                && request.getHeader("Access-Control-Request-Method").isPresent();
+    }
+
+    /** Returns why a request is not let in, or empty if it is. */
+    private Optional<HttpResponse> refusal(HttpRequest request, String path) {
+        boolean isV1 = path.equals("/v1") || path.startsWith("/v1/");
+        if (isV1 && !hasKey(request, api.settings().apiKey())) {
+            return Optional.of(HttpBodies.json(401, Json.object().put("error", "Unauthorized")));
+        }
+        boolean isAdmin = path.equals("/admin") || path.startsWith("/admin/");
+        if (isAdmin && !hasKey(request, api.settings().adminToken())) {
+            return Optional.of(HttpBodies.json(401, Json.object().put("error", "Unauthorized")));
+        }
+        boolean isRefused = isV1 && api.state().phase() == ServerState.Phase.DRAINING;
+        if (isRefused) {
+            var body = new ApiException(503, "ServiceUnavailable", "The server is shutting down.", null).body();
+            return Optional.of(HttpBodies.json(503, body));
+        }
+        return Optional.empty();
+    }
+
+    private static boolean hasKey(HttpRequest request, String key) {
+        return key.isEmpty()
+                || request.getHeader("Authorization")
+                        .map(HttpHeader::value)
+                        .filter(value -> value.equals("Bearer " + key))
+                        .isPresent();
+    }
+
+    private HttpResponse failed(Throwable thrown) {
+        Throwable cause =
+                thrown instanceof CompletionException && thrown.getCause() != null ? thrown.getCause() : thrown;
+        if (cause instanceof ApiException failure) {
+            return HttpBodies.json(failure.status(), failure.body());
+        }
+        LOG.error("a request failed", cause);
+        return HttpBodies.json(500, new ApiException(500, "InternalServerError", "Internal server error", null).body());
+    }
+
+    /** Errors that the HTTP library has answered in its own words get ours. */
+    private static HttpResponse inOurWords(HttpResponse response) {
+        int status = response.status().intValue();
+        boolean isOurs = status < 400
+                || response.entity().getContentType().mediaType().subType().equals("json");
+        if (isOurs) {
+            return response;
+        }
+        String phrase = PHRASES.getOrDefault(status, status < 500 ? "Bad Request" : "Internal Server Error");
+        return HttpBodies.json(status, ApiException.plain(status, phrase).body())
+                .addHeaders(response.getHeaders());
+    }
+
+    private HttpResponse decorate(HttpRequest request, HttpResponse response) {
+        var decorated = response.addHeader(RawHeader.create(RequestIds.HEADER, headerSafe(RequestIds.of(request))));
+        int status = response.status().intValue();
+        if (status == 429 || status == 503) {
+            long seconds = Math.max(1, api.settings().timeouts().retryAfter().toSeconds());
+            decorated = decorated.addHeader(RawHeader.create("Retry-After", String.valueOf(seconds)));
+        }
+        return request.getHeader("Origin").isPresent() ? withCors(request, decorated) : decorated;
+    }
+
+    private static String headerSafe(String value) {
+        return value.replaceAll("[^\\x20-\\x7E]", "?");
+    }
+
+    /** As Starlette does it for vLLM: any origin, and whatever headers the browser asks for. */
+    private static HttpResponse withCors(HttpRequest request, HttpResponse response) {
+        var answer = response.addHeader(RawHeader.create("Access-Control-Allow-Origin", "*"))
+                .addHeader(RawHeader.create("Access-Control-Expose-Headers", "X-Request-Id, Retry-After"));
+        if (!isPreflight(request)) {
+            return answer;
+        }
+        var headers = request.getHeader("Access-Control-Request-Headers").map(HttpHeader::value);
+        var preflight = answer.addHeader(RawHeader.create(
+                        "Access-Control-Allow-Methods", "DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT"))
+                .addHeader(RawHeader.create("Access-Control-Max-Age", "600"));
+        return headers.map(asked -> preflight.addHeader(RawHeader.create(
+                        "Access-Control-Allow-Headers", headerSafe(asked).toLowerCase(Locale.ROOT))))
+                .orElse(preflight);
+    }
+}

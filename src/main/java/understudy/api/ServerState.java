@@ -1,0 +1,54 @@
+package understudy.api;
+
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** How far a server has come in its life, and the calls in flight. Thread-safe. */
+public final class ServerState {
+    private final Set<Call> inFlight = ConcurrentHashMap.newKeySet();
+    private volatile Phase phase = Phase.STARTING;
+
+    /** From start to end. */
+    public enum Phase {
+        /** Not listening yet, or not able to serve. */
+        STARTING,
+        /** Serving. */
+        READY,
+        /** No longer ready, but still serving whoever has not noticed. */
+        LEAVING,
+        /** Serving what was begun, refusing anything new. */
+        DRAINING
+    }
+
+    /** Returns the phase. */
+    public Phase phase() {
+        return phase;
+    }
+
+    void enter(Phase next) {
+        phase = next;
+    }
+
+    /** Returns how many calls are being answered. */
+    public int numInFlight() {
+        return inFlight.size();
+    }
+
+    void add(Call call) {
+        inFlight.add(call);
+        call.done().whenComplete((done, failure) -> inFlight.remove(call));
+    }
+
+    /** Completes when all calls that are in flight now are done. */
+    CompletionStage<Void> whenIdle() {
+        return CompletableFuture.allOf(
+                inFlight.stream().map(call -> call.done().toCompletableFuture()).toArray(CompletableFuture<?>[]::new));
+    }
+
+    /** Ends all calls in flight with an error. */
+    void failAll(ApiException failure) {
+        inFlight.forEach(call -> call.fail(failure));
+    }
+}

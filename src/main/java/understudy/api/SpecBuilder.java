@@ -1,0 +1,113 @@
+package understudy.api;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import it.unimi.dsi.fastutil.HashCommon;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import understudy.kvcache.TokenSequence;
+
+/** Makes requests to the engine out of calls, after the checks that vLLM makes at its front end. */
+final class SpecBuilder {
+    private final ApiSettings settings;
+    private final ClusterLink cluster;
+    private final Tokenizer tokenizer;
+    private final Answers answers;
+    private final int replicaIndex;
+
+    /**
+     * Creates a builder.
+     *
+     * @param replicaIndex the replica that is to serve, or {@code Router.ANY_REPLICA}
+     */
+    SpecBuilder(ApiSettings settings, ClusterLink cluster, Tokenizer tokenizer, Answers answers, int replicaIndex) {
+        this.settings = settings;
+        this.cluster = cluster;
+        this.tokenizer = tokenizer;
+        this.answers = answers;
+        this.replicaIndex = replicaIndex;
+    }
+
+    /** What an answer must be, if it is not just text. */
+    record Shape(@Nullable ToolDefinition tool, @Nullable JsonNode schema) {
+        static final Shape TEXT = new Shape(null, null);
+    }
+
+    /** Refuses models that are not served. */
+    void requireModel(@Nullable String model) {
+        if (model != null && !model.isEmpty() && !settings.models().contains(model)) {
+            throw new ApiException(404, "NotFoundError", "The model `" + model + "` does not exist.", "model");
+        }
+    }
+
+    /**
+     * Returns the requests of a call: for each prompt, as many as answers are wanted.
+     *
+     * @param name of the call, on which those of the requests are based
+     */
+    List<Generation.Spec> build(String name, List<EncodedPrompt> prompts, GenerationParams params, Shape shape) {
+        if (params.priority() != 0 && !settings.model().hasPriorities()) {
+            throw ApiException.badRequest(
+                    "Got priority " + params.priority() + " but Priority scheduling is not enabled.", "priority");
+        }
+        var specs = new ArrayList<Generation.Spec>();
+        for (var whole : prompts) {
+            var prompt = whole.truncated(params.truncatePrompt());
+            int maxTokens = maxTokens(prompt.tokens().length(), params.maxTokens());
+            for (int i = 0; i < params.n(); i++) {
+                int choice = specs.size();
+                var context = new AnswerContext(
+                        prompt.question(),
+                        seed(params, prompt.tokens(), i),
+                        prompt.continuesText(),
+                        params.ignoresEos(),
+                        shape.tool(),
+                        shape.schema());
+                specs.add(new Generation.Spec(
+                        choice,
+                        name + "-" + choice,
+                        prompt.tokens(),
+                        params,
+                        maxTokens,
+                        settings.model().maxModelLen(),
+                        answers.answer(context),
+                        tokenizer,
+                        replicaIndex));
+            }
+        }
+        return specs;
+    }
+
+    /** Returns the most output tokens, at least 1; refuses what does not fit into the context. */
+    private int maxTokens(int numPromptTokens, @Nullable Integer wanted) {
+        int limit = settings.model().maxModelLen();
+        int numOutput = wanted == null ? Math.max(1, limit - numPromptTokens) : wanted;
+        long total = (long) numPromptTokens + numOutput;
+        if (total > limit) {
+            throw ApiException.badRequest(
+                    "This model's maximum context length is " + limit + " tokens. However, you requested " + numOutput
+                            + " output tokens and your prompt contains " + numPromptTokens
+                            + " input tokens, for a total of " + total
+                            + " tokens. Please reduce the length of the input prompt or the number of requested output"
+                            + " tokens.",
+                    "input_tokens");
+        }
+        return numOutput;
+    }
+
+    /** Calls with a seed of their own, and greedy ones, are answered alike whenever they come. */
+    private long seed(GenerationParams params, TokenSequence prompt, int choice) {
+        boolean isRepeatable = params.isGreedy() || params.seed() != null;
+        long own = params.seed() == null ? 0 : params.seed();
+        long call = isRepeatable ? hash(prompt) * 31 + own : cluster.nextId();
+        return HashCommon.murmurHash3(HashCommon.murmurHash3(settings.model().seed() + choice) ^ call);
+    }
+
+    private static long hash(TokenSequence prompt) {
+        long hash = 1;
+        for (int i = 0; i < prompt.length(); i++) {
+            hash = 31 * hash + prompt.tokenAt(i);
+        }
+        return hash;
+    }
+}

@@ -1,0 +1,75 @@
+package understudy.api;
+
+import static org.apache.pekko.http.javadsl.server.Directives.concat;
+import static org.apache.pekko.http.javadsl.server.Directives.path;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.apache.pekko.http.javadsl.model.HttpRequest;
+import org.apache.pekko.http.javadsl.model.HttpResponse;
+import org.apache.pekko.http.javadsl.server.Route;
+import understudy.kvcache.TokenIds;
+
+/** Text to tokens and back. */
+final class TokenRoutes implements RoutePart {
+    private final ApiSettings settings;
+    private final Tokenizer tokenizer;
+    private final ChatTemplate template;
+
+    TokenRoutes(ApiSettings settings, Tokenizer tokenizer) {
+        this.settings = settings;
+        this.tokenizer = tokenizer;
+        template = new ChatTemplate(tokenizer);
+    }
+
+    @Override
+    public Route route() {
+        var bodies = new HttpBodies(settings);
+        return concat(
+                path("tokenize", () -> bodies.post(this::tokenize)),
+                path("detokenize", () -> bodies.post(this::detokenize)));
+    }
+
+    private CompletionStage<HttpResponse> tokenize(HttpRequest request, JsonBody body) {
+        var tokens = new TokenIds(body.get("messages") == null ? encode(body) : render(body));
+        var answer = Json.object()
+                .put("count", tokens.length())
+                .put("max_model_len", settings.model().maxModelLen());
+        answer.set("tokens", ChatFormat.tokens(tokens));
+        if (body.bool("return_token_strs", false)) {
+            var texts = answer.putArray("token_strs");
+            for (int i = 0; i < tokens.length(); i++) {
+                texts.add(tokenizer.decode(tokens.tokenAt(i)));
+            }
+        } else {
+            answer.putNull("token_strs");
+        }
+        return CompletableFuture.completedFuture(HttpBodies.json(200, answer));
+    }
+
+    private int[] encode(JsonBody body) {
+        var prompt = body.require("prompt");
+        if (!prompt.isTextual()) {
+            throw ApiException.invalid("Input should be a valid string", body.at("prompt"));
+        }
+        return tokenizer.encode(prompt.textValue());
+    }
+
+    private int[] render(JsonBody body) {
+        var messages = body.objects("messages").stream().map(ChatMessage::read).toList();
+        List<JsonNode> tools = new ArrayList<>();
+        body.objects("tools").forEach(tool -> tools.add(tool.node()));
+        boolean continues = body.bool("continue_final_message", false);
+        return template.render(messages, tools, body.bool("add_generation_prompt", !continues), continues);
+    }
+
+    private CompletionStage<HttpResponse> detokenize(HttpRequest request, JsonBody body) {
+        body.require("tokens");
+        String text = tokenizer.decode(new TokenIds(body.tokens("tokens")));
+        return CompletableFuture.completedFuture(
+                HttpBodies.json(200, Json.object().put("prompt", text)));
+    }
+}

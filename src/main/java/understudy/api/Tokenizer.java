@@ -1,0 +1,106 @@
+package understudy.api;
+
+import com.knuddels.jtokkit.Encodings;
+import com.knuddels.jtokkit.api.Encoding;
+import com.knuddels.jtokkit.api.EncodingType;
+import com.knuddels.jtokkit.api.IntArrayList;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import understudy.kvcache.TokenIds;
+import understudy.kvcache.TokenSequence;
+
+/** Byte-pair encoding as OpenAI's models use it, with the two special tokens of ChatML. Thread-safe. */
+public final class Tokenizer {
+    private static final byte[] UNKNOWN = "\uFFFD".getBytes(StandardCharsets.UTF_8);
+
+    private final Encoding encoding;
+    private final int vocabularySize;
+    private final int imStart;
+    private final Map<Integer, String> specialTokens;
+
+    /** The vocabularies that come with the program. */
+    public enum Vocabulary {
+        /** 100 thousand tokens, as GPT-4. */
+        CL100K_BASE(EncodingType.CL100K_BASE, 100_256, 100_264),
+        /** 200 thousand tokens, as GPT-4o. */
+        O200K_BASE(EncodingType.O200K_BASE, 199_998, 200_264);
+
+        private final EncodingType type;
+        private final int numOrdinary;
+        private final int imStart;
+
+        Vocabulary(EncodingType type, int numOrdinary, int imStart) {
+            this.type = type;
+            this.numOrdinary = numOrdinary;
+            this.imStart = imStart;
+        }
+    }
+
+    private Tokenizer(Vocabulary vocabulary) {
+        encoding = Encodings.newLazyEncodingRegistry().getEncoding(vocabulary.type);
+        imStart = vocabulary.imStart;
+        vocabularySize = vocabulary.imStart + 2;
+        specialTokens = Map.of(imStart(), "<|im_start|>", imEnd(), "<|im_end|>");
+        // What lies between the ordinary tokens and ours has no text here; the first call also loads the vocabulary.
+        bytes(vocabulary.numOrdinary - 1);
+    }
+
+    /** Loads a vocabulary, which takes some tenths of a second. */
+    public static Tokenizer load(Vocabulary vocabulary) {
+        return new Tokenizer(vocabulary);
+    }
+
+    /** Returns the token that opens a message. */
+    int imStart() {
+        return imStart;
+    }
+
+    /** Returns the token that closes a message, which is also the model's end-of-sequence token. */
+    int imEnd() {
+        return imStart + 1;
+    }
+
+    /** Returns the smallest number above all token ids. */
+    int vocabularySize() {
+        return vocabularySize;
+    }
+
+    boolean isSpecial(int token) {
+        return specialTokens.containsKey(token);
+    }
+
+    /** Returns the tokens of a text; the names of special tokens are text like any other. */
+    int[] encode(String text) {
+        return encoding.encodeOrdinary(text).toArray();
+    }
+
+    /** Returns the bytes of a token, which need not be whole characters. */
+    byte[] bytes(int token) {
+        var special = specialTokens.get(token);
+        if (special != null) {
+            return special.getBytes(StandardCharsets.UTF_8);
+        }
+        var one = new IntArrayList(1);
+        one.add(token);
+        try {
+            return encoding.decodeBytes(one);
+        } catch (IllegalArgumentException e) {
+            return UNKNOWN.clone();
+        }
+    }
+
+    /** Returns the text of a token by itself. */
+    String decode(int token) {
+        return decode(new TokenIds(token));
+    }
+
+    /** Returns the text of some tokens, special ones included. */
+    String decode(TokenSequence tokens) {
+        var detokenizer = new Detokenizer();
+        var text = new StringBuilder();
+        for (int i = 0; i < tokens.length(); i++) {
+            text.append(detokenizer.append(bytes(tokens.tokenAt(i))));
+        }
+        return text.append(detokenizer.end()).toString();
+    }
+}

@@ -1,0 +1,26 @@
+package understudy.api;
+
+import java.util.List;
+import java.util.stream.Collectors;
+
+/**
+ * A call of a function, by the model or as it is sent back to it.
+ *
+ * @param arguments JSON, word for word
+ */
+record ToolCall(String name, String arguments) {
+
+    /** Returns the text that stands for this call in a conversation, in the manner of Hermes and Qwen. */
+    String text() {
+        return head() + arguments + "}\n</tool_call>";
+    }
+
+    /** Returns the part of the text in front of the arguments. */
+    String head() {
+        return "<tool_call>\n{\"name\": " + Json.write(Json.object().textNode(name)) + ", \"arguments\": ";
+    }
+
+    static String text(List<ToolCall> calls) {
+        return calls.stream().map(ToolCall::text).collect(Collectors.joining("\n"));
+    }
+}

@@ -1,0 +1,43 @@
+package understudy.api;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.networknt.schema.SchemaException;
+import com.networknt.schema.SchemaRegistry;
+import com.networknt.schema.SpecificationVersion;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A function that the model may call.
+ *
+ * @param schema what its arguments look like, as a JSON schema
+ */
+record ToolDefinition(String name, JsonNode schema) {
+
+    /** Reads the field {@code tools}. */
+    static List<ToolDefinition> readAll(JsonBody body) {
+        var tools = new ArrayList<ToolDefinition>();
+        for (var tool : body.objects("tools")) {
+            // Chat completions nest the function, the Responses API does not.
+            var function = tool.get("function") == null ? tool : tool.object("function");
+            String name = function.text("name");
+            if (name == null) {
+                throw ApiException.invalid("Field required", function.at("name"));
+            }
+            var schema = function.object("parameters").node();
+            requireSchema(schema, function.at("parameters"));
+            tools.add(new ToolDefinition(name, schema));
+        }
+        return tools;
+    }
+
+    /** Refuses what is not a JSON schema. */
+    static void requireSchema(JsonNode schema, String path) {
+        try {
+            SchemaRegistry.withDefaultDialect(SpecificationVersion.DRAFT_2020_12)
+                    .getSchema(schema);
+        } catch (SchemaException | IllegalArgumentException e) {
+            throw ApiException.badRequest("Invalid JSON schema: " + e.getMessage(), path);
+        }
+    }
+}

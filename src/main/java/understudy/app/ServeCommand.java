@@ -1,0 +1,117 @@
+package understudy.app;
+
+import java.net.BindException;
+import java.net.InetSocketAddress;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletionException;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+import understudy.api.ApiSettings;
+import understudy.api.EmulationServer;
+
+/** Serves a scenario's cluster over HTTP. */
+@Command(
+        name = "serve",
+        mixinStandardHelpOptions = true,
+        description = "Serves an emulated cluster behind an OpenAI-compatible HTTP server, until SIGTERM or Ctrl-C.",
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            "0:ended by a signal, after calls in flight were answered",
+            "1:the emulation failed",
+            "2:bad input"
+        },
+        footer = {
+            "",
+            "Examples:",
+            "  understudy serve conf/serve.conf",
+            "  understudy serve conf/serve.conf --set server.port=8080 --set cluster.replicas=8 --set clock.speed=2",
+            "  curl -N localhost:8000/v1/chat/completions -H 'Content-Type: application/json' \\",
+            "    -d '{\"stream\": true, \"messages\": [{\"role\": \"user\", \"content\": \"Hello\"}]}'"
+        })
+final class ServeCommand implements Callable<Integer> {
+    private static final int FAILED = 1;
+
+    @Spec
+    private CommandSpec command;
+
+    @Mixin
+    @SuppressWarnings("unused") // its option acts when it is parsed
+    private LogLevel logLevel;
+
+    @Parameters(
+            arity = "0..1",
+            paramLabel = "SCENARIO",
+            defaultValue = "conf/serve.conf",
+            description = "Scenario file, HOCON or YAML. Default: ${DEFAULT-VALUE}.")
+    private String scenarioFile;
+
+    @Option(
+            names = "--set",
+            paramLabel = "KEY=VALUE",
+            description = "Sets one setting, over environment (UNDERSTUDY_KEY) and file. Repeatable.")
+    private Map<String, String> settings = new LinkedHashMap<>();
+
+    @Option(names = "--port", paramLabel = "N", description = "Port to listen at; short for --set server.port=N.")
+    private @Nullable Integer port;
+
+    @Override
+    public Integer call() throws InterruptedException {
+        var flags = new LinkedHashMap<>(settings);
+        if (port != null) {
+            flags.put("server.port", port.toString());
+        }
+        var scenario = Scenario.read(new ScenarioFile(System.getenv()).load(scenarioFile, flags));
+        var server = start(scenario, ServerSettings.read(scenario));
+        var onSignal = new Thread(() -> end(server), "drain");
+        Runtime.getRuntime().addShutdownHook(onSignal);
+        announce(server, scenario);
+        try {
+            server.whenFailed().join();
+        } catch (CompletionException e) {
+            command.commandLine().getErr().println("the emulation failed: " + e.getCause());
+            return FAILED;
+        }
+        return 0;
+    }
+
+    private static EmulationServer start(Scenario scenario, ApiSettings settings) {
+        try {
+            return EmulationServer.start(scenario.clusterSpec(), scenario.speed(), settings);
+        } catch (CompletionException e) {
+            if (e.getCause() != null && e.getCause().getCause() instanceof BindException failure) {
+                throw scenario.server().unusable("port", "where it cannot listen: " + failure.getMessage());
+            }
+            throw e;
+        }
+    }
+
+    private void announce(EmulationServer server, Scenario scenario) {
+        var out = command.commandLine().getOut();
+        out.println("understudy listens at " + url(server.address(), scenario));
+        for (var address : server.replicaAddresses()) {
+            out.println("  a replica of its own at " + url(address, scenario));
+        }
+        out.println("ready: " + scenario.numReplicas() + " replica(s), speed " + scenario.speed());
+        out.flush();
+    }
+
+    private static String url(InetSocketAddress address, Scenario scenario) {
+        String scheme = scenario.server().text("tls-keystore").isEmpty() ? "http" : "https";
+        return scheme + "://" + address.getHostString() + ":" + address.getPort();
+    }
+
+    /** Exits with 0: a server that was told to end and did so has succeeded. */
+    private static void end(EmulationServer server) {
+        if (!server.whenFailed().isDone()) {
+            server.drain();
+            Runtime.getRuntime().halt(0);
+        }
+    }
+}

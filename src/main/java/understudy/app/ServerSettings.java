@@ -1,0 +1,111 @@
+package understudy.app;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import understudy.api.AnswerMode;
+import understudy.api.ApiSettings;
+import understudy.api.CannedAnswers;
+import understudy.api.Tokenizer;
+import understudy.engine.SchedulerConfig;
+import understudy.engine.SchedulingPolicy;
+
+/** The section {@code server}. */
+final class ServerSettings {
+    private static final Set<String> LOOPBACK = Set.of("127.0.0.1", "localhost", "::1");
+    private static final Pattern COMMA = Pattern.compile("\\s*,\\s*");
+    private static final int MAX_LENGTH = 100_000_000;
+
+    private ServerSettings() {}
+
+    /** Reads and checks it. */
+    static ApiSettings read(Scenario scenario) {
+        var server = scenario.server();
+        var models = List.of(COMMA.split(server.text("served-model-name").strip(), -1));
+        if (models.contains("")) {
+            throw server.unusable("served-model-name", "must be names separated by commas");
+        }
+        String host = server.text("host");
+        String adminToken = server.text("admin-token");
+        if (adminToken.isEmpty() && !LOOPBACK.contains(host)) {
+            throw server.unusable("host", "which others can reach, so server.admin-token must be set");
+        }
+        return new ApiSettings(
+                host,
+                server.wholeNumber("port", 0, 65_535),
+                server.bool("ports-per-replica"),
+                models,
+                server.text("api-key"),
+                adminToken,
+                limits(server),
+                timeouts(server),
+                model(scenario, server),
+                tls(server));
+    }
+
+    private static ApiSettings.RequestLimits limits(Section server) {
+        return new ApiSettings.RequestLimits(
+                server.wholeNumber("max-body-size", 1024, 1 << 30),
+                server.wholeNumber("max-in-flight", 0, Integer.MAX_VALUE),
+                server.wholeNumber("max-connections", 1, 1_000_000),
+                server.wholeNumber("stream-buffer", 1, 1_000_000));
+    }
+
+    private static ApiSettings.Timeouts timeouts(Section server) {
+        return new ApiSettings.Timeouts(
+                duration(server, "request-timeout"),
+                duration(server, "body-timeout"),
+                duration(server, "idle-timeout"),
+                duration(server, "drain-delay"),
+                duration(server, "drain-timeout"),
+                duration(server, "retry-after"));
+    }
+
+    private static Duration duration(Section server, String key) {
+        return Duration.ofNanos(Math.round(server.nanos(key)));
+    }
+
+    private static ApiSettings.Model model(Scenario scenario, Section server) {
+        var scheduler = scenario.engine().scheduler();
+        var mode = server.choice("answers", AnswerMode.class);
+        return new ApiSettings.Model(
+                scenario.seed(),
+                scheduler.maxModelLen(),
+                scheduler instanceof SchedulerConfig vllm && vllm.policy() == SchedulingPolicy.PRIORITY,
+                server.choice("tokenizer", Tokenizer.Vocabulary.class),
+                mode,
+                WorkloadSettings.wholeNumbers(server.section("answer-length"), MAX_LENGTH),
+                mode == AnswerMode.REPLAY ? canned(server) : CannedAnswers.NONE,
+                scenario.hashAlgorithm());
+    }
+
+    private static CannedAnswers canned(Section server) {
+        var file = Path.of(server.text("answers-file"));
+        if (!Files.isRegularFile(file)) {
+            throw server.unusable("answers-file", "which is not a file");
+        }
+        try {
+            return CannedAnswers.read(file);
+        } catch (IOException e) {
+            throw server.unusable("answers-file", "which cannot be read: " + e.getMessage());
+        } catch (IllegalArgumentException e) {
+            throw new ScenarioException(String.valueOf(e.getMessage()));
+        }
+    }
+
+    private static ApiSettings.@Nullable Tls tls(Section server) {
+        String keyStore = server.text("tls-keystore");
+        if (keyStore.isEmpty()) {
+            return null;
+        }
+        if (!Files.isRegularFile(Path.of(keyStore))) {
+            throw server.unusable("tls-keystore", "which is not a file");
+        }
+        return new ApiSettings.Tls(Path.of(keyStore), server.text("tls-password"));
+    }
+}
