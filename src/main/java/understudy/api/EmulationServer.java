@@ -111,6 +111,7 @@ public final class EmulationServer implements AutoCloseable {
         var specs = new SpecBuilder(settings, api.cluster(), tokenizer, answers, replica);
         var parts = new ArrayList<RoutePart>(List.of(
                 new GenerationRoutes(api, tokenizer, specs),
+                new ResponsesRoutes(api, tokenizer, specs),
                 new InfoRoutes(api, replica),
                 new TokenRoutes(settings, tokenizer)));
         parts.addAll(moreParts);
