@@ -11,6 +11,7 @@ final class Call implements Generation.Listener {
     private final ClusterLink cluster;
     private final Listener listener;
     private final CompletableFuture<Void> done = new CompletableFuture<>();
+    private final CompletableFuture<Void> closed = new CompletableFuture<>();
     private final AtomicBoolean isCancelled = new AtomicBoolean();
     private volatile List<Generation> generations = List.of();
     private int numEnded;
@@ -31,6 +32,17 @@ final class Call implements Generation.Listener {
     /** Completes when all answers have, or nobody wants them any more. */
     CompletionStage<Void> done() {
         return done;
+    }
+
+    /** Completes when the response has been written, too, as far as that is known. */
+    CompletionStage<Void> closed() {
+        return closed;
+    }
+
+    /** Takes note that nothing more will be read; gives up what is not done yet. */
+    void close() {
+        cancel();
+        closed.complete(null);
     }
 
     void start(List<Generation.Spec> specs) {

@@ -66,9 +66,13 @@ final class CallRunner {
             HttpRequest request, List<Generation.Spec> specs, CallFormat format) {
         var answer = new CompletableFuture<List<CallFormat.Whole>>();
         var call = new Call(api.cluster(), new Collector(specs.size(), answer));
+        call.done().whenComplete((done, failure) -> {
+            call.close();
+            // Nobody reads this, unless there is an answer already; but the library waits for it.
+            answer.completeExceptionally(ApiException.badRequest("The client has gone away.", null));
+        });
         register(request, call);
         call.start(specs);
-        // A call that was given up is never answered; its connection is gone.
         return answer.thenApply(choices -> HttpResponse.create()
                 .withEntity(HttpEntities.create(ContentTypes.APPLICATION_JSON, Json.bytes(format.whole(choices)))));
     }
@@ -84,7 +88,7 @@ final class CallRunner {
                 .map(piece -> ByteString.fromString(piece.text(format)))
                 .recover(SlowReaderException.class, () -> ByteString.fromString(format.failure(tooSlow())))
                 .watchTermination((call, done) -> {
-                    done.whenComplete((ok, failure) -> call.cancel());
+                    done.whenComplete((ok, failure) -> call.close());
                     return NotUsed.getInstance();
                 });
         return HttpResponse.create()
@@ -128,6 +132,8 @@ final class CallRunner {
         }
 
         void begin(HttpRequest request, List<Generation.Spec> specs) {
+            // A call that was given up ends its stream, or the library would wait for more.
+            call.done().whenComplete((done, failure) -> queue.complete());
             register(request, call);
             call.start(specs);
         }

@@ -28,6 +28,7 @@ import understudy.runtime.VirtualTime;
 /** An emulated cluster behind an OpenAI-compatible server. */
 public final class EmulationServer implements AutoCloseable {
     private static final Duration START_LIMIT = Duration.ofSeconds(60);
+    private static final Duration LINGER = Duration.ofMillis(300);
 
     private final ActorSystem<Void> system;
     private final VirtualTime<Cluster.Command> time;
@@ -160,6 +161,8 @@ public final class EmulationServer implements AutoCloseable {
         if (!isIdle) {
             api.state().failAll(new ApiException(503, "ServiceUnavailable", "The server is shutting down.", null));
         }
+        // A response that has left us may still be in the hands of the HTTP library, which would drop it.
+        pause(LINGER);
         close();
     }
 

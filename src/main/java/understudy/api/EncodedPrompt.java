@@ -62,11 +62,7 @@ record EncodedPrompt(TokenIds tokens, String question, boolean continuesText) {
         if (tokens.length == 0) {
             throw empty();
         }
-        for (int token : tokens) {
-            if (token < 0 || token >= tokenizer.vocabularySize()) {
-                throw ApiException.badRequest("Token id " + token + " is out of vocabulary", "prompt");
-            }
-        }
+        tokenizer.requireKnown(tokens);
         var ids = new TokenIds(tokens);
         return new EncodedPrompt(ids, text.isEmpty() ? tokenizer.decode(ids) : text, true);
     }

@@ -11,6 +11,7 @@ import org.apache.pekko.http.javadsl.model.HttpResponse;
 import org.apache.pekko.http.javadsl.model.MediaTypes;
 import org.apache.pekko.http.javadsl.server.Directives;
 import org.apache.pekko.http.javadsl.server.Route;
+import org.apache.pekko.stream.Materializer;
 
 /** Reads bodies that are JSON, and writes them. */
 final class HttpBodies {
@@ -24,18 +25,17 @@ final class HttpBodies {
 
     /** Returns a route that answers posts of JSON objects, compressed or not. */
     Route post(BiFunction<HttpRequest, JsonBody, CompletionStage<HttpResponse>> handler) {
-        return Directives.post(() -> Directives.decodeRequest(() -> Directives.withSizeLimit(
-                maxBytes,
-                () -> Directives.toStrictEntity(
-                        timeout,
-                        maxBytes,
-                        () -> Directives.extractRequest(request -> {
-                            requireJson(request);
-                            var strict = (org.apache.pekko.http.javadsl.model.HttpEntity.Strict) request.entity();
-                            var body =
-                                    new JsonBody(Json.readBody(strict.getData().toArrayUnsafe()));
-                            return Directives.completeWithFuture(handler.apply(request, body));
-                        })))));
+        return Directives.post(() -> Directives.decodeRequest(() -> Directives.extractMaterializer(materializer ->
+                Directives.extractRequest(request -> Directives.completeWithFuture(
+                        read(request, materializer).thenCompose(body -> handler.apply(request, body)))))));
+    }
+
+    private CompletionStage<JsonBody> read(HttpRequest request, Materializer materializer) {
+        requireJson(request);
+        return request.entity()
+                .withSizeLimit(maxBytes)
+                .toStrict(timeout.toMillis(), materializer)
+                .thenApply(body -> new JsonBody(Json.readBody(body.getData().toArrayUnsafe())));
     }
 
     private static void requireJson(HttpRequest request) {

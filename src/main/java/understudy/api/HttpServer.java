@@ -35,9 +35,7 @@ final class HttpServer {
         var all = parts.stream().map(RoutePart::route).toArray(Route[]::new);
         // What routes throw is answered by the edge, which knows vLLM's words.
         var passingOn = ExceptionHandler.newBuilder()
-                .match(
-                        ApiException.class,
-                        failure -> Directives.complete(HttpBodies.json(failure.status(), failure.body())))
+                .matchAny(failure -> Directives.complete(ServerEdge.failed(failure)))
                 .build();
         var sealed = Directives.handleExceptions(passingOn, () -> Directives.concat(Directives.reject(), all));
         routes = sealed.seal().handler(system.classicSystem());

@@ -7,11 +7,16 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeoutException;
+import java.util.zip.ZipException;
 import org.apache.pekko.http.javadsl.model.HttpHeader;
 import org.apache.pekko.http.javadsl.model.HttpMethods;
 import org.apache.pekko.http.javadsl.model.HttpRequest;
 import org.apache.pekko.http.javadsl.model.HttpResponse;
 import org.apache.pekko.http.javadsl.model.headers.RawHeader;
+import org.apache.pekko.http.scaladsl.model.EntityStreamException;
+import org.apache.pekko.http.scaladsl.model.EntityStreamSizeException;
+import org.apache.pekko.http.scaladsl.model.IllegalRequestException;
 import org.apache.pekko.japi.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -56,7 +61,7 @@ final class ServerEdge {
         var took = Stopwatch.start();
         var request = ids.name(unnamed);
         String path = request.getUri().path();
-        return answer(request, path, routes).exceptionally(this::failed).thenApply(response -> {
+        return answer(request, path, routes).exceptionally(ServerEdge::failed).thenApply(response -> {
             String handler = HANDLERS.contains(path) ? path : "none";
             api.metrics()
                     .onResponse(
@@ -109,14 +114,27 @@ final class ServerEdge {
                         .isPresent();
     }
 
-    private HttpResponse failed(Throwable thrown) {
+    /** Returns the answer to a request that has ended with an exception. */
+    static HttpResponse failed(Throwable thrown) {
         Throwable cause =
                 thrown instanceof CompletionException && thrown.getCause() != null ? thrown.getCause() : thrown;
         if (cause instanceof ApiException failure) {
             return HttpBodies.json(failure.status(), failure.body());
         }
+        if (cause instanceof EntityStreamSizeException) {
+            return plain(413);
+        }
+        if (cause instanceof TimeoutException) {
+            return plain(408);
+        }
+        boolean isTheClients = cause instanceof IllegalRequestException
+                || cause instanceof EntityStreamException
+                || cause instanceof ZipException;
+        if (isTheClients) {
+            return plain(400);
+        }
         LOG.error("a request failed", cause);
-        return HttpBodies.json(500, new ApiException(500, "InternalServerError", "Internal server error", null).body());
+        return plain(500);
     }
 
     /** Errors that the HTTP library has answered in its own words get ours. */
@@ -127,9 +145,12 @@ final class ServerEdge {
         if (isOurs) {
             return response;
         }
+        return plain(status).addHeaders(response.getHeaders());
+    }
+
+    private static HttpResponse plain(int status) {
         String phrase = PHRASES.getOrDefault(status, status < 500 ? "Bad Request" : "Internal Server Error");
-        return HttpBodies.json(status, ApiException.plain(status, phrase).body())
-                .addHeaders(response.getHeaders());
+        return HttpBodies.json(status, ApiException.plain(status, phrase).body());
     }
 
     private HttpResponse decorate(HttpRequest request, HttpResponse response) {

@@ -38,13 +38,14 @@ public final class ServerState {
 
     void add(Call call) {
         inFlight.add(call);
-        call.done().whenComplete((done, failure) -> inFlight.remove(call));
+        call.closed().whenComplete((done, failure) -> inFlight.remove(call));
     }
 
-    /** Completes when all calls that are in flight now are done. */
+    /** Completes when all calls that are in flight now are closed. */
     CompletionStage<Void> whenIdle() {
-        return CompletableFuture.allOf(
-                inFlight.stream().map(call -> call.done().toCompletableFuture()).toArray(CompletableFuture<?>[]::new));
+        return CompletableFuture.allOf(inFlight.stream()
+                .map(call -> call.closed().toCompletableFuture())
+                .toArray(CompletableFuture<?>[]::new));
     }
 
     /** Ends all calls in flight with an error. */

@@ -68,7 +68,9 @@ final class TokenRoutes implements RoutePart {
 
     private CompletionStage<HttpResponse> detokenize(HttpRequest request, JsonBody body) {
         body.require("tokens");
-        String text = tokenizer.decode(new TokenIds(body.tokens("tokens")));
+        var tokens = body.tokens("tokens");
+        tokenizer.requireKnown(tokens);
+        String text = tokenizer.decode(new TokenIds(tokens));
         return CompletableFuture.completedFuture(
                 HttpBodies.json(200, Json.object().put("prompt", text)));
     }

@@ -15,6 +15,7 @@ public final class Tokenizer {
 
     private final Encoding encoding;
     private final int vocabularySize;
+    private final int numOrdinary;
     private final int imStart;
     private final Map<Integer, String> specialTokens;
 
@@ -39,10 +40,11 @@ public final class Tokenizer {
     private Tokenizer(Vocabulary vocabulary) {
         encoding = Encodings.newLazyEncodingRegistry().getEncoding(vocabulary.type);
         imStart = vocabulary.imStart;
+        numOrdinary = vocabulary.numOrdinary;
         vocabularySize = vocabulary.imStart + 2;
         specialTokens = Map.of(imStart(), "<|im_start|>", imEnd(), "<|im_end|>");
-        // What lies between the ordinary tokens and ours has no text here; the first call also loads the vocabulary.
-        bytes(vocabulary.numOrdinary - 1);
+        // Loads the vocabulary, so that the first request need not.
+        encode("a");
     }
 
     /** Loads a vocabulary, which takes some tenths of a second. */
@@ -65,6 +67,15 @@ public final class Tokenizer {
         return vocabularySize;
     }
 
+    /** Refuses what is not a token. */
+    void requireKnown(int... tokens) {
+        for (int token : tokens) {
+            if (token < 0 || token >= vocabularySize) {
+                throw ApiException.badRequest("Token id " + token + " is out of vocabulary", "prompt");
+            }
+        }
+    }
+
     boolean isSpecial(int token) {
         return specialTokens.containsKey(token);
     }
@@ -80,13 +91,12 @@ public final class Tokenizer {
         if (special != null) {
             return special.getBytes(StandardCharsets.UTF_8);
         }
-        var one = new IntArrayList(1);
-        one.add(token);
-        try {
-            return encoding.decodeBytes(one);
-        } catch (IllegalArgumentException e) {
+        if (token < 0 || token >= numOrdinary) {
             return UNKNOWN.clone();
         }
+        var one = new IntArrayList(1);
+        one.add(token);
+        return encoding.decodeBytes(one);
     }
 
     /** Returns the text of a token by itself. */

@@ -1,0 +1,142 @@
+package understudy.api;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+
+/** The page that Prometheus reads. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+final class MetricsTest {
+    private static final Path GOLDEN = Path.of("../shared/golden/vllm-metrics-idle.txt");
+    private static final Path PROMTOOL = Path.of("/usr/bin/promtool");
+    private static final Pattern VALUE = Pattern.compile(" \\S+$");
+
+    @AutoClose
+    private final ServerFixture server = twoReplicas();
+
+    private static ServerFixture twoReplicas() {
+        var server = new ServerFixture();
+        server.numReplicas = 2;
+        server.portsPerReplica = true;
+        return server.start();
+    }
+
+    @Test
+    void everySeriesOfAnIdleVllm_isThere() throws IOException {
+        assumeTrue(Files.exists(GOLDEN), "there is no " + GOLDEN + " to compare with");
+        var ours = series(server.get("/metrics").text().lines());
+
+        // Only Python's own families are left out, and what differs by configuration: the values in cache_config_info.
+        var theirs = series(Files.readAllLines(GOLDEN).stream().filter(line -> !line.startsWith("python_")));
+
+        assertThat(ours).containsAll(theirs);
+    }
+
+    @Test
+    void familiesHaveTheTypesOfVllm() throws IOException {
+        assumeTrue(Files.exists(GOLDEN), "there is no " + GOLDEN + " to compare with");
+        var ours = server.get("/metrics")
+                .text()
+                .lines()
+                .filter(line -> line.startsWith("# TYPE"))
+                .toList();
+
+        var theirs = Files.readAllLines(GOLDEN).stream()
+                .filter(line -> line.startsWith("# TYPE") && !line.contains("python_"))
+                .toList();
+
+        assertThat(ours).containsAll(theirs);
+    }
+
+    /** Names, labels and buckets of all series, but for the values of labels that depend on the configuration. */
+    private static Set<String> series(Stream<String> lines) {
+        var series = new TreeSet<String>();
+        lines.filter(line -> !line.startsWith("#")).forEach(line -> {
+            String name = VALUE.matcher(line).replaceFirst("");
+            String masked = name.startsWith("vllm:cache_config_info") ? name.replaceAll("=\"[^\"]*\"", "") : name;
+            series.add(sorted(masked));
+        });
+        return series;
+    }
+
+    /** The order of labels means nothing. */
+    private static String sorted(String series) {
+        int brace = series.indexOf('{');
+        if (brace < 0) {
+            return series;
+        }
+        var labels = Stream.of(series.substring(brace + 1, series.length() - 1).split(",", -1));
+        return series.substring(0, brace) + labels.sorted().toList();
+    }
+
+    @Test
+    void promtool_findsNothingButVllmsNames() throws IOException, InterruptedException {
+        assumeTrue(Files.isExecutable(PROMTOOL), "there is no " + PROMTOOL);
+        server.post("/v1/completions", "{\"prompt\": \"x\"}");
+        var process = new ProcessBuilder(PROMTOOL.toString(), "check", "metrics")
+                .redirectErrorStream(true)
+                .start();
+        try (var in = process.getOutputStream()) {
+            in.write(server.get("/metrics").text().getBytes(java.nio.charset.StandardCharsets.UTF_8));
+        }
+        var complaints = new String(process.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8)
+                .lines()
+                .filter(line -> !line.endsWith("metric names should not contain ':'"))
+                .toList();
+        process.waitFor();
+
+        assertThat(complaints)
+                .isSubsetOf(
+                        List.of("vllm:iteration_tokens_total non-counter metrics should not have \"_total\" suffix"));
+    }
+
+    @Test
+    void requests_areCounted() {
+        double before = server.metric("vllm:request_success_total", "reason=\"length\"");
+        double tokensBefore = server.metric("vllm:generation_tokens_total", "");
+        double gapsBefore = server.metric("vllm:inter_token_latency_seconds_count", "");
+        double firstBefore = server.metric("vllm:time_to_first_token_seconds_count", "");
+
+        server.post("/v1/completions", "{\"prompt\": \"one two three\", \"max_tokens\": 5, \"ignore_eos\": true}");
+
+        server.awaitMetric("vllm:request_success_total", "reason=\"length\"", count -> count == before + 1);
+        server.awaitMetric("vllm:generation_tokens_total", "", count -> count == tokensBefore + 5);
+        // Five tokens have four gaps.
+        server.awaitMetric("vllm:inter_token_latency_seconds_count", "", count -> count == gapsBefore + 4);
+        server.awaitMetric("vllm:time_to_first_token_seconds_count", "", count -> count == firstBefore + 1);
+        assertThat(server.metric("http_requests_total", "handler=\"/v1/completions\",method=\"POST\",status=\"2xx\""))
+                .isPositive();
+    }
+
+    @Test
+    void replicaPort_showsAndServesItsReplicaOnly() throws Exception {
+        var second = server.server().replicaAddresses().get(1);
+        String url = "http://127.0.0.1:" + second.getPort();
+        double before = server.metric("understudy_router_decisions_total", "engine=\"1\"");
+
+        for (int i = 0; i < 3; i++) {
+            var request = java.net.http.HttpRequest.newBuilder(java.net.URI.create(url + "/v1/completions"))
+                    .header("Content-Type", "application/json")
+                    .POST(java.net.http.HttpRequest.BodyPublishers.ofString("{\"prompt\": \"x\"}"));
+            assertThat(server.send(request).status()).isEqualTo(200);
+        }
+
+        server.awaitMetric("understudy_router_decisions_total", "engine=\"1\"", count -> count == before + 3);
+        var page = server.send(java.net.http.HttpRequest.newBuilder(java.net.URI.create(url + "/metrics")))
+                .text();
+        assertThat(page).contains("vllm:num_requests_running{engine=\"0\"").doesNotContain("engine=\"1\"");
+        assertThat(page.lines().filter(line -> line.startsWith("vllm:num_requests_running{")))
+                .hasSize(1);
+    }
+}

@@ -1,0 +1,114 @@
+package understudy.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** The server as a process of its own. */
+final class ServeProcessTest {
+    private static final HttpClient CLIENT = HttpClient.newHttpClient();
+
+    @Test
+    void serve_saysWhereItListens_answers_andEndsWithZeroOnSigterm() throws Exception {
+        var process = start("serve", "conf/serve.conf", "--port", "0");
+        try (var out = reader(process)) {
+            String address = out.readLine();
+            String ready = out.readLine();
+            assertThat(address).startsWith("understudy listens at http://127.0.0.1:");
+            assertThat(ready).startsWith("ready: 4 replica(s), speed 1.0");
+            String url = address.substring(address.indexOf("http"));
+
+            var models = get(url + "/v1/models");
+            var stream = CLIENT.sendAsync(
+                    HttpRequest.newBuilder(URI.create(url + "/v1/completions"))
+                            .header("Content-Type", "application/json")
+                            .POST(HttpRequest.BodyPublishers.ofString(
+                                    "{\"prompt\": \"x\", \"max_tokens\": 60, \"ignore_eos\": true, \"stream\": true}"))
+                            .build(),
+                    HttpResponse.BodyHandlers.ofLines());
+            var lines = stream.get().body().iterator();
+            lines.next();
+            process.destroy();
+
+            assertThat(models.statusCode()).isEqualTo(200);
+            var rest = new ArrayList<String>();
+            lines.forEachRemaining(rest::add);
+            assertThat(rest).contains("data: [DONE]");
+            assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+            assertThat(process.exitValue()).isZero();
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    @Test
+    void serve_onATakenPort_saysSo() throws Exception {
+        try (var taken = new java.net.ServerSocket(0, 1, java.net.InetAddress.getLoopbackAddress())) {
+            var process = start("serve", "conf/serve.conf", "--port", String.valueOf(taken.getLocalPort()));
+            try (var out = reader(process)) {
+                String said = String.join("\n", out.lines().toList());
+
+                assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+                assertThat(process.exitValue()).isEqualTo(2);
+                assertThat(said).contains("server.port is \"" + taken.getLocalPort() + "\", where it cannot listen");
+            }
+        }
+    }
+
+    @Test
+    void run_neverLoadsTheHttpServer() throws Exception {
+        var process = start("run", "conf/demo.conf", "--set", "workload.requests=50");
+        var loaded = new ArrayList<String>();
+        try (var out = reader(process)) {
+            out.lines().filter(line -> line.contains("[class,load]")).forEach(loaded::add);
+        }
+
+        assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(process.exitValue()).isZero();
+        assertThat(loaded).anyMatch(line -> line.contains("understudy.cluster.Replica"));
+        assertThat(loaded)
+                .noneMatch(line -> line.contains("org.apache.pekko.http") || line.contains("org.apache.pekko.stream"));
+    }
+
+    @Test
+    void serve_forOthersWithoutAToken_isRefused() {
+        var refused = CommandLineFixture.call("serve", "conf/serve.conf", "--set", "server.host=0.0.0.0");
+
+        assertThat(refused.exitCode).isEqualTo(2);
+        assertThat(refused.err).contains("server.host is \"0.0.0.0\", which others can reach");
+    }
+
+    private static Process start(String... args) throws IOException {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:+IgnoreUnrecognizedVMOptions",
+                "--sun-misc-unsafe-memory-access=allow",
+                "--enable-native-access=ALL-UNNAMED"));
+        if (args[0].equals("run")) {
+            command.add("-Xlog:class+load:stdout");
+        }
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), Understudy.class.getName()));
+        command.addAll(List.of(args));
+        return new ProcessBuilder(command).redirectErrorStream(true).start();
+    }
+
+    private static BufferedReader reader(Process process) {
+        return new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+    }
+
+    private static HttpResponse<String> get(String url) throws IOException, InterruptedException {
+        return CLIENT.send(HttpRequest.newBuilder(URI.create(url)).build(), HttpResponse.BodyHandlers.ofString());
+    }
+}
