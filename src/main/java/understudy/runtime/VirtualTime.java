@@ -33,6 +33,8 @@ public final class VirtualTime<T> implements Clock, AutoCloseable {
               actor.default-dispatcher.throughput = 1
               loggers = ["org.apache.pekko.event.slf4j.Slf4jLogger"]
               logging-filter = "org.apache.pekko.event.slf4j.Slf4jLoggingFilter"
+              # Pekko Streams, which only the HTTP edge needs, would put itself into every actor system.
+              library-extensions = []
               loglevel = WARNING
               stdout-loglevel = OFF
               log-dead-letters = off
