@@ -18,9 +18,12 @@ import org.apache.pekko.stream.QueueOfferResult;
 import org.apache.pekko.stream.javadsl.Source;
 import org.apache.pekko.util.ByteString;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Runs calls: sends their requests to the cluster, and makes responses of what comes back, streamed or in one piece. */
 final class CallRunner {
+    private static final Logger LOG = LoggerFactory.getLogger(CallRunner.class);
     private static final ContentType EVENT_STREAM = ContentTypes.create(MediaTypes.TEXT_EVENT_STREAM);
 
     private final ApiContext api;
@@ -133,7 +136,7 @@ final class CallRunner {
 
         void begin(HttpRequest request, List<Generation.Spec> specs) {
             // A call that was given up ends its stream, or the library would wait for more.
-            call.done().whenComplete((done, failure) -> queue.complete());
+            call.done().whenComplete((done, failure) -> end());
             register(request, call);
             call.start(specs);
         }
@@ -145,17 +148,33 @@ final class CallRunner {
             var offered = queue.offer(new Piece(generation, delta, isLast, null));
             if (offered == QueueOfferResult.dropped()) {
                 api.metrics().onStreamCut();
-                queue.fail(new SlowReaderException());
+                cut();
                 call.cancel();
             } else if (isLast) {
-                queue.complete();
+                end();
             }
         }
 
         @Override
         public void onFailed(ApiException failure) {
             queue.offer(new Piece(null, null, true, failure));
-            queue.complete();
+            end();
+        }
+
+        private void end() {
+            try {
+                queue.complete();
+            } catch (IllegalStateException e) {
+                LOG.debug("a stream has ended already, because its reader has gone away", e);
+            }
+        }
+
+        private void cut() {
+            try {
+                queue.fail(new SlowReaderException());
+            } catch (IllegalStateException e) {
+                LOG.debug("a stream has ended already, because its reader has gone away", e);
+            }
         }
     }
 
