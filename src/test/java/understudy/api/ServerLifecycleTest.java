@@ -1,20 +1,29 @@
 package understudy.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.BufferedReader;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.net.InetAddress;
 import java.net.Socket;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.KeyStore;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.zip.GZIPOutputStream;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManagerFactory;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -233,7 +242,89 @@ final class ServerLifecycleTest {
     }
 
     @Test
-    void echoAndReplay_sayWhatTheyAreTold() throws IOException {
+    void keyStore_makesTheServerSpeakTls(@TempDir Path directory) throws Exception {
+        var keyStore = directory.resolve("key.p12");
+        var keytool = Path.of(System.getProperty("java.home"), "bin", "keytool");
+        assumeTrue(Files.isExecutable(keytool), "there is no " + keytool);
+        var made = new ProcessBuilder(
+                        keytool.toString(),
+                        "-genkeypair",
+                        "-alias",
+                        "server",
+                        "-keyalg",
+                        "RSA",
+                        "-dname",
+                        "CN=localhost",
+                        "-storetype",
+                        "PKCS12",
+                        "-storepass",
+                        "secret",
+                        "-keystore",
+                        keyStore.toString())
+                .redirectErrorStream(true)
+                .start();
+        assertThat(made.waitFor()).isZero();
+        server.tls = new ApiSettings.Tls(keyStore, "secret");
+        server.start();
+        var trust = KeyStore.getInstance(keyStore.toFile(), "secret".toCharArray());
+        var managers = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+        managers.init(trust);
+        var context = SSLContext.getInstance("TLS");
+        context.init(null, managers.getTrustManagers(), null);
+
+        // Without checking the name in the certificate, which is what a raw socket does.
+        try (var socket = context.getSocketFactory()
+                .createSocket(
+                        InetAddress.getLoopbackAddress(),
+                        server.server().address().getPort())) {
+            socket.getOutputStream()
+                    .write("GET /v1/models HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+                            .getBytes(StandardCharsets.US_ASCII));
+            String answer = new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+
+            assertThat(answer).startsWith("HTTP/1.1 200 OK").contains("\"object\":\"list\"");
+        }
+    }
+
+    @Test
+    void cannedAnswers_areGivenToTheirQuestions_orInTurn(@TempDir Path directory) throws IOException {
+        var file = directory.resolve("answers.jsonl");
+        Files.writeString(file, """
+                {"question": "Who?", "answer": "Nobody."}
+                {"answer": "One."}
+                {"answer": "Two."}
+                """);
+        server.answers = AnswerMode.REPLAY;
+        server.canned = CannedAnswers.read(file);
+        server.start();
+
+        assertThat(List.of(said("Who?"), said("What?"), said("Why?"), said("Who?"), said("Where?")))
+                .containsExactly("Nobody.", "One.", "Two.", "Nobody.", "One.");
+    }
+
+    private String said(String question) {
+        return server.post(
+                        "/v1/chat/completions",
+                        "{\"messages\": [{\"role\": \"user\", \"content\": \"" + question + "\"}]}")
+                .json()
+                .at("/choices/0/message/content")
+                .asText();
+    }
+
+    @Test
+    void asFastAsPossible_nothingWaits() {
+        server.speed = Double.POSITIVE_INFINITY;
+        server.start();
+
+        // Two thousand steps of 5 ms: ten seconds of virtual time.
+        var answer = server.post(COMPLETIONS, ENDLESS.formatted(false)).json();
+
+        assertThat(answer.at("/usage/completion_tokens").asInt()).isEqualTo(2000);
+        assertThat(server.metric("understudy_virtual_time_seconds", "")).isGreaterThan(9.9);
+    }
+
+    @Test
+    void echo_saysTheQuestion() throws IOException {
         server.answers = AnswerMode.ECHO;
         server.start();
 
@@ -249,8 +340,7 @@ final class ServerLifecycleTest {
 
     private Socket connect() throws IOException {
         return new Socket(
-                java.net.InetAddress.getLoopbackAddress(),
-                server.server().address().getPort());
+                InetAddress.getLoopbackAddress(), server.server().address().getPort());
     }
 
     private static void write(Socket socket, String path, String body) throws IOException {
