@@ -7,6 +7,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.zip.ZipException;
 import org.apache.pekko.http.javadsl.model.HttpHeader;
@@ -116,8 +117,10 @@ final class ServerEdge {
 
     /** Returns the answer to a request that has ended with an exception. */
     static HttpResponse failed(Throwable thrown) {
-        Throwable cause =
-                thrown instanceof CompletionException && thrown.getCause() != null ? thrown.getCause() : thrown;
+        Throwable cause = (thrown instanceof CompletionException || thrown instanceof ExecutionException)
+                        && thrown.getCause() != null
+                ? thrown.getCause()
+                : thrown;
         if (cause instanceof ApiException failure) {
             return HttpBodies.json(failure.status(), failure.body());
         }

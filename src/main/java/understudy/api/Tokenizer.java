@@ -82,7 +82,10 @@ public final class Tokenizer {
 
     /** Returns the tokens of a text; the names of special tokens are text like any other. */
     int[] encode(String text) {
-        return encoding.encodeOrdinary(text).toArray();
+        boolean mayBeBroken = text.chars().anyMatch(c -> Character.isSurrogate((char) c));
+        // JSON can carry half of a surrogate pair, which no UTF-8 can: it becomes a question mark.
+        String whole = mayBeBroken ? new String(text.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8) : text;
+        return encoding.encodeOrdinary(whole).toArray();
     }
 
     /** Returns the bytes of a token, which need not be whole characters. */

@@ -346,6 +346,14 @@ final class GenerationRoutesTest {
     }
 
     @Test
+    void halfOfASurrogatePair_isNoErrorOfTheServer() {
+        var reply = server.post(COMPLETIONS, "{\"prompt\": \"a\\ud800b\", \"echo\": true, \"max_tokens\": 1}");
+
+        assertThat(reply.status()).isEqualTo(200);
+        assertThat(reply.json().at("/choices/0/text").asText()).startsWith("a?b");
+    }
+
+    @Test
     void numbersMayBeText_andUnknownFieldsAreIgnored() {
         var reply = server.post(
                 COMPLETIONS, "{\"prompt\": \"x\", \"max_tokens\": \"3\", \"whatever\": {}, \"user\": null}");

@@ -20,7 +20,10 @@ import understudy.engine.PreemptionVictim;
 import understudy.engine.RequestLimits;
 import understudy.engine.SchedulerConfig;
 import understudy.engine.SchedulingPolicy;
+import understudy.kvcache.EvictionPolicy;
+import understudy.kvcache.FreeOrder;
 import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.PrefixOptions;
 import understudy.kvcache.Xxh3BlockHasher;
 import understudy.latency.LatencyModel;
 import understudy.latency.LinearLatency;
@@ -65,7 +68,18 @@ final class ServerFixture implements AutoCloseable {
         var hasher = new Xxh3BlockHasher(16);
         var scheduler = new SchedulerConfig(
                 64, 2048, MAX_MODEL_LEN, 0, true, true, SchedulingPolicy.FCFS, PreemptionVictim.AUTO, true, 16, true);
-        var kvCache = KvCacheConfig.ofVllm(hasher, numBlocks, true, MAX_MODEL_LEN);
+        // Nobody takes KV events here, so none are recorded: they would pile up.
+        var kvCache = new KvCacheConfig(
+                hasher,
+                numBlocks,
+                true,
+                MAX_MODEL_LEN,
+                0,
+                EvictionPolicy.LRU,
+                FreeOrder.UNHASHED_FIRST,
+                false,
+                false,
+                PrefixOptions.VLLM);
         var limits = new RequestLimits(MAX_MODEL_LEN, kvCache.maxTokens());
         var replica = new ReplicaSpec(scheduler, limits, kvCache, latency, 1_000_000, false, 0);
         return new ClusterSpec(
