@@ -196,6 +196,9 @@ public final class EmulationServer implements AutoCloseable {
                   log-dead-letters = off
                   jvm-shutdown-hooks = off
                   coordinated-shutdown.run-by-jvm-shutdown-hook = off
+                  # As many threads as cores, not eight: more only get in the way of the emulation's.
+                  actor.default-dispatcher.fork-join-executor { parallelism-min = 2, parallelism-factor = 1.0 }
+                  actor.internal-dispatcher.fork-join-executor { parallelism-min = 2, parallelism-factor = 1.0 }
                   http.server {
                     server-header = "understudy"
                     idle-timeout = %d ms
