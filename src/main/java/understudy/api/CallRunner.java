@@ -36,9 +36,16 @@ final class CallRunner {
     CompletionStage<HttpResponse> run(
             HttpRequest request, GenerationParams params, List<Generation.Spec> specs, CallFormat format) {
         requireRoom();
-        return params.streams()
+        CompletionStage<HttpResponse> response = params.streams()
                 ? CompletableFuture.completedFuture(stream(request, specs, format))
                 : inOnePiece(request, specs, format);
+        boolean hasLogprobs = params.numLogprobs() >= 0 || params.numPromptLogprobs() >= 0;
+        return hasLogprobs ? response.thenApply(CallRunner::markedAsSynthetic) : response;
+    }
+
+    /** Log probabilities are made up, and say so. */
+    private static HttpResponse markedAsSynthetic(HttpResponse response) {
+        return response.addHeader(RawHeader.create("X-Understudy-Synthetic", "logprobs"));
     }
 
     private void requireRoom() {

@@ -346,6 +346,16 @@ final class GenerationRoutesTest {
     }
 
     @Test
+    void logprobs_areMarkedAsMadeUp() {
+        var with =
+                server.post(COMPLETIONS, "{\"prompt\": \"x\", \"max_tokens\": 1, \"logprobs\": 1, \"stream\": true}");
+        var without = server.post(COMPLETIONS, "{\"prompt\": \"x\", \"max_tokens\": 1}");
+
+        assertThat(with.headers().firstValue("X-Understudy-Synthetic")).contains("logprobs");
+        assertThat(without.headers().firstValue("X-Understudy-Synthetic")).isEmpty();
+    }
+
+    @Test
     void halfOfASurrogatePair_isNoErrorOfTheServer() {
         var reply = server.post(COMPLETIONS, "{\"prompt\": \"a\\ud800b\", \"echo\": true, \"max_tokens\": 1}");
 
