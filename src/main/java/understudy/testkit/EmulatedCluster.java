@@ -19,6 +19,7 @@ import understudy.app.EmbeddedScenario;
 import understudy.cluster.Cluster;
 import understudy.cluster.ClusterListeners;
 import understudy.cluster.KvBlockManager;
+import understudy.cluster.PrefixCacheResets;
 import understudy.cluster.Progress;
 import understudy.cluster.RequestEvent;
 import understudy.cluster.Router;
@@ -137,6 +138,21 @@ public final class EmulatedCluster implements AutoCloseable {
         return submitted;
     }
 
+    /** Gives up a request, wherever it is; nothing happens if it has ended. */
+    public void abort(EmulatedRequest request) {
+        time.post(() -> router.join().tell(new Router.Abort(request.id())));
+        if (isPaused) {
+            advance(Duration.ZERO);
+        }
+    }
+
+    /** Has all replicas forget what they have cached; refused, with false, while any of them holds a block for a request. */
+    public boolean resetPrefixCache() {
+        return this.<Router.Command, PrefixCacheResets.AllReset>ask(
+                        router.join(), ref -> new Router.ResetPrefixCache(false, ref))
+                .isDone();
+    }
+
     /** Lets something go wrong; throws {@link IllegalStateException} if it cannot, because a replica is down for instance. */
     public void inject(Fault fault) {
         Optional<String> refusal = this.<Cluster.Injected>ask(ref -> new Cluster.Inject(fault, ref))
@@ -239,12 +255,16 @@ public final class EmulatedCluster implements AutoCloseable {
 
     /** Asks the guardian, with nothing but the wall clock running if the virtual one stands still. */
     private <T> T ask(Function<ActorRef<T>, Cluster.Command> question) {
+        return ask(time.system(), question);
+    }
+
+    private <Q, T> T ask(ActorRef<Q> to, Function<ActorRef<T>, ? extends Q> question) {
         var answer = new CompletableFuture<T>();
         Behavior<T> receiver = Behaviors.receiveMessage(message -> {
             answer.complete(message);
             return Behaviors.stopped();
         });
-        time.system().tell(question.apply(spawn(receiver, "reply-" + numReplies.getAndIncrement())));
+        to.tell(question.apply(spawn(receiver, "reply-" + numReplies.getAndIncrement())));
         return await(answer);
     }
 

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import understudy.cluster.RequestEvent;
 import understudy.engine.FinishReason;
 import understudy.engine.SamplingParams;
@@ -101,6 +103,61 @@ final class EmulatedClusterTest {
         assertThat(cut.tokenNanos()).hasSize(2);
         assertThat(error.failed().cause()).isEqualTo(RequestEvent.FailureCause.INJECTED_ERROR);
         assertThat(late.finished().atNanos() - untouched.finished().atNanos()).isEqualTo(20 * MILLI);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void abortedRequest_givesItsBlocksBackWhileItsStepIsInFlight(boolean isAsync) {
+        try (var cluster = EmulatedCluster.startPaused(
+                STEPS_OF_10_MS + "latency.api-delay = 0ms, engine.async-scheduling = " + isAsync)) {
+            var aborted = cluster.submit(100, 10);
+            cluster.advance(Duration.ofMillis(15));
+
+            cluster.abort(aborted);
+            // It takes the place of the first one, in the tables of the replica too, before that one's step has ended.
+            var successor = cluster.submit(100, 3);
+            cluster.advance(Duration.ofMillis(1));
+            assertThat(cluster.resetPrefixCache())
+                    .as("the first one's blocks are free, the second one waits for the step to end")
+                    .isTrue();
+            cluster.advance(Duration.ofMillis(10));
+            assertThat(cluster.resetPrefixCache())
+                    .as("the second one has its blocks")
+                    .isFalse();
+            cluster.advance(Duration.ofSeconds(1));
+
+            assertThat(aborted.finished().reason()).isEqualTo(FinishReason.ABORT);
+            assertThat(aborted.finished().numOutputTokens()).isEqualTo(1);
+            assertThat(successor.finished().numOutputTokens()).isEqualTo(3);
+            cluster.check().hasAborted(1).hasCompleted(1).hasUnfinished(0);
+            assertThat(cluster.resetPrefixCache()).as("no block is in use").isTrue();
+            assertThat(cluster.blockHashes(0)).isEmpty();
+        }
+    }
+
+    @Test
+    void abortOnTheWayOrAfterTheEnd(EmulatedCluster cluster) {
+        var onItsWay = cluster.submit(100, 3);
+        cluster.advance(Duration.ofMillis(1));
+        cluster.abort(onItsWay);
+        var completed = cluster.submit(100, 1);
+        cluster.advance(Duration.ofSeconds(1));
+        cluster.abort(completed);
+
+        assertThat(onItsWay.finished().reason()).isEqualTo(FinishReason.ABORT);
+        assertThat(onItsWay.finished().atNanos()).isEqualTo(MILLI);
+        assertThat(completed.finished().reason()).isEqualTo(FinishReason.LENGTH);
+        cluster.check().hasAborted(1).hasCompleted(1).hasUnfinished(0);
+    }
+
+    @Test
+    void resetOfThePrefixCache_doesNotWaitForAReplicaThatIsDown(EmulatedCluster cluster) {
+        cluster.submit(100, 1);
+        cluster.advance(Duration.ofMillis(50));
+        cluster.inject(new Fault.Crash(1));
+
+        assertThat(cluster.resetPrefixCache()).isTrue();
+        assertThat(cluster.blockHashes(0)).isEmpty();
     }
 
     @Test
