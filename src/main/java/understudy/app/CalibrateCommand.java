@@ -51,8 +51,11 @@ final class CalibrateCommand implements Callable<Integer> {
     @Option(names = "--gpu", paramLabel = "GPU", description = "The GPU they were measured on, by name or path.")
     private @Nullable String gpu;
 
-    @Option(names = "--name", paramLabel = "NAME", description = "Name of the fitted device. Default: calibrated.")
-    private String name = "calibrated";
+    @Option(
+            names = "--name",
+            paramLabel = "NAME",
+            description = "Name of the fitted device. Default: the GPU's, and -calibrated.")
+    private @Nullable String name;
 
     @Option(names = "--out", paramLabel = "FILE", description = "Where to write it. Default: only printed.")
     private @Nullable Path out;
@@ -63,12 +66,10 @@ final class CalibrateCommand implements Callable<Integer> {
             throw new ScenarioException(file + ": no such file");
         }
         requireWritable();
-        var calibration = hasLayers() ? LayerCalibration.of(file, base()) : StepCalibration.of(file, base());
-        var device = calibration
-                .device()
-                .with("name", name)
-                .with("aliases", List.of())
-                .with("status", "fitted");
+        var calibration =
+                hasLayers() ? LayerCalibration.of(file, base()) : StepCalibration.of(file, base(), gpu != null);
+        var device = calibration.device().with("name", deviceName(calibration)).with("aliases", List.of());
+        calibration.warnings().forEach(command.commandLine().getErr()::println);
         var terminal = command.commandLine().getOut();
         terminal.println(calibration.table());
         if (out == null) {
@@ -85,8 +86,17 @@ final class CalibrateCommand implements Callable<Integer> {
      *
      * @param table residuals, for people
      * @param device the fitted device, in the form of a GPU file
+     * @param warnings what to know before believing it, a line each
      */
-    record Calibration(String table, Section device) {}
+    record Calibration(String table, Section device, List<String> warnings) {}
+
+    /** vLLM's defaults go by the name of a GPU, so that it stays a part of the device's. */
+    private String deviceName(Calibration calibration) {
+        if (name != null) {
+            return name;
+        }
+        return gpu == null ? "calibrated" : calibration.device().text("name") + "-calibrated";
+    }
 
     private boolean hasLayers() {
         try (var csv = new CsvTable(file)) {
@@ -111,9 +121,6 @@ final class CalibrateCommand implements Callable<Integer> {
         if (out == null) {
             return;
         }
-        var directory = out.toAbsolutePath().getParent();
-        if (directory == null || !Files.isDirectory(directory)) {
-            throw new ScenarioException("--out " + out + ": no such directory");
-        }
+        ReportFiles.requireWritable("--out " + out, out.toAbsolutePath());
     }
 }

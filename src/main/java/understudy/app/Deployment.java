@@ -53,6 +53,13 @@ record Deployment(
                     "but the " + llm.spec().attention().numHeads() + " attention heads of "
                             + llm.spec().name() + " must divide evenly among the GPUs");
         }
+        int numKvHeads =
+                llm == null ? tensorParallelSize : llm.spec().attention().numKvHeads();
+        if (numKvHeads % tensorParallelSize != 0 && tensorParallelSize % numKvHeads != 0) {
+            throw latency.unusable(
+                    "tensor-parallel-size",
+                    "but the " + numKvHeads + " KV heads must divide evenly among the GPUs, or the GPUs among them");
+        }
         double bytes = switch (kvCache.choice("kv-cache-dtype", KvCacheDtype.class)) {
             case AUTO -> llm != null && llm.spec().weights() == WeightFormat.FP32 ? 4 : 2;
             case BF16, BFLOAT16 -> 2;
@@ -123,8 +130,12 @@ record Deployment(
         return (int) Math.min(Integer.MAX_VALUE, capacity.numGpuBlocks());
     }
 
-    /** Returns, line by line, what was derived and how. */
-    List<String> reasons(EngineSettings engine, boolean derivesBlocks) {
+    /**
+     * Returns, line by line, what was derived and how.
+     *
+     * @param reservedTokens token budget that the memory was reserved for, or 0 if the number of blocks was given
+     */
+    List<String> reasons(EngineSettings engine, int reservedTokens) {
         var lines = new ArrayList<String>();
         if (llm != null) {
             lines.add(String.format(
@@ -136,14 +147,15 @@ record Deployment(
                     llm.source()));
         }
         if (gpu != null) {
-            String assumed = gpu.assumed().isEmpty() ? "" : ", but assumed: " + String.join(", ", gpu.assumed());
+            boolean isMixed =
+                    gpu.status() == GpuFile.Status.FITTED && !gpu.assumed().isEmpty();
+            String assumed = isMixed ? ", but assumed: " + String.join(", ", gpu.assumed()) : "";
             lines.add("latency.gpu " + gpu.spec().name() + ": " + word(gpu.status()) + assumed + " (" + gpu.source()
                     + ")");
         }
-        if (llm != null && gpu != null && gpu.spec().memoryGib() > 0 && derivesBlocks) {
-            int batchedTokens = engine.scheduler().maxNumBatchedTokens();
+        if (llm != null && gpu != null && gpu.spec().memoryGib() > 0 && reservedTokens > 0) {
             var capacity = capacity(
-                    llm.spec(), gpu.spec(), batchedTokens, engine.kvCache().blockSize());
+                    llm.spec(), gpu.spec(), reservedTokens, engine.kvCache().blockSize());
             lines.add("kv-cache.num-gpu-blocks " + engine.kvCache().numGpuBlocks() + ", "
                     + engine.kvCache().maxTokens() + " tokens, on " + gpus() + ": " + capacity.reason());
         }

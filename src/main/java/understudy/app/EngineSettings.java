@@ -161,11 +161,23 @@ record EngineSettings(EngineKind kind, PlannerConfig scheduler, KvCacheConfig kv
         if (!derivesNumGpuBlocks(kvCache)) {
             return kvCache.wholeNumber(NUM_GPU_BLOCKS, kind.prefixUnit().minBlocks(), MAX_BLOCKS);
         }
-        boolean isGiven = !engine.text(MAX_NUM_BATCHED_TOKENS).equals(AUTO);
-        int batchedTokens = isGiven
-                ? engine.wholeNumber(MAX_NUM_BATCHED_TOKENS, 1, MAX_TOKENS)
-                : deployment.defaultMaxNumBatchedTokens();
-        return Math.min(MAX_BLOCKS, deployment.numGpuBlocks(kvCache, batchedTokens, blockSize));
+        return Math.min(MAX_BLOCKS, deployment.numGpuBlocks(kvCache, tokensToReserve(engine, deployment), blockSize));
+    }
+
+    /** Returns the token budget that memory is set aside for when the number of blocks is derived. */
+    static int tokensToReserve(Section engine, Deployment deployment) {
+        if (!engine.text(MAX_NUM_BATCHED_TOKENS).equals(AUTO)) {
+            return engine.wholeNumber(MAX_NUM_BATCHED_TOKENS, 1, MAX_TOKENS);
+        }
+        int usual = deployment.defaultMaxNumBatchedTokens();
+        if (engine.bool("enable-chunked-prefill")) {
+            return usual;
+        }
+        boolean isGiven = !engine.text(MAX_MODEL_LEN).equals(AUTO);
+        int maxModelLen = isGiven
+                ? engine.wholeNumber(MAX_MODEL_LEN, MIN_MODEL_LEN, MAX_TOKENS)
+                : deployment.defaultMaxModelLen();
+        return Math.max(usual, maxModelLen);
     }
 
     /** Returns whether the number of blocks is left to the hardware. */

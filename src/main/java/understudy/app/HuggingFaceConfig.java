@@ -26,6 +26,10 @@ final class HuggingFaceConfig {
     private static final JsonMapper JSON = JsonMapper.builder()
             .enable(JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS) // as Python writes them
             .build();
+    /** Families whose layers are like those of models that the formulas were held against. */
+    private static final Set<String> KNOWN =
+            Set.of("llama", "mistral", "mixtral", "qwen2", "qwen3", "qwen3_moe", "gpt2", "gpt_oss", "internlm2", "yi");
+
     private static final Set<String> UNGATED = Set.of(
             "gpt2",
             "gpt_neox",
@@ -67,8 +71,9 @@ final class HuggingFaceConfig {
         boolean isNested =
                 !root.hasNonNull("hidden_size") && root.path("text_config").isObject();
         var config = new HuggingFaceConfig(new JsonFields(file.toString(), isNested ? root.get("text_config") : root));
-        var spec = config.spec(nameOf(file, root), weights(file, root, config.json));
-        var status = spec.attention().latent() == null ? GpuFile.Status.FITTED : GpuFile.Status.ASSUMED;
+        var spec = config.spec(nameOf(file, root), weights(file, root));
+        boolean isKnown = spec.attention().latent() == null && KNOWN.contains(config.family);
+        var status = isKnown ? GpuFile.Status.FITTED : GpuFile.Status.ASSUMED;
         return new LlmFile(spec, status, 0, file.toString());
     }
 
@@ -112,6 +117,9 @@ final class HuggingFaceConfig {
     private LlmSpec.Attention attention() {
         int heads = json.positive("num_attention_heads", "n_head", "n_heads", "num_heads");
         int kvHeads = json.number(kvHeadsByDefault(heads), "num_key_value_heads", "num_kv_heads", "n_head_kv");
+        if (kvHeads > heads || heads % kvHeads != 0) {
+            throw json.problem("num_key_value_heads is " + kvHeads + ", which must divide the " + heads + " heads");
+        }
         int window = json.bool("use_sliding_window", true) ? json.number(0, "sliding_window") : 0;
         int kvRank = json.number(0, "kv_lora_rank");
         return new LlmSpec.Attention(
@@ -187,18 +195,19 @@ final class HuggingFaceConfig {
     private int denseSize() {
         int size =
                 json.number(0, "intermediate_size_mlp", "intermediate_size", "ffn_dim", "n_inner", "ffn_hidden_size");
+        if (size == 0 && !UNGATED.contains(family)) {
+            throw json.problem("intermediate_size is missing");
+        }
         return size == 0 ? Math.min(MAX, 4 * hidden) : size;
     }
 
-    private static WeightFormat weights(Path file, JsonNode root, JsonFields text) {
+    private static WeightFormat weights(Path file, JsonNode root) {
         var quantization = root.path("quantization_config");
         if (quantization.isObject()) {
             return quantized(file, quantization);
         }
-        String dtype = text.text("torch_dtype")
-                + text.text("dtype")
-                + root.path("torch_dtype").asText("");
-        return dtype.contains("float32") ? WeightFormat.FP32 : WeightFormat.BF16;
+        // vLLM's dtype = auto stores 32-bit weights in 16 bits; latency.dtype can say otherwise.
+        return WeightFormat.BF16;
     }
 
     private static WeightFormat quantized(Path file, JsonNode quantization) {

@@ -14,6 +14,11 @@ final class JsonFields {
         this.json = json;
     }
 
+    /** Returns the exception for a file that cannot be used. */
+    ScenarioException problem(String what) {
+        return new ScenarioException(file + ": " + what);
+    }
+
     /** Returns a text, or an empty one; further names lead into objects. */
     String text(String... path) {
         var node = json;

@@ -45,7 +45,7 @@ final class LayerCalibration {
                 errors(measurements, leftOut, byDataSheet, 1, SMALL_BATCH),
                 errors(measurements, leftOut, byDataSheet, SMALL_BATCH + 1, LARGE_BATCH - 1),
                 errors(measurements, leftOut, byDataSheet, LARGE_BATCH, Integer.MAX_VALUE));
-        return new CalibrateCommand.Calibration(table(errors), device(base, fit.fit(), file));
+        return new CalibrateCommand.Calibration(table(errors), device(base, fit.fit(), file), List.of());
     }
 
     private static List<LayerFit.Measurement> read(Path file) {
@@ -99,7 +99,13 @@ final class LayerCalibration {
                                 "compute-efficiency", decimal("%.4f", gemm.compute()),
                                 "bandwidth-efficiency", decimal("%.4f", gemm.bandwidth()),
                                 "overhead", decimal("%.3f", gemm.overheadMicros()) + "us"))
-                .with("source", "matrix products by calibrate " + file);
+                .with("source", "matrix products by calibrate " + file)
+                .with("status", "fitted")
+                .with(
+                        "assumed",
+                        base.texts("assumed").stream()
+                                .filter(part -> !part.equals("gemm"))
+                                .toList());
     }
 
     private static String table(List<Errors> errors) {

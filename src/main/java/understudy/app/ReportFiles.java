@@ -70,21 +70,27 @@ record ReportFiles(@Nullable Path json, @Nullable Path directory) {
         if (!Files.isWritable(existing)) {
             throw new ScenarioException(option + ": " + existing + " cannot be written");
         }
-        requireWritable(option, wanted.resolve("requests.csv"));
-        requireWritable(option, wanted.resolve("prefix_cache_events.csv"));
-        requireWritable(option, wanted.resolve("report.json"));
+        requireReplaceable(option, wanted.resolve("requests.csv"));
+        requireReplaceable(option, wanted.resolve("prefix_cache_events.csv"));
+        requireReplaceable(option, wanted.resolve("report.json"));
     }
 
-    private static void requireWritable(String option, Path file) {
+    /** Refuses a file that cannot be written, or whose directory is not there. */
+    static void requireWritable(String option, Path file) {
+        requireReplaceable(option, file);
+        var parent = file.getParent();
+        if (parent == null || !Files.isDirectory(parent)) {
+            throw new ScenarioException(option + ": no such directory");
+        }
+    }
+
+    private static void requireReplaceable(String option, Path file) {
         var parent = file.getParent();
         if (Files.isDirectory(file) || parent == null) {
             throw new ScenarioException(option + ": " + file + " is a directory");
         }
         if (Files.exists(file) ? !Files.isWritable(file) : Files.exists(parent) && !Files.isWritable(parent)) {
             throw new ScenarioException(option + ": " + file + " cannot be written");
-        }
-        if (option.startsWith("--json") && !Files.isDirectory(parent)) {
-            throw new ScenarioException(option + ": no such directory");
         }
     }
 

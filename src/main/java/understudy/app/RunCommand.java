@@ -135,13 +135,12 @@ final class RunCommand implements Callable<Integer> {
 
     /** Says as comments what was derived, so that the output is a scenario still. */
     private static String reasons(Checked checked) {
-        var kvCache = new Section(checked.config.getConfig("kv-cache"), "kv-cache");
+        var root = new Section(checked.config, "");
         var scenario = checked.scenario;
-        return scenario
-                .latency()
-                .deployment()
-                .reasons(scenario.engine(), EngineSettings.derivesNumGpuBlocks(kvCache))
-                .stream()
+        var deployment = scenario.latency().deployment();
+        boolean derivesBlocks = EngineSettings.derivesNumGpuBlocks(root.section("kv-cache"));
+        int reservedTokens = derivesBlocks ? EngineSettings.tokensToReserve(root.section("engine"), deployment) : 0;
+        return deployment.reasons(scenario.engine(), reservedTokens).stream()
                 .map(reason -> "# " + reason + "\n")
                 .collect(Collectors.joining());
     }

@@ -20,6 +20,11 @@ final class StepCalibration {
     private static final List<String> COLUMNS =
             List.of("step_ms", "prefill_tokens", "prefill_context", "decodes", "decode_context");
     private static final double NANOS_PER_MILLI = 1e6;
+    private static final double MAX_STEP_MILLIS = 3_600_000;
+    private static final int NUM_FITTED = 5;
+
+    /** What a step's time alone says nothing about. */
+    private static final List<String> NOT_FITTED = List.of("gemm", "attention", "all-reduce", "experts");
 
     private StepCalibration() {}
 
@@ -30,8 +35,8 @@ final class StepCalibration {
         }
     }
 
-    /** Reads the file and fits; {@code base} gives what the fit does not. */
-    static CalibrateCommand.Calibration of(Path file, Section base) {
+    /** Reads the file and fits; {@code base} gives what the fit does not, or defaults if there is no data sheet. */
+    static CalibrateCommand.Calibration of(Path file, Section base, boolean hasDataSheet) {
         var measurements = read(file);
         if (measurements.isEmpty()) {
             throw new ScenarioException(file + ": no measurements");
@@ -45,18 +50,33 @@ final class StepCalibration {
                 .average()
                 .orElse(0);
         String summary = String.format(Locale.ROOT, "%d steps, mean absolute error %.1f %%", rows.size(), error);
-        var fitted = base.with("profile", profile(device)).with("source", "calibrate " + file + ": " + summary);
-        return new CalibrateCommand.Calibration(table(rows) + "\n" + summary, fitted);
+        boolean isDetermined = rows.size() >= NUM_FITTED;
+        var fitted = base.with("profile", profile(device))
+                .with("source", "calibrate " + file + ": " + summary)
+                .with("status", isDetermined ? "fitted" : "assumed")
+                .with("assumed", hasDataSheet ? base.texts("assumed") : NOT_FITTED);
+        var warnings = isDetermined
+                ? List.<String>of()
+                : List.of("warning: " + rows.size() + " steps do not determine " + NUM_FITTED + " numbers");
+        return new CalibrateCommand.Calibration(table(rows) + "\n" + summary, fitted, warnings);
     }
 
     private static List<ProfileFit.Measurement> read(Path file) {
         var measurements = new ArrayList<ProfileFit.Measurement>();
         try (var csv = new CsvTable(file)) {
             while (csv.next(COLUMNS)) {
-                measurements.add(new ProfileFit.Measurement(batch(csv), csv.positive("step_ms") * NANOS_PER_MILLI));
+                measurements.add(new ProfileFit.Measurement(batch(csv), stepMillis(csv) * NANOS_PER_MILLI));
             }
         }
         return measurements;
+    }
+
+    private static double stepMillis(CsvTable csv) {
+        double millis = csv.positive("step_ms");
+        if (millis > MAX_STEP_MILLIS) {
+            throw csv.problem("step_ms is " + csv.text("step_ms") + ", must be at most an hour");
+        }
+        return millis;
     }
 
     private static BatchShape batch(CsvTable csv) {

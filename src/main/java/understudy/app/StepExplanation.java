@@ -5,6 +5,7 @@ import com.github.freva.asciitable.Column;
 import com.github.freva.asciitable.HorizontalAlign;
 import java.util.List;
 import java.util.Locale;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import understudy.latency.BatchShape;
 import understudy.latency.LatencyModel;
@@ -14,6 +15,7 @@ import understudy.latency.Share;
 final class StepExplanation {
     private static final Pattern GROUP = Pattern.compile("(\\d{1,7})x(\\d{1,9})(?:@(\\d{1,9}))?");
     private static final int MAX_SEQUENCES = 1_000_000;
+    private static final long MAX_TOKENS = 100_000_000;
     private static final double NANOS_PER_MICRO = 1e3;
 
     private StepExplanation() {}
@@ -56,10 +58,10 @@ final class StepExplanation {
         var builder = new BatchShape.Builder();
         for (String group : batch.split(",", -1)) {
             var parts = GROUP.matcher(group.strip());
-            if (!parts.matches() || parts.group(2).matches("0+") || Integer.parseInt(parts.group(1)) > MAX_SEQUENCES) {
+            if (!parts.matches() || !isSensible(parts)) {
                 throw new ScenarioException("--explain-step: \"" + group.strip()
-                        + "\" must be SEQUENCESxTOKENS[@CONTEXT] with at least one token and at most " + MAX_SEQUENCES
-                        + " sequences, such as 32x1@1000,1x512");
+                        + "\" must be SEQUENCESxTOKENS[@CONTEXT] with 1 to " + MAX_SEQUENCES
+                        + " sequences and 1 to " + MAX_TOKENS + " tokens in all, such as 32x1@1000,1x512");
             }
             int context = parts.group(3) == null ? 0 : Integer.parseInt(parts.group(3));
             for (int i = 0; i < Integer.parseInt(parts.group(1)); i++) {
@@ -67,6 +69,12 @@ final class StepExplanation {
             }
         }
         return builder.build();
+    }
+
+    private static boolean isSensible(Matcher group) {
+        long sequences = Long.parseLong(group.group(1));
+        long tokens = Long.parseLong(group.group(2));
+        return sequences >= 1 && sequences <= MAX_SEQUENCES && tokens >= 1 && sequences * tokens <= MAX_TOKENS;
     }
 
     private static String decimal(double value) {

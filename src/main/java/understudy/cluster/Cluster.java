@@ -110,6 +110,7 @@ public final class Cluster extends AbstractBehavior<Cluster.Command> {
     private boolean stopsAtOnce;
     private boolean isReported;
     private LoadGenerator.@Nullable Stopped load;
+    private LoadGenerator.@Nullable Stopped stoppedLoad;
     private long endNanos;
 
     private Cluster(ActorContext<Command> context, Clock clock, Progress progress, Observer observer) {
@@ -197,11 +198,18 @@ public final class Cluster extends AbstractBehavior<Cluster.Command> {
     }
 
     private Behavior<Command> onLoadStopped(LoadGenerator.Stopped stopped) {
-        return end(stopped);
+        if (!isPartial || router == null) {
+            return end(stopped);
+        }
+        // The router may still have requests to forward; when it answers, the replicas have them.
+        stoppedLoad = stopped;
+        router.tell(new Router.Close(getContext().getSelf()));
+        return this;
     }
 
     private Behavior<Command> onRouterClosed(Router.Closed closed) {
-        return end(new LoadGenerator.Stopped(closed.numSubmitted(), closed.numSubmitted(), 0));
+        var ofRun = stoppedLoad;
+        return end(ofRun != null ? ofRun : new LoadGenerator.Stopped(closed.numSubmitted(), closed.numSubmitted(), 0));
     }
 
     private Behavior<Command> end(LoadGenerator.Stopped ofRun) {

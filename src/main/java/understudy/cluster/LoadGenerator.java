@@ -61,7 +61,8 @@ public final class LoadGenerator extends AbstractBehavior<LoadGenerator.Command>
         this.owner = owner;
         ear = context.messageAdapter(RequestEvent.class, Heard::new);
         agenda = new LoadAgenda(workload);
-        waitForNext();
+        // Not from in here: what fails while an actor is made is not supervised as what fails later.
+        context.getSelf().tell(SendDue.NOW);
     }
 
     /**
@@ -86,7 +87,9 @@ public final class LoadGenerator extends AbstractBehavior<LoadGenerator.Command>
 
     private Behavior<Command> onSendDue(SendDue now) {
         armedNanos = LoadAgenda.NEVER;
-        sendDue();
+        if (!isStopped) {
+            sendDue();
+        }
         return this;
     }
 

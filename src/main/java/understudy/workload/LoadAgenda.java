@@ -19,16 +19,24 @@ public final class LoadAgenda {
             new PriorityQueue<>(Comparator.comparingLong(Request::arrivalNanos).thenComparingLong(Request::id));
     private final Long2ObjectOpenHashMap<Request> outstanding = new Long2ObjectOpenHashMap<>();
     private @Nullable Request nextArrival;
+    private boolean hasStarted;
     private long numSent;
 
-    /** Reads the first arrival. */
+    /** Reads nothing yet: a workload that cannot be read fails whoever asks for the first request. */
     public LoadAgenda(Workload workload) {
         this.workload = workload;
-        nextArrival = workload.next();
+    }
+
+    private void start() {
+        if (!hasStarted) {
+            hasStarted = true;
+            nextArrival = workload.next();
+        }
     }
 
     /** Returns when the next request is due, or {@link #NEVER}. */
     public long nextNanos() {
+        start();
         var followUp = followUps.peek();
         long followUpNanos = followUp == null ? NEVER : followUp.arrivalNanos();
         return nextArrival == null ? followUpNanos : Math.min(followUpNanos, workload.sendNanos(nextArrival));
@@ -78,6 +86,7 @@ public final class LoadAgenda {
 
     /** Returns whether everything was sent and has ended. */
     public boolean isDone() {
+        start();
         return outstanding.isEmpty() && followUps.isEmpty() && nextArrival == null;
     }
 

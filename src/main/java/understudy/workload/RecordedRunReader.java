@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -70,6 +71,12 @@ public final class RecordedRunReader implements Closeable {
     private RecordedRun run(Node run) {
         var config = run.get("config");
         var requests = run.get("requests").list(this::request);
+        var ids = new HashSet<String>();
+        for (var request : requests) {
+            if (!ids.add(request.id())) {
+                throw run.get("requests").problem("has " + request.id() + " twice");
+            }
+        }
         return new RecordedRun(config(config), requests, run.get("steps").list(this::step), end(run.get("end")));
     }
 
@@ -213,6 +220,10 @@ public final class RecordedRunReader implements Closeable {
                 map.put(entry.getKey(), element.apply(new Node(entry.getValue(), path + "." + entry.getKey())));
             }
             return map;
+        }
+
+        TraceException problem(String what) {
+            return new TraceException(file, path + " " + what);
         }
 
         TraceException unusable(String allowed) {

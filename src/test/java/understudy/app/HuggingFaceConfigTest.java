@@ -153,6 +153,9 @@ final class HuggingFaceConfigTest {
             value = {
                 "\"quantization_config\": {\"quant_method\": \"hqq\"} | quant_method \"hqq\"",
                 "\"num_key_value_heads\": \"many\" | num_key_value_heads is \"many\", must be a whole number",
+                "\"num_key_value_heads\": 8 | num_key_value_heads is 8, which must divide the 4 heads",
+                "\"num_key_value_heads\": 3 | num_key_value_heads is 3, which must divide the 4 heads",
+                "\"intermediate_size\": null | intermediate_size is missing",
                 "\"vocab_size\": -4 | vocab_size is -4, must be a whole number from 0"
             })
     void fileThatCannotBeUsed_isOneClearLine(String field, String problem) {
@@ -172,6 +175,7 @@ final class HuggingFaceConfigTest {
 
     private static String small(String field) {
         return "{\"hidden_size\": 64, \"num_hidden_layers\": 2, \"num_attention_heads\": 4, \"vocab_size\": 100, "
+                + "\"intermediate_size\": 128, "
                 + field + "}";
     }
 

@@ -70,14 +70,20 @@ final class RunProcessTest {
     @Test
     void traceThatBreaksOffLater_endsTheProcessAtOnce() throws IOException, InterruptedException {
         String good = "{\"timestamp\": 0, \"input_length\": 5, \"output_length\": 5, \"hash_ids\": [1]}\n";
-        var trace = Files.writeString(directory.resolve("trace.jsonl"), good.repeat(20) + "nonsense\n");
+        traceThatBreaksOff(good, 20);
+        // The second row is read while the load begins, which is another case.
+        traceThatBreaksOff(good, 1);
+    }
+
+    private void traceThatBreaksOff(String good, int numGood) throws IOException, InterruptedException {
+        var trace = Files.writeString(directory.resolve("trace.jsonl"), good.repeat(numGood) + "nonsense\n");
         var process =
                 start("run", "conf/demo.conf", "--set", "workload.kind=mooncake", "--set", "workload.trace=" + trace);
 
         assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
         assertThat(process.exitValue()).isEqualTo(2);
         assertThat(Files.readString(directory.resolve("err")))
-                .startsWith(trace + ":21: not JSON")
+                .startsWith(trace + ":" + (numGood + 1) + ": not JSON")
                 .doesNotContain("giving up");
     }
 
