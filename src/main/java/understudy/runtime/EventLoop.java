@@ -50,6 +50,7 @@ final class EventLoop implements Executor, Runnable {
     private Pace pace = new Pace(Double.POSITIVE_INFINITY, 0, 0);
     private Runnable onIdle = () -> {};
     private boolean running;
+    private boolean letsOutsideIn;
     private boolean stopping;
     private long nextSequence;
     private long numTasks;
@@ -174,6 +175,11 @@ final class EventLoop implements Executor, Runnable {
         return numTasks + numTimers;
     }
 
+    /** What comes from outside no longer waits until all else is at rest, which may never be; for those who end everything. */
+    void letOutsideIn() {
+        control(() -> letsOutsideIn = true);
+    }
+
     /** Ends the loop after the work that is ready. */
     void stop() {
         control(() -> stopping = true);
@@ -190,6 +196,9 @@ final class EventLoop implements Executor, Runnable {
             while (!stopping) {
                 runReady(TASKS_PER_TURN);
                 runControls();
+                while (letsOutsideIn && !outside.isEmpty()) {
+                    takeOutside(nowNanos());
+                }
                 if (ready.isEmpty() && !stopping) {
                     advance();
                 }

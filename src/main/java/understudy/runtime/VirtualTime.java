@@ -153,6 +153,7 @@ public final class VirtualTime<T> implements Clock, AutoCloseable {
         requireOutside("close");
         var terminated = new CompletableFuture<Void>();
         system.getWhenTerminated().whenComplete((done, failure) -> terminated.complete(null));
+        loop.letOutsideIn();
         system.terminate();
         CompletableFuture.anyOf(terminated, loop.whenStopped())
                 .exceptionally(error -> null)
