@@ -5,6 +5,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 import understudy.cluster.RequestEvent;
+import understudy.workload.RequestFault;
 
 /** One call of the API, with all the requests that it means to the engine. */
 final class Call implements Generation.Listener {
@@ -22,6 +23,14 @@ final class Call implements Generation.Listener {
 
         /** The call ends with an error; no delta follows. */
         void onFailed(ApiException failure);
+
+        /** A replica has the call, or one of its requests; only if it streams. */
+        default void onAdmitted() {}
+
+        /** The call breaks off as if its server had died; no delta follows. */
+        default void onCut(ApiException failure) {
+            onFailed(failure);
+        }
     }
 
     Call(ClusterLink cluster, Listener listener) {
@@ -45,9 +54,9 @@ final class Call implements Generation.Listener {
         closed.complete(null);
     }
 
-    void start(List<Generation.Spec> specs) {
+    void start(List<Generation.Spec> specs, RequestFault fault) {
         generations = specs.stream()
-                .map(spec -> new Generation(cluster.nextId(), spec, this))
+                .map(spec -> new Generation(cluster.nextId(), spec, fault, this))
                 .toList();
         generations.forEach(cluster::submit);
     }
@@ -85,11 +94,26 @@ final class Call implements Generation.Listener {
     }
 
     @Override
+    public void onAdmitted() {
+        listener.onAdmitted();
+    }
+
+    @Override
     public void onBroken(RequestEvent.Failed failed) {
-        fail(
-                failed.cause() == RequestEvent.FailureCause.NO_REPLICA
-                        ? new ApiException(503, "ServiceUnavailable", failed.reason(), null)
-                        : new ApiException(500, "InternalServerError", failed.reason(), null));
+        switch (failed.cause()) {
+            case NO_REPLICA -> fail(new ApiException(503, "ServiceUnavailable", failed.reason(), null));
+            case INJECTED_ERROR, KV_CACHE_SHRUNK -> fail(internal(failed));
+            case CRASH, CUT -> {
+                if (!done.isDone() && !isCancelled.get()) {
+                    listener.onCut(internal(failed));
+                    cancel();
+                }
+            }
+        }
+    }
+
+    private static ApiException internal(RequestEvent.Failed failed) {
+        return new ApiException(500, "InternalServerError", failed.reason(), null);
     }
 
     @Override

@@ -9,6 +9,7 @@ import org.apache.pekko.NotUsed;
 import org.apache.pekko.http.javadsl.model.ContentType;
 import org.apache.pekko.http.javadsl.model.ContentTypes;
 import org.apache.pekko.http.javadsl.model.HttpEntities;
+import org.apache.pekko.http.javadsl.model.HttpHeader;
 import org.apache.pekko.http.javadsl.model.HttpRequest;
 import org.apache.pekko.http.javadsl.model.HttpResponse;
 import org.apache.pekko.http.javadsl.model.MediaTypes;
@@ -20,6 +21,7 @@ import org.apache.pekko.util.ByteString;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import understudy.workload.RequestFault;
 
 /** Runs calls: sends their requests to the cluster, and makes responses of what comes back, streamed or in one piece. */
 final class CallRunner {
@@ -36,11 +38,19 @@ final class CallRunner {
     CompletionStage<HttpResponse> run(
             HttpRequest request, GenerationParams params, List<Generation.Spec> specs, CallFormat format) {
         requireRoom();
-        CompletionStage<HttpResponse> response = params.streams()
-                ? CompletableFuture.completedFuture(stream(request, specs, format))
-                : inOnePiece(request, specs, format);
+        var fault = faultOf(request);
+        var response =
+                params.streams() ? stream(request, specs, fault, format) : inOnePiece(request, specs, fault, format);
         boolean hasLogprobs = params.numLogprobs() >= 0 || params.numPromptLogprobs() >= 0;
         return hasLogprobs ? response.thenApply(CallRunner::markedAsSynthetic) : response;
+    }
+
+    private static RequestFault faultOf(HttpRequest request) {
+        try {
+            return FaultHeaders.read(name -> request.getHeader(name).map(HttpHeader::value));
+        } catch (IllegalArgumentException e) {
+            throw ApiException.badRequest(String.valueOf(e.getMessage()), null);
+        }
     }
 
     /** Log probabilities are made up, and say so. */
@@ -73,7 +83,7 @@ final class CallRunner {
     }
 
     private CompletionStage<HttpResponse> inOnePiece(
-            HttpRequest request, List<Generation.Spec> specs, CallFormat format) {
+            HttpRequest request, List<Generation.Spec> specs, RequestFault fault, CallFormat format) {
         var answer = new CompletableFuture<List<CallFormat.Whole>>();
         var call = new Call(api.cluster(), new Collector(specs.size(), answer));
         call.done().whenComplete((done, failure) -> {
@@ -82,25 +92,29 @@ final class CallRunner {
             answer.completeExceptionally(ApiException.badRequest("The client has gone away.", null));
         });
         register(request, call);
-        call.start(specs);
+        call.start(specs, fault);
         return answer.thenApply(choices -> HttpResponse.create()
                 .withEntity(HttpEntities.create(ContentTypes.APPLICATION_JSON, Json.bytes(format.whole(choices)))));
     }
 
-    private HttpResponse stream(HttpRequest request, List<Generation.Spec> specs, CallFormat format) {
+    /** A stream begins when a replica has the request: until then an error is a status of its own. */
+    private CompletionStage<HttpResponse> stream(
+            HttpRequest request, List<Generation.Spec> specs, RequestFault fault, CallFormat format) {
         int buffer = api.settings().requestLimits().streamBuffer();
-        Source<ByteString, NotUsed> events = Source.<Piece>queue(buffer)
-                .mapMaterializedValue(queue -> {
-                    var call = new StreamedCall(queue, specs.size());
-                    call.begin(request, specs);
-                    return call.call;
-                })
+        var queue = Source.<Piece>queue(buffer).preMaterialize(api.system());
+        var call = new StreamedCall(queue.first(), specs.size());
+        Source<ByteString, NotUsed> events = queue.second()
                 .map(piece -> ByteString.fromString(piece.text(format)))
                 .recover(SlowReaderException.class, () -> ByteString.fromString(format.failure(tooSlow())))
-                .watchTermination((call, done) -> {
-                    done.whenComplete((ok, failure) -> call.close());
-                    return NotUsed.getInstance();
+                .watchTermination((before, done) -> {
+                    done.whenComplete((ok, failure) -> call.call.close());
+                    return before;
                 });
+        call.begin(request, specs, fault);
+        return call.admitted.thenApply(ok -> responseOf(events));
+    }
+
+    private static HttpResponse responseOf(Source<ByteString, NotUsed> events) {
         return HttpResponse.create()
                 .withEntity(HttpEntities.createChunked(EVENT_STREAM, events))
                 .addHeader(RawHeader.create("Cache-Control", "no-cache"))
@@ -134,6 +148,7 @@ final class CallRunner {
     private final class StreamedCall implements Call.Listener {
         private final BoundedSourceQueue<Piece> queue;
         private final Call call = new Call(api.cluster(), this);
+        private final CompletableFuture<Void> admitted = new CompletableFuture<>();
         private int numOpen;
 
         StreamedCall(BoundedSourceQueue<Piece> queue, int numChoices) {
@@ -141,11 +156,26 @@ final class CallRunner {
             numOpen = numChoices;
         }
 
-        void begin(HttpRequest request, List<Generation.Spec> specs) {
+        void begin(HttpRequest request, List<Generation.Spec> specs, RequestFault fault) {
             // A call that was given up ends its stream, or the library would wait for more.
-            call.done().whenComplete((done, failure) -> end());
+            call.done().whenComplete((done, failure) -> {
+                end();
+                refuse(ApiException.badRequest("The client has gone away.", null));
+            });
             register(request, call);
-            call.start(specs);
+            call.start(specs, fault);
+        }
+
+        @Override
+        public void onAdmitted() {
+            admitted.complete(null);
+        }
+
+        /** Answers with an error in place of a stream, if there is none yet. */
+        private void refuse(ApiException failure) {
+            if (admitted.completeExceptionally(failure)) {
+                call.close();
+            }
         }
 
         @Override
@@ -155,7 +185,7 @@ final class CallRunner {
             var offered = queue.offer(new Piece(generation, delta, isLast, null));
             if (offered == QueueOfferResult.dropped()) {
                 api.metrics().onStreamCut();
-                cut();
+                breakOff(new SlowReaderException());
                 call.cancel();
             } else if (isLast) {
                 end();
@@ -163,7 +193,14 @@ final class CallRunner {
         }
 
         @Override
+        public void onCut(ApiException failure) {
+            refuse(failure);
+            breakOff(new CutException());
+        }
+
+        @Override
         public void onFailed(ApiException failure) {
+            refuse(failure);
             queue.offer(new Piece(null, null, true, failure));
             end();
         }
@@ -176,9 +213,9 @@ final class CallRunner {
             }
         }
 
-        private void cut() {
+        private void breakOff(Exception why) {
             try {
-                queue.fail(new SlowReaderException());
+                queue.fail(why);
             } catch (IllegalStateException e) {
                 LOG.debug("a stream has ended already, because its reader has gone away", e);
             }
@@ -229,6 +266,13 @@ final class CallRunner {
         @Override
         public void onFailed(ApiException failure) {
             all.completeExceptionally(failure);
+        }
+    }
+
+    /** A stream ends without its last chunk, as if the server had died. */
+    private static final class CutException extends Exception {
+        CutException() {
+            super("the answer was cut", null, false, false);
         }
     }
 

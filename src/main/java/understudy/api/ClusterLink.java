@@ -1,5 +1,6 @@
 package understudy.api;
 
+import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -13,7 +14,7 @@ import understudy.cluster.PrefixCacheResets;
 import understudy.cluster.RequestEvent;
 import understudy.cluster.Router;
 import understudy.runtime.VirtualTime;
-import understudy.workload.RequestFault;
+import understudy.workload.ReplicaState;
 
 /** The way from the HTTP edge to the emulated cluster and back: requests in, events of each to whoever waits for it. */
 public final class ClusterLink {
@@ -68,7 +69,7 @@ public final class ClusterLink {
                 ear,
                 generation.needsTokens(),
                 generation.spec().replicaIndex(),
-                RequestFault.NONE)));
+                generation.fault())));
     }
 
     /** Gives up a request; its end is still told. */
@@ -85,6 +86,12 @@ public final class ClusterLink {
                         PrefixCacheResets.AllReset.class,
                         ref -> new Router.ResetPrefixCache(resetsRunning, ref))
                 .thenApply(PrefixCacheResets.AllReset::isDone);
+    }
+
+    /** Returns the state of each replica, by index. */
+    CompletionStage<List<ReplicaState>> states() {
+        return Reply.ask(system, time.system(), Cluster.Status.class, Cluster.GetStatus::new)
+                .thenApply(Cluster.Status::replicas);
     }
 
     private Behavior<RequestEvent> listening() {

@@ -7,6 +7,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -15,6 +16,7 @@ import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.actor.typed.Props;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.http.javadsl.ServerBinding;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 import understudy.cluster.Cluster;
 import understudy.cluster.ClusterListeners;
@@ -23,6 +25,7 @@ import understudy.cluster.Progress;
 import understudy.cluster.ReplicaSpec;
 import understudy.cluster.Router;
 import understudy.report.RunRecord;
+import understudy.runtime.EpochClock;
 import understudy.runtime.VirtualTime;
 
 /** An emulated cluster behind an OpenAI-compatible server. */
@@ -30,6 +33,7 @@ public final class EmulationServer implements AutoCloseable {
     private static final Duration START_LIMIT = Duration.ofSeconds(60);
     private static final Duration LINGER = Duration.ofMillis(300);
 
+    private final @Nullable KvEventPublisher kvEvents;
     private final ActorSystem<Void> system;
     private final VirtualTime<Cluster.Command> time;
     private final ApiContext api;
@@ -37,9 +41,13 @@ public final class EmulationServer implements AutoCloseable {
     private final CompletableFuture<ActorRef<Router.Command>> router = new CompletableFuture<>();
     private final CompletableFuture<Void> failure = new CompletableFuture<>();
 
-    private EmulationServer(ClusterSpec spec, double speed, ApiSettings settings) {
+    private EmulationServer(
+            ClusterSpec spec, double speed, ApiSettings settings, Optional<KvEventSettings> kvEventSettings) {
         // Before the actor system, which would else log into the void for a moment, and make slf4j complain about it.
         LoggerFactory.getLogger(EmulationServer.class);
+        kvEvents = kvEventSettings
+                .map(each -> new KvEventPublisher(each, spec.replicas().size(), EpochClock.seconds()))
+                .orElse(null);
         system = ActorSystem.create(Behaviors.empty(), "understudy-http", config(settings));
         time = VirtualTime.create("understudy", clock -> Cluster.create(clock, new Progress(), new Watching()));
         time.whenStopped().whenComplete((done, error) -> {
@@ -54,7 +62,9 @@ public final class EmulationServer implements AutoCloseable {
         var state = new ServerState();
         httpMetrics.watch(time, state);
         var listeners = new ClusterListeners(
-                null,
+                kvEvents == null
+                        ? null
+                        : system.systemActorOf(KvEventPublisher.feed(kvEvents), "kv-events", Props.empty()),
                 system.systemActorOf(engineMetrics.takingStats(), "engine-metrics", Props.empty()),
                 system.systemActorOf(engineMetrics.takingSteps(), "step-metrics", Props.empty()));
         time.system().tell(new Cluster.Start(spec.heardBy(listeners)));
@@ -72,11 +82,16 @@ public final class EmulationServer implements AutoCloseable {
      *
      * @param spec what to serve; whoever listens to it is not told
      * @param speed virtual seconds per wall second
+     * @param kvEvents how to publish KV events, if at all
      * @param moreParts routes beside those of vLLM, tried after them
      */
     public static EmulationServer start(
-            ClusterSpec spec, double speed, ApiSettings settings, Function<ApiContext, List<RoutePart>> moreParts) {
-        var server = new EmulationServer(spec, speed, settings);
+            ClusterSpec spec,
+            double speed,
+            ApiSettings settings,
+            Optional<KvEventSettings> kvEvents,
+            Function<ApiContext, List<RoutePart>> moreParts) {
+        var server = new EmulationServer(spec, speed, settings, kvEvents);
         try {
             server.listen(moreParts.apply(server.api));
         } catch (RuntimeException e) {
@@ -88,7 +103,7 @@ public final class EmulationServer implements AutoCloseable {
 
     /** Starts a cluster and a server with the routes of vLLM only. */
     public static EmulationServer start(ClusterSpec spec, double speed, ApiSettings settings) {
-        return start(spec, speed, settings, api -> List.of());
+        return start(spec, speed, settings, Optional.empty(), api -> List.of());
     }
 
     private void listen(List<RoutePart> moreParts) {
@@ -116,6 +131,10 @@ public final class EmulationServer implements AutoCloseable {
                 new InfoRoutes(api, replica),
                 new TokenRoutes(settings, tokenizer)));
         parts.addAll(moreParts);
+        if (replica == Router.ANY_REPLICA) {
+            var token = Optional.of(settings.adminToken()).filter(text -> !text.isEmpty());
+            parts.add(new AdminRoutes(system, time.system(), new Controls(time), token)::route);
+        }
         var server = new HttpServer(api, new ServerEdge(api, ids), parts);
         bindings.add(server.bind(settings.host(), port, settings.tls())
                 .toCompletableFuture()
@@ -126,6 +145,11 @@ public final class EmulationServer implements AutoCloseable {
     /** Returns what the parts of the server share. */
     public ApiContext api() {
         return api;
+    }
+
+    /** Returns the publisher of KV events, with the addresses to subscribe to; empty if there is none. */
+    public Optional<KvEventPublisher> kvEvents() {
+        return Optional.ofNullable(kvEvents);
     }
 
     /** Returns where the server listens. */
@@ -180,6 +204,9 @@ public final class EmulationServer implements AutoCloseable {
             binding.terminate(Duration.ofSeconds(1)).toCompletableFuture().join();
         }
         time.close();
+        if (kvEvents != null) {
+            kvEvents.close();
+        }
         system.terminate();
         system.getWhenTerminated().toCompletableFuture().join();
     }
@@ -215,6 +242,28 @@ public final class EmulationServer implements AutoCloseable {
                 """.formatted(settings.timeouts().idle().toMillis(), limits.maxConnections(), limits.maxBodyBytes());
         var classLoader = EmulationServer.class.getClassLoader();
         return ConfigFactory.parseString(text).withFallback(ConfigFactory.load(classLoader));
+    }
+
+    private record Controls(VirtualTime<?> time) implements ClockControl {
+        @Override
+        public void run(double speed) {
+            time.run(speed);
+        }
+
+        @Override
+        public void pause() {
+            time.pause();
+        }
+
+        @Override
+        public long step() {
+            return time.step();
+        }
+
+        @Override
+        public void advance(Duration duration) {
+            time.advance(duration);
+        }
     }
 
     /** Called on the loop. */

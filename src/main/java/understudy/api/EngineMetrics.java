@@ -7,10 +7,10 @@ import io.prometheus.metrics.core.metrics.Gauge;
 import io.prometheus.metrics.core.metrics.Histogram;
 import io.prometheus.metrics.core.metrics.Info;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import understudy.cluster.EngineStats;
@@ -22,7 +22,10 @@ import understudy.kvcache.KvCacheConfig;
 final class EngineMetrics {
     private static final List<String> FINISHED_REASONS = List.of("stop", "length", "abort", "error", "repetition");
 
-    private final List<ReplicaMetrics> replicas = new ArrayList<>();
+    private final ApiSettings settings;
+    private final List<KvCacheConfig> kvCaches;
+    private final Families families;
+    private final Map<Integer, ReplicaMetrics> replicas = new ConcurrentHashMap<>();
 
     /**
      * Registers the series of all replicas.
@@ -30,20 +33,32 @@ final class EngineMetrics {
      * @param kvCaches the memory of each replica
      */
     EngineMetrics(PrometheusRegistry registry, ApiSettings settings, List<KvCacheConfig> kvCaches) {
-        var families = new Families(registry, settings.model().maxModelLen());
+        this.settings = settings;
+        this.kvCaches = kvCaches;
+        families = new Families(registry, settings.model().maxModelLen());
         for (int i = 0; i < kvCaches.size(); i++) {
-            replicas.add(new ReplicaMetrics(families, String.valueOf(i), settings.servedModel()));
-            families.cacheConfig(i, kvCaches.get(i), settings.model().hashAlgorithm());
+            replica(i);
         }
+    }
+
+    /** Returns the series of a replica; one that has joined later is built like the first one. */
+    private ReplicaMetrics replica(int index) {
+        return replicas.computeIfAbsent(index, joined -> {
+            families.cacheConfig(
+                    joined,
+                    kvCaches.get(joined < kvCaches.size() ? joined : 0),
+                    settings.model().hashAlgorithm());
+            return new ReplicaMetrics(families, String.valueOf(joined), settings.servedModel());
+        });
     }
 
     /** Returns an actor that takes what the replicas publish of themselves. */
     Behavior<EngineStats> takingStats() {
         return Behaviors.receiveMessage(stats -> {
             if (stats instanceof EngineStats.SchedulerStats scheduler) {
-                replicas.get(stats.replicaIndex()).onScheduler(scheduler);
+                replica(stats.replicaIndex()).onScheduler(scheduler);
             } else if (stats instanceof EngineStats.CacheStats cache) {
-                replicas.get(stats.replicaIndex()).onCache(cache);
+                replica(stats.replicaIndex()).onCache(cache);
             }
             return Behaviors.same();
         });
@@ -53,7 +68,7 @@ final class EngineMetrics {
     Behavior<MetricsCollector.Command> takingSteps() {
         return Behaviors.receiveMessage(message -> {
             if (message instanceof MetricsCollector.StepObserved step) {
-                var replica = replicas.get(step.replicaIndex());
+                var replica = replica(step.replicaIndex());
                 for (int i = 0; i < step.gapNanos().size(); i++) {
                     replica.onGap(step.gapNanos().getLong(i), step.gapCounts().getInt(i));
                 }
@@ -65,7 +80,7 @@ final class EngineMetrics {
     /** Takes note of a request that has ended. */
     void onFinished(RequestEvent.Finished finished, Generation generation) {
         String reason = String.valueOf(generation.reason());
-        replicas.get(finished.timing().replicaIndex()).onFinished(finished, generation, reason);
+        replica(finished.timing().replicaIndex()).onFinished(finished, generation, reason);
     }
 
     /** The families, whose series the replicas have. */

@@ -9,6 +9,7 @@ import understudy.engine.Request;
 import understudy.engine.SamplingParams;
 import understudy.kvcache.Prompt;
 import understudy.kvcache.TokenIds;
+import understudy.workload.RequestFault;
 
 /**
  * One request to the engine, as its sender sees it: turns tokens into text and looks for stop strings, as vLLM's output
@@ -17,6 +18,7 @@ import understudy.kvcache.TokenIds;
 final class Generation {
     private final long id;
     private final Spec spec;
+    private final RequestFault fault;
     private final Listener listener;
     private final Detokenizer detokenizer = new Detokenizer();
     private final StopStrings stops;
@@ -52,6 +54,9 @@ final class Generation {
         /** The engine will never serve the request. */
         void onRejected(String reason);
 
+        /** A replica has the request; only if tokens must be known when they are sampled. */
+        void onAdmitted();
+
         /** No complete answer will come. */
         void onBroken(RequestEvent.Failed failed);
 
@@ -59,9 +64,10 @@ final class Generation {
         void onStopped(Generation generation);
     }
 
-    Generation(long id, Spec spec, Listener listener) {
+    Generation(long id, Spec spec, RequestFault fault, Listener listener) {
         this.id = id;
         this.spec = spec;
+        this.fault = fault;
         this.listener = listener;
         stops = new StopStrings(spec.params.stops(), spec.params.includesStop());
     }
@@ -72,6 +78,11 @@ final class Generation {
 
     Spec spec() {
         return spec;
+    }
+
+    /** Returns what is to go wrong with the request. */
+    RequestFault fault() {
+        return fault;
     }
 
     /** Returns when the request arrived, in virtual time. */
@@ -119,7 +130,9 @@ final class Generation {
     }
 
     void onEvent(RequestEvent event) {
-        if (event instanceof RequestEvent.Token token) {
+        if (event instanceof RequestEvent.Admitted) {
+            listener.onAdmitted();
+        } else if (event instanceof RequestEvent.Token token) {
             onToken(token.numOutputTokens());
         } else if (event instanceof RequestEvent.Finished finished) {
             onFinished(finished);

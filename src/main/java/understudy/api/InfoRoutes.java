@@ -10,6 +10,8 @@ import static org.apache.pekko.http.javadsl.server.Directives.post;
 import static org.apache.pekko.http.javadsl.server.PathMatchers.segment;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import org.apache.pekko.http.javadsl.model.ContentType;
 import org.apache.pekko.http.javadsl.model.ContentTypes;
 import org.apache.pekko.http.javadsl.model.HttpCharsets;
@@ -20,6 +22,7 @@ import org.apache.pekko.http.javadsl.server.Route;
 import org.apache.pekko.util.ByteString;
 import understudy.cluster.Router;
 import understudy.runtime.EpochClock;
+import understudy.workload.ReplicaState;
 
 /** What a server says of itself. */
 final class InfoRoutes implements RoutePart {
@@ -40,7 +43,7 @@ final class InfoRoutes implements RoutePart {
     public Route route() {
         return concat(
                 path("health", () -> complete(HttpResponse.create())),
-                path(segment("health").slash("ready"), () -> complete(readiness())),
+                path(segment("health").slash("ready"), () -> completeWithFuture(readiness())),
                 path("ping", () -> complete(HttpResponse.create())),
                 path("version", () -> get(() -> complete(HttpBodies.json(200, version())))),
                 path("load", () -> get(() -> complete(HttpBodies.json(200, load())))),
@@ -49,9 +52,16 @@ final class InfoRoutes implements RoutePart {
                 path("reset_prefix_cache", () -> post(this::resetPrefixCache)));
     }
 
-    private HttpResponse readiness() {
-        boolean isReady = api.state().phase() == ServerState.Phase.READY;
-        return HttpResponse.create().withStatus(isReady ? 200 : 503);
+    private CompletionStage<HttpResponse> readiness() {
+        if (api.state().phase() != ServerState.Phase.READY) {
+            return CompletableFuture.completedFuture(HttpResponse.create().withStatus(503));
+        }
+        return api.cluster().states().thenApply(states -> {
+            boolean isReady = replicaIndex == Router.ANY_REPLICA
+                    ? states.contains(ReplicaState.READY)
+                    : states.get(replicaIndex) == ReplicaState.READY;
+            return HttpResponse.create().withStatus(isReady ? 200 : 503);
+        });
     }
 
     private static ObjectNode version() {

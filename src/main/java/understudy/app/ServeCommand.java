@@ -3,6 +3,7 @@ package understudy.app;
 import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionException;
@@ -83,7 +84,8 @@ final class ServeCommand implements Callable<Integer> {
 
     private static EmulationServer start(Scenario scenario, ApiSettings settings) {
         try {
-            return EmulationServer.start(scenario.clusterSpec(), scenario.speed(), settings);
+            return EmulationServer.start(
+                    scenario.clusterSpec(), scenario.speed(), settings, scenario.kvEvents(), api -> List.of());
         } catch (CompletionException e) {
             if (e.getCause() != null && e.getCause().getCause() instanceof BindException failure) {
                 throw scenario.server().unusable("port", "where it cannot listen: " + failure.getMessage());
@@ -98,6 +100,11 @@ final class ServeCommand implements Callable<Integer> {
         for (var address : server.replicaAddresses()) {
             out.println("  a replica of its own at " + url(address, scenario));
         }
+        server.kvEvents().ifPresent(publisher -> {
+            for (int i = 0; i < scenario.numReplicas(); i++) {
+                out.println("  KV events of replica " + i + " at " + publisher.endpoint(i));
+            }
+        });
         out.println("ready: " + scenario.numReplicas() + " replica(s), speed " + scenario.speed());
         out.flush();
     }

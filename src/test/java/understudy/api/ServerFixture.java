@@ -208,6 +208,16 @@ final class ServerFixture implements AutoCloseable {
         throw new AssertionError(name + " is " + metric(name, label));
     }
 
+    /** Waits until some replica takes requests. */
+    void awaitReady() {
+        for (int i = 0; i < 500; i++) {
+            if (get("/health/ready").status() == 200) {
+                return;
+            }
+        }
+        throw new AssertionError("no replica has become ready");
+    }
+
     @Override
     public void close() {
         if (server != null) {
