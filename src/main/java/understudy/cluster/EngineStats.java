@@ -1,6 +1,7 @@
 package understudy.cluster;
 
 import it.unimi.dsi.fastutil.longs.LongList;
+import understudy.kvcache.KvBlockCounts;
 import understudy.kvcache.PrefixCacheStats;
 
 /** What a replica says of itself while it serves, to those who ask for it. Counts are since the start. */
@@ -30,9 +31,11 @@ public sealed interface EngineStats {
      * Told after each step.
      *
      * @param usage share of blocks that are referenced, 0 to 1
+     * @param blocks used and cached
      * @param prefixCache lookups
      */
-    record CacheStats(int replicaIndex, double usage, PrefixCacheStats prefixCache) implements EngineStats {}
+    record CacheStats(int replicaIndex, double usage, KvBlockCounts blocks, PrefixCacheStats prefixCache)
+            implements EngineStats {}
 
     /**
      * What came of a step.

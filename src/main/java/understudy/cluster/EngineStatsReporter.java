@@ -7,6 +7,7 @@ import org.apache.pekko.actor.typed.ActorRef;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.EngineRequest;
 import understudy.engine.Planner;
+import understudy.kvcache.KvBlockCounts;
 import understudy.report.ReplicaCounters;
 
 /** Tells the router how busy a replica is, and whoever listens how it serves; the latter costs nothing when nobody does. */
@@ -89,7 +90,8 @@ final class EngineStatsReporter {
             int index = counters.replicaIndex();
             listener.tell(new EngineStats.SchedulerStats(
                     index, 0, 0, counters.numRequests(), counters.numPreemptions(), takeIteration()));
-            listener.tell(new EngineStats.CacheStats(index, 0, counters.prefixCacheOfPredecessors()));
+            listener.tell(
+                    new EngineStats.CacheStats(index, 0, KvBlockCounts.NONE, counters.prefixCacheOfPredecessors()));
         }
     }
 

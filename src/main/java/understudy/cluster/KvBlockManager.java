@@ -197,7 +197,8 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
 
     private Behavior<Command> onPublishStats(PublishStats publish) {
         var lookups = publish.before.plus(kvCache.stats());
-        publish.listener.tell(new EngineStats.CacheStats(publish.replicaIndex, kvCache.usage(), lookups));
+        publish.listener.tell(
+                new EngineStats.CacheStats(publish.replicaIndex, kvCache.usage(), kvCache.blockCounts(), lookups));
         return this;
     }
 

@@ -19,6 +19,7 @@ final class BlockPool {
     private final int[] released;
     private final IntArrayList withheld = new IntArrayList();
     private int numToWithhold;
+    private int numFreeHashed;
     private long numReleased;
     private long numEvicted;
 
@@ -68,6 +69,12 @@ final class BlockPool {
         return freeBlocks.size();
     }
 
+    /** Returns what the blocks are good for. */
+    KvBlockCounts counts() {
+        int numUsable = numBlocks() - 1;
+        return new KvBlockCounts(numUsable, numUsable - numFree(), numFreeHashed);
+    }
+
     /** Returns how many blocks have lost their last reference since the start. */
     long numReleased() {
         return numReleased;
@@ -94,6 +101,7 @@ final class BlockPool {
     void touch(int block) {
         if (refCounts[block]++ == 0) {
             freeBlocks.remove(block);
+            numFreeHashed -= prefixTable.isHashed(block) ? 1 : 0;
         }
     }
 
@@ -109,6 +117,7 @@ final class BlockPool {
         if (prefixTable.isHashed(block)) {
             events.removed(prefixTable.hashOf(block));
             prefixTable.remove(block);
+            numFreeHashed--;
             numEvicted++;
         }
         use.clear(block);
@@ -127,6 +136,7 @@ final class BlockPool {
             use.note(block, lastStep, i + 1);
             if (--refCounts[block] == 0) {
                 released[numUnreferenced++] = block;
+                numFreeHashed += prefixTable.isHashed(block) ? 1 : 0;
             }
         }
         freeBlocks.release(released, numUnreferenced);
@@ -138,6 +148,7 @@ final class BlockPool {
     void release(int block) {
         if (--refCounts[block] == 0) {
             released[0] = block;
+            numFreeHashed += prefixTable.isHashed(block) ? 1 : 0;
             freeBlocks.release(released, 1);
             numReleased++;
             withhold();
@@ -150,6 +161,7 @@ final class BlockPool {
             return false;
         }
         prefixTable.clear();
+        numFreeHashed = 0;
         events.cleared();
         return true;
     }

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param numBadRefCounts blocks whose reference count is not the number of tables that hold them
  * @param numBadFree entries of the free queue that are there twice, or in use, or the null block
  * @param numBadHashes blocks in tables that carry another hash than their tokens have, or that carry one behind a block that
- *     does not
+ *     does not; and one more if the free blocks that carry one are not as many as were counted
  */
 public record KvCacheAudit(
         int numBlocks,
@@ -40,6 +40,7 @@ public record KvCacheAudit(
                 numBadHashes += countBadHashes(sequence, pool.prefixTable());
             }
         }
+        numBadHashes += countFreeHashed(pool) == pool.counts().numCached() ? 0 : 1;
         int numInUse = 0;
         int numBadRefCounts = refCounts[BlockPool.NULL_BLOCK];
         for (int block = 1; block < refCounts.length; block++) {
@@ -75,6 +76,14 @@ public record KvCacheAudit(
             }
         }
         return numBad;
+    }
+
+    private static int countFreeHashed(BlockPool pool) {
+        int count = 0;
+        for (int block : pool.freeOrder()) {
+            count += pool.prefixTable().isHashed(block) ? 1 : 0;
+        }
+        return count;
     }
 
     private static int countBadFree(int[] freeOrder, int[] refCounts) {

@@ -55,6 +55,9 @@ public interface KvMemory {
     /** Returns the share of usable blocks that requests hold, 0 to 1; blocks that are only cached count as free. */
     double usage();
 
+    /** Returns how many blocks are used and cached, in constant time. */
+    KvBlockCounts blockCounts();
+
     /** Returns the lookups of admitted requests since the start. */
     PrefixCacheStats stats();
 

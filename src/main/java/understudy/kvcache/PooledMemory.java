@@ -60,6 +60,11 @@ abstract class PooledMemory<S extends KvSequence> implements KvMemory {
     }
 
     @Override
+    public KvBlockCounts blockCounts() {
+        return pool.counts();
+    }
+
+    @Override
     public PrefixCacheStats stats() {
         return stats;
     }

@@ -135,6 +135,13 @@ final class SessionKvCache implements KvMemory {
     }
 
     @Override
+    public KvBlockCounts blockCounts() {
+        int numBlocks = config.numGpuBlocks() - 1;
+        int numAvailable = ledger.numAvailable();
+        return new KvBlockCounts(numBlocks, numBlocks - numAvailable, numAvailable - ledger.numFree());
+    }
+
+    @Override
     public PrefixCacheStats stats() {
         return stats;
     }
