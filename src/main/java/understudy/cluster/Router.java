@@ -11,6 +11,7 @@ import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.actor.typed.javadsl.Receive;
+import org.jspecify.annotations.Nullable;
 import understudy.engine.Request;
 import understudy.kvcache.KvEvent;
 import understudy.report.RequestRecord;
@@ -35,6 +36,7 @@ public final class Router extends AbstractBehavior<Router.Command> {
                     SetReady,
                     TakeDown,
                     SetFault,
+                    Watch,
                     Close,
                     ReplicaLoad,
                     KvBlockManager.KvEvents,
@@ -84,6 +86,9 @@ public final class Router extends AbstractBehavior<Router.Command> {
     /** Requests suffer from a fault from now on. */
     public record SetFault(Fault.OfRequests fault) implements Command {}
 
+    /** Somebody wants to hear of every choice from now on, instead of whoever did before; null is nobody. */
+    public record Watch(@Nullable ActorRef<? super RouterDecision> watcher) implements Command {}
+
     /** The run is over. */
     public record Close(ActorRef<? super Closed> replyTo) implements Command {}
 
@@ -115,6 +120,7 @@ public final class Router extends AbstractBehavior<Router.Command> {
     private final IntArrayList numDowns = new IntArrayList();
     private final BitSet up = new BitSet();
     private long numSubmitted;
+    private @Nullable ActorRef<? super RouterDecision> watcher;
 
     private Router(
             ActorContext<Command> context, Clock clock, ClusterSpec spec, ActorRef<MetricsCollector.Command> metrics) {
@@ -145,6 +151,7 @@ public final class Router extends AbstractBehavior<Router.Command> {
                 .onMessage(SetReady.class, this::onSetReady)
                 .onMessage(TakeDown.class, this::onTakeDown)
                 .onMessage(SetFault.class, this::onSetFault)
+                .onMessage(Watch.class, this::onWatch)
                 .onMessage(Close.class, this::onClose)
                 .build();
     }
@@ -209,7 +216,13 @@ public final class Router extends AbstractBehavior<Router.Command> {
     /** Asks the policy; one that does not look at who is ready is put right. */
     private int choose(Request request) {
         int chosen = policy.choose(request, view);
-        return view.isReady(chosen) ? chosen : fallback.choose(request, view);
+        boolean isUsable = view.isReady(chosen);
+        int replica = isUsable ? chosen : fallback.choose(request, view);
+        if (watcher != null) {
+            var scores = (isUsable ? policy : fallback).explain(view);
+            watcher.tell(new RouterDecision(request.id(), replica, clock.nowNanos(), scores));
+        }
+        return replica;
     }
 
     private void fail(
@@ -250,6 +263,11 @@ public final class Router extends AbstractBehavior<Router.Command> {
 
     private Behavior<Command> onSetFault(SetFault set) {
         faults.set(set.fault);
+        return this;
+    }
+
+    private Behavior<Command> onWatch(Watch watch) {
+        watcher = watch.watcher;
         return this;
     }
 

@@ -13,6 +13,11 @@ public final class LeastOutstanding implements RoutingPolicy {
         return leastLoaded(view);
     }
 
+    @Override
+    public RoutingScores explain(ClusterView view) {
+        return RoutingScores.ofLoad("fewest outstanding", view);
+    }
+
     static int leastLoaded(ClusterView view) {
         int best = view.firstReady();
         for (int i = best + 1; i < view.numReplicas(); i++) {

@@ -1,5 +1,8 @@
 package understudy.routing;
 
+import it.unimi.dsi.fastutil.longs.LongArrayList;
+import it.unimi.dsi.fastutil.longs.LongImmutableList;
+import java.util.Arrays;
 import java.util.List;
 import understudy.engine.Request;
 import understudy.kvcache.BlockHasher;
@@ -18,6 +21,7 @@ public final class PrefixAware implements RoutingPolicy {
     private final Options options;
     private final PrefixIndex index;
     private int[] overlaps;
+    private String rule = "";
 
     /**
      * When to follow the cache.
@@ -44,6 +48,8 @@ public final class PrefixAware implements RoutingPolicy {
     @Override
     public int choose(Request request, ClusterView view) {
         if (request.prompt().length() > maxModelLen || isImbalanced(view)) {
+            rule = "out of balance: fewest outstanding";
+            Arrays.fill(overlaps, 0);
             return LeastOutstanding.leastLoaded(view);
         }
         long[] blockHashes = request.prompt().blockHashes(hasher);
@@ -54,7 +60,18 @@ public final class PrefixAware implements RoutingPolicy {
         index.match(blockHashes, overlaps);
         int best = mostOverlap(view);
         boolean isEnough = overlaps[best] > options.cacheThreshold * blockHashes.length;
+        rule = isEnough ? "most cached" : "too little cached: fewest outstanding";
         return isEnough ? best : LeastOutstanding.leastLoaded(view);
+    }
+
+    @Override
+    public RoutingScores explain(ClusterView view) {
+        var cached = new LongArrayList(view.numReplicas());
+        for (int i = 0; i < view.numReplicas(); i++) {
+            cached.add(overlaps[i]);
+        }
+        var part = new RoutingScores.Part("cached blocks", new LongImmutableList(cached));
+        return new RoutingScores(rule, List.of(part, RoutingScores.outstanding(view)));
     }
 
     @Override

@@ -15,4 +15,9 @@ public final class RoundRobin implements RoutingPolicy {
         next = chosen + 1;
         return chosen;
     }
+
+    @Override
+    public RoutingScores explain(ClusterView view) {
+        return RoutingScores.ofLoad("next in turn", view);
+    }
 }

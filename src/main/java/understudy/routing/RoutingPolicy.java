@@ -10,6 +10,14 @@ public interface RoutingPolicy {
     /** Returns the index of the replica for a request, a ready one; there is at least one. */
     int choose(Request request, ClusterView view);
 
+    /**
+     * Returns why the last choice was made. Called right after it, if at all, with nothing changed in between, and changes
+     * nothing.
+     */
+    default RoutingScores explain(ClusterView view) {
+        return RoutingScores.ofLoad("as the policy says", view);
+    }
+
     /** Returns whether the policy wants {@link #onKvEvents}; if not, nobody collects them. */
     default boolean usesKvEvents() {
         return false;

@@ -2,6 +2,8 @@ package understudy.routing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import it.unimi.dsi.fastutil.longs.LongList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import understudy.engine.Request;
 import understudy.kvcache.Xxh3BlockHasher;
@@ -108,6 +110,38 @@ final class RoutingPoliciesTest {
         dispatch(view, 0, 40);
         dispatch(view, 1, 100);
         assertThat(policy.choose(RoutingFixture.request(0, 0, 20), view)).isEqualTo(0);
+    }
+
+    @Test
+    void policies_sayWhyTheyChose() {
+        var view = RoutingFixture.view(2);
+        dispatch(view, 1, 3);
+        var outstanding = new RoutingScores.Part("outstanding", LongList.of(0, 3));
+
+        assertThat(new RoundRobin().explain(view)).isEqualTo(new RoutingScores("next in turn", List.of(outstanding)));
+        assertThat(new LeastOutstanding().explain(view))
+                .isEqualTo(new RoutingScores("fewest outstanding", List.of(outstanding)));
+    }
+
+    @Test
+    void prefixAware_saysWhichRuleDecided() {
+        var policy = prefixAware(0.4, 64);
+        var view = RoutingFixture.view(2);
+        policy.onKvEvents(1, RoutingFixture.stored(0, 8));
+
+        policy.choose(RoutingFixture.request(0, 0, 16), view);
+        // 8 tokens are 2 blocks of 4.
+        assertThat(policy.explain(view))
+                .isEqualTo(new RoutingScores(
+                        "most cached",
+                        List.of(
+                                new RoutingScores.Part("cached blocks", LongList.of(0, 2)),
+                                new RoutingScores.Part("outstanding", LongList.of(0, 0)))));
+        policy.choose(RoutingFixture.request(0, 0, 20), view);
+        assertThat(policy.explain(view).rule()).isEqualTo("too little cached: fewest outstanding");
+        dispatch(view, 1, 65);
+        policy.choose(RoutingFixture.request(0, 0, 16), view);
+        assertThat(policy.explain(view).rule()).isEqualTo("out of balance: fewest outstanding");
     }
 
     private static PrefixAware prefixAware(double threshold, long absThreshold) {

@@ -1,0 +1,75 @@
+package understudy.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static understudy.cluster.ListWorkload.request;
+
+import it.unimi.dsi.fastutil.longs.LongList;
+import java.time.Duration;
+import java.util.List;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import understudy.routing.RoutingScores;
+import understudy.testkit.VirtualTimeTestKit;
+
+/** What whoever watches the router hears. */
+final class RouterWatchTest {
+    private static final long MILLI = 1_000_000;
+
+    private final VirtualTimeTestKit kit = VirtualTimeTestKit.create();
+    private final VirtualTimeTestKit.Inbox<RouterDecision> watcher = kit.createInbox(RouterDecision.class);
+    private final VirtualTimeTestKit.Inbox<RequestEvent> client = kit.createInbox(RequestEvent.class);
+    private final ActorRef<Router.Command> router = spawn();
+
+    @AfterEach
+    void close() {
+        kit.close();
+    }
+
+    @Test
+    void everyChoice_withTheScoresBeforeIt() {
+        router.tell(new Router.Watch(watcher.ref()));
+        submit(1);
+        kit.advance(Duration.ofMillis(3));
+        submit(2);
+
+        kit.advance(Duration.ZERO);
+
+        // Round robin over two replicas; at 3 ms the first request is outstanding at replica 0.
+        assertThat(watcher.messages())
+                .containsExactly(
+                        new RouterDecision(1, 0, 0, outstanding(0, 0)),
+                        new RouterDecision(2, 1, 3 * MILLI, outstanding(1, 0)));
+    }
+
+    @Test
+    void nothing_beforeAndAfterwards() {
+        submit(1);
+        router.tell(new Router.Watch(watcher.ref()));
+        router.tell(new Router.Watch(null));
+        submit(2);
+
+        kit.advance(Duration.ZERO);
+
+        assertThat(watcher.messages()).isEmpty();
+    }
+
+    private void submit(long id) {
+        router.tell(new Router.Submit(request(id, 0, 20, 3), client.ref(), false));
+    }
+
+    private static RoutingScores outstanding(long... byReplica) {
+        return new RoutingScores(
+                "next in turn", List.of(new RoutingScores.Part("outstanding", LongList.of(byReplica))));
+    }
+
+    private ActorRef<Router.Command> spawn() {
+        var cluster = new ClusterFixture();
+        var metrics = kit.createInbox(MetricsCollector.Command.class);
+        var replicas = kit.createInbox(Replica.Command.class);
+        var spawned = kit.spawn(Router.create(kit.clock(), cluster.spec(null), metrics.ref()), "router");
+        spawned.tell(new Router.ReplicaUp(0, replicas.ref()));
+        spawned.tell(new Router.ReplicaUp(1, replicas.ref()));
+        return spawned;
+    }
+}
