@@ -47,6 +47,7 @@ final class EventLoop implements Executor, Runnable {
     private volatile long nowNanos;
 
     private volatile boolean parked;
+    private volatile double speed;
     private Pace pace = new Pace(Double.POSITIVE_INFINITY, 0, 0);
     private Runnable onIdle = () -> {};
     private boolean running;
@@ -124,19 +125,25 @@ final class EventLoop implements Executor, Runnable {
         return timers.size();
     }
 
-    /** Lets the clock move, {@code speed} times as fast as the wall clock, or as fast as possible if infinite. */
-    void resume(double speed) {
-        Pace.requireValid(speed);
+    /** Lets the clock move, {@code newSpeed} times as fast as the wall clock, or as fast as possible if infinite. */
+    void resume(double newSpeed) {
+        Pace.requireValid(newSpeed);
         control(() -> {
             stopClock();
             horizon.fail(new IllegalStateException("the clock was set running before that time was reached"));
-            pace = new Pace(speed, wallNanos(), nowNanos());
+            pace = new Pace(newSpeed, wallNanos(), nowNanos());
+            speed = newSpeed;
             running = true;
         });
     }
 
     void pause() {
         control(this::stopClock);
+    }
+
+    /** Returns how fast the clock moves, 0 while it is paused. */
+    double speed() {
+        return speed;
     }
 
     /** Pauses, then runs everything that is due up to a virtual time, without pacing; gives the time reached. */
@@ -240,6 +247,7 @@ final class EventLoop implements Executor, Runnable {
             moveTo(next == null ? calledForNanos : Math.min(calledForNanos, next.dueNanos));
         }
         running = false;
+        speed = 0;
     }
 
     private void moveTo(long virtualNanos) {

@@ -92,6 +92,11 @@ public final class VirtualTime<T> implements Clock, AutoCloseable {
         return loop.nowNanos();
     }
 
+    /** Returns how fast the clock moves, in virtual seconds per wall second: 0 while it is paused, infinite if it jumps. */
+    public double speed() {
+        return loop.speed();
+    }
+
     /**
      * Lets the clock move.
      *
