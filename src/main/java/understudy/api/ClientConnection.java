@@ -12,6 +12,19 @@ final class ClientConnection {
 
     private final Set<Call> calls = ConcurrentHashMap.newKeySet();
     private volatile boolean isClosed;
+    private volatile boolean hasLastRequest;
+
+    /** Takes note that the client has said that it sends no more requests, but waits for answers. */
+    void onLastRequest() {
+        hasLastRequest = true;
+    }
+
+    /** Takes note that no more requests come. */
+    void onRequestsEnded(boolean hasFailed) {
+        if (hasFailed || !hasLastRequest) {
+            close();
+        }
+    }
 
     /** Gives up a call, unless it is done by then, when the client goes away. */
     void carry(Call call) {

@@ -14,6 +14,7 @@ import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.http.javadsl.ConnectionContext;
 import org.apache.pekko.http.javadsl.Http;
 import org.apache.pekko.http.javadsl.ServerBinding;
+import org.apache.pekko.http.javadsl.model.HttpProtocols;
 import org.apache.pekko.http.javadsl.model.HttpRequest;
 import org.apache.pekko.http.javadsl.model.HttpResponse;
 import org.apache.pekko.http.javadsl.server.Directives;
@@ -55,12 +56,22 @@ final class HttpServer {
             var connection = new ClientConnection();
             return Flow.<HttpRequest>create()
                     .watchTermination((before, closed) -> {
-                        closed.whenComplete((done, failure) -> connection.close());
+                        closed.whenComplete((done, failure) -> connection.onRequestsEnded(failure != null));
                         return before;
                     })
-                    .map(request -> request.addAttribute(ClientConnection.KEY, connection))
+                    .map(request -> arrived(request, connection))
                     .mapAsync(2, request -> edge.handle(request, routes));
         });
+    }
+
+    private static HttpRequest arrived(HttpRequest request, ClientConnection connection) {
+        boolean isLast = request.getHeader("Connection")
+                .map(header -> header.value().equalsIgnoreCase("close"))
+                .orElse(request.protocol().equals(HttpProtocols.HTTP_1_0));
+        if (isLast) {
+            connection.onLastRequest();
+        }
+        return request.addAttribute(ClientConnection.KEY, connection);
     }
 
     static InetSocketAddress addressOf(ServerBinding binding) {

@@ -221,6 +221,28 @@ final class ServerLifecycleTest {
     }
 
     @Test
+    void lastRequestOfAConnection_isAnswered() throws Exception {
+        server.start();
+        String body = "{\"prompt\": \"" + "x ".repeat(1_500) + "\", \"max_tokens\": 5}";
+        try (var socket = new Socket(
+                InetAddress.getLoopbackAddress(), server.server().address().getPort())) {
+            var out = socket.getOutputStream();
+            String head = "POST " + COMPLETIONS + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+                    + "Content-Type: application/json\r\nContent-Length: " + body.length() + "\r\n\r\n";
+            out.write(head.getBytes(StandardCharsets.UTF_8));
+            out.flush();
+            // In pieces, so that the server has seen the head, and that no more requests come, before the rest is
+            // there.
+            server.get("/health");
+            out.write(body.getBytes(StandardCharsets.UTF_8));
+            out.flush();
+
+            assertThat(new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
+                    .startsWith("HTTP/1.1 200 OK");
+        }
+    }
+
+    @Test
     void fullMemory_makesRequestsWaitAndNotFail() {
         // 130 blocks hold 2064 tokens; each of the answers needs up to 600, so not all run at a time.
         server.numBlocks = 130;
