@@ -53,7 +53,7 @@ final class ArchitectureTest {
                             "latency",
                             "kvcache",
                             "report")),
-            Map.entry("api", Set.of("cluster", "runtime", "workload", "engine", "kvcache", "report")),
+            Map.entry("api", Set.of("cluster", "runtime", "routing", "workload", "engine", "kvcache", "report")),
             Map.entry("cluster", Set.of("runtime", "routing", "workload", "engine", "latency", "kvcache", "report")),
             Map.entry("testkit", Set.of("app", "api", "cluster", "runtime", "workload", "engine", "kvcache", "report")),
             Map.entry("runtime", Set.of()),

@@ -1,5 +1,6 @@
 package understudy.api;
 
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
@@ -59,6 +60,14 @@ public final class ClusterLink {
     /** Returns a number that no other request has. */
     long nextId() {
         return nextId.getAndIncrement();
+    }
+
+    /** Returns the requests that have not ended, at most so many: the latest. */
+    List<Generation> newestInFlight(int max) {
+        return generations.values().stream()
+                .sorted(Comparator.comparingLong(Generation::id).reversed())
+                .limit(max)
+                .toList();
     }
 
     /** Sends a request, which arrives at the virtual time that the wall clock calls for now. */

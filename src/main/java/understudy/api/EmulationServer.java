@@ -37,6 +37,7 @@ public final class EmulationServer implements AutoCloseable {
     private final ActorSystem<Void> system;
     private final VirtualTime<Cluster.Command> time;
     private final ApiContext api;
+    private final LiveFeed live;
     private final List<ServerBinding> bindings = new ArrayList<>();
     private final CompletableFuture<ActorRef<Router.Command>> router = new CompletableFuture<>();
     private final CompletableFuture<Void> failure = new CompletableFuture<>();
@@ -56,8 +57,10 @@ public final class EmulationServer implements AutoCloseable {
             }
         });
         var registry = new PrometheusRegistry();
+        var view = new LiveView(
+                spec.replicas().size(), index -> spec.replica(index).kvCache().numGpuBlocks() - 1);
         var kvCaches = spec.replicas().stream().map(ReplicaSpec::kvCache).toList();
-        var engineMetrics = new EngineMetrics(registry, settings, kvCaches);
+        var engineMetrics = new EngineMetrics(registry, settings, kvCaches, view);
         var httpMetrics = new HttpMetrics(registry);
         var state = new ServerState();
         httpMetrics.watch(time, state);
@@ -75,6 +78,7 @@ public final class EmulationServer implements AutoCloseable {
         var link = new ClusterLink(
                 time, system, router.join(), engineMetrics, spec.replicas().size());
         api = new ApiContext(system, settings, link, state, httpMetrics);
+        live = new LiveFeed(api, view, spec.routing().getClass().getSimpleName());
     }
 
     /**
@@ -129,7 +133,8 @@ public final class EmulationServer implements AutoCloseable {
                 new GenerationRoutes(api, tokenizer, specs),
                 new ResponsesRoutes(api, tokenizer, specs),
                 new InfoRoutes(api, replica),
-                new TokenRoutes(settings, tokenizer)));
+                new TokenRoutes(settings, tokenizer),
+                new LivePageRoutes(live)));
         parts.addAll(moreParts);
         if (replica == Router.ANY_REPLICA) {
             var token = Optional.of(settings.adminToken()).filter(text -> !text.isEmpty());

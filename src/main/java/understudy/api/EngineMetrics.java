@@ -26,13 +26,16 @@ final class EngineMetrics {
     private final List<KvCacheConfig> kvCaches;
     private final Families families;
     private final Map<Integer, ReplicaMetrics> replicas = new ConcurrentHashMap<>();
+    private final LiveView live;
 
     /**
      * Registers the series of all replicas.
      *
      * @param kvCaches the memory of each replica
+     * @param live is told the same
      */
-    EngineMetrics(PrometheusRegistry registry, ApiSettings settings, List<KvCacheConfig> kvCaches) {
+    EngineMetrics(PrometheusRegistry registry, ApiSettings settings, List<KvCacheConfig> kvCaches, LiveView live) {
+        this.live = live;
         this.settings = settings;
         this.kvCaches = kvCaches;
         families = new Families(registry, settings.model().maxModelLen());
@@ -55,6 +58,7 @@ final class EngineMetrics {
     /** Returns an actor that takes what the replicas publish of themselves. */
     Behavior<EngineStats> takingStats() {
         return Behaviors.receiveMessage(stats -> {
+            live.onStats(stats);
             if (stats instanceof EngineStats.SchedulerStats scheduler) {
                 replica(stats.replicaIndex()).onScheduler(scheduler);
             } else if (stats instanceof EngineStats.CacheStats cache) {
@@ -67,6 +71,7 @@ final class EngineMetrics {
     /** Returns an actor that takes what is collected of each step. */
     Behavior<MetricsCollector.Command> takingSteps() {
         return Behaviors.receiveMessage(message -> {
+            live.onCollected(message);
             if (message instanceof MetricsCollector.StepObserved step) {
                 var replica = replica(step.replicaIndex());
                 for (int i = 0; i < step.gapNanos().size(); i++) {

@@ -27,6 +27,8 @@ final class Generation {
     private int numTokens;
     private @Nullable String reason;
     private volatile long arrivalNanos;
+    private volatile @Nullable Integer replicaIndex;
+    private volatile @Nullable Long firstTokenNanos;
 
     /**
      * What is asked for.
@@ -90,6 +92,16 @@ final class Generation {
         return arrivalNanos;
     }
 
+    /** Returns the replica that serves the request, or null if that is not known. */
+    @Nullable Integer replicaIndex() {
+        return replicaIndex;
+    }
+
+    /** Returns when the first token came, in virtual time, or null if none has, or if tokens are not followed. */
+    @Nullable Long firstTokenNanos() {
+        return firstTokenNanos;
+    }
+
     int numTokens() {
         return numTokens;
     }
@@ -130,9 +142,13 @@ final class Generation {
     }
 
     void onEvent(RequestEvent event) {
-        if (event instanceof RequestEvent.Admitted) {
+        if (event instanceof RequestEvent.Admitted admitted) {
+            replicaIndex = admitted.replicaIndex();
             listener.onAdmitted();
         } else if (event instanceof RequestEvent.Token token) {
+            if (firstTokenNanos == null) {
+                firstTokenNanos = token.atNanos();
+            }
             onToken(token.numOutputTokens());
         } else if (event instanceof RequestEvent.Finished finished) {
             onFinished(finished);

@@ -43,7 +43,7 @@ public record ClusterSpec(
     }
 
     /** Returns how a replica is built, one that joins later included. */
-    ReplicaSpec replica(int index) {
+    public ReplicaSpec replica(int index) {
         return replicas.get(index < replicas.size() ? index : 0);
     }
 }

@@ -1,0 +1,272 @@
+package understudy.api;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.File;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.logging.Level;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.openqa.selenium.By;
+import org.openqa.selenium.Keys;
+import org.openqa.selenium.ScriptTimeoutException;
+import org.openqa.selenium.WebElement;
+import org.openqa.selenium.chrome.ChromeDriver;
+import org.openqa.selenium.chrome.ChromeDriverService;
+import org.openqa.selenium.chrome.ChromeOptions;
+import org.openqa.selenium.logging.LogEntry;
+import org.openqa.selenium.logging.LogType;
+import org.openqa.selenium.logging.LoggingPreferences;
+
+/** The live page in a real browser. */
+final class LivePageBrowserTest {
+    private static final Path CHROMIUM = Path.of("/usr/bin/chromium");
+    private static final Path DRIVER = Path.of("/usr/bin/chromedriver");
+    private static final Duration LIMIT = Duration.ofSeconds(15);
+    private static final Pattern COLOR = Pattern.compile("rgba?\\((\\d+), (\\d+), (\\d+).*");
+
+    /** Waits, in the browser, until an element's text, or its attribute of that name, has a text in it. */
+    private static final String AWAIT = """
+            const [selector, name, text, done] = arguments;
+            const valueOf = (element) => (name === '' ? element.innerText : element.getAttribute(name) ?? '');
+            const check = () => {
+              if ([...document.querySelectorAll(selector)].some((element) => valueOf(element).includes(text))) {
+                observer.disconnect();
+                done();
+              }
+            };
+            const observer = new MutationObserver(check);
+            observer.observe(document, { subtree: true, childList: true, characterData: true, attributes: true });
+            check();
+            """;
+
+    private final ServerFixture fixture = new ServerFixture();
+    private ChromeDriver browser;
+
+    @BeforeAll
+    static void needsBrowser() {
+        assumeTrue(
+                Files.isExecutable(CHROMIUM) && Files.isExecutable(DRIVER),
+                "no " + CHROMIUM + " or " + DRIVER + " (Debian's packages chromium and chromium-driver)");
+    }
+
+    @AfterEach
+    void close() {
+        if (browser != null) {
+            browser.quit();
+        }
+        fixture.close();
+    }
+
+    @Test
+    void prompt_streamsAndShowsUpEverywhere() {
+        fixture.numReplicas = 4;
+        open();
+
+        find("#max-tokens").sendKeys(Keys.chord(Keys.CONTROL, "a"), "12");
+        find("#prompt").sendKeys(Keys.chord(Keys.CONTROL, "a"), "Tell me");
+        find("#send").click();
+
+        await("#usage", "12 output tokens");
+        assertThat(find("#answer").getText()).isNotBlank();
+        await("#decisions", "next in turn");
+        await("#stats", "Finished\n1");
+        assertThat(find("#model").getText()).isEqualTo("m");
+        awaitAttribute("#lanes", "aria-label", "0 requests in flight, 1 ended lately");
+        awaitAttribute("#chart-ttft", "aria-label", "Time to first token: p50 ");
+        assertThat(complaints()).isEmpty();
+    }
+
+    @Test
+    void controls_workByKeyboard() {
+        fixture.numReplicas = 2;
+        open();
+        await("[data-replica='1'] .state", "ready");
+
+        press("#pause");
+        await("#clock-mode", "paused");
+        find("#speed").sendKeys("2");
+        press("#run");
+        await("#clock-speed", "2 ×");
+        press("[data-replica='1'] [data-action='crash']");
+        await("[data-replica='1'] .state", "down");
+        await("#message", "replica 1");
+        assertThat(find("[data-replica='1'] [data-action='crash']").isEnabled()).isFalse();
+        press("[data-replica='1'] [data-action='restart']");
+        await("[data-replica='1'] .state", "ready");
+        press("[data-replica='0'] [data-action='drain']");
+        await("[data-replica='0'] .state", "draining");
+        press("[data-replica='1'] [data-action='slow']");
+        await("#message", "replica 1: steps take 3 times as long");
+        assertThat(complaints()).isEmpty();
+    }
+
+    @Test
+    void errors_areShownInWords() {
+        fixture.numReplicas = 1;
+        open();
+        await("[data-replica='0'] .state", "ready");
+
+        press("[data-action='crash']");
+        await(".state", "down");
+        find("#send").click();
+
+        await("#usage.error", "no replica takes requests");
+    }
+
+    @Test
+    void everything_hasANameForScreenReaders() {
+        fixture.numReplicas = 2;
+        open();
+        await("[data-replica='1'] .state", "ready");
+
+        browser.executeScript("document.querySelectorAll('details').forEach((details) => { details.open = true; })");
+        for (var element :
+                browser.findElements(By.cssSelector("button, input, select, textarea, summary, [role=img]"))) {
+            assertThat(element.getAccessibleName())
+                    .as(element.getDomProperty("outerHTML"))
+                    .isNotBlank();
+        }
+        var regions = browser.findElements(By.cssSelector("section"));
+        assertThat(regions)
+                .hasSizeGreaterThan(5)
+                .allSatisfy(region -> assertThat(region.getAccessibleName()).isNotBlank());
+        assertThat(browser.findElements(By.cssSelector("[aria-hidden=true] button")))
+                .isEmpty();
+    }
+
+    @Test
+    void sixtyFourReplicas_fitTheWindow() {
+        fixture.numReplicas = 64;
+        open();
+
+        await("[data-replica='63'] .state", "ready");
+        assertThat(browser.findElements(By.cssSelector(".card"))).hasSize(64);
+        assertThat(browser.findElements(By.cssSelector(".card details[open]"))).isEmpty();
+        // Scrolling sideways is never needed.
+        assertThat(number("return document.documentElement.scrollWidth - innerWidth"))
+                .isLessThanOrEqualTo(0);
+        assertThat(complaints()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"light", "dark"})
+    void colors_followTheSystemAndAreReadable(String scheme) {
+        fixture.numReplicas = 2;
+        browser = browser();
+        browser.executeCdpCommand(
+                "Emulation.setEmulatedMedia",
+                Map.of("features", List.of(Map.of("name", "prefers-color-scheme", "value", scheme))));
+        show();
+        await("[data-replica='1'] .state", "ready");
+
+        boolean isDark = luminance(find("body").getCssValue("background-color")) < 0.2;
+        assertThat(isDark).isEqualTo(scheme.equals("dark"));
+        for (String selector : List.of("#model", "dt", ".kv", ".state", "#message", "button:enabled", "th")) {
+            // WCAG 2.2, success criterion 1.4.3
+            assertThat(contrast(find(selector))).as(selector).isGreaterThanOrEqualTo(4.5);
+        }
+    }
+
+    private void open() {
+        browser = browser();
+        show();
+    }
+
+    private void show() {
+        fixture.start();
+        browser.get(fixture.url() + "/");
+        await("#connection", "live");
+    }
+
+    private static ChromeDriver browser() {
+        var logs = new LoggingPreferences();
+        logs.enable(LogType.BROWSER, Level.ALL);
+        var options = new ChromeOptions();
+        options.setBinary(CHROMIUM.toFile());
+        options.addArguments(
+                "--headless=new",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-dev-shm-usage",
+                "--window-size=1400,1000",
+                // Nothing but this machine can be reached, so that a page that needs more would be broken.
+                "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1");
+        options.setCapability(ChromeOptions.LOGGING_PREFS, logs);
+        var service = new ChromeDriverService.Builder()
+                .usingDriverExecutable(new File(DRIVER.toString()))
+                .build();
+        var started = new ChromeDriver(service, options);
+        started.manage().timeouts().scriptTimeout(LIMIT);
+        return started;
+    }
+
+    private WebElement find(String selector) {
+        return browser.findElement(By.cssSelector(selector));
+    }
+
+    /** As somebody does who has no mouse. */
+    private void press(String selector) {
+        find(selector).sendKeys(Keys.ENTER);
+    }
+
+    private void await(String selector, String text) {
+        awaitAttribute(selector, "", text);
+    }
+
+    private void awaitAttribute(String selector, String name, String text) {
+        try {
+            browser.executeAsyncScript(AWAIT, selector, name, text);
+        } catch (ScriptTimeoutException e) {
+            throw new AssertionError(selector + " has no " + name + " \"" + text + "\"", e);
+        }
+    }
+
+    private List<String> complaints() {
+        return browser.manage().logs().get(LogType.BROWSER).getAll().stream()
+                .filter(entry -> entry.getLevel().intValue() >= Level.WARNING.intValue())
+                .map(LogEntry::getMessage)
+                .toList();
+    }
+
+    private double number(String script) {
+        return ((Number) Objects.requireNonNull(browser.executeScript(script))).doubleValue();
+    }
+
+    /** The contrast of an element's text with the first background behind it. */
+    private double contrast(WebElement element) {
+        String behind = String.valueOf(browser.executeScript("""
+                for (let e = arguments[0]; e; e = e.parentElement) {
+                  const color = getComputedStyle(e).backgroundColor;
+                  if (color !== 'rgba(0, 0, 0, 0)') return color;
+                }
+                return getComputedStyle(document.body).backgroundColor;""", element));
+        double text = luminance(element.getCssValue("color"));
+        double background = luminance(behind);
+        return (Math.max(text, background) + 0.05) / (Math.min(text, background) + 0.05);
+    }
+
+    /** WCAG's relative luminance of a colour. */
+    private static double luminance(String color) {
+        var matcher = COLOR.matcher(color);
+        assertThat(matcher.matches()).as(color).isTrue();
+        return 0.2126 * linear(matcher.group(1))
+                + 0.7152 * linear(matcher.group(2))
+                + 0.0722 * linear(matcher.group(3));
+    }
+
+    private static double linear(String channel) {
+        double value = Integer.parseInt(channel) / 255.0;
+        return value <= 0.04045 ? value / 12.92 : Math.pow((value + 0.055) / 1.055, 2.4);
+    }
+}
