@@ -1,8 +1,5 @@
 package understudy.app;
 
-import com.github.freva.asciitable.AsciiTable;
-import com.github.freva.asciitable.Column;
-import com.github.freva.asciitable.HorizontalAlign;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.concurrent.Callable;
@@ -33,33 +30,22 @@ final class GpusCommand implements Callable<Integer> {
     public Integer call() {
         var gpus = SpecFiles.GPUS.all().stream().map(GpuFile::read).toList();
         var columns = Arrays.asList(
-                words("GPU").<GpuFile>with(g -> g.spec().name()),
-                number("GiB").<GpuFile>with(g -> shown(g.spec().memoryGib())),
-                number("BF16 TFLOP/s").<GpuFile>with(g -> shown(g.spec().bf16Tflops())),
-                number("FP8")
+                Tables.words("GPU").<GpuFile>with(g -> g.spec().name()),
+                Tables.number("GiB").<GpuFile>with(g -> shown(g.spec().memoryGib())),
+                Tables.number("BF16 TFLOP/s").<GpuFile>with(g -> shown(g.spec().bf16Tflops())),
+                Tables.number("FP8")
                         .<GpuFile>with(g ->
                                 g.spec().fp8Tflops() == 0 ? "" : shown(g.spec().fp8Tflops())),
-                number("GB/s").<GpuFile>with(g -> shown(g.spec().bandwidthGbPerSecond())),
-                number("all-reduce GB/s")
+                Tables.number("GB/s").<GpuFile>with(g -> shown(g.spec().bandwidthGbPerSecond())),
+                Tables.number("all-reduce GB/s")
                         .<GpuFile>with(g -> shown(g.spec().allReduce().busGbPerSecond())),
-                words("status").<GpuFile>with(g -> g.status().name().toLowerCase(Locale.ROOT)),
-                words("assumed").<GpuFile>with(g -> String.join(", ", g.assumed())),
-                words("source").<GpuFile>with(GpuFile::source));
+                Tables.words("status").<GpuFile>with(g -> g.status().name().toLowerCase(Locale.ROOT)),
+                Tables.words("assumed").<GpuFile>with(g -> String.join(", ", g.assumed())),
+                Tables.words("source").<GpuFile>with(GpuFile::source));
         var out = command.commandLine().getOut();
-        out.println(AsciiTable.builder()
-                .border(AsciiTable.BASIC_ASCII_NO_DATA_SEPARATORS)
-                .data(gpus, columns)
-                .asString());
+        out.println(Tables.text(gpus, columns));
         out.flush();
         return 0;
-    }
-
-    private static Column words(String header) {
-        return new Column().header(header).headerAlign(HorizontalAlign.LEFT).dataAlign(HorizontalAlign.LEFT);
-    }
-
-    private static Column number(String header) {
-        return new Column().header(header).headerAlign(HorizontalAlign.RIGHT).dataAlign(HorizontalAlign.RIGHT);
     }
 
     private static String shown(double value) {

@@ -2,9 +2,7 @@ package understudy.app;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.github.freva.asciitable.AsciiTable;
-import com.github.freva.asciitable.Column;
 import com.github.freva.asciitable.ColumnData;
-import com.github.freva.asciitable.HorizontalAlign;
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigValueFactory;
 import java.util.ArrayList;
@@ -187,18 +185,15 @@ final class MeasuredCells {
     }
 
     private static ColumnData<Outcome> count(String header, Function<Outcome, Integer> value) {
-        return column(header).with(outcome -> String.valueOf(value.apply(outcome)));
+        return Tables.number(header).with(outcome -> String.valueOf(value.apply(outcome)));
     }
 
     private static ColumnData<Outcome> decimal(String header, ToDoubleFunction<Outcome> value) {
-        return column(header).with(outcome -> String.format(Locale.ROOT, "%.2f", value.applyAsDouble(outcome)));
+        return Tables.number(header).with(outcome -> String.format(Locale.ROOT, "%.2f", value.applyAsDouble(outcome)));
     }
 
     private static ColumnData<Outcome> percent(ToDoubleFunction<Outcome> value) {
-        return column("error").with(outcome -> String.format(Locale.ROOT, "%+.1f %%", value.applyAsDouble(outcome)));
-    }
-
-    private static Column column(String header) {
-        return new Column().header(header).headerAlign(HorizontalAlign.RIGHT).dataAlign(HorizontalAlign.RIGHT);
+        return Tables.number("error")
+                .with(outcome -> String.format(Locale.ROOT, "%+.1f %%", value.applyAsDouble(outcome)));
     }
 }

@@ -1,8 +1,5 @@
 package understudy.app;
 
-import com.github.freva.asciitable.AsciiTable;
-import com.github.freva.asciitable.Column;
-import com.github.freva.asciitable.HorizontalAlign;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.concurrent.Callable;
@@ -38,29 +35,20 @@ final class ModelsCommand implements Callable<Integer> {
     public Integer call() {
         var models = SpecFiles.MODELS.all().stream().map(LlmFile::read).toList();
         var columns = Arrays.asList(
-                words("model").<LlmFile>with(m -> m.spec().name()),
-                number("weights (10^9)").<LlmFile>with(m -> decimal(m.spec().numParams() / 1e9)),
-                number("published").<LlmFile>with(m -> decimal(m.paramsBillion())),
-                number("layers").<LlmFile>with(m -> String.valueOf(m.spec().numLayers())),
-                number("KV bytes/token").<LlmFile>with(m -> decimals(m, 0)),
-                words("experts").<LlmFile>with(m -> experts(m.spec())),
-                words("status").<LlmFile>with(m -> m.status().name().toLowerCase(Locale.ROOT)),
-                words("source").<LlmFile>with(LlmFile::source));
+                Tables.words("model").<LlmFile>with(m -> m.spec().name()),
+                Tables.number("weights (10^9)")
+                        .<LlmFile>with(m -> decimal(m.spec().numParams() / 1e9)),
+                Tables.number("published").<LlmFile>with(m -> decimal(m.paramsBillion())),
+                Tables.number("layers")
+                        .<LlmFile>with(m -> String.valueOf(m.spec().numLayers())),
+                Tables.number("KV bytes/token").<LlmFile>with(m -> decimals(m, 0)),
+                Tables.words("experts").<LlmFile>with(m -> experts(m.spec())),
+                Tables.words("status").<LlmFile>with(m -> m.status().name().toLowerCase(Locale.ROOT)),
+                Tables.words("source").<LlmFile>with(LlmFile::source));
         var out = command.commandLine().getOut();
-        out.println(AsciiTable.builder()
-                .border(AsciiTable.BASIC_ASCII_NO_DATA_SEPARATORS)
-                .data(models, columns)
-                .asString());
+        out.println(Tables.text(models, columns));
         out.flush();
         return 0;
-    }
-
-    private static Column words(String header) {
-        return new Column().header(header).headerAlign(HorizontalAlign.LEFT).dataAlign(HorizontalAlign.LEFT);
-    }
-
-    private static Column number(String header) {
-        return new Column().header(header).headerAlign(HorizontalAlign.RIGHT).dataAlign(HorizontalAlign.RIGHT);
     }
 
     private static String decimals(LlmFile model, int digits) {

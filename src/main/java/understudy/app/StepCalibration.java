@@ -1,9 +1,7 @@
 package understudy.app;
 
 import com.github.freva.asciitable.AsciiTable;
-import com.github.freva.asciitable.Column;
 import com.github.freva.asciitable.ColumnData;
-import com.github.freva.asciitable.HorizontalAlign;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -137,11 +135,7 @@ final class StepCalibration {
     }
 
     private static ColumnData<Row> number(String header, Function<Row, String> value) {
-        return new Column()
-                .header(header)
-                .headerAlign(HorizontalAlign.RIGHT)
-                .dataAlign(HorizontalAlign.RIGHT)
-                .with(value);
+        return Tables.number(header).with(value);
     }
 
     private static String decimal(String format, double value) {

@@ -49,13 +49,28 @@ final class EngineStatsReporter {
 
     /** Tells how many requests there are, if that has changed. */
     void reportLoad() {
-        var load = new Router.ReplicaLoad(
-                counters.replicaIndex(), planner.numRunning(), planner.numWaiting(), counters.numEnded());
-        if (!load.equals(reportedLoad)) {
-            reportedLoad = load;
-            router.tell(load);
+        if (tellLoad()) {
             report();
         }
+    }
+
+    /** Tells how many requests there are, if that has changed, and in any case what a step has brought. */
+    void reportStep() {
+        tellLoad();
+        report();
+    }
+
+    /** Called several times a step, so that nothing is made unless it is told. */
+    private boolean tellLoad() {
+        boolean isKnown = planner.numRunning() == reportedLoad.numRunning()
+                && planner.numWaiting() == reportedLoad.numWaiting()
+                && counters.numEnded() == reportedLoad.numEnded();
+        if (!isKnown) {
+            reportedLoad = new Router.ReplicaLoad(
+                    counters.replicaIndex(), planner.numRunning(), planner.numWaiting(), counters.numEnded());
+            router.tell(reportedLoad);
+        }
+        return !isKnown;
     }
 
     /** Tells the router that there will be no more requests. */
@@ -64,7 +79,7 @@ final class EngineStatsReporter {
     }
 
     /** Tells of the queues, and of what the steps have brought since the last time. */
-    void report() {
+    private void report() {
         if (listener != null) {
             listener.tell(new EngineStats.SchedulerStats(
                     counters.replicaIndex(),

@@ -356,8 +356,7 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
         conversation.settle(result, clock.nowNanos());
         brokenAnswers.cut(result, endNanos);
         stats.reportCache();
-        stats.reportLoad();
-        stats.report();
+        stats.reportStep();
         planSoon();
         if (isLeaving) {
             self.tell(Leave.NOW);
