@@ -23,6 +23,11 @@ record CallInfo(String id, long created, String model, GenerationParams params, 
         return params.numLogprobs() >= 0;
     }
 
+    /** Returns whether a chunk holds nothing of its piece but the text. */
+    boolean isPlain(Delta delta) {
+        return delta.ending() == null && !hasLogprobs() && !params.returnsTokenIds() && !params.continuousUsage();
+    }
+
     Logprobs logprobs() {
         return new Logprobs(tokenizer, Math.max(0, params.numLogprobs()));
     }

@@ -14,18 +14,13 @@ import org.apache.pekko.http.javadsl.model.HttpRequest;
 import org.apache.pekko.http.javadsl.model.HttpResponse;
 import org.apache.pekko.http.javadsl.model.MediaTypes;
 import org.apache.pekko.http.javadsl.model.headers.RawHeader;
-import org.apache.pekko.stream.BoundedSourceQueue;
-import org.apache.pekko.stream.QueueOfferResult;
 import org.apache.pekko.stream.javadsl.Source;
 import org.apache.pekko.util.ByteString;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import understudy.workload.RequestFault;
 
 /** Runs calls: sends their requests to the cluster, and makes responses of what comes back, streamed or in one piece. */
 final class CallRunner {
-    private static final Logger LOG = LoggerFactory.getLogger(CallRunner.class);
     private static final ContentType EVENT_STREAM = ContentTypes.create(MediaTypes.TEXT_EVENT_STREAM);
 
     private final ApiContext api;
@@ -97,21 +92,11 @@ final class CallRunner {
                 .withEntity(HttpEntities.create(ContentTypes.APPLICATION_JSON, Json.bytes(format.whole(choices)))));
     }
 
-    /** A stream begins when a replica has the request: until then an error is a status of its own. */
     private CompletionStage<HttpResponse> stream(
             HttpRequest request, List<Generation.Spec> specs, RequestFault fault, CallFormat format) {
-        int buffer = api.settings().requestLimits().streamBuffer();
-        var queue = Source.<Piece>queue(buffer).preMaterialize(api.system());
-        var call = new StreamedCall(queue.first(), specs.size());
-        Source<ByteString, NotUsed> events = queue.second()
-                .map(piece -> ByteString.fromString(piece.text(format)))
-                .recover(SlowReaderException.class, () -> ByteString.fromString(format.failure(tooSlow())))
-                .watchTermination((before, done) -> {
-                    done.whenComplete((ok, failure) -> call.call.close());
-                    return before;
-                });
-        call.begin(request, specs, fault);
-        return call.admitted.thenApply(ok -> responseOf(events));
+        var call = new StreamedCall(api, specs.size(), format);
+        register(request, call.call());
+        return call.begin(specs, fault).thenApply(CallRunner::responseOf);
     }
 
     private static HttpResponse responseOf(Source<ByteString, NotUsed> events) {
@@ -119,107 +104,6 @@ final class CallRunner {
                 .withEntity(HttpEntities.createChunked(EVENT_STREAM, events))
                 .addHeader(RawHeader.create("Cache-Control", "no-cache"))
                 .addHeader(RawHeader.create("X-Accel-Buffering", "no"));
-    }
-
-    private static ApiException tooSlow() {
-        return new ApiException(500, "InternalServerError", "The stream was cut: its reader was too slow.", null);
-    }
-
-    /** What waits for a reader: a piece of an answer, or the failure that ends the stream. */
-    private record Piece(
-            @Nullable Generation generation,
-            @Nullable Delta delta,
-            boolean isLast,
-            @Nullable ApiException failure) {
-
-        String text(CallFormat format) {
-            if (failure != null) {
-                return format.failure(failure);
-            }
-            if (generation == null || delta == null) {
-                return "";
-            }
-            String events = format.events(generation, delta);
-            return isLast ? events + format.end() : events;
-        }
-    }
-
-    /** Passes pieces on to a reader, who may be slow: the emulation never waits. */
-    private final class StreamedCall implements Call.Listener {
-        private final BoundedSourceQueue<Piece> queue;
-        private final Call call = new Call(api.cluster(), this);
-        private final CompletableFuture<Void> admitted = new CompletableFuture<>();
-        private int numOpen;
-
-        StreamedCall(BoundedSourceQueue<Piece> queue, int numChoices) {
-            this.queue = queue;
-            numOpen = numChoices;
-        }
-
-        void begin(HttpRequest request, List<Generation.Spec> specs, RequestFault fault) {
-            // A call that was given up ends its stream, or the library would wait for more.
-            call.done().whenComplete((done, failure) -> {
-                end();
-                refuse(ApiException.badRequest("The client has gone away.", null));
-            });
-            register(request, call);
-            call.start(specs, fault);
-        }
-
-        @Override
-        public void onAdmitted() {
-            admitted.complete(null);
-        }
-
-        /** Answers with an error in place of a stream, if there is none yet. */
-        private void refuse(ApiException failure) {
-            if (admitted.completeExceptionally(failure)) {
-                call.close();
-            }
-        }
-
-        @Override
-        public void onDelta(Generation generation, Delta delta) {
-            numOpen -= delta.ending() == null ? 0 : 1;
-            boolean isLast = numOpen == 0;
-            var offered = queue.offer(new Piece(generation, delta, isLast, null));
-            if (offered == QueueOfferResult.dropped()) {
-                api.metrics().onStreamCut();
-                breakOff(new SlowReaderException());
-                call.cancel();
-            } else if (isLast) {
-                end();
-            }
-        }
-
-        @Override
-        public void onCut(ApiException failure) {
-            refuse(failure);
-            breakOff(new CutException());
-        }
-
-        @Override
-        public void onFailed(ApiException failure) {
-            refuse(failure);
-            queue.offer(new Piece(null, null, true, failure));
-            end();
-        }
-
-        private void end() {
-            try {
-                queue.complete();
-            } catch (IllegalStateException e) {
-                LOG.debug("a stream has ended already, because its reader has gone away", e);
-            }
-        }
-
-        private void breakOff(Exception why) {
-            try {
-                queue.fail(why);
-            } catch (IllegalStateException e) {
-                LOG.debug("a stream has ended already, because its reader has gone away", e);
-            }
-        }
     }
 
     /** Collects answers until all are complete. */
@@ -266,20 +150,6 @@ final class CallRunner {
         @Override
         public void onFailed(ApiException failure) {
             all.completeExceptionally(failure);
-        }
-    }
-
-    /** A stream ends without its last chunk, as if the server had died. */
-    private static final class CutException extends Exception {
-        CutException() {
-            super("the answer was cut", null, false, false);
-        }
-    }
-
-    /** A stream was cut because its buffer was full. */
-    private static final class SlowReaderException extends RuntimeException {
-        SlowReaderException() {
-            super("the reader of a stream was too slow", null, false, false);
         }
     }
 }

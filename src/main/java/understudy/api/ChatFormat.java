@@ -3,6 +3,7 @@ package understudy.api;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import it.unimi.dsi.fastutil.ints.Int2ObjectOpenHashMap;
 import java.util.List;
 import understudy.kvcache.TokenSequence;
 
@@ -13,6 +14,7 @@ final class ChatFormat implements CallFormat {
     private final CallInfo call;
     private final StreamUsage usage;
     private final ToolCallStream toolCalls;
+    private final Int2ObjectOpenHashMap<ChunkTemplate> templates = new Int2ObjectOpenHashMap<>();
 
     ChatFormat(CallInfo call) {
         this.call = call;
@@ -75,6 +77,10 @@ final class ChatFormat implements CallFormat {
     @Override
     public String events(Generation generation, Delta delta) {
         boolean isFirst = usage.add(generation, delta);
+        boolean isCalling = !generation.spec().answer().toolCalls().isEmpty();
+        if (!isFirst && !isCalling && call.isPlain(delta)) {
+            return template(generation, delta.choice()).with(delta.text());
+        }
         var events = new StringBuilder();
         if (isFirst) {
             var chunk = call.open(CHUNK);
@@ -87,7 +93,6 @@ final class ChatFormat implements CallFormat {
             usage.addTo(chunk, generation, new Delta(delta.choice(), 0, 0, "", null));
             events.append(CallFormat.event(chunk));
         }
-        boolean isCalling = !generation.spec().answer().toolCalls().isEmpty();
         if (isCalling) {
             for (var content : toolCalls.next(generation.spec().answer(), delta)) {
                 events.append(CallFormat.event(chunk(generation, delta, content, true)));
@@ -97,6 +102,17 @@ final class ChatFormat implements CallFormat {
             events.append(CallFormat.event(chunk(generation, delta, content, false)));
         }
         return events.toString();
+    }
+
+    private ChunkTemplate template(Generation generation, int choice) {
+        var known = templates.get(choice);
+        if (known != null) {
+            return known;
+        }
+        var content = Json.object().put("content", ChunkTemplate.TEXT);
+        var template = new ChunkTemplate(chunk(generation, new Delta(choice, 0, 0, "", null), content, false));
+        templates.put(choice, template);
+        return template;
     }
 
     private ObjectNode chunk(Generation generation, Delta delta, ObjectNode content, boolean isCalling) {

@@ -2,6 +2,7 @@ package understudy.api;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import it.unimi.dsi.fastutil.ints.Int2IntOpenHashMap;
+import it.unimi.dsi.fastutil.ints.Int2ObjectOpenHashMap;
 import java.util.List;
 
 /** Completions, of prompts that are texts or tokens. */
@@ -12,6 +13,7 @@ final class CompletionFormat implements CallFormat {
     private final boolean echoes;
     private final StreamUsage usage;
     private final Int2IntOpenHashMap numChars = new Int2IntOpenHashMap();
+    private final Int2ObjectOpenHashMap<ChunkTemplate> templates = new Int2ObjectOpenHashMap<>();
 
     /** Creates the format of a call, whose answers repeat their prompts if {@code echoes} is set. */
     CompletionFormat(CallInfo call, boolean echoes) {
@@ -46,6 +48,9 @@ final class CompletionFormat implements CallFormat {
     @Override
     public String events(Generation generation, Delta delta) {
         boolean isFirst = usage.add(generation, delta);
+        if (!isFirst && call.isPlain(delta)) {
+            return template(generation, delta.choice()).with(delta.text());
+        }
         var chunk = call.open(OBJECT);
         var choice = open(generation, delta, isFirst);
         if (call.params().returnsTokenIds()) {
@@ -54,6 +59,19 @@ final class CompletionFormat implements CallFormat {
         chunk.putArray("choices").add(choice);
         usage.addTo(chunk, generation, delta);
         return CallFormat.event(chunk);
+    }
+
+    private ChunkTemplate template(Generation generation, int index) {
+        var known = templates.get(index);
+        if (known != null) {
+            return known;
+        }
+        var chunk = call.open(OBJECT);
+        var choice = open(generation, new Delta(index, 0, 0, ChunkTemplate.TEXT, null), false);
+        chunk.putArray("choices").add(choice);
+        var template = new ChunkTemplate(chunk);
+        templates.put(index, template);
+        return template;
     }
 
     private ObjectNode open(Generation generation, Delta delta, boolean isFirst) {

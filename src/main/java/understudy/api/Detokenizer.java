@@ -16,12 +16,24 @@ final class Detokenizer {
 
     /** Returns the text that is complete with these bytes; it may be empty. */
     String append(byte[] bytes) {
+        if (pending.position() == 0 && isAscii(bytes)) {
+            return new String(bytes, StandardCharsets.ISO_8859_1);
+        }
         if (pending.remaining() < bytes.length) {
             var larger = ByteBuffer.allocate(pending.position() + bytes.length);
             pending = larger.put(pending.flip());
         }
         pending.put(bytes);
         return decode(false);
+    }
+
+    private static boolean isAscii(byte[] bytes) {
+        for (byte one : bytes) {
+            if (one < 0) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** Returns what is left at the end of the text, an incomplete character as U+FFFD. */

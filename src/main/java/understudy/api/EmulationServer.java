@@ -228,9 +228,13 @@ public final class EmulationServer implements AutoCloseable {
                   log-dead-letters = off
                   jvm-shutdown-hooks = off
                   coordinated-shutdown.run-by-jvm-shutdown-hook = off
-                  # As many threads as cores, not eight: more only get in the way of the emulation's.
+                  # As many threads as cores, not eight: more only get in the way of the emulation's. Connections are
+                  # served by the same threads as streams: another pool would have to be woken for every token.
                   actor.default-dispatcher.fork-join-executor { parallelism-min = 2, parallelism-factor = 1.0 }
                   actor.internal-dispatcher.fork-join-executor { parallelism-min = 2, parallelism-factor = 1.0 }
+                  io.tcp.worker-dispatcher = "pekko.actor.default-dispatcher"
+                  # Streams gather what has piled up themselves; looking out for more costs ten messages for each token.
+                  stream.materializer.io.tcp.coalesce-writes = 0
                   http.server {
                     server-header = "understudy"
                     idle-timeout = %d ms

@@ -2,16 +2,19 @@ package understudy.api;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BiFunction;
 import org.apache.pekko.http.javadsl.model.ContentTypes;
 import org.apache.pekko.http.javadsl.model.HttpEntities;
+import org.apache.pekko.http.javadsl.model.HttpEntity;
 import org.apache.pekko.http.javadsl.model.HttpRequest;
 import org.apache.pekko.http.javadsl.model.HttpResponse;
 import org.apache.pekko.http.javadsl.model.MediaTypes;
 import org.apache.pekko.http.javadsl.server.Directives;
 import org.apache.pekko.http.javadsl.server.Route;
 import org.apache.pekko.stream.Materializer;
+import org.apache.pekko.util.ByteString;
 
 /** Reads bodies that are JSON, and writes them. */
 final class HttpBodies {
@@ -32,10 +35,16 @@ final class HttpBodies {
 
     private CompletionStage<JsonBody> read(HttpRequest request, Materializer materializer) {
         requireJson(request);
-        return request.entity()
-                .withSizeLimit(maxBytes)
-                .toStrict(timeout.toMillis(), materializer)
-                .thenApply(body -> new JsonBody(Json.readBody(body.getData().toArrayUnsafe())));
+        return data(request.entity().withSizeLimit(maxBytes), materializer)
+                .thenApply(data -> new JsonBody(Json.readBody(data.toArrayUnsafe())));
+    }
+
+    /** Most bodies come with their headers, and are there already. */
+    private CompletionStage<ByteString> data(HttpEntity entity, Materializer materializer) {
+        return entity instanceof HttpEntity.Strict whole
+                ? CompletableFuture.completedFuture(whole.getData())
+                : SameThread.after(entity.toStrict(timeout.toMillis(), materializer))
+                        .thenApply(HttpEntity.Strict::getData);
     }
 
     private static void requireJson(HttpRequest request) {

@@ -56,7 +56,8 @@ final class HttpServer {
             var connection = new ClientConnection();
             return Flow.<HttpRequest>create()
                     .watchTermination((before, closed) -> {
-                        closed.whenComplete((done, failure) -> connection.onRequestsEnded(failure != null));
+                        SameThread.after(closed)
+                                .whenComplete((done, failure) -> connection.onRequestsEnded(failure != null));
                         return before;
                     })
                     .map(request -> arrived(request, connection))

@@ -78,7 +78,7 @@ final class LiveFeed {
                     return NotUsed.getInstance();
                 })
                 .watchTermination((value, done) -> {
-                    done.whenComplete((ok, failure) -> leave());
+                    SameThread.after(done).whenComplete((ok, failure) -> leave());
                     return value;
                 });
     }

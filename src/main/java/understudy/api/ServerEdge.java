@@ -78,7 +78,9 @@ final class ServerEdge {
         }
         var refusal = refusal(request, path);
         try {
-            return refusal.isPresent() ? CompletableFuture.completedFuture(refusal.get()) : routes.apply(request);
+            return refusal.isPresent()
+                    ? CompletableFuture.completedFuture(refusal.get())
+                    : SameThread.after(routes.apply(request));
         } catch (Exception e) {
             return CompletableFuture.failedFuture(e);
         }

@@ -39,6 +39,9 @@ final class StopStrings {
      * @param mayStop whether a stop string counts in this part
      */
     String append(String added, boolean mayStop) {
+        if (stops.isEmpty()) {
+            return added;
+        }
         text.append(added);
         if (mayStop && !added.isEmpty()) {
             search(added.length());

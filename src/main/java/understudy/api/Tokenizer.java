@@ -6,6 +6,7 @@ import com.knuddels.jtokkit.api.EncodingType;
 import com.knuddels.jtokkit.api.IntArrayList;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import understudy.kvcache.TokenIds;
 import understudy.kvcache.TokenSequence;
 
@@ -18,6 +19,8 @@ public final class Tokenizer {
     private final int numOrdinary;
     private final int imStart;
     private final Map<Integer, String> specialTokens;
+    /** Bytes of tokens that were asked for; a race at most finds the same bytes twice. */
+    private final AtomicReferenceArray<byte[]> known;
 
     /** The vocabularies that come with the program. */
     public enum Vocabulary {
@@ -42,6 +45,7 @@ public final class Tokenizer {
         imStart = vocabulary.imStart;
         numOrdinary = vocabulary.numOrdinary;
         vocabularySize = vocabulary.imStart + 2;
+        known = new AtomicReferenceArray<>(numOrdinary);
         specialTokens = Map.of(imStart(), "<|im_start|>", imEnd(), "<|im_end|>");
         // Loads the vocabulary, so that the first request need not.
         encode("a");
@@ -77,7 +81,7 @@ public final class Tokenizer {
     }
 
     boolean isSpecial(int token) {
-        return specialTokens.containsKey(token);
+        return token >= imStart && specialTokens.containsKey(token);
     }
 
     /** Returns the tokens of a text; the names of special tokens are text like any other. */
@@ -88,18 +92,23 @@ public final class Tokenizer {
         return encoding.encodeOrdinary(whole).toArray();
     }
 
-    /** Returns the bytes of a token, which need not be whole characters. */
+    /** Returns the bytes of a token, which need not be whole characters; not to be written to. */
     byte[] bytes(int token) {
-        var special = specialTokens.get(token);
+        var special = token >= imStart ? specialTokens.get(token) : null;
         if (special != null) {
             return special.getBytes(StandardCharsets.UTF_8);
         }
         if (token < 0 || token >= numOrdinary) {
-            return UNKNOWN.clone();
+            return UNKNOWN;
         }
-        var one = new IntArrayList(1);
-        one.add(token);
-        return encoding.decodeBytes(one);
+        byte[] bytes = known.getAcquire(token);
+        if (bytes == null) {
+            var one = new IntArrayList(1);
+            one.add(token);
+            bytes = encoding.decodeBytes(one);
+            known.setRelease(token, bytes);
+        }
+        return bytes;
     }
 
     /** Returns the text of a token by itself. */

@@ -15,6 +15,7 @@ import understudy.latency.LinearLatency;
 public final class StreamLoad {
     private static final double STEP_NANOS = 20e6;
     private static final long RAMP_NANOS = 2_000_000_000;
+    private static final int WARM_UP_TOKENS = 300;
 
     private StreamLoad() {}
 
@@ -28,7 +29,8 @@ public final class StreamLoad {
             server.latency = new LinearLatency(STEP_NANOS, 0, 0, 0);
             server.start();
             var client = new StreamClient(server.server().address());
-            client.run(streams(200, 50, RAMP_NANOS / 2), 60_000_000_000L); // warms up
+            // Until compiled, the code takes several times as long, and the compiler takes what is left.
+            client.run(streams(numStreams, WARM_UP_TOKENS, RAMP_NANOS), 60_000_000_000L);
             var streams = streams(numStreams, numTokens, RAMP_NANOS);
             double cpuBefore = cpuSeconds();
             double ttftBefore = server.metric("vllm:time_to_first_token_seconds_sum", "");
