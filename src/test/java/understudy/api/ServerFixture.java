@@ -100,7 +100,7 @@ final class ServerFixture implements AutoCloseable {
                 List.of("m"),
                 apiKey,
                 "",
-                new ApiSettings.RequestLimits(maxBodyBytes, maxInFlight, 1000, streamBuffer),
+                new ApiSettings.RequestLimits(maxBodyBytes, maxInFlight, 20_000, streamBuffer),
                 new ApiSettings.Timeouts(
                         requestTimeout,
                         Duration.ofSeconds(5),
