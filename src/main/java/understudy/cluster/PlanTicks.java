@@ -1,37 +1,56 @@
 package understudy.cluster;
 
 import java.time.Duration;
-import java.util.Optional;
+import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
 
-/** When a replica that plans at fixed intervals makes its next plan; one without ticks may plan at any time. */
+/** When a replica makes its next plan: as soon as there is a reason, or, if it plans at fixed intervals, at the next tick. */
 final class PlanTicks {
+    private final TimerScheduler<Replica.Command> timers;
+    private final Replica.Command planStep;
     private final Duration interval;
     private final boolean hasTicks;
     private boolean isTicking;
 
-    PlanTicks(ReplicaSpec spec) {
+    /**
+     * Creates ticks that have not begun.
+     *
+     * @param planStep what the replica is told when it is time, after all messages of the instant
+     */
+    PlanTicks(ReplicaSpec spec, TimerScheduler<Replica.Command> timers, Replica.Command planStep) {
+        this.timers = timers;
+        this.planStep = planStep;
         interval = Duration.ofNanos(spec.planIntervalNanos());
         hasTicks = !interval.isZero() && spec.scheduler().maxStepsInFlight() > 1;
     }
 
-    /** Returns how long an empty plan takes. */
-    Duration interval() {
-        return interval;
+    /** Something has happened that a plan could take account of. */
+    void planSoon() {
+        planAfter(Duration.ZERO);
     }
 
-    /** Returns whether a plan may be made right now because something has happened; the first one starts the ticks. */
-    boolean mayStart() {
-        if (!hasTicks) {
-            return true;
+    /** Nothing could be scheduled; an empty plan takes as long as a tick. */
+    void planAfterEmptyPlan() {
+        planAfter(interval);
+    }
+
+    /** Goes on ticking as long as there is work. */
+    void onTick(boolean hasWork) {
+        isTicking = hasWork && hasTicks;
+        if (isTicking) {
+            startTimer(interval);
         }
-        boolean wasTicking = isTicking;
-        isTicking = true;
-        return !wasTicking;
     }
 
-    /** Returns how long after this tick the next one comes, if there is one. */
-    Optional<Duration> onTick(boolean hasWork) {
-        isTicking = hasWork;
-        return hasWork && hasTicks ? Optional.of(interval) : Optional.empty();
+    /** While there are ticks, none but the first one comes at once. */
+    private void planAfter(Duration delay) {
+        if (isTicking) {
+            return;
+        }
+        isTicking = hasTicks;
+        startTimer(delay);
+    }
+
+    private void startTimer(Duration delay) {
+        timers.startSingleTimer(planStep, planStep, delay);
     }
 }

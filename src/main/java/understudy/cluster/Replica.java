@@ -9,6 +9,7 @@ import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.actor.typed.javadsl.Receive;
+import org.apache.pekko.actor.typed.javadsl.StashBuffer;
 import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.EngineCore;
@@ -126,12 +127,15 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
     private final BrokenAnswers brokenAnswers;
     private final ReplicaCounters counters;
     private final EngineStatsReporter stats;
+    private final StepOutcome outcome;
+    private final DeferredCommands deferred;
     private @Nullable ActorRef<? super ReplicaRecord> recordReceiver;
     private boolean isLeaving;
 
     private Replica(
             ActorContext<Command> context,
             TimerScheduler<Command> timers,
+            StashBuffer<Command> stash,
             Clock clock,
             ReplicaCounters counters,
             ReplicaSpec spec,
@@ -142,7 +146,8 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
         this.spec = spec;
         this.clock = clock;
         this.timers = timers;
-        planTicks = new PlanTicks(spec);
+        deferred = new DeferredCommands(stash);
+        planTicks = new PlanTicks(spec, timers, PlanStep.NOW);
         self = context.getSelf();
         kvCache = context.spawn(KvBlockManager.create(spec.kvCache()), "kv-block-manager");
         gpu = context.spawn(VirtualGpu.create(clock, spec.latency()), "gpu");
@@ -154,6 +159,7 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
         conversation = new PlanConversation(replicaIndex, engine.planner(), kvCache, self, peers);
         brokenAnswers = new BrokenAnswers(engine, clients, kvCache, timers);
         stats = new EngineStatsReporter(counters, engine.planner(), kvCache, peers);
+        outcome = new StepOutcome(replicaIndex, clock, peers, clients, conversation, brokenAnswers, stats);
     }
 
     /** Creates an idle replica with its memory and its device; if one of them fails, so does the replica. */
@@ -163,8 +169,9 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
 
     /** Creates the successor of a replica that is gone, which goes on with its counters. */
     static Behavior<Command> create(Clock clock, ReplicaCounters counters, ReplicaSpec spec, ReplicaPeers peers) {
-        return Behaviors.setup(
-                context -> Behaviors.withTimers(timers -> new Replica(context, timers, clock, counters, spec, peers)));
+        return Behaviors.setup(context -> Behaviors.withTimers(timers -> Behaviors.withStash(
+                DeferredCommands.CAPACITY,
+                stash -> new Replica(context, timers, stash, clock, counters, spec, peers))));
     }
 
     @Override
@@ -215,31 +222,25 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
     }
 
     private Behavior<Command> onPlanStep(PlanStep now) {
-        planTicks.onTick(engine.planner().numUnfinished() > 0).ifPresent(this::planAfter);
-        if (engine.beginPlan(clock.nowNanos())) {
-            goOnPlanning();
-        }
-        return this;
+        planTicks.onTick(engine.planner().numUnfinished() > 0);
+        return engine.beginPlan(clock.nowNanos()) ? goOnPlanning() : this;
     }
 
     private Behavior<Command> onReserved(KvBlockManager.Reserved reserved) {
         counters.onKvUsage(reserved.kvUsage());
         engine.planner().onReserved(reserved.numGranted());
-        goOnPlanning();
-        return this;
+        return goOnPlanning();
     }
 
     private Behavior<Command> onAdmitted(KvBlockManager.Admitted admitted) {
         counters.onKvUsage(admitted.kvUsage());
         engine.planner().onAdmission(admitted.admission());
-        goOnPlanning();
-        return this;
+        return goOnPlanning();
     }
 
     private Behavior<Command> onMatched(KvBlockManager.Matched matched) {
         engine.planner().onMatched(matched.numCachedTokens().toIntArray());
-        goOnPlanning();
-        return this;
+        return goOnPlanning();
     }
 
     private Behavior<Command> onStepDone(VirtualGpu.StepDone done) {
@@ -285,10 +286,9 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
         return onRequestsGone();
     }
 
-    /** What must not happen while a step is being planned happens after it: the answers of the memory come first. */
     private boolean isDeferred(Command command) {
         if (engine.isPlanning()) {
-            self.tell(command);
+            deferred.add(command);
         }
         return engine.isPlanning();
     }
@@ -303,7 +303,8 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
 
     private Behavior<Command> onCrash(Crash crash) {
         brokenAnswers.failAll(crash.reroutes, peers.router(), clock.nowNanos());
-        return leave();
+        deferred.passAbortsOn(peers.router());
+        return deferred.doneBy(leave());
     }
 
     private Behavior<Command> onLeave(Leave now) {
@@ -348,15 +349,7 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
     /** Applies the result of the oldest step in flight, and goes on to the next. */
     private void applyResult(long endNanos) {
         int numTokens = engine.oldestInFlight().totalScheduledTokens();
-        var result = engine.update(endNanos);
-        clients.onSampled(result.sampled(), endNanos);
-        stats.onSampled(result.sampled(), endNanos);
-        var ended = clients.finish(result.finished());
-        peers.metrics().tell(MetricsCollector.StepObserved.of(replicaIndex, endNanos, numTokens, result, ended));
-        conversation.settle(result, clock.nowNanos());
-        brokenAnswers.cut(result, endNanos);
-        stats.reportCache();
-        stats.reportStep();
+        outcome.tell(engine.update(endNanos), numTokens, endNanos);
         planSoon();
         if (isLeaving) {
             self.tell(Leave.NOW);
@@ -364,19 +357,17 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
     }
 
     private void planSoon() {
-        if (engine.canPlan() && planTicks.mayStart()) {
-            planAfter(Duration.ZERO);
+        if (engine.canPlan()) {
+            planTicks.planSoon();
         }
     }
 
-    private void planAfter(Duration delay) {
-        timers.startSingleTimer(PlanStep.NOW, PlanStep.NOW, delay);
-    }
-
-    private void goOnPlanning() {
-        if (conversation.goOn()) {
-            execute();
+    private Behavior<Command> goOnPlanning() {
+        if (!conversation.goOn()) {
+            return this;
         }
+        execute();
+        return deferred.doneBy(this);
     }
 
     private void execute() {
@@ -390,8 +381,8 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
             planSoon();
         } else if (!plan.isEmpty()) {
             applyResult(clock.nowNanos());
-        } else if (engine.isIdleWithWork() && planTicks.mayStart()) {
-            planAfter(planTicks.interval());
+        } else if (engine.isIdleWithWork()) {
+            planTicks.planAfterEmptyPlan();
         }
         stats.reportLoad();
     }

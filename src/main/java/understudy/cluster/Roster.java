@@ -114,6 +114,7 @@ final class Roster {
         entry.replica = null;
         entry.counters = gone.counters();
         entry.numRecordsAwaited = 0;
+        peers.router().tell(new Router.ReplicaGone(gone.replicaIndex()));
     }
 
     /** Asks everybody for their record as of now; answers to earlier questions do not count. */

@@ -35,6 +35,7 @@ public final class Router extends AbstractBehavior<Router.Command> {
                     ReplicaUp,
                     SetReady,
                     TakeDown,
+                    ReplicaGone,
                     SetFault,
                     Watch,
                     Close,
@@ -83,6 +84,9 @@ public final class Router extends AbstractBehavior<Router.Command> {
     /** A replica goes, and gets this as its last message. */
     public record TakeDown(int replicaIndex, Replica.Command lastMessage) implements Command {}
 
+    /** A replica that was taken down has ended, and sends no request back any more. */
+    public record ReplicaGone(int replicaIndex) implements Command {}
+
     /** Requests suffer from a fault from now on. */
     public record SetFault(Fault.OfRequests fault) implements Command {}
 
@@ -119,6 +123,7 @@ public final class Router extends AbstractBehavior<Router.Command> {
     private final List<ActorRef<Replica.Command>> replicas = new ArrayList<>();
     private final IntArrayList numDowns = new IntArrayList();
     private final BitSet up = new BitSet();
+    private final Handovers handovers = new Handovers();
     private long numSubmitted;
     private @Nullable ActorRef<? super RouterDecision> watcher;
 
@@ -150,6 +155,7 @@ public final class Router extends AbstractBehavior<Router.Command> {
                 .onMessage(ReplicaUp.class, this::onReplicaUp)
                 .onMessage(SetReady.class, this::onSetReady)
                 .onMessage(TakeDown.class, this::onTakeDown)
+                .onMessage(ReplicaGone.class, this::onReplicaGone)
                 .onMessage(SetFault.class, this::onSetFault)
                 .onMessage(Watch.class, this::onWatch)
                 .onMessage(Close.class, this::onClose)
@@ -175,7 +181,8 @@ public final class Router extends AbstractBehavior<Router.Command> {
         if (hasReplica(submit.request(), submit.replyTo(), ANY_REPLICA)) {
             dispatch(submit, choose(submit.request()));
         }
-        return this;
+        long requestId = submit.request().id();
+        return handovers.isAborted(requestId) ? onAbort(new Abort(requestId)) : this;
     }
 
     private boolean hasReplica(Request request, ActorRef<? super RequestEvent> replyTo, int asked) {
@@ -189,6 +196,7 @@ public final class Router extends AbstractBehavior<Router.Command> {
 
     /** Told to all, because nobody keeps who has what: aborts are rare, and requests are not. */
     private Behavior<Command> onAbort(Abort abort) {
+        handovers.onAbort(abort.requestId);
         replicas.forEach(replica -> replica.tell(new Replica.Abort(abort.requestId)));
         return this;
     }
@@ -257,7 +265,15 @@ public final class Router extends AbstractBehavior<Router.Command> {
         numDowns.set(index, numDowns.getInt(index) + 1);
         faults.clear(index);
         policy.onKvEvents(index, List.of(new KvEvent.Cleared()));
+        if (down.lastMessage instanceof Replica.Crash crash && crash.reroutes()) {
+            handovers.begin(index);
+        }
         replicas.get(index).tell(down.lastMessage);
+        return this;
+    }
+
+    private Behavior<Command> onReplicaGone(ReplicaGone gone) {
+        handovers.end(gone.replicaIndex);
         return this;
     }
 
