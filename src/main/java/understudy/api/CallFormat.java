@@ -31,6 +31,16 @@ interface CallFormat {
         return "data: " + Json.write(data) + "\n\n";
     }
 
+    /** Returns server-sent events, if there are any, of which the last has only the first half of its JSON. */
+    static String malformed(String events) {
+        if (events.isEmpty()) {
+            return events;
+        }
+        int data = events.lastIndexOf("data: ") + "data: ".length();
+        int end = events.length() - "\n\n".length();
+        return events.substring(0, data + (end - data) / 2) + "\n\n";
+    }
+
     /** Returns the usage of a call whose answers are complete. */
     static Usage usage(List<Whole> choices) {
         int numPrompt = 0;

@@ -7,7 +7,7 @@ import understudy.workload.RequestFault;
 
 /**
  * Faults of a single request, by its headers: {@code X-Understudy-Fail: true}, {@code X-Understudy-Cut-After-Tokens: 5},
- * {@code X-Understudy-Delay: 200ms}.
+ * {@code X-Understudy-Malformed-At-Token: 5}, {@code X-Understudy-Delay: 200ms}.
  */
 public final class FaultHeaders {
     /** The request is answered by an error. */
@@ -15,6 +15,9 @@ public final class FaultHeaders {
 
     /** The answer breaks off after so many tokens. */
     public static final String CUT_AFTER_TOKENS = "X-Understudy-Cut-After-Tokens";
+
+    /** The event of a stream with this output token, counted from 1, is broken JSON. */
+    public static final String MALFORMED_AT_TOKEN = "X-Understudy-Malformed-At-Token";
 
     /** The request reaches the waiting queue so much later, in virtual time. */
     public static final String DELAY = "X-Understudy-Delay";
@@ -29,13 +32,18 @@ public final class FaultHeaders {
      */
     public static RequestFault read(Function<String, Optional<String>> header) {
         boolean fails = header.apply(FAIL).map(FaultHeaders::truth).orElse(false);
-        int cut = header.apply(CUT_AFTER_TOKENS)
-                .map(text -> FaultParser.wholeNumber(CUT_AFTER_TOKENS, text, 1, Integer.MAX_VALUE))
-                .orElse(0);
+        int cut = token(CUT_AFTER_TOKENS, header);
+        int malformed = token(MALFORMED_AT_TOKEN, header);
         long delayNanos = header.apply(DELAY)
                 .map(text -> FaultParser.durationNanos(DELAY, text))
                 .orElse(0L);
-        return new RequestFault(fails, cut, delayNanos);
+        return new RequestFault(fails, cut, malformed, delayNanos);
+    }
+
+    private static int token(String name, Function<String, Optional<String>> header) {
+        return header.apply(name)
+                .map(text -> FaultParser.wholeNumber(name, text, 1, Integer.MAX_VALUE))
+                .orElse(0);
     }
 
     private static boolean truth(String text) {

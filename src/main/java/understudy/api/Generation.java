@@ -28,6 +28,7 @@ final class Generation {
     private @Nullable String reason;
     private volatile long arrivalNanos;
     private volatile @Nullable Integer replicaIndex;
+    private volatile int malformedAtToken;
     private volatile @Nullable Long firstTokenNanos;
 
     /**
@@ -97,6 +98,11 @@ final class Generation {
         return replicaIndex;
     }
 
+    /** Returns whether a piece of the answer is to reach the client as broken JSON. */
+    boolean isMalformed(Delta delta) {
+        return delta.fromToken() < malformedAtToken && malformedAtToken <= delta.toToken();
+    }
+
     /** Returns when the first token came, in virtual time, or null if none has, or if tokens are not followed. */
     @Nullable Long firstTokenNanos() {
         return firstTokenNanos;
@@ -144,6 +150,7 @@ final class Generation {
     void onEvent(RequestEvent event) {
         if (event instanceof RequestEvent.Admitted admitted) {
             replicaIndex = admitted.replicaIndex();
+            malformedAtToken = admitted.malformedAtToken();
             listener.onAdmitted();
         } else if (event instanceof RequestEvent.Token token) {
             if (firstTokenNanos == null) {

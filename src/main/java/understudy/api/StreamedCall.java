@@ -36,7 +36,8 @@ final class StreamedCall implements Call.Listener {
             if (generation == null || delta == null) {
                 return "";
             }
-            String events = format.events(generation, delta);
+            String whole = format.events(generation, delta);
+            String events = generation.isMalformed(delta) ? CallFormat.malformed(whole) : whole;
             return isLast ? events + format.end() : events;
         }
     }

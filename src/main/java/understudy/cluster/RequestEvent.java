@@ -7,8 +7,12 @@ public sealed interface RequestEvent {
 
     long requestId();
 
-    /** The router has chosen a replica; only for senders that stream. */
-    record Admitted(long requestId, int replicaIndex) implements RequestEvent {}
+    /**
+     * The router has chosen a replica; only for senders that stream.
+     *
+     * @param malformedAtToken the output token that is to reach the client as broken JSON, counted from 1; 0 is none
+     */
+    record Admitted(long requestId, int replicaIndex, int malformedAtToken) implements RequestEvent {}
 
     /** One more output token has been sampled; only for senders that stream. */
     record Token(long requestId, int numOutputTokens, long atNanos) implements RequestEvent {}

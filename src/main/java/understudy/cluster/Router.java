@@ -216,7 +216,8 @@ public final class Router extends AbstractBehavior<Router.Command> {
         }
         view.onDispatched(chosen);
         if (submit.isStreaming()) {
-            submit.replyTo().tell(new RequestEvent.Admitted(submit.request().id(), chosen));
+            int malformedAtToken = submit.fault().malformedAtToken();
+            submit.replyTo().tell(new RequestEvent.Admitted(submit.request().id(), chosen, malformedAtToken));
         }
         replicas.get(chosen).tell(submit);
     }

@@ -101,6 +101,17 @@ public sealed interface Fault {
         }
     }
 
+    /**
+     * Each streamed answer has, with this probability, 0 to 1, one event of broken JSON: the one with this output token, which
+     * counts from 1. Nothing else is wrong with the stream, which goes on behind it. Only a client over HTTP can tell.
+     */
+    record MalformStreams(int replica, double rate, int atToken) implements OfRequests {
+        @Override
+        public Optional<Fault> undo() {
+            return Optional.of(new MalformStreams(replica, 0, atToken));
+        }
+    }
+
     /** Each request reaches the waiting queue this much later. */
     record LatencySpike(int replica, long delayNanos) implements OfRequests {
         @Override

@@ -38,20 +38,24 @@ public final class FaultDice {
     }
 
     private Die newDie(int replica) {
-        return new Die(streams.stream("faults", replica));
+        return new Die(streams.stream("faults", replica), streams.stream("malformed-streams", replica));
     }
 
     /** The faults of one replica, or those of all. Every roll draws as often, so that one rate leaves the others alone. */
     private static final class Die {
         private final UniformRandomProvider random;
+        private final UniformRandomProvider malformedRandom;
         private double errorRate;
         private int numErrorsLeft;
         private double cutRate;
         private int cutAfterTokens;
+        private double malformedRate;
+        private int malformedAtToken;
         private long delayNanos;
 
-        Die(UniformRandomProvider random) {
+        Die(UniformRandomProvider random, UniformRandomProvider malformedRandom) {
             this.random = random;
+            this.malformedRandom = malformedRandom;
         }
 
         void set(Fault.OfRequests fault) {
@@ -62,6 +66,9 @@ public final class FaultDice {
             } else if (fault instanceof Fault.CutStreams cut) {
                 cutRate = cut.rate();
                 cutAfterTokens = cut.afterTokens();
+            } else if (fault instanceof Fault.MalformStreams malformed) {
+                malformedRate = malformed.rate();
+                malformedAtToken = malformed.atToken();
             } else if (fault instanceof Fault.LatencySpike spike) {
                 delayNanos = spike.delayNanos();
             }
@@ -70,11 +77,13 @@ public final class FaultDice {
         RequestFault roll() {
             boolean isError = random.nextDouble() < errorRate;
             boolean isCut = random.nextDouble() < cutRate;
+            boolean isMalformed = malformedRandom.nextDouble() < malformedRate;
             if (numErrorsLeft > 0) {
                 numErrorsLeft--;
                 isError = true;
             }
-            return new RequestFault(isError, isCut ? cutAfterTokens : 0, delayNanos);
+            return new RequestFault(
+                    isError, isCut ? cutAfterTokens : 0, isMalformed ? malformedAtToken : 0, delayNanos);
         }
     }
 }

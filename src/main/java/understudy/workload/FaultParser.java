@@ -67,13 +67,15 @@ public final class FaultParser {
             case "error-sequence" -> new Fault.ErrorSequence(replicaOrAll(), wholeNumber("count", 0, MAX_COUNT));
             case "cut-streams" ->
                 new Fault.CutStreams(replicaOrAll(), number("rate", 0, 1), wholeNumber("after-tokens", 1, MAX_COUNT));
+            case "malform-streams" ->
+                new Fault.MalformStreams(replicaOrAll(), number("rate", 0, 1), wholeNumber("at-token", 1, MAX_COUNT));
             case "latency-spike" -> new Fault.LatencySpike(replicaOrAll(), nanos("delay"));
             default ->
                 throw unusable(
                         "do",
                         text("do"),
                         "one of add, crash, restart, drain, resume, remove, slow-gpu, shrink-kv, error-rate, error-sequence,"
-                                + " cut-streams, latency-spike");
+                                + " cut-streams, malform-streams, latency-spike");
         };
     }
 

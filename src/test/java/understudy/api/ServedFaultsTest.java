@@ -3,6 +3,11 @@ package understudy.api;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -64,6 +69,60 @@ final class ServedFaultsTest {
         assertThat(server.post("/v1/completions", WHOLE, FaultHeaders.CUT_AFTER_TOKENS, "5")
                         .status())
                 .isEqualTo(500);
+    }
+
+    @Test
+    void malformedStream_hasOneBrokenEventAndGoesOn() {
+        for (String path : new String[] {"/v1/completions", "/v1/chat/completions"}) {
+            String chat = STREAM.replace(
+                    "\"prompt\": \"Hello\"", "\"messages\": [{\"role\": \"user\", \"content\": \"Hello\"}]");
+            String body = path.contains("chat") ? chat : STREAM;
+            var broken = events(server.post(path, body, FaultHeaders.MALFORMED_AT_TOKEN, "5"));
+
+            // 20 tokens, and the event that opens a chat.
+            assertThat(broken).hasSize(path.contains("chat") ? 22 : 21).last().isEqualTo("[DONE]");
+            int fifth = path.contains("chat") ? 5 : 4;
+            for (int i = 0; i < broken.size() - 1; i++) {
+                assertThat(isJson(broken.get(i)))
+                        .as("event %d: %s", i, broken.get(i))
+                        .isEqualTo(i != fifth);
+            }
+        }
+    }
+
+    @Test
+    void malformedStreams_hitTheSameRequestsAgain() {
+        var hits = new ArrayList<List<Boolean>>();
+        for (int run = 0; run < 2; run++) {
+            server.close();
+            server.start();
+            String fault = "{\"do\": \"malform-streams\", \"rate\": 0.5, \"at-token\": 1}";
+            assertThat(server.post("/admin/faults", fault).status()).isEqualTo(200);
+            hits.add(IntStream.range(0, 20)
+                    .mapToObj(i -> isJson(
+                            events(server.post("/v1/completions", STREAM)).get(0)))
+                    .toList());
+        }
+
+        assertThat(hits.get(0)).isEqualTo(hits.get(1)).contains(true).contains(false);
+    }
+
+    private static List<String> events(ServerFixture.Reply reply) {
+        assertThat(reply.status()).isEqualTo(200);
+        return reply.text()
+                .lines()
+                .filter(line -> line.startsWith("data: "))
+                .map(line -> line.substring("data: ".length()))
+                .toList();
+    }
+
+    private static boolean isJson(String text) {
+        try {
+            new ObjectMapper().readTree(text);
+            return true;
+        } catch (JsonProcessingException e) {
+            return false;
+        }
     }
 
     @Test

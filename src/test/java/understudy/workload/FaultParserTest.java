@@ -30,6 +30,8 @@ final class FaultParserTest {
                 Arguments.of("do=error-rate,rate=0.1", new Fault.ErrorRate(Fault.ALL_REPLICAS, 0.1)),
                 Arguments.of("do=error-sequence,count=3", new Fault.ErrorSequence(Fault.ALL_REPLICAS, 3)),
                 Arguments.of("do=cut-streams,replica=0,rate=1,after-tokens=5", new Fault.CutStreams(0, 1, 5)),
+                Arguments.of(
+                        "do=malform-streams,rate=0.5,at-token=3", new Fault.MalformStreams(Fault.ALL_REPLICAS, 0.5, 3)),
                 Arguments.of("do=latency-spike,delay=1.5ms", new Fault.LatencySpike(Fault.ALL_REPLICAS, 1_500_000)));
     }
 
@@ -57,6 +59,7 @@ final class FaultParserTest {
                 "do=crash,replica=x              | replica is \"x\", must be a whole number",
                 "do=error-rate,rate=1.5          | rate is \"1.5\", must be from 0.0 to 1.0",
                 "do=error-rate,rate=NaN          | rate is \"NaN\", must be from 0.0 to 1.0",
+                "do=malform-streams,rate=1      | at-token is missing",
                 "do=latency-spike,delay=5        | delay is \"5\", must be a duration with a unit",
                 "do=crash,replica=0,factor=2     | unknown key factor for crash; it takes do, replica",
                 "do=add,for=5s                   | add takes no duration",
