@@ -117,8 +117,8 @@ public final class ClusterLink {
             return;
         }
         generation.onEvent(event);
-        if (event instanceof RequestEvent.Finished finished) {
-            metrics.onFinished(finished, generation);
+        if (event instanceof RequestEvent.Ended ended) {
+            metrics.onEnded(ended, generation);
         }
     }
 }

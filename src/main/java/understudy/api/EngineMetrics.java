@@ -82,10 +82,17 @@ final class EngineMetrics {
         });
     }
 
-    /** Takes note of a request that has ended. */
-    void onFinished(RequestEvent.Finished finished, Generation generation) {
-        String reason = String.valueOf(generation.reason());
-        replica(finished.timing().replicaIndex()).onFinished(finished, generation, reason);
+    /**
+     * Takes note of a request that has ended. As with vLLM, a failure that the engine survives counts as its {@code error}; one
+     * that no engine has seen does not, nor does one with which the engine's process, and with it its counters, has died.
+     */
+    void onEnded(RequestEvent.Ended ended, Generation generation) {
+        boolean isLost = ended instanceof RequestEvent.Failed failed
+                && (failed.cause() == RequestEvent.FailureCause.CRASH
+                        || failed.cause() == RequestEvent.FailureCause.NO_REPLICA);
+        if (!isLost) {
+            replica(ended.timing().replicaIndex()).onEnded(ended, generation, String.valueOf(generation.reason()));
+        }
     }
 
     /** The families, whose series the replicas have. */

@@ -43,7 +43,7 @@ final class HttpServer {
     }
 
     CompletionStage<ServerBinding> bind(String host, int port, ApiSettings.@Nullable Tls tls) {
-        var builder = Http.get(system).newServerAt(host, port);
+        var builder = Http.get(system).newServerAt(host, port).logTo(new ServerLog(system));
         if (tls != null) {
             builder = builder.enableHttps(ConnectionContext.httpsServer(sslContext(tls)));
         }

@@ -93,32 +93,34 @@ final class ReplicaMetrics {
     }
 
     /** A request has ended, by {@code reason} as its sender was told. */
-    void onFinished(RequestEvent.Finished finished, Generation generation, String reason) {
+    void onEnded(RequestEvent.Ended ended, Generation generation, String reason) {
         var success = successByReason.get(reason);
         if (success != null) {
             success.inc();
         }
+        // An answer may end at a stop string before the engine knows; one that broke off is not read to its end.
+        int numTokens = ended instanceof RequestEvent.Finished ? generation.numTokens() : ended.numOutputTokens();
         var spec = generation.spec();
         observe("request_prompt_tokens", spec.prompt().length());
-        observe("request_generation_tokens", generation.numTokens());
+        observe("request_generation_tokens", numTokens);
         observe("request_params_max_tokens", spec.maxTokens());
         if (spec.choice() % spec.params().n() == 0) {
             observe("request_params_n", spec.params().n());
-            observe("request_max_num_generation_tokens", generation.numTokens());
+            observe("request_max_num_generation_tokens", numTokens);
         }
-        var timing = finished.timing();
+        var timing = ended.timing();
         if (timing.firstTokenNanos() == 0) {
             return;
         }
-        observe("request_prefill_kv_computed_tokens", spec.prompt().length() - (double) finished.numCachedTokens());
-        observe("e2e_request_latency_seconds", (finished.atNanos() - generation.arrivalNanos()) / 1e9);
+        observe("request_prefill_kv_computed_tokens", spec.prompt().length() - (double) ended.numCachedTokens());
+        observe("e2e_request_latency_seconds", (ended.atNanos() - generation.arrivalNanos()) / 1e9);
         observe("request_queue_time_seconds", (timing.scheduledNanos() - timing.queuedNanos()) / 1e9);
-        observe("request_inference_time_seconds", (finished.atNanos() - timing.scheduledNanos()) / 1e9);
+        observe("request_inference_time_seconds", (ended.atNanos() - timing.scheduledNanos()) / 1e9);
         observe("request_prefill_time_seconds", (timing.firstTokenNanos() - timing.scheduledNanos()) / 1e9);
-        double decodeSeconds = (finished.atNanos() - timing.firstTokenNanos()) / 1e9;
+        double decodeSeconds = (ended.atNanos() - timing.firstTokenNanos()) / 1e9;
         observe("request_decode_time_seconds", decodeSeconds);
-        if (finished.numOutputTokens() > 1) {
-            observe("request_time_per_output_token_seconds", decodeSeconds / (finished.numOutputTokens() - 1));
+        if (ended.numOutputTokens() > 1) {
+            observe("request_time_per_output_token_seconds", decodeSeconds / (ended.numOutputTokens() - 1));
         }
     }
 

@@ -111,7 +111,7 @@ final class StreamedCall implements Call.Listener {
     }
 
     /** A stream ends without its last chunk, as if the server had died. */
-    private static final class CutException extends Exception {
+    static final class CutException extends Exception {
         CutException() {
             super("the answer was cut", null, false, false);
         }

@@ -130,15 +130,19 @@ final class ClientTable {
                 request.numCachedTokens(),
                 request.numOutputTokens(),
                 atNanos,
-                new RequestEvent.Timing(
-                        replicaIndex, request.queuedNanos(), request.scheduledNanos(), request.firstTokenNanos()));
+                timing(request));
+    }
+
+    private RequestEvent.Timing timing(EngineRequest request) {
+        return new RequestEvent.Timing(
+                replicaIndex, request.queuedNanos(), request.scheduledNanos(), request.firstTokenNanos());
     }
 
     /** Tells the sender of a request that it is given up, and writes that down; {@code progress} is null before the queue. */
     void abort(Request request, @Nullable EngineRequest progress, long atNanos) {
         var client = remove(request);
         if (progress == null) {
-            var timing = new RequestEvent.Timing(replicaIndex, 0, 0, 0);
+            var timing = RequestEvent.Timing.notQueued(replicaIndex);
             client.replyTo().tell(new RequestEvent.Finished(request.id(), FinishReason.ABORT, 0, 0, atNanos, timing));
             metrics.tell(new MetricsCollector.RequestEnded(RequestRecord.aborted(request, replicaIndex, atNanos)));
         } else {
@@ -156,7 +160,11 @@ final class ClientTable {
             String reason,
             long atNanos) {
         var client = remove(request);
-        client.replyTo().tell(new RequestEvent.Failed(request.id(), cause, reason, atNanos));
+        int numCached = progress == null ? 0 : progress.numCachedTokens();
+        int numOutput = progress == null ? 0 : progress.numOutputTokens();
+        var timing = progress == null ? RequestEvent.Timing.notQueued(replicaIndex) : timing(progress);
+        client.replyTo()
+                .tell(new RequestEvent.Failed(request.id(), cause, reason, numCached, numOutput, atNanos, timing));
         var ended = progress == null
                 ? RequestRecord.failed(request, replicaIndex, atNanos)
                 : RequestRecord.failed(progress, replicaIndex, atNanos, client.tokenNanos);

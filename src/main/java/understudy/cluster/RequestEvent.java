@@ -17,16 +17,25 @@ public sealed interface RequestEvent {
     /** One more output token has been sampled; only for senders that stream. */
     record Token(long requestId, int numOutputTokens, long atNanos) implements RequestEvent {}
 
-    /**
-     * The answer is complete.
-     *
-     * @param numCachedTokens prompt tokens found in the cache at the first admission
-     * @param numOutputTokens length of the answer
-     * @param timing where and when it was served
-     */
+    /** No more will be heard of a request that was accepted. */
+    sealed interface Ended extends RequestEvent {
+
+        /** Returns how many prompt tokens were found in the cache at the first admission. */
+        int numCachedTokens();
+
+        /** Returns how many output tokens were sampled. */
+        int numOutputTokens();
+
+        long atNanos();
+
+        /** Returns where and when it was served. */
+        Timing timing();
+    }
+
+    /** The answer is complete. */
     record Finished(
             long requestId, FinishReason reason, int numCachedTokens, int numOutputTokens, long atNanos, Timing timing)
-            implements RequestEvent {}
+            implements Ended {}
 
     /** Why an answer broke off, or never began. */
     enum FailureCause {
@@ -42,17 +51,32 @@ public sealed interface RequestEvent {
         NO_REPLICA
     }
 
-    /** The request was accepted, but no complete answer will come; {@code reason} says why, for people. */
-    record Failed(long requestId, FailureCause cause, String reason, long atNanos) implements RequestEvent {}
+    /** No complete answer will come; {@code reason} says why, for people. */
+    record Failed(
+            long requestId,
+            FailureCause cause,
+            String reason,
+            int numCachedTokens,
+            int numOutputTokens,
+            long atNanos,
+            Timing timing)
+            implements Ended {}
 
     /**
      * Where a request was served, and when it came how far; 0 stands for never.
      *
+     * @param replicaIndex the replica, or {@code RequestRecord.NO_REPLICA}
      * @param queuedNanos when it entered the waiting queue
      * @param scheduledNanos when it was first admitted
      * @param firstTokenNanos when its first token was sampled
      */
-    record Timing(int replicaIndex, long queuedNanos, long scheduledNanos, long firstTokenNanos) {}
+    record Timing(int replicaIndex, long queuedNanos, long scheduledNanos, long firstTokenNanos) {
+
+        /** Returns the times of a request that has not come to the waiting queue. */
+        static Timing notQueued(int replicaIndex) {
+            return new Timing(replicaIndex, 0, 0, 0);
+        }
+    }
 
     /** The request can never be served; {@code reason} says why, for people. */
     record Rejected(long requestId, String reason, long atNanos) implements RequestEvent {}

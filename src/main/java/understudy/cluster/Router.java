@@ -190,7 +190,7 @@ public final class Router extends AbstractBehavior<Router.Command> {
             return true;
         }
         String who = asked == ANY_REPLICA ? "no replica takes requests" : "replica " + asked + " takes no requests";
-        fail(request, replyTo, RequestEvent.FailureCause.NO_REPLICA, who);
+        fail(request, replyTo, RequestEvent.FailureCause.NO_REPLICA, who, RequestRecord.NO_REPLICA);
         return false;
     }
 
@@ -211,7 +211,7 @@ public final class Router extends AbstractBehavior<Router.Command> {
     private void dispatch(Replica.Submit submit, int chosen) {
         if (submit.fault().fails()) {
             var cause = RequestEvent.FailureCause.INJECTED_ERROR;
-            fail(submit.request(), submit.replyTo(), cause, "this error was asked for");
+            fail(submit.request(), submit.replyTo(), cause, "this error was asked for", chosen);
             return;
         }
         view.onDispatched(chosen);
@@ -235,9 +235,14 @@ public final class Router extends AbstractBehavior<Router.Command> {
     }
 
     private void fail(
-            Request request, ActorRef<? super RequestEvent> replyTo, RequestEvent.FailureCause cause, String reason) {
+            Request request,
+            ActorRef<? super RequestEvent> replyTo,
+            RequestEvent.FailureCause cause,
+            String reason,
+            int chosen) {
         long nowNanos = clock.nowNanos();
-        replyTo.tell(new RequestEvent.Failed(request.id(), cause, reason, nowNanos));
+        var timing = RequestEvent.Timing.notQueued(chosen);
+        replyTo.tell(new RequestEvent.Failed(request.id(), cause, reason, 0, 0, nowNanos, timing));
         var ended = RequestRecord.failed(request, RequestRecord.NO_REPLICA, nowNanos);
         metrics.tell(new MetricsCollector.RequestEnded(ended));
     }

@@ -3,20 +3,27 @@ package understudy.api;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
 
 /** What clients see when something goes wrong behind the server; a step takes 0.5 ms. */
 final class ServedFaultsTest {
     private static final String WHOLE = "{\"prompt\": \"Hello\", \"max_tokens\": 20, \"ignore_eos\": true}";
     private static final String STREAM =
             "{\"prompt\": \"Hello\", \"max_tokens\": 20, \"ignore_eos\": true, \"stream\": true}";
+
+    private static final String ERROR = "finished_reason=\"error\"";
 
     private final ServerFixture server = new ServerFixture();
 
@@ -69,6 +76,55 @@ final class ServedFaultsTest {
         assertThat(server.post("/v1/completions", WHOLE, FaultHeaders.CUT_AFTER_TOKENS, "5")
                         .status())
                 .isEqualTo(500);
+    }
+
+    @Test
+    void cuts_areNotLogged() {
+        var log = (Logger) LoggerFactory.getLogger(Logger.ROOT_LOGGER_NAME);
+        var logged = new ListAppender<ILoggingEvent>();
+        logged.start();
+        log.addAppender(logged);
+        try {
+            for (int i = 0; i < 5; i++) {
+                assertThatThrownBy(() -> server.post("/v1/completions", STREAM, FaultHeaders.CUT_AFTER_TOKENS, "5"))
+                        .isInstanceOf(AssertionError.class);
+            }
+            // Logs travel by way of the actor system, so that it must have ended for all of them to be here.
+            server.close();
+        } finally {
+            log.detachAppender(logged);
+        }
+
+        assertThat(logged.list).isEmpty();
+    }
+
+    @Test
+    void failures_areCountedAsTheEnginesErrors() {
+        server.post("/v1/completions", WHOLE, FaultHeaders.FAIL, "true");
+        server.awaitMetric("vllm:request_success_total", ERROR, count -> count == 1);
+        server.post("/v1/completions", WHOLE, FaultHeaders.CUT_AFTER_TOKENS, "5");
+        server.awaitMetric("vllm:request_success_total", ERROR, count -> count == 2);
+
+        // Round robin: one on each replica. The first one had no token, the second one five.
+        for (String engine : List.of("engine=\"0\"", "engine=\"1\"")) {
+            assertThat(server.metric("vllm:request_success_total", engine)).isEqualTo(1);
+            assertThat(server.metric("vllm:request_generation_tokens_count", engine))
+                    .isEqualTo(1);
+        }
+        assertThat(server.metric("vllm:request_generation_tokens_sum", "")).isEqualTo(5);
+    }
+
+    @Test
+    void failuresThatNoEngineSurvives_areNotCounted() {
+        String longest = WHOLE.replace("20", "2000");
+        var running = CompletableFuture.supplyAsync(() -> server.post("/v1/completions", longest));
+        server.awaitMetric("vllm:num_requests_running", "", count -> count == 1);
+        server.post("/admin/replicas/0/crash", "");
+        server.post("/admin/replicas/1/crash", "");
+        assertThat(running.join().status()).isEqualTo(500);
+        assertThat(server.post("/v1/completions", WHOLE).status()).isEqualTo(503);
+
+        assertThat(server.metric("vllm:request_success_total", "")).isZero();
     }
 
     @Test

@@ -1,0 +1,29 @@
+package understudy.api;
+
+import org.apache.pekko.actor.ExtendedActorSystem;
+import org.apache.pekko.actor.typed.ActorSystem;
+import org.apache.pekko.event.BusLogging;
+import org.apache.pekko.event.LoggingFilterWithMarker$;
+
+/** What the HTTP library logs, without the responses that were broken off because somebody asked for it. */
+final class ServerLog extends BusLogging {
+
+    ServerLog(ActorSystem<?> system) {
+        this((ExtendedActorSystem) system.classicSystem());
+    }
+
+    private ServerLog(ExtendedActorSystem system) {
+        super(
+                system.eventStream(),
+                ServerLog.class.getName(),
+                ServerLog.class,
+                LoggingFilterWithMarker$.MODULE$.wrap(system.logFilter()));
+    }
+
+    @Override
+    public void notifyError(Throwable cause, String message) {
+        if (!(cause instanceof StreamedCall.CutException)) {
+            super.notifyError(cause, message);
+        }
+    }
+}
