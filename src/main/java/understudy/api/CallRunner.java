@@ -96,7 +96,9 @@ final class CallRunner {
             HttpRequest request, List<Generation.Spec> specs, RequestFault fault, CallFormat format) {
         var call = new StreamedCall(api, specs.size(), format);
         register(request, call.call());
-        return call.begin(specs, fault).thenApply(CallRunner::responseOf);
+        return call.begin(specs, fault)
+                .thenApply(events -> responseOf(events)
+                        .addAttribute(ServerEdge.ENDING, new ServerEdge.Ending(call.call().closed())));
     }
 
     private static HttpResponse responseOf(Source<ByteString, NotUsed> events) {

@@ -107,6 +107,7 @@ final class EngineMetrics {
         final Counter promptTokens;
         final Counter promptTokensBySource;
         final Counter promptTokensCached;
+        final Counter promptTokensCachedBySource;
         final Counter generationTokens;
         final Counter routerDecisions;
         private final Counter success;
@@ -133,6 +134,10 @@ final class EngineMetrics {
                     make.counter("prompt_tokens_by_source", "Number of prompt tokens by source.", "source");
             promptTokensCached =
                     make.counter("prompt_tokens_cached", "Number of cached prompt tokens (local + external).");
+            promptTokensCachedBySource = make.counter(
+                    "prompt_tokens_cached_by_source",
+                    "Number of cached prompt tokens, by the tier of the cache.",
+                    "source");
             generationTokens = make.counter("generation_tokens", "Number of generation tokens processed.");
             success = make.counter("request_success", "Count of successfully processed requests.", "finished_reason");
             alwaysZero = alwaysZero(make);

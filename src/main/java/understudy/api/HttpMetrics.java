@@ -40,7 +40,7 @@ public final class HttpMetrics {
                 .register(registry);
         seconds = Histogram.builder()
                 .name("http_request_duration_seconds")
-                .help("Latency to the beginning of the response, by method and handler.")
+                .help("Time to the end of the response, by method and handler.")
                 .labelNames("handler", "method")
                 .classicOnly()
                 .classicUpperBounds(0.1, 0.5, 1)

@@ -3,6 +3,7 @@ package understudy.api;
 import io.prometheus.metrics.core.datapoints.CounterDataPoint;
 import io.prometheus.metrics.core.datapoints.DistributionDataPoint;
 import io.prometheus.metrics.core.datapoints.GaugeDataPoint;
+import java.util.List;
 import java.util.Map;
 import understudy.cluster.EngineStats;
 import understudy.cluster.RequestEvent;
@@ -10,6 +11,8 @@ import understudy.kvcache.PrefixCacheStats;
 
 /** The series of one replica. Told by several threads; the client library is thread-safe, and each count has one teller. */
 final class ReplicaMetrics {
+    private static final List<String> OTHER_CACHE_TIERS = List.of("host", "disk", "p2p", "external_unspecified");
+
     final GaugeDataPoint running;
     final GaugeDataPoint waiting;
     final GaugeDataPoint waitingForCapacity;
@@ -21,6 +24,7 @@ final class ReplicaMetrics {
     final CounterDataPoint computedTokens;
     final CounterDataPoint cacheHitTokens;
     final CounterDataPoint cachedTokens;
+    final CounterDataPoint cachedOnDevice;
     final CounterDataPoint generationTokens;
     final CounterDataPoint routerDecisions;
     final Map<String, CounterDataPoint> successByReason;
@@ -44,6 +48,8 @@ final class ReplicaMetrics {
         cacheHitTokens = families.promptTokensBySource.labelValues(engine, model, "local_cache_hit");
         families.promptTokensBySource.labelValues(engine, model, "external_kv_transfer");
         cachedTokens = families.promptTokensCached.labelValues(labels);
+        cachedOnDevice = families.promptTokensCachedBySource.labelValues(engine, model, "device");
+        OTHER_CACHE_TIERS.forEach(tier -> families.promptTokensCachedBySource.initLabelValues(engine, model, tier));
         generationTokens = families.generationTokens.labelValues(labels);
         routerDecisions = families.routerDecisions.labelValues(engine);
         successByReason = families.successByReason(engine, model);
@@ -72,6 +78,7 @@ final class ReplicaMetrics {
         computedTokens.inc(numComputed);
         cacheHitTokens.inc(step.numCachedTokens());
         cachedTokens.inc(step.numCachedTokens());
+        cachedOnDevice.inc(step.numCachedTokens());
         observe("iteration_tokens_total", (double) numComputed + step.numGenerationTokens());
         for (int i = 0; i < step.ttftNanos().size(); i++) {
             observe("time_to_first_token_seconds", step.ttftNanos().getLong(i) / 1e9);

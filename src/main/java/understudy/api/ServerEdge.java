@@ -10,6 +10,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.zip.ZipException;
+import org.apache.pekko.http.javadsl.model.AttributeKey;
 import org.apache.pekko.http.javadsl.model.HttpHeader;
 import org.apache.pekko.http.javadsl.model.HttpMethods;
 import org.apache.pekko.http.javadsl.model.HttpRequest;
@@ -41,6 +42,12 @@ final class ServerEdge {
             "/metrics",
             "/reset_prefix_cache");
 
+    /** Under which a streamed response carries its end. */
+    static final AttributeKey<Ending> ENDING = AttributeKey.create("understudy-ending", Ending.class);
+
+    /** Completes when a response has been written, or its client has gone away. */
+    record Ending(CompletionStage<Void> written) {}
+
     private static final Map<Integer, String> PHRASES = Map.of(
             404, "Not Found",
             405, "Method Not Allowed",
@@ -63,12 +70,20 @@ final class ServerEdge {
         var request = ids.name(unnamed);
         String path = request.getUri().path();
         return answer(request, path, routes).exceptionally(ServerEdge::failed).thenApply(response -> {
-            String handler = HANDLERS.contains(path) ? path : "none";
-            api.metrics()
-                    .onResponse(
-                            handler, request.method().value(), response.status().intValue(), took.seconds());
+            countWhenWritten(request, path, response, took);
             return decorate(request, inOurWords(response));
         });
+    }
+
+    /** As with FastAPI's instrumentation, a streamed response lasts until its end. */
+    private void countWhenWritten(HttpRequest request, String path, HttpResponse response, Stopwatch took) {
+        String handler = HANDLERS.contains(path) ? path : "none";
+        String method = request.method().value();
+        int status = response.status().intValue();
+        response.getAttribute(ENDING)
+                .map(Ending::written)
+                .orElse(CompletableFuture.completedStage(null))
+                .thenRun(() -> api.metrics().onResponse(handler, method, status, took.seconds()));
     }
 
     private CompletionStage<HttpResponse> answer(
