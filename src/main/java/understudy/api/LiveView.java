@@ -167,20 +167,18 @@ public final class LiveView {
 
     private static ObjectNode toJson(long number, RouterDecision decision) {
         var scores = decision.scores();
-        int numReplicas =
-                scores.parts().isEmpty() ? 0 : scores.parts().get(0).byReplica().size();
         var node = Json.object()
                 .put("number", number)
                 .put("virtualSeconds", decision.atNanos() / 1e9)
                 .put("request", decision.requestId())
                 .put("replica", decision.replicaIndex())
                 .put("rule", scores.rule())
-                .put("replicas", numReplicas);
+                .put("replicas", decision.ready().size());
         var candidates = node.putArray("candidates");
         IntStream.concat(
                         IntStream.of(decision.replicaIndex()),
-                        IntStream.range(0, numReplicas).filter(i -> i != decision.replicaIndex()))
-                .limit(Math.min(numReplicas, MAX_CANDIDATES))
+                        scores.ranked(decision.ready()).intStream().filter(i -> i != decision.replicaIndex()))
+                .limit(MAX_CANDIDATES)
                 .forEach(i -> {
                     var parts = candidates.addObject().put("replica", i).putObject("parts");
                     scores.parts()

@@ -229,7 +229,7 @@ public final class Router extends AbstractBehavior<Router.Command> {
         int replica = isUsable ? chosen : fallback.choose(request, view);
         if (watcher != null) {
             var scores = (isUsable ? policy : fallback).explain(view);
-            watcher.tell(new RouterDecision(request.id(), replica, clock.nowNanos(), scores));
+            watcher.tell(new RouterDecision(request.id(), replica, clock.nowNanos(), view.readyReplicas(), scores));
         }
         return replica;
     }

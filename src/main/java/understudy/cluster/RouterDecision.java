@@ -1,5 +1,6 @@
 package understudy.cluster;
 
+import it.unimi.dsi.fastutil.ints.IntList;
 import understudy.routing.RoutingScores;
 
 /**
@@ -7,6 +8,7 @@ import understudy.routing.RoutingScores;
  *
  * @param replicaIndex the chosen one
  * @param atNanos virtual time
+ * @param ready the replicas that could have been chosen, in ascending order
  * @param scores as they were when the choice was made, before the request counted
  */
-public record RouterDecision(long requestId, int replicaIndex, long atNanos, RoutingScores scores) {}
+public record RouterDecision(long requestId, int replicaIndex, long atNanos, IntList ready, RoutingScores scores) {}

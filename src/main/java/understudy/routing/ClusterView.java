@@ -1,5 +1,7 @@
 package understudy.routing;
 
+import it.unimi.dsi.fastutil.ints.IntImmutableList;
+import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import java.util.BitSet;
 
@@ -36,6 +38,11 @@ public final class ClusterView {
     /** Returns how many replicas take requests. */
     public int numReady() {
         return ready.cardinality();
+    }
+
+    /** Returns the replicas that take requests, in ascending order. */
+    public IntList readyReplicas() {
+        return new IntImmutableList(ready.stream().toArray());
     }
 
     /** Returns how many replicas there are, ready or not. */

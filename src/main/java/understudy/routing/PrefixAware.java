@@ -22,6 +22,7 @@ public final class PrefixAware implements RoutingPolicy {
     private final PrefixIndex index;
     private int[] overlaps;
     private String rule = "";
+    private boolean followsCache;
 
     /**
      * When to follow the cache.
@@ -49,6 +50,7 @@ public final class PrefixAware implements RoutingPolicy {
     public int choose(Request request, ClusterView view) {
         if (request.prompt().length() > maxModelLen || isImbalanced(view)) {
             rule = "out of balance: fewest outstanding";
+            followsCache = false;
             Arrays.fill(overlaps, 0);
             return LeastOutstanding.leastLoaded(view);
         }
@@ -59,9 +61,9 @@ public final class PrefixAware implements RoutingPolicy {
         }
         index.match(blockHashes, overlaps);
         int best = mostOverlap(view);
-        boolean isEnough = overlaps[best] > options.cacheThreshold * blockHashes.length;
-        rule = isEnough ? "most cached" : "too little cached: fewest outstanding";
-        return isEnough ? best : LeastOutstanding.leastLoaded(view);
+        followsCache = overlaps[best] > options.cacheThreshold * blockHashes.length;
+        rule = followsCache ? "most cached" : "too little cached: fewest outstanding";
+        return followsCache ? best : LeastOutstanding.leastLoaded(view);
     }
 
     @Override
@@ -70,8 +72,9 @@ public final class PrefixAware implements RoutingPolicy {
         for (int i = 0; i < view.numReplicas(); i++) {
             cached.add(overlaps[i]);
         }
-        var part = new RoutingScores.Part("cached blocks", new LongImmutableList(cached));
-        return new RoutingScores(rule, List.of(part, RoutingScores.outstanding(view)));
+        var overlap = new RoutingScores.Part("cached blocks", new LongImmutableList(cached), true);
+        var load = RoutingScores.outstanding(view);
+        return new RoutingScores(rule, followsCache ? List.of(overlap, load) : List.of(load, overlap));
     }
 
     @Override

@@ -1,5 +1,7 @@
 package understudy.routing;
 
+import it.unimi.dsi.fastutil.ints.IntArrayList;
+import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongImmutableList;
 import it.unimi.dsi.fastutil.longs.LongList;
@@ -9,7 +11,7 @@ import java.util.List;
  * Why a policy chose a replica, for people.
  *
  * @param rule which of the policy's rules decided, in a few words
- * @param parts what the rule looked at
+ * @param parts what the rule looked at, and beside it, what decides most first
  */
 public record RoutingScores(String rule, List<Part> parts) {
 
@@ -17,8 +19,38 @@ public record RoutingScores(String rule, List<Part> parts) {
      * A figure of every replica.
      *
      * @param byReplica one value for each index, ready or not
+     * @param isMoreBetter whether replicas with more of it are preferred, or those with less
      */
-    public record Part(String name, LongList byReplica) {}
+    public record Part(String name, LongList byReplica, boolean isMoreBetter) {
+
+        /** Creates a part of which less is better. */
+        public Part(String name, LongList byReplica) {
+            this(name, byReplica, false);
+        }
+
+        /** Returns a negative number if one replica is better than another one in this. */
+        private int compare(int replica, int other) {
+            int difference = Long.compare(byReplica.getLong(replica), byReplica.getLong(other));
+            return isMoreBetter ? -difference : difference;
+        }
+    }
+
+    /** Returns some replicas with the best ones first: by the first part, then by the others, then by their indices. */
+    public IntList ranked(IntList replicas) {
+        var ranked = new IntArrayList(replicas);
+        ranked.sort(this::compare);
+        return ranked;
+    }
+
+    private int compare(int replica, int other) {
+        for (var part : parts) {
+            int order = part.compare(replica, other);
+            if (order != 0) {
+                return order;
+            }
+        }
+        return Integer.compare(replica, other);
+    }
 
     /** Returns the scores of a rule that looked at no more than the load. */
     static RoutingScores ofLoad(String rule, ClusterView view) {

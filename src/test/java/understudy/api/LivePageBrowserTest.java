@@ -50,6 +50,8 @@ final class LivePageBrowserTest {
             check();
             """;
 
+    private static final String SPEED = "return Number(document.getElementById('speed').value)";
+
     private final ServerFixture fixture = new ServerFixture();
     private ChromeDriver browser;
 
@@ -109,6 +111,44 @@ final class LivePageBrowserTest {
         press("[data-replica='1'] [data-action='slow']");
         await("#message", "replica 1: steps take 3 times as long");
         assertThat(complaints()).isEmpty();
+    }
+
+    @Test
+    void step_goesOnByOneInstant() {
+        open();
+        await("[data-replica='0'] .state", "ready");
+        press("#pause");
+        await("#clock-mode", "paused");
+        find("#max-tokens").sendKeys(Keys.chord(Keys.CONTROL, "a"), "3");
+        find("#send").click();
+        // The request arrives 1 ms after it was sent, and has its tokens after three steps, each an instant or more.
+        for (int i = 0; i < 30; i++) {
+            press("#step");
+        }
+
+        await("#usage", "3 output tokens");
+        await("#message", "one step further");
+        assertThat(find("#clock-mode").getText()).isEqualTo("paused");
+        assertThat(complaints()).isEmpty();
+    }
+
+    @Test
+    void speedToRunAt_followsTheClock() {
+        fixture.speed = 10;
+        open();
+        await("#clock-speed", "10 ×");
+        assertThat(number(SPEED)).isEqualTo(10);
+
+        // Not among the choices of the page.
+        fixture.post("/admin/clock/run?speed=3", "");
+        await("#clock-speed", "3 ×");
+        assertThat(number(SPEED)).isEqualTo(3);
+
+        // What is about to be chosen is left alone while the clock goes on as before.
+        find("#speed").sendKeys("2");
+        fixture.post("/v1/completions", "{\"prompt\": \"x\"}");
+        await("#stats", "Finished\n1");
+        assertThat(number(SPEED)).isEqualTo(2);
     }
 
     @Test

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import it.unimi.dsi.fastutil.ints.IntImmutableList;
 import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.longs.LongList;
 import it.unimi.dsi.fastutil.longs.LongLists;
@@ -113,20 +114,22 @@ final class LiveViewTest {
     }
 
     @Test
-    void decisionsComeNewestFirstWithTheChosenReplicaFirst() {
-        var cached = new RoutingScores.Part("cached blocks", LongList.of(0, 7, 2));
-        var outstanding = new RoutingScores.Part("outstanding", LongList.of(1, 4, 0));
+    void decisionsComeNewestFirst_withTheChosenReplicaAndTheBestOthers() {
+        var cached = new RoutingScores.Part("cached blocks", LongList.of(0, 7, 2, 2, 9), true);
+        var outstanding = new RoutingScores.Part("outstanding", LongList.of(1, 4, 3, 0, 0));
         var scores = new RoutingScores("most cached", List.of(cached, outstanding));
-        view.onDecision(new RouterDecision(11, 0, SECOND, scores));
-        view.onDecision(new RouterDecision(12, 1, 2 * SECOND, scores));
+        view.onDecision(new RouterDecision(11, 0, SECOND, IntList.of(0, 1), scores));
+        view.onDecision(new RouterDecision(12, 1, 2 * SECOND, IntList.of(0, 1, 2, 3), scores));
 
+        // The last replica is not ready; among equals in cached blocks, the one with less to do is better.
         var decisions = snapshot().get("decisions");
         assertThat(decisions).hasSize(2);
         assertThat(decisions.get(0)).hasToString("""
-                {"number":2,"virtualSeconds":2.0,"request":12,"replica":1,"rule":"most cached","replicas":3,\
+                {"number":2,"virtualSeconds":2.0,"request":12,"replica":1,"rule":"most cached","replicas":4,\
                 "candidates":[{"replica":1,"parts":{"cached blocks":7,"outstanding":4}},\
-                {"replica":0,"parts":{"cached blocks":0,"outstanding":1}},\
-                {"replica":2,"parts":{"cached blocks":2,"outstanding":0}}]}""");
+                {"replica":3,"parts":{"cached blocks":2,"outstanding":0}},\
+                {"replica":2,"parts":{"cached blocks":2,"outstanding":3}},\
+                {"replica":0,"parts":{"cached blocks":0,"outstanding":1}}]}""");
     }
 
     @Test
@@ -149,9 +152,10 @@ final class LiveViewTest {
     @Test
     void nothingGrowsForEver() {
         var manyReplicas = LongList.of(IntStream.range(0, 64).mapToLong(i -> i).toArray());
+        var all = new IntImmutableList(IntStream.range(0, 64).toArray());
         var scores = new RoutingScores("any", List.of(new RoutingScores.Part("outstanding", manyReplicas)));
         for (int i = 0; i < 1000; i++) {
-            view.onDecision(new RouterDecision(i, 63, i, scores));
+            view.onDecision(new RouterDecision(i, 63, i, all, scores));
             view.onCollected(step(i % 64, 1, MS, List.of(record(i, Outcome.COMPLETED, 10))));
             view.sample(i * SECOND);
         }

@@ -3,6 +3,7 @@ package understudy.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 import static understudy.cluster.ListWorkload.request;
 
+import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.time.Duration;
 import java.util.List;
@@ -17,6 +18,8 @@ final class RouterWatchTest {
     private static final long MILLI = 1_000_000;
 
     private final VirtualTimeTestKit kit = VirtualTimeTestKit.create();
+    private static final IntList BOTH = IntList.of(0, 1);
+
     private final VirtualTimeTestKit.Inbox<RouterDecision> watcher = kit.createInbox(RouterDecision.class);
     private final VirtualTimeTestKit.Inbox<RequestEvent> client = kit.createInbox(RequestEvent.class);
     private final ActorRef<Router.Command> router = spawn();
@@ -38,8 +41,8 @@ final class RouterWatchTest {
         // Round robin over two replicas; at 3 ms the first request is outstanding at replica 0.
         assertThat(watcher.messages())
                 .containsExactly(
-                        new RouterDecision(1, 0, 0, outstanding(0, 0)),
-                        new RouterDecision(2, 1, 3 * MILLI, outstanding(1, 0)));
+                        new RouterDecision(1, 0, 0, BOTH, outstanding(0, 0)),
+                        new RouterDecision(2, 1, 3 * MILLI, BOTH, outstanding(1, 0)));
     }
 
     @Test

@@ -135,7 +135,7 @@ final class RoutingPoliciesTest {
                 .isEqualTo(new RoutingScores(
                         "most cached",
                         List.of(
-                                new RoutingScores.Part("cached blocks", LongList.of(0, 2)),
+                                new RoutingScores.Part("cached blocks", LongList.of(0, 2), true),
                                 new RoutingScores.Part("outstanding", LongList.of(0, 0)))));
         policy.choose(RoutingFixture.request(0, 0, 20), view);
         assertThat(policy.explain(view).rule()).isEqualTo("too little cached: fewest outstanding");

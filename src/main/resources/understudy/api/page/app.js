@@ -1,7 +1,7 @@
 // The live page: takes snapshots from the server, and hands their parts to those who show them.
 
 import { Charts } from './charts.js';
-import { act, connectControls } from './controls.js';
+import { act, connectControls, showSpeed } from './controls.js';
 import { Decisions } from './decisions.js';
 import { byId, clockTime, count, duration, make, percent, setText } from './format.js';
 import { Lanes } from './lanes.js';
@@ -33,6 +33,7 @@ const replicas = new Replicas(act);
 connectControls();
 
 function showClock(clock) {
+  showSpeed(clock);
   setText(byId('clock-mode'), clock.mode);
   setText(byId('clock-speed'), clock.speed === null ? '–' : `${clock.speed} ×`);
   setText(byId('clock-time'), clockTime(clock.virtualSeconds));

@@ -36,6 +36,22 @@ export function act(replica, what) {
   return post(`replicas/${replica}/${what}`, undefined, `replica ${replica}: ${what} done`);
 }
 
+let shownSpeed;
+
+/** Selects the speed of the server's clock when that has changed; else what somebody is about to choose stays. */
+export function showSpeed(clock) {
+  const speed = clock.speed === null ? 'max' : String(clock.speed);
+  if (clock.mode === 'paused' || speed === shownSpeed) {
+    return;
+  }
+  shownSpeed = speed;
+  const select = byId('speed');
+  if (![...select.options].some((option) => option.value === speed)) {
+    select.add(new Option(`${speed} ×`, speed));
+  }
+  select.value = speed;
+}
+
 /** Makes the buttons of the control bar work. */
 export function connectControls() {
   const run = () => {
