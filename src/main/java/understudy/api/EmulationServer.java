@@ -78,6 +78,8 @@ public final class EmulationServer implements AutoCloseable {
         var link = new ClusterLink(
                 time, system, router.join(), engineMetrics, spec.replicas().size());
         api = new ApiContext(system, settings, link, state, httpMetrics);
+        var decisions = new RouterMetrics(registry, view).takingDecisions();
+        link.router().tell(new Router.Watch(system.systemActorOf(decisions, "router-decisions", Props.empty())));
         live = new LiveFeed(api, view, spec.routing().getClass().getSimpleName());
     }
 

@@ -12,12 +12,10 @@ import org.apache.pekko.stream.javadsl.Source;
 import org.apache.pekko.util.ByteString;
 import org.jspecify.annotations.Nullable;
 import understudy.cluster.Cluster;
-import understudy.cluster.Router;
-import understudy.cluster.RouterDecision;
 
 /**
  * Snapshots for live pages, as server-sent events. One is made four times a second while somebody watches, however many they
- * are; a slow reader misses some, and nothing waits for it. Router decisions are asked for only meanwhile.
+ * are; a slow reader misses some, and nothing waits for it.
  */
 final class LiveFeed {
     /** From one snapshot to the next, in wall time. */
@@ -32,7 +30,6 @@ final class LiveFeed {
     private final ApiContext api;
     private final LiveView view;
     private final String policy;
-    private final ActorRef<RouterDecision> decisions;
     private final ActorRef<Cluster.Status> states;
     private volatile ByteString latest = ByteString.emptyByteString();
     private int numWatching;
@@ -48,13 +45,6 @@ final class LiveFeed {
         this.view = view;
         this.policy = policy;
         var system = api.system();
-        decisions = system.systemActorOf(
-                Behaviors.<RouterDecision>receiveMessage(decision -> {
-                    view.onDecision(decision);
-                    return Behaviors.same();
-                }),
-                "router-decisions",
-                Props.empty());
         states = system.systemActorOf(
                 Behaviors.<Cluster.Status>receiveMessage(status -> {
                     view.onStates(status.replicas());
@@ -92,7 +82,6 @@ final class LiveFeed {
     private synchronized void join() {
         numWatching++;
         if (ticking == null) {
-            api.cluster().router().tell(new Router.Watch(decisions));
             ticking = every(TICK, this::tick);
             tick();
         }
@@ -103,7 +92,6 @@ final class LiveFeed {
         if (numWatching == 0 && ticking != null) {
             ticking.cancel();
             ticking = null;
-            api.cluster().router().tell(new Router.Watch(null));
         }
     }
 

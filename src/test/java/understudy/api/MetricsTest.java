@@ -115,6 +115,9 @@ final class MetricsTest {
         // Five tokens have four gaps.
         server.awaitMetric("vllm:inter_token_latency_seconds_count", "", count -> count == gapsBefore + 4);
         server.awaitMetric("vllm:time_to_first_token_seconds_count", "", count -> count == firstBefore + 1);
+        server.awaitMetric("understudy_router_rule_decisions_total", "next in turn", count -> count > 0);
+        assertThat(server.metric("understudy_router_score_count", "part=\"outstanding\""))
+                .isEqualTo(server.metric("understudy_router_rule_decisions_total", ""));
         assertThat(server.metric("http_requests_total", "handler=\"/v1/completions\",method=\"POST\",status=\"2xx\""))
                 .isPositive();
     }

@@ -1,0 +1,55 @@
+package understudy.api;
+
+import io.prometheus.metrics.core.metrics.Counter;
+import io.prometheus.metrics.core.metrics.Summary;
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import understudy.cluster.RouterDecision;
+
+/**
+ * What the router's choices were made by. As many series as replicas times parts of the policy's score, however many requests
+ * there are: each part has a sum and a count, whose rates give the mean score of the replicas that were chosen.
+ */
+final class RouterMetrics {
+    private final Counter rules;
+    private final Summary scores;
+    private final LiveView live;
+
+    /**
+     * Registers the families.
+     *
+     * @param live is told the same
+     */
+    RouterMetrics(PrometheusRegistry registry, LiveView live) {
+        this.live = live;
+        rules = Counter.builder()
+                .name("understudy_router_rule_decisions")
+                .help("Choices of the router, by the rule of its policy that decided.")
+                .labelNames("rule")
+                .register(registry);
+        scores = Summary.builder()
+                .name("understudy_router_score")
+                .help("What each chosen replica had of a part of the policy's score, before the request counted.")
+                .labelNames("engine", "part")
+                .register(registry);
+    }
+
+    /** Returns an actor that takes the router's decisions. */
+    Behavior<RouterDecision> takingDecisions() {
+        return Behaviors.receiveMessage(decision -> {
+            onDecision(decision);
+            return Behaviors.same();
+        });
+    }
+
+    void onDecision(RouterDecision decision) {
+        live.onDecision(decision);
+        rules.labelValues(decision.scores().rule()).inc();
+        String engine = String.valueOf(decision.replicaIndex());
+        for (var part : decision.scores().parts()) {
+            double score = part.byReplica().getLong(decision.replicaIndex());
+            scores.labelValues(engine, part.name()).observe(score);
+        }
+    }
+}
