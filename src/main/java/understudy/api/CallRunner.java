@@ -98,7 +98,9 @@ final class CallRunner {
         register(request, call.call());
         return call.begin(specs, fault)
                 .thenApply(events -> responseOf(events)
-                        .addAttribute(ServerEdge.ENDING, new ServerEdge.Ending(call.call().closed())));
+                        .addAttribute(
+                                ServerEdge.ENDING,
+                                new ServerEdge.Ending(call.call().closed())));
     }
 
     private static HttpResponse responseOf(Source<ByteString, NotUsed> events) {
