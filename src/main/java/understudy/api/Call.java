@@ -5,7 +5,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 import understudy.cluster.RequestEvent;
-import understudy.workload.RequestFault;
 
 /** One call of the API, with all the requests that it means to the engine. */
 final class Call implements Generation.Listener {
@@ -54,9 +53,9 @@ final class Call implements Generation.Listener {
         closed.complete(null);
     }
 
-    void start(List<Generation.Spec> specs, RequestFault fault) {
+    void start(List<Generation.Spec> specs, Arrival arrival) {
         generations = specs.stream()
-                .map(spec -> new Generation(cluster.nextId(), spec, fault, this))
+                .map(spec -> new Generation(cluster.nextId(), spec, arrival, this))
                 .toList();
         generations.forEach(cluster::submit);
     }

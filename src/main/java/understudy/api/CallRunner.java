@@ -9,7 +9,6 @@ import org.apache.pekko.NotUsed;
 import org.apache.pekko.http.javadsl.model.ContentType;
 import org.apache.pekko.http.javadsl.model.ContentTypes;
 import org.apache.pekko.http.javadsl.model.HttpEntities;
-import org.apache.pekko.http.javadsl.model.HttpHeader;
 import org.apache.pekko.http.javadsl.model.HttpRequest;
 import org.apache.pekko.http.javadsl.model.HttpResponse;
 import org.apache.pekko.http.javadsl.model.MediaTypes;
@@ -17,7 +16,6 @@ import org.apache.pekko.http.javadsl.model.headers.RawHeader;
 import org.apache.pekko.stream.javadsl.Source;
 import org.apache.pekko.util.ByteString;
 import org.jspecify.annotations.Nullable;
-import understudy.workload.RequestFault;
 
 /** Runs calls: sends their requests to the cluster, and makes responses of what comes back, streamed or in one piece. */
 final class CallRunner {
@@ -33,19 +31,12 @@ final class CallRunner {
     CompletionStage<HttpResponse> run(
             HttpRequest request, GenerationParams params, List<Generation.Spec> specs, CallFormat format) {
         requireRoom();
-        var fault = faultOf(request);
-        var response =
-                params.streams() ? stream(request, specs, fault, format) : inOnePiece(request, specs, fault, format);
+        var arrival = Arrival.of(request);
+        var response = params.streams()
+                ? stream(request, specs, arrival, format)
+                : inOnePiece(request, specs, arrival, format);
         boolean hasLogprobs = params.numLogprobs() >= 0 || params.numPromptLogprobs() >= 0;
         return hasLogprobs ? response.thenApply(CallRunner::markedAsSynthetic) : response;
-    }
-
-    private static RequestFault faultOf(HttpRequest request) {
-        try {
-            return FaultHeaders.read(name -> request.getHeader(name).map(HttpHeader::value));
-        } catch (IllegalArgumentException e) {
-            throw ApiException.badRequest(String.valueOf(e.getMessage()), null);
-        }
     }
 
     /** Log probabilities are made up, and say so. */
@@ -78,7 +69,7 @@ final class CallRunner {
     }
 
     private CompletionStage<HttpResponse> inOnePiece(
-            HttpRequest request, List<Generation.Spec> specs, RequestFault fault, CallFormat format) {
+            HttpRequest request, List<Generation.Spec> specs, Arrival arrival, CallFormat format) {
         var answer = new CompletableFuture<List<CallFormat.Whole>>();
         var call = new Call(api.cluster(), new Collector(specs.size(), answer));
         call.done().whenComplete((done, failure) -> {
@@ -87,16 +78,16 @@ final class CallRunner {
             answer.completeExceptionally(ApiException.badRequest("The client has gone away.", null));
         });
         register(request, call);
-        call.start(specs, fault);
+        call.start(specs, arrival);
         return answer.thenApply(choices -> HttpResponse.create()
                 .withEntity(HttpEntities.create(ContentTypes.APPLICATION_JSON, Json.bytes(format.whole(choices)))));
     }
 
     private CompletionStage<HttpResponse> stream(
-            HttpRequest request, List<Generation.Spec> specs, RequestFault fault, CallFormat format) {
+            HttpRequest request, List<Generation.Spec> specs, Arrival arrival, CallFormat format) {
         var call = new StreamedCall(api, specs.size(), format);
         register(request, call.call());
-        return call.begin(specs, fault)
+        return call.begin(specs, arrival)
                 .thenApply(events -> responseOf(events)
                         .addAttribute(
                                 ServerEdge.ENDING,

@@ -74,7 +74,7 @@ public final class ClusterLink {
     void submit(Generation generation) {
         generations.put(generation.id(), generation);
         time.post(() -> router.tell(new Router.Submit(
-                generation.request(time.nowNanos()),
+                generation.request(time.nowNanos(), time.speed()),
                 ear,
                 generation.needsTokens(),
                 generation.spec().replicaIndex(),

@@ -15,25 +15,18 @@ final class Detokenizer {
     private ByteBuffer pending = ByteBuffer.allocate(64);
 
     /** Returns the text that is complete with these bytes; it may be empty. */
-    String append(byte[] bytes) {
-        if (pending.position() == 0 && isAscii(bytes)) {
-            return new String(bytes, StandardCharsets.ISO_8859_1);
+    String append(Tokenizer.TokenText token) {
+        var ascii = token.ascii();
+        if (ascii != null && pending.position() == 0) {
+            return ascii;
         }
-        if (pending.remaining() < bytes.length) {
-            var larger = ByteBuffer.allocate(pending.position() + bytes.length);
+        var bytes = token.bytes().duplicate();
+        if (pending.remaining() < bytes.remaining()) {
+            var larger = ByteBuffer.allocate(pending.position() + bytes.remaining());
             pending = larger.put(pending.flip());
         }
         pending.put(bytes);
         return decode(false);
-    }
-
-    private static boolean isAscii(byte[] bytes) {
-        for (byte one : bytes) {
-            if (one < 0) {
-                return false;
-            }
-        }
-        return true;
     }
 
     /** Returns what is left at the end of the text, an incomplete character as U+FFFD. */

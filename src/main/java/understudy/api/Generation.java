@@ -18,7 +18,7 @@ import understudy.workload.RequestFault;
 final class Generation {
     private final long id;
     private final Spec spec;
-    private final RequestFault fault;
+    private final Arrival arrival;
     private final Listener listener;
     private final Detokenizer detokenizer = new Detokenizer();
     private final StopStrings stops;
@@ -67,10 +67,10 @@ final class Generation {
         void onStopped(Generation generation);
     }
 
-    Generation(long id, Spec spec, RequestFault fault, Listener listener) {
+    Generation(long id, Spec spec, Arrival arrival, Listener listener) {
         this.id = id;
         this.spec = spec;
-        this.fault = fault;
+        this.arrival = arrival;
         this.listener = listener;
         stops = new StopStrings(spec.params.stops(), spec.params.includesStop());
     }
@@ -85,7 +85,7 @@ final class Generation {
 
     /** Returns what is to go wrong with the request. */
     RequestFault fault() {
-        return fault;
+        return arrival.fault();
     }
 
     /** Returns when the request arrived, in virtual time. */
@@ -127,9 +127,12 @@ final class Generation {
         return spec.params.streams() || !spec.params.stops().isEmpty();
     }
 
-    /** Returns the request for the engine. */
-    Request request(long nowNanos) {
-        arrivalNanos = nowNanos;
+    /**
+     * Returns the request for the engine. It arrived when it was read: reading it is part of the API's delay, which the
+     * emulation adds from then on.
+     */
+    Request request(long nowNanos, double speed) {
+        arrivalNanos = Math.max(0, nowNanos - arrival.virtualAgeNanos(speed));
         var params = spec.params;
         var sampling = new SamplingParams(
                 spec.maxTokens,
@@ -140,7 +143,7 @@ final class Generation {
         return new Request(
                 id,
                 spec.name,
-                nowNanos,
+                arrivalNanos,
                 new Prompt(spec.prompt, "", params.cacheSalt()),
                 sampling,
                 params.priority(),
@@ -201,7 +204,7 @@ final class Generation {
     private void read(int count) {
         for (; numTokens < count && stops.found() == null; numTokens++) {
             int token = tokenAt(numTokens);
-            String text = isSilent(token, numTokens) ? "" : detokenizer.append(spec.tokenizer.bytes(token));
+            String text = isSilent(token, numTokens) ? "" : detokenizer.append(spec.tokenizer.text(token));
             unsent.append(stops.append(text, numTokens >= spec.params.minTokens()));
         }
     }

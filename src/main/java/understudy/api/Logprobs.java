@@ -88,8 +88,8 @@ final class Logprobs {
     private void describe(ObjectNode entry, int token, double logprob) {
         entry.put("token", tokenizer.decode(token)).put("logprob", logprob);
         var bytes = entry.putArray("bytes");
-        for (byte each : tokenizer.bytes(token)) {
-            bytes.add(each & 0xFF);
+        for (var rest = tokenizer.text(token).bytes().duplicate(); rest.hasRemaining(); ) {
+            bytes.add(rest.get() & 0xFF);
         }
     }
 

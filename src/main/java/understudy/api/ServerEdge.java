@@ -67,7 +67,7 @@ final class ServerEdge {
     CompletionStage<HttpResponse> handle(
             HttpRequest unnamed, Function<HttpRequest, CompletionStage<HttpResponse>> routes) {
         var took = Stopwatch.start();
-        var request = ids.name(unnamed);
+        var request = Arrival.mark(ids.name(unnamed), took);
         String path = request.getUri().path();
         return answer(request, path, routes).exceptionally(ServerEdge::failed).thenApply(response -> {
             countWhenWritten(request, path, response, took);

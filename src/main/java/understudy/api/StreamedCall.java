@@ -7,7 +7,6 @@ import org.apache.pekko.NotUsed;
 import org.apache.pekko.stream.javadsl.Source;
 import org.apache.pekko.util.ByteString;
 import org.jspecify.annotations.Nullable;
-import understudy.workload.RequestFault;
 
 /** Passes the pieces of an answer on to a reader, who may be slow: the emulation never waits. */
 final class StreamedCall implements Call.Listener {
@@ -60,8 +59,8 @@ final class StreamedCall implements Call.Listener {
     }
 
     /** Starts the call; its stream begins when a replica has the request: until then an error is a status of its own. */
-    CompletionStage<Source<ByteString, NotUsed>> begin(List<Generation.Spec> specs, RequestFault fault) {
-        call.start(specs, fault);
+    CompletionStage<Source<ByteString, NotUsed>> begin(List<Generation.Spec> specs, Arrival arrival) {
+        call.start(specs, arrival);
         return admitted.thenApply(
                 ok -> Source.fromGraph(new StreamSource<>(buffer, piece -> piece.text(format), call::close)));
     }

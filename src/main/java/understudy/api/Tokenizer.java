@@ -4,23 +4,24 @@ import com.knuddels.jtokkit.Encodings;
 import com.knuddels.jtokkit.api.Encoding;
 import com.knuddels.jtokkit.api.EncodingType;
 import com.knuddels.jtokkit.api.IntArrayList;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.jspecify.annotations.Nullable;
 import understudy.kvcache.TokenIds;
 import understudy.kvcache.TokenSequence;
 
 /** Byte-pair encoding as OpenAI's models use it, with the two special tokens of ChatML. Thread-safe. */
 public final class Tokenizer {
-    private static final byte[] UNKNOWN = "\uFFFD".getBytes(StandardCharsets.UTF_8);
+    private static final TokenText UNKNOWN = TokenText.of("\uFFFD".getBytes(StandardCharsets.UTF_8));
 
     private final Encoding encoding;
     private final int vocabularySize;
     private final int numOrdinary;
     private final int imStart;
     private final Map<Integer, String> specialTokens;
-    /** Bytes of tokens that were asked for; a race at most finds the same bytes twice. */
-    private final AtomicReferenceArray<byte[]> known;
+    private final AtomicReferenceArray<TokenText> known;
 
     /** The vocabularies that come with the program. */
     public enum Vocabulary {
@@ -92,23 +93,34 @@ public final class Tokenizer {
         return encoding.encodeOrdinary(whole).toArray();
     }
 
-    /** Returns the bytes of a token, which need not be whole characters; not to be written to. */
-    byte[] bytes(int token) {
-        var special = token >= imStart ? specialTokens.get(token) : null;
-        if (special != null) {
-            return special.getBytes(StandardCharsets.UTF_8);
+    /**
+     * What a token stands for.
+     *
+     * @param bytes which need not be whole characters; not to be written to
+     * @param ascii the same as text, or null if there is more than ASCII to it
+     */
+    record TokenText(ByteBuffer bytes, @Nullable String ascii) {
+        static TokenText of(byte[] bytes) {
+            String text = new String(bytes, StandardCharsets.ISO_8859_1);
+            boolean isAscii = text.chars().allMatch(each -> each < 0x80);
+            return new TokenText(ByteBuffer.wrap(bytes).asReadOnlyBuffer(), isAscii ? text : null);
         }
+    }
+
+    /** Returns what a token stands for. Tokens once asked for are remembered: every streamed token asks. */
+    TokenText text(int token) {
         if (token < 0 || token >= numOrdinary) {
-            return UNKNOWN;
+            var special = specialTokens.get(token);
+            return special == null ? UNKNOWN : TokenText.of(special.getBytes(StandardCharsets.UTF_8));
         }
-        byte[] bytes = known.getAcquire(token);
-        if (bytes == null) {
+        var text = known.getAcquire(token);
+        if (text == null) {
             var one = new IntArrayList(1);
             one.add(token);
-            bytes = encoding.decodeBytes(one);
-            known.setRelease(token, bytes);
+            text = TokenText.of(encoding.decodeBytes(one));
+            known.setRelease(token, text);
         }
-        return bytes;
+        return text;
     }
 
     /** Returns the text of a token by itself. */
@@ -121,7 +133,7 @@ public final class Tokenizer {
         var detokenizer = new Detokenizer();
         var text = new StringBuilder();
         for (int i = 0; i < tokens.length(); i++) {
-            text.append(detokenizer.append(bytes(tokens.tokenAt(i))));
+            text.append(detokenizer.append(text(tokens.tokenAt(i))));
         }
         return text.append(detokenizer.end()).toString();
     }

@@ -49,18 +49,20 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
      * A request for this replica, and what is to go wrong with it here; see {@link Router.Submit}.
      *
      * @param isPinned whether no other replica may serve it
+     * @param headStartNanos how much of the API's work on it was done before it was sent here, at least 0
      */
     public record Submit(
             Request request,
             ActorRef<? super RequestEvent> replyTo,
             boolean isStreaming,
             boolean isPinned,
-            RequestFault fault)
+            RequestFault fault,
+            long headStartNanos)
             implements Command {
 
         /** Submits a request with which all goes well. */
         public Submit(Request request, ActorRef<? super RequestEvent> replyTo, boolean isStreaming) {
-            this(request, replyTo, isStreaming, false, RequestFault.NONE);
+            this(request, replyTo, isStreaming, false, RequestFault.NONE, 0);
         }
     }
 
@@ -207,7 +209,8 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
             return this;
         }
         clients.add(submit);
-        var delay = Duration.ofNanos(spec.apiDelayNanos() + submit.fault.delayNanos());
+        long apiNanos = Math.max(0, spec.apiDelayNanos() - submit.headStartNanos);
+        var delay = Duration.ofNanos(apiNanos + submit.fault.delayNanos());
         if (delay.isZero()) {
             return onEnqueue(new Enqueue(request));
         }

@@ -169,8 +169,10 @@ public final class Router extends AbstractBehavior<Router.Command> {
             int chosen = asked == ANY_REPLICA ? choose(submit.request) : asked;
             var fault = submit.fault.plus(faults.next(chosen));
             boolean isPinned = asked != ANY_REPLICA;
-            var forwarded = new Replica.Submit(submit.request, submit.replyTo, submit.isStreaming, isPinned, fault);
-            dispatch(forwarded, chosen);
+            long headStart = clock.nowNanos() - submit.request.arrivalNanos();
+            dispatch(
+                    new Replica.Submit(submit.request, submit.replyTo, submit.isStreaming, isPinned, fault, headStart),
+                    chosen);
         }
         return this;
     }

@@ -68,7 +68,7 @@ final class TextTest {
         var pieces = new ArrayList<String>();
 
         for (byte each : bytes) {
-            pieces.add(detokenizer.append(new byte[] {each}));
+            pieces.add(detokenizer.append(Tokenizer.TokenText.of(new byte[] {each})));
         }
 
         // Two, three and four bytes: each character comes with its last one.
@@ -80,7 +80,8 @@ final class TextTest {
     void detokenizer_replacesWhatIsIncompleteAtTheEnd() {
         var detokenizer = new Detokenizer();
 
-        assertThat(detokenizer.append(new byte[] {(byte) 0xE2, (byte) 0x82})).isEmpty();
+        assertThat(detokenizer.append(Tokenizer.TokenText.of(new byte[] {(byte) 0xE2, (byte) 0x82})))
+                .isEmpty();
         assertThat(detokenizer.end()).isEqualTo("\uFFFD");
     }
 

@@ -13,6 +13,7 @@ import understudy.kvcache.KvCacheConfig;
 import understudy.report.Outcome;
 import understudy.report.RequestRecord;
 import understudy.testkit.VirtualTimeTestKit;
+import understudy.workload.RequestFault;
 
 /** What one replica says to the others; a step takes 5 ms. */
 final class ReplicaTest {
@@ -54,6 +55,26 @@ final class ReplicaTest {
 
         assertThat(client.messages())
                 .containsExactly(new RequestEvent.Finished(7, FinishReason.LENGTH, 0, 3, 15 * MILLI, TIMING));
+    }
+
+    @Test
+    void apiDelay_isShorterByWhatWasDoneBefore() {
+        cluster.apiDelayNanos = 4 * MILLI;
+        var replica = spawn(false);
+        submitWithHeadStart(replica, 7, 3 * MILLI);
+        submitWithHeadStart(replica, 8, 9 * MILLI);
+
+        kit.advance(Duration.ofMillis(20));
+
+        // 4 - 3 = 1 ms is left of the delay of the first; the second has none left, and is queued at once.
+        assertThat(client.messages())
+                .extracting(event -> ((RequestEvent.Finished) event).timing().queuedNanos())
+                .containsExactly(0L, MILLI);
+    }
+
+    private void submitWithHeadStart(ActorRef<Replica.Command> replica, long id, long headStartNanos) {
+        replica.tell(new Replica.Submit(
+                request(id, 0, 20, 1), client.ref(), false, false, RequestFault.NONE, headStartNanos));
     }
 
     @Test

@@ -1,0 +1,39 @@
+package understudy.api;
+
+import java.util.Optional;
+import org.apache.pekko.http.javadsl.model.AttributeKey;
+import org.apache.pekko.http.javadsl.model.HttpHeader;
+import org.apache.pekko.http.javadsl.model.HttpRequest;
+import understudy.runtime.Stopwatch;
+import understudy.workload.RequestFault;
+
+/**
+ * How a call came.
+ *
+ * @param since runs since its request was read
+ * @param fault what is to go wrong with it
+ */
+record Arrival(Stopwatch since, RequestFault fault) {
+    private static final AttributeKey<Stopwatch> KEY = AttributeKey.create("understudy-arrival", Stopwatch.class);
+
+    /** Returns a request that carries when it came. */
+    static HttpRequest mark(HttpRequest request, Stopwatch since) {
+        return request.addAttribute(KEY, since);
+    }
+
+    /** Reads what a request carries; refuses faults that make no sense. */
+    static Arrival of(HttpRequest request) {
+        Optional<Stopwatch> since = request.getAttribute(KEY);
+        try {
+            var fault = FaultHeaders.read(name -> request.getHeader(name).map(HttpHeader::value));
+            return new Arrival(since.orElseGet(Stopwatch::start), fault);
+        } catch (IllegalArgumentException e) {
+            throw ApiException.badRequest(String.valueOf(e.getMessage()), null);
+        }
+    }
+
+    /** Returns how long ago that was in virtual time; no time at all on a clock that is not paced. */
+    long virtualAgeNanos(double speed) {
+        return Double.isInfinite(speed) ? 0 : (long) (since.seconds() * speed * 1e9);
+    }
+}
