@@ -5,57 +5,51 @@ import com.typesafe.config.ConfigFactory;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.SortedMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.actor.typed.Props;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
-import org.apache.pekko.http.javadsl.ServerBinding;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 import understudy.cluster.Cluster;
 import understudy.cluster.ClusterListeners;
 import understudy.cluster.ClusterSpec;
-import understudy.cluster.Progress;
+import understudy.cluster.KvEventFeed;
 import understudy.cluster.ReplicaSpec;
 import understudy.cluster.Router;
-import understudy.report.RunRecord;
 import understudy.runtime.EpochClock;
-import understudy.runtime.VirtualTime;
 
 /** An emulated cluster behind an OpenAI-compatible server. */
 public final class EmulationServer implements AutoCloseable {
-    private static final Duration START_LIMIT = Duration.ofSeconds(60);
     private static final Duration LINGER = Duration.ofMillis(300);
 
+    private final ClusterHost host;
+    private final boolean ownsHost;
     private final @Nullable KvEventPublisher kvEvents;
     private final ActorSystem<Void> system;
-    private final VirtualTime<Cluster.Command> time;
     private final ApiContext api;
-    private final LiveFeed live;
-    private final List<ServerBinding> bindings = new ArrayList<>();
-    private final CompletableFuture<ActorRef<Router.Command>> router = new CompletableFuture<>();
-    private final CompletableFuture<Void> failure = new CompletableFuture<>();
+    private final HttpPorts ports;
+    private final ActorRef<Cluster.Status> states;
+    private final CompletableFuture<HttpPorts> listening = new CompletableFuture<>();
 
     private EmulationServer(
-            ClusterSpec spec, double speed, ApiSettings settings, Optional<KvEventSettings> kvEventSettings) {
-        // Before the actor system, which would else log into the void for a moment, and make slf4j complain about it.
-        LoggerFactory.getLogger(EmulationServer.class);
-        kvEvents = kvEventSettings
-                .map(each -> new KvEventPublisher(each, spec.replicas().size(), EpochClock.seconds()))
-                .orElse(null);
+            ClusterHost host,
+            boolean ownsHost,
+            ClusterSpec spec,
+            ApiSettings settings,
+            @Nullable KvEventPublisher kvEvents,
+            UnaryOperator<ActorRef<Router.Command>> door) {
+        this.host = host;
+        this.ownsHost = ownsHost;
+        this.kvEvents = kvEvents;
         system = ActorSystem.create(Behaviors.empty(), "understudy-http", config(settings));
-        time = VirtualTime.create("understudy", clock -> Cluster.create(clock, new Progress(), new Watching()));
-        time.whenStopped().whenComplete((done, error) -> {
-            if (error != null) {
-                failure.completeExceptionally(error);
-            }
-        });
         var registry = new PrometheusRegistry();
         var view = new LiveView(
                 spec.replicas().size(), index -> spec.replica(index).kvCache().numGpuBlocks() - 1);
@@ -63,24 +57,33 @@ public final class EmulationServer implements AutoCloseable {
         var engineMetrics = new EngineMetrics(registry, settings, kvCaches, view);
         var httpMetrics = new HttpMetrics(registry);
         var state = new ServerState();
-        httpMetrics.watch(time, state);
-        var listeners = new ClusterListeners(
-                kvEvents == null
-                        ? null
-                        : system.systemActorOf(KvEventPublisher.feed(kvEvents), "kv-events", Props.empty()),
-                system.systemActorOf(engineMetrics.takingStats(), "engine-metrics", Props.empty()),
-                system.systemActorOf(engineMetrics.takingSteps(), "step-metrics", Props.empty()));
-        time.system().tell(new Cluster.Start(spec.heardBy(listeners)));
-        time.run(speed);
-        CompletableFuture.anyOf(router, failure)
-                .orTimeout(START_LIMIT.toSeconds(), TimeUnit.SECONDS)
-                .join();
+        httpMetrics.watch(host.time(), state);
+        // On threads of their own, so as not to hold up the emulation; unless it stands still for those who look at
+        // them.
+        ActorSystem<?> home = ownsHost ? system : host.time().system();
+        states = system.systemActorOf(
+                Behaviors.<Cluster.Status>receiveMessage(status -> {
+                    onStates(status);
+                    return Behaviors.same();
+                }),
+                "ports",
+                Props.empty());
+        host.start(spec.heardBy(new ClusterListeners(
+                kvEventFeed(spec),
+                home.systemActorOf(engineMetrics.takingStats(), "engine-metrics", Props.empty()),
+                home.systemActorOf(engineMetrics.takingSteps(), "step-metrics", Props.empty()),
+                settings.portsPerReplica() ? states : null)));
         var link = new ClusterLink(
-                time, system, router.join(), engineMetrics, spec.replicas().size());
+                host.time(),
+                system,
+                door.apply(host.router()),
+                engineMetrics,
+                spec.replicas().size());
         api = new ApiContext(system, settings, link, state, httpMetrics);
         var decisions = new RouterMetrics(registry, view).takingDecisions();
         link.router().tell(new Router.Watch(system.systemActorOf(decisions, "router-decisions", Props.empty())));
-        live = new LiveFeed(api, view, spec.routing().getClass().getSimpleName());
+        ports = new HttpPorts(
+                api, new LiveFeed(api, view, spec.routing().getClass().getSimpleName()));
     }
 
     /**
@@ -97,13 +100,16 @@ public final class EmulationServer implements AutoCloseable {
             ApiSettings settings,
             Optional<KvEventSettings> kvEvents,
             Function<ApiContext, List<RoutePart>> moreParts) {
-        var server = new EmulationServer(spec, speed, settings, kvEvents);
-        try {
-            server.listen(moreParts.apply(server.api));
-        } catch (RuntimeException e) {
-            server.close();
-            throw e;
-        }
+        // Before the actor systems, which would else log into the void for a moment, and make slf4j complain about it.
+        LoggerFactory.getLogger(EmulationServer.class);
+        var publisher = kvEvents.map(
+                        each -> new KvEventPublisher(each, spec.replicas().size(), EpochClock.seconds()))
+                .orElse(null);
+        var host = ClusterHost.create("understudy");
+        var server = new EmulationServer(
+                host, true, spec.heardBy(ClusterListeners.NONE), settings, publisher, router -> router);
+        host.time().run(speed);
+        server.listen(moreParts);
         return server;
     }
 
@@ -112,41 +118,46 @@ public final class EmulationServer implements AutoCloseable {
         return start(spec, speed, settings, Optional.empty(), api -> List.of());
     }
 
-    private void listen(List<RoutePart> moreParts) {
-        var settings = api.settings();
-        var tokenizer = Tokenizer.load(settings.model().vocabulary());
-        var answers = new Answers(tokenizer, settings.model());
-        var ids = new RequestIds(settings.model().seed());
-        bind(settings.port(), Router.ANY_REPLICA, tokenizer, answers, ids, moreParts);
-        if (settings.portsPerReplica()) {
-            for (int i = 0; i < api.cluster().numReplicas(); i++) {
-                int port = settings.port() == 0 ? 0 : settings.port() + 1 + i;
-                bind(port, i, tokenizer, answers, ids, List.of());
-            }
-        }
-        api.state().enter(ServerState.Phase.READY);
+    /**
+     * Starts a cluster in a host that stays the caller's, and a server before it. The clock is left as it is. While it stands
+     * still, requests arrive, and nothing more happens until the caller moves it.
+     *
+     * @param spec what to serve; of those who listen to it, only who hears of KV events goes on to
+     * @param door returns who gets what comes over HTTP, and passes it on to the given router
+     */
+    public static EmulationServer attach(
+            ClusterHost host, ClusterSpec spec, ApiSettings settings, UnaryOperator<ActorRef<Router.Command>> door) {
+        var server = new EmulationServer(host, false, spec, settings, null, door);
+        server.listen(api -> List.of());
+        return server;
     }
 
-    private void bind(
-            int port, int replica, Tokenizer tokenizer, Answers answers, RequestIds ids, List<RoutePart> moreParts) {
-        var settings = api.settings();
-        var specs = new SpecBuilder(settings, api.cluster(), tokenizer, answers, replica);
-        var parts = new ArrayList<RoutePart>(List.of(
-                new GenerationRoutes(api, tokenizer, specs),
-                new ResponsesRoutes(api, tokenizer, specs),
-                new InfoRoutes(api, replica),
-                new TokenRoutes(settings, tokenizer),
-                new LivePageRoutes(live)));
-        parts.addAll(moreParts);
-        if (replica == Router.ANY_REPLICA) {
-            var token = Optional.of(settings.adminToken()).filter(text -> !text.isEmpty());
-            parts.add(new AdminRoutes(system, time.system(), new Controls(time), token)::route);
+    private @Nullable ActorRef<? super KvEventFeed> kvEventFeed(ClusterSpec spec) {
+        return kvEvents == null
+                ? spec.listeners().kvEvents()
+                : system.systemActorOf(KvEventPublisher.feed(kvEvents), "kv-events", Props.empty());
+    }
+
+    private void listen(Function<ApiContext, List<RoutePart>> moreParts) {
+        try {
+            ports.open(moreParts.apply(api));
+        } catch (RuntimeException e) {
+            close();
+            throw e;
         }
-        var server = new HttpServer(api, new ServerEdge(api, ids), parts);
-        bindings.add(server.bind(settings.host(), port, settings.tls())
-                .toCompletableFuture()
-                .orTimeout(START_LIMIT.toSeconds(), TimeUnit.SECONDS)
-                .join());
+        listening.complete(ports);
+        api.state().enter(ServerState.Phase.READY);
+        if (api.settings().portsPerReplica()) {
+            // What has changed before the ports were there.
+            host.time().system().tell(new Cluster.GetStatus(states));
+        }
+    }
+
+    private void onStates(Cluster.Status status) {
+        var open = listening.getNow(null);
+        if (open != null) {
+            open.follow(status.replicas());
+        }
     }
 
     /** Returns what the parts of the server share. */
@@ -161,17 +172,17 @@ public final class EmulationServer implements AutoCloseable {
 
     /** Returns where the server listens. */
     public InetSocketAddress address() {
-        return bindings.get(0).localAddress();
+        return ports.address();
     }
 
-    /** Returns where the replicas listen, in their order; empty unless each has a port of its own. */
-    public List<InetSocketAddress> replicaAddresses() {
-        return bindings.stream().skip(1).map(ServerBinding::localAddress).toList();
+    /** Returns where the replicas listen now, by index; empty unless each has a port of its own. */
+    public SortedMap<Integer, InetSocketAddress> replicaAddresses() {
+        return ports.replicaAddresses();
     }
 
     /** Completes, with an error, if the emulation fails. */
     public CompletableFuture<Void> whenFailed() {
-        return failure;
+        return host.whenFailed();
     }
 
     /**
@@ -203,14 +214,13 @@ public final class EmulationServer implements AutoCloseable {
                 .join();
     }
 
-    /** Closes all connections and ends the emulation. */
+    /** Closes all connections and, unless it is somebody else's, ends the emulation. */
     @Override
     public void close() {
-        for (var binding : bindings) {
-            // Responses that are complete get a moment to leave.
-            binding.terminate(Duration.ofSeconds(1)).toCompletableFuture().join();
+        ports.close();
+        if (ownsHost) {
+            host.close();
         }
-        time.close();
         if (kvEvents != null) {
             kvEvents.close();
         }
@@ -253,43 +263,5 @@ public final class EmulationServer implements AutoCloseable {
                 """.formatted(settings.timeouts().idle().toMillis(), limits.maxConnections(), limits.maxBodyBytes());
         var classLoader = EmulationServer.class.getClassLoader();
         return ConfigFactory.parseString(text).withFallback(ConfigFactory.load(classLoader));
-    }
-
-    private record Controls(VirtualTime<?> time) implements ClockControl {
-        @Override
-        public void run(double speed) {
-            time.run(speed);
-        }
-
-        @Override
-        public void pause() {
-            time.pause();
-        }
-
-        @Override
-        public long step() {
-            return time.step();
-        }
-
-        @Override
-        public void advance(Duration duration) {
-            time.advance(duration);
-        }
-    }
-
-    /** Called on the loop. */
-    private final class Watching implements Cluster.Observer {
-        @Override
-        public void onStarted(ActorRef<Router.Command> started) {
-            router.complete(started);
-        }
-
-        @Override
-        public void onEnded(RunRecord run) {}
-
-        @Override
-        public void onFailed(Throwable cause) {
-            failure.completeExceptionally(cause);
-        }
     }
 }

@@ -1,17 +1,21 @@
 package understudy.app;
 
 import com.typesafe.config.Config;
+import com.typesafe.config.ConfigFactory;
 import java.util.Map;
 import java.util.Optional;
+import understudy.api.ApiSettings;
 import understudy.api.KvEventSettings;
 import understudy.cluster.ClusterListeners;
 import understudy.cluster.ClusterSpec;
 
 /**
  * A scenario for programs that run a cluster inside themselves, and send the requests. Neither environment variables nor the
- * section {@code workload} count.
+ * section {@code workload} count, and a server listens at any port that is free unless the settings name one.
  */
 public final class EmbeddedScenario {
+    private static final Config ANY_PORT = ConfigFactory.parseString("server.port = 0");
+
     private final Scenario scenario;
 
     private EmbeddedScenario(Scenario scenario) {
@@ -24,7 +28,7 @@ public final class EmbeddedScenario {
      * @throws RuntimeException if a key is unknown or a value cannot be used; the message says which, and what is allowed
      */
     public static EmbeddedScenario of(Config settings) {
-        return new EmbeddedScenario(Scenario.read(new ScenarioFile(Map.of()).load(settings)));
+        return new EmbeddedScenario(Scenario.read(new ScenarioFile(Map.of()).load(settings.withFallback(ANY_PORT))));
     }
 
     /**
@@ -34,6 +38,20 @@ public final class EmbeddedScenario {
      */
     public ClusterSpec clusterSpec(ClusterListeners listeners) {
         return scenario.clusterSpec(null, listeners, true);
+    }
+
+    /** Returns the cluster to build behind a server that has no end: no record of its requests is kept. */
+    public ClusterSpec clusterSpecWithoutRecords() {
+        return scenario.clusterSpec();
+    }
+
+    /**
+     * Returns how the cluster is to be served over HTTP.
+     *
+     * @throws RuntimeException if a value cannot be used; the message says which, and what is allowed
+     */
+    public ApiSettings server() {
+        return ServerSettings.read(scenario);
     }
 
     /** Returns how KV events are to be published, or empty if they are not. */

@@ -97,7 +97,7 @@ final class ServeCommand implements Callable<Integer> {
     private void announce(EmulationServer server, Scenario scenario) {
         var out = command.commandLine().getOut();
         out.println("understudy listens at " + url(server.address(), scenario));
-        for (var address : server.replicaAddresses()) {
+        for (var address : server.replicaAddresses().values()) {
             out.println("  a replica of its own at " + url(address, scenario));
         }
         server.kvEvents().ifPresent(publisher -> {

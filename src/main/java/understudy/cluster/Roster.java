@@ -77,6 +77,7 @@ final class Roster {
             return Optional.of("only a KV cache that shares single blocks by content can be resized");
         }
         fleet.apply(fault);
+        tellStates();
         if (fault instanceof Fault.Add) {
             entries.add(new Entry(entries.size()));
             startLater(entries.size() - 1);
@@ -106,6 +107,7 @@ final class Roster {
         if (entries.get(index).numStarts == elapsed.start() && fleet.state(index) == ReplicaState.STARTING) {
             fleet.onStarted(index);
             start(index);
+            tellStates();
         }
     }
 
@@ -147,6 +149,13 @@ final class Roster {
             return entry.latestRecord;
         }
         return entry.counters.record(KvCacheAudit.NOTHING, PrefixCacheStats.NONE);
+    }
+
+    private void tellStates() {
+        var listener = peers.listeners().states();
+        if (listener != null) {
+            listener.tell(new Cluster.Status(clock.nowNanos(), states()));
+        }
     }
 
     /** Even without a delay a replica starts after all messages of the instant, the last one of its predecessor included. */

@@ -6,6 +6,7 @@ import java.util.Objects;
 import understudy.report.LatencyStats;
 import understudy.report.ReplicaStats;
 import understudy.report.RunReport;
+import understudy.runtime.Stopwatch;
 import understudy.workload.ReplicaState;
 
 /**
@@ -13,12 +14,16 @@ import understudy.workload.ReplicaState;
  * else returns this.
  */
 public final class ClusterCheck {
+    private static final double METRIC_LIMIT_SECONDS = 5;
+
     private final RunReport report;
     private final List<ReplicaState> states;
+    private final EmulatedCluster cluster;
 
-    ClusterCheck(RunReport report, List<ReplicaState> states) {
+    ClusterCheck(RunReport report, List<ReplicaState> states, EmulatedCluster cluster) {
         this.report = report;
         this.states = states;
+        this.cluster = cluster;
     }
 
     /** Asserts how many requests were answered. */
@@ -77,6 +82,24 @@ public final class ClusterCheck {
                 "requests of replica " + replicaIndex,
                 count,
                 stats(replicaIndex).numRequests());
+    }
+
+    /** Asserts what {@code /metrics} of a served cluster shows: the sum of all series of this name. */
+    public ClusterCheck hasMetric(String name, double value) {
+        return hasMetric(name, "", value);
+    }
+
+    /**
+     * Asserts what {@code /metrics} of a served cluster shows: the sum of all series of this name whose labels contain {@code
+     * label}. Waits a while for it, since these figures follow the answers at a small distance.
+     */
+    public ClusterCheck hasMetric(String name, String label, double value) {
+        var waiting = Stopwatch.start();
+        double actual = cluster.metric(name, label);
+        while (actual != value && waiting.seconds() < METRIC_LIMIT_SECONDS) {
+            actual = cluster.metric(name, label);
+        }
+        return equal(label.isEmpty() ? name : name + " with " + label, value, actual);
     }
 
     private ReplicaStats stats(int replicaIndex) {

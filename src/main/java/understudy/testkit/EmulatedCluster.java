@@ -2,25 +2,24 @@ package understudy.testkit;
 
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigFactory;
+import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Function;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
-import org.apache.pekko.actor.typed.Props;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.jspecify.annotations.Nullable;
+import understudy.api.ClusterHost;
+import understudy.api.EmulationServer;
 import understudy.api.KvEventPublisher;
 import understudy.app.EmbeddedScenario;
 import understudy.cluster.Cluster;
 import understudy.cluster.ClusterListeners;
 import understudy.cluster.KvBlockManager;
 import understudy.cluster.PrefixCacheResets;
-import understudy.cluster.Progress;
 import understudy.cluster.RequestEvent;
 import understudy.cluster.Router;
 import understudy.engine.OutputScript;
@@ -30,7 +29,6 @@ import understudy.kvcache.Prompt;
 import understudy.kvcache.SegmentedTokens;
 import understudy.kvcache.SyntheticTokens;
 import understudy.report.Invariants;
-import understudy.report.RunRecord;
 import understudy.report.RunReport;
 import understudy.runtime.VirtualTime;
 import understudy.workload.Fault;
@@ -54,6 +52,22 @@ import understudy.workload.RequestFault;
  * }
  * }</pre>
  *
+ * <p>Served, the cluster also has an OpenAI-compatible HTTP server, at any free port of 127.0.0.1 unless the settings say
+ * otherwise. With a clock that runs as fast as possible (the default) an answer comes at once, with {@code clock.speed = 1} its
+ * tokens come as those of a real cluster would. With a paused clock a test sends its calls from other threads, or
+ * asynchronously, and moves the time when they have come:
+ *
+ * <pre>{@code
+ * try (var cluster = EmulatedCluster.servePaused("cluster.replicas = 2")) {
+ *     var answer = client.sendAsync(request, BodyHandlers.ofString());
+ *     cluster.awaitRequests(1);
+ *     cluster.advance(Duration.ofSeconds(10));
+ *
+ *     assertEquals(200, answer.join().statusCode());
+ *     cluster.check().hasCompleted(1).hasMetric("vllm:generation_tokens_total", 20);
+ * }
+ * }</pre>
+ *
  * <p>Paused, the clock moves by {@link #advance} and {@link #step} only, which return when all their consequences have
  * happened, as {@link #inject} does; requests sent in between arrive together. Started, it goes as {@code clock.speed} says: as fast as possible, or paced by the wall clock.
  *
@@ -64,39 +78,39 @@ public final class EmulatedCluster implements AutoCloseable {
     private static final long FIRST_REQUEST_ID = 1L << 62;
 
     private final EmbeddedScenario scenario;
-    private final CompletableFuture<ActorRef<Router.Command>> router = new CompletableFuture<>();
-    private final CompletableFuture<RunRecord> end = new CompletableFuture<>();
-    private final CompletableFuture<Void> failure = new CompletableFuture<>();
     private final ConcurrentHashMap<Long, EmulatedRequest> requests = new ConcurrentHashMap<>();
     private final AtomicLong numRequests = new AtomicLong();
-    private final AtomicLong numReplies = new AtomicLong();
-    private final VirtualTime<Cluster.Command> time;
+    private final ClusterHost host = ClusterHost.create("emulated-cluster");
+    private final VirtualTime<Cluster.Command> time = host.time();
     private final ActorRef<RequestEvent> ear;
     private final @Nullable KvEventPublisher kvEvents;
+    private final @Nullable HttpFront http;
     private boolean isPaused = true;
 
-    private EmulatedCluster(EmbeddedScenario scenario) {
+    private EmulatedCluster(EmbeddedScenario scenario, boolean hasHttp) {
         this.scenario = scenario;
-        kvEvents = scenario.kvEvents()
-                .map(settings -> new KvEventPublisher(settings, scenario.numReplicas(), 0))
-                .orElse(null);
-        time = VirtualTime.create("emulated-cluster", clock -> Cluster.create(clock, new Progress(), new Watching()));
-        time.whenStopped().whenComplete((done, error) -> {
-            if (error != null) {
-                failure.completeExceptionally(error);
+        try {
+            kvEvents = scenario.kvEvents()
+                    .map(settings -> new KvEventPublisher(settings, scenario.numReplicas(), 0))
+                    .orElse(null);
+            ear = host.spawn(Behaviors.receiveMessage(this::onEvent), "ear");
+            var feed = kvEvents == null ? null : host.spawn(KvEventPublisher.feed(kvEvents), "kv-events");
+            var listeners = new ClusterListeners(feed, null, null, null);
+            if (hasHttp) {
+                http = new HttpFront(host, scenario, listeners);
+            } else {
+                http = null;
+                host.start(scenario.clusterSpec(listeners));
             }
-        });
-        ear = spawn(Behaviors.receiveMessage(this::onEvent), "ear");
-        var feed = kvEvents == null ? null : spawn(KvEventPublisher.feed(kvEvents), "kv-events");
-        time.system().tell(new Cluster.Start(scenario.clusterSpec(new ClusterListeners(feed, null, null))));
-        await(router);
+        } catch (RuntimeException e) {
+            host.close();
+            throw e;
+        }
     }
 
     /** Starts a cluster whose clock runs by itself. */
     public static EmulatedCluster start(Config settings) {
-        var cluster = new EmulatedCluster(EmbeddedScenario.of(settings));
-        cluster.resume();
-        return cluster;
+        return create(settings, false).running();
     }
 
     /** Starts a cluster whose clock runs by itself, from settings in HOCON. */
@@ -106,12 +120,78 @@ public final class EmulatedCluster implements AutoCloseable {
 
     /** Starts a cluster at virtual time 0, whose clock stands still. */
     public static EmulatedCluster startPaused(Config settings) {
-        return new EmulatedCluster(EmbeddedScenario.of(settings));
+        return create(settings, false);
     }
 
     /** Starts a cluster at virtual time 0, whose clock stands still, from settings in HOCON. */
     public static EmulatedCluster startPaused(String settings) {
         return startPaused(ConfigFactory.parseString(settings));
+    }
+
+    /** Starts a cluster behind an HTTP server, whose clock runs by itself. */
+    public static EmulatedCluster serve(Config settings) {
+        return create(settings, true).running();
+    }
+
+    /** Starts a cluster behind an HTTP server, whose clock runs by itself, from settings in HOCON. */
+    public static EmulatedCluster serve(String settings) {
+        return serve(ConfigFactory.parseString(settings));
+    }
+
+    /** Starts a cluster behind an HTTP server at virtual time 0, whose clock stands still. */
+    public static EmulatedCluster servePaused(Config settings) {
+        return create(settings, true);
+    }
+
+    /** Starts a cluster behind an HTTP server at virtual time 0, whose clock stands still, from settings in HOCON. */
+    public static EmulatedCluster servePaused(String settings) {
+        return servePaused(ConfigFactory.parseString(settings));
+    }
+
+    private static EmulatedCluster create(Config settings, boolean hasHttp) {
+        return new EmulatedCluster(EmbeddedScenario.of(settings), hasHttp);
+    }
+
+    private EmulatedCluster running() {
+        resume();
+        return this;
+    }
+
+    /** Returns where the HTTP server listens, such as {@code http://127.0.0.1:40321}. */
+    public URI uri() {
+        return http().uri();
+    }
+
+    /** Returns the HTTP server. */
+    public EmulationServer server() {
+        return http().server();
+    }
+
+    /**
+     * Waits until so many requests have come in over HTTP since the start; one call may bring several, by its {@code n} or its
+     * prompts. Then the clock may be moved without leaving any of them behind.
+     *
+     * @throws AssertionError if they do not come within 20 s of wall time, or are refused by the server
+     */
+    public void awaitRequests(long count) {
+        http().awaitRequests(count);
+    }
+
+    /**
+     * Returns what {@code /metrics} shows by now.
+     *
+     * @param name of the series, such as {@code vllm:generation_tokens_total}
+     * @param label what the labels must contain, such as {@code engine="0"}; all series of that name that do are added up
+     */
+    public double metric(String name, String label) {
+        return http().metric(name, label);
+    }
+
+    private HttpFront http() {
+        if (http == null) {
+            throw new IllegalStateException("this cluster has no HTTP server; start it by serve or servePaused");
+        }
+        return http;
     }
 
     /** Sends a request whose prompt is like no other one's; its answer has exactly {@code numOutputTokens} tokens. */
@@ -133,14 +213,14 @@ public final class EmulatedCluster implements AutoCloseable {
         var output = new OutputScript(new SyntheticTokens(-1 - id), OutputScript.ENDLESS);
         time.post(() -> {
             var request = new Request(id, "", time.nowNanos(), prompt, sampling, 0, output);
-            router.join().tell(new Router.Submit(request, ear, true, Router.ANY_REPLICA, fault));
+            host.router().tell(new Router.Submit(request, ear, true, Router.ANY_REPLICA, fault));
         });
         return submitted;
     }
 
     /** Gives up a request, wherever it is; nothing happens if it has ended. */
     public void abort(EmulatedRequest request) {
-        time.post(() -> router.join().tell(new Router.Abort(request.id())));
+        time.post(() -> host.router().tell(new Router.Abort(request.id())));
         if (isPaused) {
             advance(Duration.ZERO);
         }
@@ -148,14 +228,14 @@ public final class EmulatedCluster implements AutoCloseable {
 
     /** Has all replicas forget what they have cached; refused, with false, while any of them holds a block for a request. */
     public boolean resetPrefixCache() {
-        return this.<Router.Command, PrefixCacheResets.AllReset>ask(
-                        router.join(), ref -> new Router.ResetPrefixCache(false, ref))
+        return host.<Router.Command, PrefixCacheResets.AllReset>ask(
+                        host.router(), ref -> new Router.ResetPrefixCache(false, ref))
                 .isDone();
     }
 
     /** Lets something go wrong; throws {@link IllegalStateException} if it cannot, because a replica is down for instance. */
     public void inject(Fault fault) {
-        Optional<String> refusal = this.<Cluster.Injected>ask(ref -> new Cluster.Inject(fault, ref))
+        Optional<String> refusal = host.<Cluster.Injected>ask(ref -> new Cluster.Inject(fault, ref))
                 .refusal();
         refusal.ifPresent(why -> {
             throw new IllegalStateException(why);
@@ -167,24 +247,24 @@ public final class EmulatedCluster implements AutoCloseable {
 
     /** Returns the state of each replica, by index. */
     public List<ReplicaState> states() {
-        return this.<Cluster.Status>ask(Cluster.GetStatus::new).replicas();
+        return host.<Cluster.Status>ask(Cluster.GetStatus::new).replicas();
     }
 
     /** Returns the hashes of what a replica has cached, in no particular order; content held twice is there twice. */
     public long[] blockHashes(int replicaIndex) {
-        return this.<KvBlockManager.BlockHashes>ask(ref -> new Cluster.GetBlockHashes(replicaIndex, ref))
+        return host.<KvBlockManager.BlockHashes>ask(ref -> new Cluster.GetBlockHashes(replicaIndex, ref))
                 .hashes()
                 .toLongArray();
     }
 
     /** Returns the figures so far. */
     public RunReport report() {
-        return this.<RunReport>ask(Cluster.GetReport::new);
+        return host.<RunReport>ask(Cluster.GetReport::new);
     }
 
     /** Begins assertions about the figures so far and the replicas' states. */
     public ClusterCheck check() {
-        return new ClusterCheck(report(), states());
+        return new ClusterCheck(report(), states(), this);
     }
 
     /** Returns the publisher of KV events, with the addresses to subscribe to; empty if the settings ask for none. */
@@ -232,13 +312,15 @@ public final class EmulatedCluster implements AutoCloseable {
     @Override
     public void close() {
         try {
-            time.system().tell(Cluster.Stop.NOW);
-            var broken = Invariants.check(await(end));
+            if (http != null) {
+                http.close();
+            }
+            var broken = Invariants.check(host.stop());
             if (!broken.isEmpty()) {
                 throw new AssertionError("the emulation has broken its laws: " + broken);
             }
         } finally {
-            time.close();
+            host.close();
             if (kvEvents != null) {
                 kvEvents.close();
             }
@@ -253,52 +335,9 @@ public final class EmulatedCluster implements AutoCloseable {
         return Behaviors.same();
     }
 
-    /** Asks the guardian, with nothing but the wall clock running if the virtual one stands still. */
-    private <T> T ask(Function<ActorRef<T>, Cluster.Command> question) {
-        return ask(time.system(), question);
-    }
-
-    private <Q, T> T ask(ActorRef<Q> to, Function<ActorRef<T>, ? extends Q> question) {
-        var answer = new CompletableFuture<T>();
-        Behavior<T> receiver = Behaviors.receiveMessage(message -> {
-            answer.complete(message);
-            return Behaviors.stopped();
-        });
-        to.tell(question.apply(spawn(receiver, "reply-" + numReplies.getAndIncrement())));
-        return await(answer);
-    }
-
-    private <T> ActorRef<T> spawn(Behavior<T> behavior, String name) {
-        return time.system().systemActorOf(behavior, name, Props.empty());
-    }
-
-    /** Waits for an answer; throws what has ended the emulation if there will be none. */
-    private <T> T await(CompletableFuture<T> answer) {
-        CompletableFuture.anyOf(answer, failure).join();
-        return answer.join();
-    }
-
     private void throwFailure() {
-        if (failure.isCompletedExceptionally()) {
-            failure.join();
-        }
-    }
-
-    /** Called on the loop. */
-    private final class Watching implements Cluster.Observer {
-        @Override
-        public void onStarted(ActorRef<Router.Command> started) {
-            router.complete(started);
-        }
-
-        @Override
-        public void onEnded(RunRecord run) {
-            end.complete(run);
-        }
-
-        @Override
-        public void onFailed(Throwable cause) {
-            failure.completeExceptionally(cause);
+        if (host.whenFailed().isCompletedExceptionally()) {
+            host.whenFailed().join();
         }
     }
 }

@@ -55,6 +55,26 @@ public final class EmulatedClusterExtension implements BeforeEachCallback, After
         return running(ConfigFactory.parseString(settings));
     }
 
+    /** Clusters behind an HTTP server, whose clock stands still until the test moves it. */
+    public static EmulatedClusterExtension servingPaused(Config settings) {
+        return new EmulatedClusterExtension(() -> EmulatedCluster.servePaused(settings));
+    }
+
+    /** Clusters behind an HTTP server, whose clock stands still until the test moves it, from settings in HOCON. */
+    public static EmulatedClusterExtension servingPaused(String settings) {
+        return servingPaused(ConfigFactory.parseString(settings));
+    }
+
+    /** Clusters behind an HTTP server, whose clock runs by itself, as {@code clock.speed} says. */
+    public static EmulatedClusterExtension serving(Config settings) {
+        return new EmulatedClusterExtension(() -> EmulatedCluster.serve(settings));
+    }
+
+    /** Clusters behind an HTTP server, whose clock runs by itself, from settings in HOCON. */
+    public static EmulatedClusterExtension serving(String settings) {
+        return serving(ConfigFactory.parseString(settings));
+    }
+
     /** Returns the cluster of the test that runs. */
     public EmulatedCluster cluster() {
         if (cluster == null) {

@@ -1,7 +1,7 @@
 /**
  * What others embed in their tests.
  *
- * <p>Start with {@link understudy.testkit.EmulatedCluster}, a whole cluster, or with {@link
+ * <p>Start with {@link understudy.testkit.EmulatedCluster}, a whole cluster, with or without HTTP, or with {@link
  * understudy.testkit.VirtualTimeTestKit}, which drives single actors through virtual time by hand.
  */
 @NullMarked

@@ -18,7 +18,7 @@ public final class RequestSoak {
         try (var server = new ServerFixture()) {
             server.speed = Double.POSITIVE_INFINITY;
             server.numReplicas = 2;
-            server.start();
+            server.startAlone();
             for (int tenth = 1; tenth <= 10; tenth++) {
                 send(server, numRequests / 10 / NUM_CLIENTS, tenth);
                 System.out.printf(

@@ -2,6 +2,8 @@ package understudy.api;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.typesafe.config.Config;
+import com.typesafe.config.ConfigFactory;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -9,27 +11,13 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
+import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
-import understudy.cluster.ClusterListeners;
-import understudy.cluster.ClusterSpec;
-import understudy.cluster.ReplicaSpec;
-import understudy.engine.PreemptionVictim;
-import understudy.engine.RequestLimits;
-import understudy.engine.SchedulerConfig;
-import understudy.engine.SchedulingPolicy;
-import understudy.kvcache.EvictionPolicy;
-import understudy.kvcache.FreeOrder;
-import understudy.kvcache.KvCacheConfig;
-import understudy.kvcache.PrefixOptions;
-import understudy.kvcache.Xxh3BlockHasher;
-import understudy.latency.LatencyModel;
-import understudy.latency.LinearLatency;
-import understudy.routing.RoundRobin;
-import understudy.workload.FaultPlan;
-import understudy.workload.WholeNumbers;
+import understudy.app.EmbeddedScenario;
+import understudy.testkit.EmulatedCluster;
 
 /** Starts servers on a free port of 127.0.0.1, and talks to them as clients do. */
 final class ServerFixture implements AutoCloseable {
@@ -39,24 +27,41 @@ final class ServerFixture implements AutoCloseable {
     int numReplicas = 1;
     int numBlocks = 1000;
     double speed = 10;
-    LatencyModel latency = new LinearLatency(5e6, 0, 0, 0);
+    Duration step = Duration.ofMillis(5);
     boolean portsPerReplica;
     String apiKey = "";
+    String adminToken = "";
     int maxBodyBytes = 1 << 20;
     int maxInFlight;
     int streamBuffer = 4096;
     Duration requestTimeout = Duration.ZERO;
     Duration drainTimeout = Duration.ofSeconds(30);
     AnswerMode answers = AnswerMode.RANDOM;
-    CannedAnswers canned = CannedAnswers.NONE;
-    ApiSettings.Tls tls;
+    String answersFile = "";
+    String tlsKeyStore = "";
+    String tlsPassword = "";
+    String moreSettings = "";
 
     private final HttpClient client =
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+    private EmulatedCluster cluster;
     private EmulationServer server;
 
     ServerFixture start() {
-        server = EmulationServer.start(clusterSpec(), speed, settings());
+        cluster = EmulatedCluster.serve(settings());
+        server = cluster.server();
+        return this;
+    }
+
+    /** Starts what {@code serve} starts, without what tests need besides. */
+    ServerFixture startAlone() {
+        var scenario = EmbeddedScenario.of(settings());
+        server = EmulationServer.start(
+                scenario.clusterSpecWithoutRecords(),
+                scenario.speed(),
+                scenario.server(),
+                scenario.kvEvents(),
+                api -> List.of());
         return this;
     }
 
@@ -64,64 +69,49 @@ final class ServerFixture implements AutoCloseable {
         return server;
     }
 
-    ClusterSpec clusterSpec() {
-        var hasher = new Xxh3BlockHasher(16);
-        var scheduler = new SchedulerConfig(
-                64, 2048, MAX_MODEL_LEN, 0, true, true, SchedulingPolicy.FCFS, PreemptionVictim.AUTO, true, 16, true);
-        // Nobody takes KV events here, so none are recorded: they would pile up.
-        var kvCache = new KvCacheConfig(
-                hasher,
-                numBlocks,
-                true,
-                MAX_MODEL_LEN,
-                0,
-                EvictionPolicy.LRU,
-                FreeOrder.UNHASHED_FIRST,
-                false,
-                false,
-                PrefixOptions.VLLM);
-        var limits = new RequestLimits(MAX_MODEL_LEN, kvCache.maxTokens());
-        var replica = new ReplicaSpec(scheduler, limits, kvCache, latency, 1_000_000, false, 0);
-        return new ClusterSpec(
-                Collections.nCopies(numReplicas, replica),
-                new RoundRobin(),
-                Duration.ZERO,
-                null,
-                FaultPlan.NONE,
-                ClusterListeners.NONE,
-                false);
+    EmulatedCluster cluster() {
+        return cluster;
     }
 
-    ApiSettings settings() {
-        return new ApiSettings(
-                "127.0.0.1",
-                0,
-                portsPerReplica,
-                List.of("m"),
-                apiKey,
-                "",
-                new ApiSettings.RequestLimits(maxBodyBytes, maxInFlight, 20_000, streamBuffer),
-                new ApiSettings.Timeouts(
-                        requestTimeout,
-                        Duration.ofSeconds(5),
-                        Duration.ofMinutes(1),
-                        Duration.ZERO,
-                        drainTimeout,
-                        Duration.ofSeconds(2)),
-                new ApiSettings.Model(
-                        1,
-                        MAX_MODEL_LEN,
-                        false,
-                        Tokenizer.Vocabulary.CL100K_BASE,
-                        answers,
-                        WholeNumbers.uniform(5, 40),
-                        canned,
-                        "xxh3"),
-                tls);
+    private Config settings() {
+        var settings = new TreeMap<String, Object>();
+        settings.put("cluster.replicas", numReplicas);
+        settings.put("clock.speed", Double.isInfinite(speed) ? "max" : speed);
+        settings.put("engine.max-num-seqs", 64);
+        settings.put("engine.max-num-batched-tokens", MAX_MODEL_LEN);
+        settings.put("engine.max-model-len", MAX_MODEL_LEN);
+        settings.put("kv-cache.num-gpu-blocks", numBlocks);
+        settings.put("latency.api-delay", "1ms");
+        settings.put("latency.linear.per-step", step.toNanos() + "ns");
+        settings.put("latency.linear.per-token", "0ns");
+        settings.put("latency.linear.per-decode-seq", "0ns");
+        settings.put("latency.linear.per-kv-token", "0ns");
+        settings.put("server.ports-per-replica", portsPerReplica);
+        settings.put("server.served-model-name", "m");
+        settings.put("server.api-key", apiKey);
+        settings.put("server.admin-token", adminToken);
+        settings.put("server.tls-keystore", tlsKeyStore);
+        settings.put("server.tls-password", tlsPassword);
+        settings.put("server.max-body-size", maxBodyBytes);
+        settings.put("server.max-in-flight", maxInFlight);
+        settings.put("server.max-connections", 20_000);
+        settings.put("server.stream-buffer", streamBuffer);
+        settings.put("server.request-timeout", requestTimeout.toMillis() + "ms");
+        settings.put("server.body-timeout", "5s");
+        settings.put("server.idle-timeout", "1m");
+        settings.put("server.drain-timeout", drainTimeout.toMillis() + "ms");
+        settings.put("server.retry-after", "2s");
+        settings.put("server.answers", answers.name().toLowerCase(Locale.ROOT));
+        settings.put("server.answers-file", answersFile);
+        settings.put("server.answer-length.kind", "uniform");
+        settings.put("server.answer-length.min", 5);
+        settings.put("server.answer-length.max", 40);
+        return ConfigFactory.parseString(moreSettings).withFallback(ConfigFactory.parseMap(settings));
     }
 
     String url() {
-        return "http://127.0.0.1:" + server.address().getPort();
+        return (tlsKeyStore.isEmpty() ? "http" : "https") + "://127.0.0.1:"
+                + server.address().getPort();
     }
 
     /** An answer of the server. */
@@ -220,7 +210,9 @@ final class ServerFixture implements AutoCloseable {
 
     @Override
     public void close() {
-        if (server != null) {
+        if (cluster != null) {
+            cluster.close();
+        } else if (server != null) {
             server.close();
         }
     }

@@ -116,7 +116,8 @@ final class ServerLifecycleTest {
                                 .POST(HttpRequest.BodyPublishers.ofString(ENDLESS.formatted(true)))
                                 .build(),
                         HttpResponse.BodyHandlers.ofString());
-        server.awaitMetric("vllm:num_requests_running", "", running -> running == 1);
+        // The answer must have begun: an error before its first token would be no stream.
+        server.awaitMetric("vllm:generation_tokens_total", "", tokens -> tokens >= 1);
 
         server.server().drain();
 
@@ -286,7 +287,8 @@ final class ServerLifecycleTest {
                 .redirectErrorStream(true)
                 .start();
         assertThat(made.waitFor()).isZero();
-        server.tls = new ApiSettings.Tls(keyStore, "secret");
+        server.tlsKeyStore = keyStore.toString();
+        server.tlsPassword = "secret";
         server.start();
         var trust = KeyStore.getInstance(keyStore.toFile(), "secret".toCharArray());
         var managers = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
@@ -317,7 +319,7 @@ final class ServerLifecycleTest {
                 {"answer": "Two."}
                 """);
         server.answers = AnswerMode.REPLAY;
-        server.canned = CannedAnswers.read(file);
+        server.answersFile = file.toString();
         server.start();
 
         assertThat(List.of(said("Who?"), said("What?"), said("Why?"), said("Who?"), said("Where?")))

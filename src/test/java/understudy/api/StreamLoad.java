@@ -2,10 +2,10 @@ package understudy.api;
 
 import it.unimi.dsi.fastutil.doubles.DoubleArrayList;
 import java.lang.management.ManagementFactory;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import understudy.latency.LinearLatency;
 
 /**
  * Loads a server in this process with streams of 20 ms per token, and prints how evenly tokens come: {@code StreamLoad
@@ -13,7 +13,7 @@ import understudy.latency.LinearLatency;
  * the client shares.
  */
 public final class StreamLoad {
-    private static final double STEP_NANOS = 20e6;
+    private static final Duration STEP = Duration.ofMillis(20);
     private static final long RAMP_NANOS = 2_000_000_000;
     private static final int WARM_UP_ROUNDS = 4;
     private static final int WARM_UP_TOKENS = 100;
@@ -27,8 +27,8 @@ public final class StreamLoad {
         try (var server = new ServerFixture()) {
             server.speed = 1;
             server.numReplicas = (numStreams + 63) / 64;
-            server.latency = new LinearLatency(STEP_NANOS, 0, 0, 0);
-            server.start();
+            server.step = STEP;
+            server.startAlone();
             var client = new StreamClient(server.server().address());
             // Until compiled, the code takes several times as long, and the compiler takes what is left.
             for (int i = 0; i < WARM_UP_ROUNDS; i++) {

@@ -213,7 +213,12 @@ final class ReplicaTest {
 
     private ActorRef<Replica.Command> spawn(boolean publishesKvEvents, ActorRef<EngineStats> stats) {
         var peers = new ReplicaPeers(
-                router.ref(), metrics.ref(), publishesKvEvents, null, new ClusterListeners(null, stats, null), null);
+                router.ref(),
+                metrics.ref(),
+                publishesKvEvents,
+                null,
+                new ClusterListeners(null, stats, null, null),
+                null);
         var spec = cluster.replicaSpec();
         var recording = new ReplicaSpec(
                 spec.scheduler(),
