@@ -29,6 +29,7 @@ final class KvEventSubscriber implements AutoCloseable {
         this.publisher = publisher;
         this.replica = replica;
         sub.subscribe("kv@replica-" + replica + "@");
+        sub.setHandshakeIvl(KvEventSockets.HANDSHAKE_MILLIS);
         sub.connect(publisher.endpoint(replica));
     }
 

@@ -8,10 +8,7 @@ import org.zeromq.ZContext;
 
 /** Asks a replica's ROUTER socket for missed batches. */
 final class ReplayClient {
-    /** About one in a hundred of jeromq's connections does not come about on a busy machine; clients ask again. */
-    private static final int ATTEMPTS = 5;
-
-    private static final int TIMEOUT_MILLIS = 3_000;
+    private static final int TIMEOUT_MILLIS = 10_000;
 
     private ReplayClient() {}
 
@@ -30,20 +27,11 @@ final class ReplayClient {
 
     /** Returns the answer, the mark at its end included. */
     static List<Message> ask(String endpoint, long start) {
-        for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-            var answer = tryAsk(endpoint, start);
-            if (!answer.isEmpty()) {
-                return answer;
-            }
-        }
-        throw new AssertionError(endpoint + " does not answer");
-    }
-
-    private static List<Message> tryAsk(String endpoint, long start) {
         var answer = new ArrayList<Message>();
         try (var context = new ZContext()) {
             var dealer = context.createSocket(SocketType.DEALER);
             dealer.setReceiveTimeOut(TIMEOUT_MILLIS);
+            dealer.setHandshakeIvl(KvEventSockets.HANDSHAKE_MILLIS);
             dealer.connect(endpoint);
             dealer.sendMore(new byte[0]);
             dealer.send(ByteBuffer.allocate(Long.BYTES).putLong(start).array());
@@ -56,6 +44,6 @@ final class ReplayClient {
                 }
             }
         }
-        return List.of();
+        throw new AssertionError(endpoint + " does not answer");
     }
 }
