@@ -11,9 +11,16 @@ final class ResponsesFormat implements CallFormat {
     private final String itemId;
     private final StringBuilder text = new StringBuilder();
     private final StreamUsage usage;
+    private final ResponseItems items;
     private int sequence;
 
-    ResponsesFormat(CallInfo call, JsonBody request) {
+    /**
+     * Creates the format of one call.
+     *
+     * @param items remembers what is answered, unless the request has {@code store: false}
+     */
+    ResponsesFormat(CallInfo call, JsonBody request, ResponseItems items) {
+        this.items = items;
         this.call = call;
         this.request = request;
         itemId = call.id().replaceFirst("resp", "msg");
@@ -42,6 +49,7 @@ final class ResponsesFormat implements CallFormat {
         var output = response.putArray("output");
         if (ending != null) {
             output.add(item(generation, said, isCutOff ? "incomplete" : "completed"));
+            remember(generation, said);
         }
         response.put("parallel_tool_calls", request.bool("parallel_tool_calls", true));
         copy(response, "temperature", Json.object().numberNode(1.0));
@@ -58,6 +66,22 @@ final class ResponsesFormat implements CallFormat {
         response.put("truncation", "disabled");
         response.set("usage", ending == null ? response.nullNode() : usage(counts));
         return response.putNull("user").putNull("error");
+    }
+
+    private void remember(Generation generation, String said) {
+        if (!request.bool("store", true)) {
+            return;
+        }
+        var calls = generation.spec().answer().toolCalls();
+        if (calls.isEmpty()) {
+            items.put(itemId, new ChatMessage("assistant", said, List.of()));
+        } else {
+            items.put(callItemId(), new ChatMessage("assistant", "", calls.subList(0, 1)));
+        }
+    }
+
+    private String callItemId() {
+        return call.id().replaceFirst("resp", "fc");
     }
 
     private void copy(ObjectNode response, String key, JsonNode otherwise) {
@@ -89,7 +113,7 @@ final class ResponsesFormat implements CallFormat {
                 .put("call_id", call.id().replaceFirst("resp", "call"))
                 .put("name", function.name())
                 .put("type", "function_call")
-                .put("id", call.id().replaceFirst("resp", "fc"))
+                .put("id", callItemId())
                 .put("status", status);
     }
 
@@ -159,7 +183,7 @@ final class ResponsesFormat implements CallFormat {
 
     private String callDone(Generation generation) {
         var function = generation.spec().answer().toolCalls().get(0);
-        String id = call.id().replaceFirst("resp", "fc");
+        String id = callItemId();
         var delta = output("response.function_call_arguments.delta")
                 .put("item_id", id)
                 .put("delta", function.arguments());

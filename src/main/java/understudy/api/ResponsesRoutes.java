@@ -13,13 +13,19 @@ import org.apache.pekko.http.javadsl.server.Route;
 import understudy.kvcache.TokenIds;
 import understudy.runtime.EpochClock;
 
-/** The Responses API, without its memory: a conversation is sent whole each time, and nothing can be fetched afterwards. */
+/**
+ * The Responses API. Of its memory there is only what clients refer to when they go on: items of earlier answers. Responses
+ * cannot be fetched, or gone on from as a whole, as with vLLM unless its store is switched on.
+ */
 final class ResponsesRoutes implements RoutePart {
+    private static final long MAX_REMEMBERED_CHARS = 8_000_000;
+
     private final ApiContext api;
     private final Tokenizer tokenizer;
     private final ChatTemplate template;
     private final SpecBuilder specs;
     private final CallRunner runner;
+    private final ResponseItems items = new ResponseItems(MAX_REMEMBERED_CHARS);
 
     ResponsesRoutes(ApiContext api, Tokenizer tokenizer, SpecBuilder specs) {
         this.api = api;
@@ -61,10 +67,10 @@ final class ResponsesRoutes implements RoutePart {
                 params,
                 tokenizer);
         var requests = specs.build(info.id(), List.of(prompt), params, new SpecBuilder.Shape(tool, schema));
-        return runner.run(request, params, requests, new ResponsesFormat(info, body));
+        return runner.run(request, params, requests, new ResponsesFormat(info, body, items));
     }
 
-    private static List<ChatMessage> messages(JsonBody body) {
+    private List<ChatMessage> messages(JsonBody body) {
         var messages = new ArrayList<ChatMessage>();
         String instructions = body.text("instructions");
         if (instructions != null) {
@@ -82,9 +88,14 @@ final class ResponsesRoutes implements RoutePart {
         return messages;
     }
 
-    /** Input items are messages, calls of functions, and what came of them. */
-    private static ChatMessage message(JsonBody item) {
+    /** Input items are messages, calls of functions, what came of them, and references to what was answered before. */
+    private ChatMessage message(JsonBody item) {
         String type = item.text("type");
+        // The type may be left out where there is nothing but an id.
+        boolean isReference = "item_reference".equals(type) || (type == null && item.get("role") == null);
+        if (isReference && item.get("id") != null) {
+            return referred(String.valueOf(item.text("id")));
+        }
         if ("function_call".equals(type)) {
             String name = item.text("name");
             String arguments = item.text("arguments");
@@ -98,5 +109,11 @@ final class ResponsesRoutes implements RoutePart {
             return new ChatMessage("assistant", "", List.of());
         }
         return ChatMessage.read(item);
+    }
+
+    private ChatMessage referred(String id) {
+        return items.find(id)
+                .orElseThrow(
+                        () -> new ApiException(404, "NotFoundError", "Item with id '" + id + "' not found.", "input"));
     }
 }

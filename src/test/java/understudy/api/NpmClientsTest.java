@@ -3,6 +3,7 @@ package understudy.api;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -22,6 +23,7 @@ final class NpmClientsTest {
     private static final List<String> PACKAGES = List.of(
             "openai@6.49.0",
             "ai@6.0.326",
+            "@ai-sdk/openai@3.0.141",
             "@ai-sdk/openai-compatible@2.0.87",
             "@langchain/openai@1.5.8",
             "@langchain/core");
@@ -51,18 +53,44 @@ final class NpmClientsTest {
         var seen = new ObjectMapper()
                 .readTree(output.lines().reduce((first, last) -> last).orElseThrow());
         for (String each : List.of(
-                "openaiPlain", "openaiResponses", "vercelPlain", "vercelStream", "langchainPlain", "langchainStream")) {
+                "openaiPlain",
+                "openaiResponses",
+                "vercelPlain",
+                "vercelStream",
+                "langchainPlain",
+                "langchainStream",
+                "defaultPlain",
+                "defaultSystem",
+                "defaultToolResult")) {
             assertThat(seen.get(each).asBoolean()).as(each).isTrue();
         }
+        checkDefaultOfVercel(seen);
         assertThat(seen.get("openaiUsage").asInt()).isBetween(1, 8);
         assertThat(seen.get("vercelUsage").asInt()).isBetween(1, 8);
         assertThat(seen.get("openaiError").toString()).isEqualTo("[400,\"BadRequestError\",true]");
+        // The opening chunk and two tokens; the third one is broken.
+        assertThat(seen.get("openaiMalformed").toString()).isEqualTo("[3,\"SyntaxError\"]");
         // What had arrived before is still handed out.
         assertThat(seen.get("openaiAborted").asInt()).isBetween(3, 500);
         var cached = new ArrayList<Integer>();
         seen.get("openaiCached").forEach(count -> cached.add(count.asInt()));
         assertThat(cached).hasSize(3).isSorted().doesNotHaveDuplicates();
         server.awaitMetric("vllm:request_success_total", "reason=\"abort\"", count -> count == 1);
+    }
+
+    /** {@code createOpenAI} of the Vercel AI SDK as it comes: it talks to /v1/responses, and goes on by references to items. */
+    private static void checkDefaultOfVercel(JsonNode seen) {
+        assertThat(seen.get("defaultUsage").get(0).asInt()).isBetween(1, 40);
+        var turns = seen.get("defaultCached");
+        int firstTokens = turns.get(0).asInt();
+        // The second turn has the first one in it, and finds its full blocks of 16 tokens cached.
+        assertThat(turns.get(1).asInt()).isGreaterThan(firstTokens);
+        assertThat(turns.get(2).asInt()).isGreaterThanOrEqualTo(firstTokens / 16 * 16);
+        assertThat(seen.get("defaultStream").get(0).asBoolean()).isTrue();
+        assertThat(seen.get("defaultStream").get(1).asInt()).isBetween(1, 16);
+        assertThat(seen.get("defaultTool")).hasToString("[\"weather\",\"string\"]");
+        assertThat(seen.get("defaultToolStream")).hasToString("[\"weather\",\"tool-calls\"]");
+        assertThat(seen.get("defaultError")).hasToString("[404,\"The model `unknown` does not exist.\"]");
     }
 
     private static boolean hasNpm() throws InterruptedException {

@@ -1,6 +1,7 @@
 // Prints one JSON line with what each client has seen; see NpmClientsTest.
 import OpenAI from "openai";
-import { generateText, streamText } from "ai";
+import { generateText, jsonSchema, streamText, tool } from "ai";
+import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { ChatOpenAI } from "@langchain/openai";
 
@@ -42,6 +43,15 @@ try {
 } catch (error) { /* some versions throw, others end the loop */ }
 seen.openaiAborted = aborted;
 
+let unbroken = 0;
+try {
+  for await (const chunk of await openai.chat.completions.create({
+    model: "m", messages: [{ role: "user", content: "x" }], max_completion_tokens: 8, stream: true, ignore_eos: true },
+    { headers: { "X-Understudy-Malformed-At-Token": "3" } })) unbroken++;
+} catch (error) {
+  seen.openaiMalformed = [unbroken, error.name];
+}
+
 const response = await openai.responses.create({ model: "m", input: "Hello", max_output_tokens: 16 });
 seen.openaiResponses = response.output_text.length > 0;
 
@@ -54,10 +64,41 @@ for await (const part of stream.textStream) streamed += part;
 seen.vercelStream = streamed.length > 0;
 seen.vercelUsage = (await stream.usage).outputTokens;
 
+// The default model of this one talks to /v1/responses.
+const byDefault = createOpenAI({ baseURL, apiKey: "any" })("m");
+const first = await generateText({ model: byDefault, prompt: "Hello " + long, maxOutputTokens: 40 });
+seen.defaultPlain = first.text.length > 0;
+seen.defaultUsage = [first.usage.outputTokens, first.finishReason];
+const second = await generateText({ model: byDefault, maxOutputTokens: 16, messages: [
+  { role: "user", content: "Hello " + long }, ...first.response.messages, { role: "user", content: "And then?" }] });
+seen.defaultCached = [first.usage.inputTokens, second.usage.inputTokens, second.usage.cachedInputTokens];
+const events = streamText({ model: byDefault, prompt: "Hello", maxOutputTokens: 16 });
+let pieces = 0;
+for await (const piece of events.textStream) pieces++;
+seen.defaultStream = [pieces > 1, (await events.usage).outputTokens, await events.finishReason];
+const weather = tool({ description: "Weather", inputSchema: jsonSchema({
+  type: "object", properties: { city: { type: "string" } }, required: ["city"] }) });
+const called = await generateText({ model: byDefault, prompt: "Weather?", tools: { weather }, toolChoice: "required" });
+seen.defaultTool = [called.toolCalls[0].toolName, typeof called.toolCalls[0].input.city];
+const answered = await generateText({ model: byDefault, tools: { weather }, toolChoice: "none", maxOutputTokens: 16, messages: [
+  { role: "user", content: "Weather?" }, ...called.response.messages, { role: "tool", content: [{
+    type: "tool-result", toolCallId: called.toolCalls[0].toolCallId, toolName: "weather",
+    output: { type: "text", value: "sunny" } }] }] });
+seen.defaultToolResult = answered.text.length > 0;
+const calling = streamText({ model: byDefault, prompt: "Weather?", tools: { weather }, toolChoice: "required" });
+seen.defaultToolStream = [(await calling.toolCalls)[0].toolName, await calling.finishReason];
+const system = await generateText({ model: byDefault, system: "Be brief", prompt: "Hello", temperature: 0.5, maxOutputTokens: 16 });
+seen.defaultSystem = system.text.length > 0;
+try {
+  await generateText({ model: createOpenAI({ baseURL, apiKey: "any" })("unknown"), prompt: "x", maxRetries: 0 });
+} catch (error) {
+  seen.defaultError = [error.statusCode, error.message];
+}
+
 const langchain = new ChatOpenAI({ model: "m", apiKey: "any", maxTokens: 8, configuration: { baseURL } });
 seen.langchainPlain = (await langchain.invoke("Hello")).content.length > 0;
-let pieces = 0;
-for await (const piece of await langchain.stream("Hello")) pieces++;
-seen.langchainStream = pieces > 1;
+let parts = 0;
+for await (const piece of await langchain.stream("Hello")) parts++;
+seen.langchainStream = parts > 1;
 
 console.log(JSON.stringify(seen));
