@@ -32,6 +32,8 @@ final class RequestIds {
 
     private String generated() {
         long number = next.incrementAndGet();
-        return String.format("%016x%016x", HashCommon.murmurHash3(seed + number), HashCommon.murmurHash3(number));
+        long first = HashCommon.murmurHash3(seed ^ HashCommon.murmurHash3(number));
+        // Of the first half, which no other number has: halves of two names are never alike.
+        return String.format("%016x%016x", first, HashCommon.murmurHash3(~first));
     }
 }
