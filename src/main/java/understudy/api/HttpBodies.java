@@ -12,12 +12,21 @@ import org.apache.pekko.http.javadsl.model.HttpRequest;
 import org.apache.pekko.http.javadsl.model.HttpResponse;
 import org.apache.pekko.http.javadsl.model.MediaTypes;
 import org.apache.pekko.http.javadsl.server.Directives;
+import org.apache.pekko.http.javadsl.server.RejectionHandler;
 import org.apache.pekko.http.javadsl.server.Route;
+import org.apache.pekko.http.javadsl.server.UnsupportedRequestEncodingRejection;
 import org.apache.pekko.stream.Materializer;
 import org.apache.pekko.util.ByteString;
 
 /** Reads bodies that are JSON, and writes them. */
 final class HttpBodies {
+    private static final RejectionHandler UNKNOWN_ENCODING = RejectionHandler.newBuilder()
+            .handle(
+                    UnsupportedRequestEncodingRejection.class,
+                    rejection -> Directives.complete(ServerEdge.failed(new ApiException(
+                            415, "Unsupported Media Type", "Content-Encoding must be gzip or deflate.", null))))
+            .build();
+
     private final int maxBytes;
     private final Duration timeout;
 
@@ -28,9 +37,11 @@ final class HttpBodies {
 
     /** Returns a route that answers posts of JSON objects, compressed or not. */
     Route post(BiFunction<HttpRequest, JsonBody, CompletionStage<HttpResponse>> handler) {
-        return Directives.post(() -> Directives.decodeRequest(() -> Directives.extractMaterializer(materializer ->
-                Directives.extractRequest(request -> Directives.completeWithFuture(
-                        read(request, materializer).thenCompose(body -> handler.apply(request, body)))))));
+        return Directives.post(() -> Directives.handleRejections(
+                UNKNOWN_ENCODING,
+                () -> Directives.decodeRequest(() -> Directives.extractMaterializer(materializer ->
+                        Directives.extractRequest(request -> Directives.completeWithFuture(
+                                read(request, materializer).thenCompose(body -> handler.apply(request, body))))))));
     }
 
     private CompletionStage<JsonBody> read(HttpRequest request, Materializer materializer) {

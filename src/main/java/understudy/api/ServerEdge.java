@@ -152,9 +152,12 @@ final class ServerEdge {
         if (cause instanceof TimeoutException) {
             return plain(408);
         }
-        boolean isTheClients = cause instanceof IllegalRequestException
-                || cause instanceof EntityStreamException
-                || cause instanceof ZipException;
+        if (cause instanceof IllegalRequestException) {
+            // The library says what is wrong, such as that a body is not gzip.
+            return HttpBodies.json(
+                    400, new ApiException(400, "Bad Request", String.valueOf(cause.getMessage()), null).body());
+        }
+        boolean isTheClients = cause instanceof EntityStreamException || cause instanceof ZipException;
         if (isTheClients) {
             return plain(400);
         }
