@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
@@ -93,18 +94,19 @@ public final class AdminRoutes extends AllDirectives {
                         path("step", () -> attempt(() -> onClock(clock::step))),
                         path(
                                 "run",
-                                () -> parameter(
+                                () -> parameterOptional(
                                         "speed",
                                         speed -> attempt(() -> {
-                                            double factor = speed(speed);
+                                            double factor = speed(given("speed", speed));
                                             return onClock(() -> clock.run(factor));
                                         }))),
                         path(
                                 "advance",
-                                () -> parameter(
+                                () -> parameterOptional(
                                         "by",
                                         by -> attempt(() -> {
-                                            var duration = Duration.ofNanos(FaultParser.durationNanos("by", by));
+                                            var duration =
+                                                    Duration.ofNanos(FaultParser.durationNanos("by", given("by", by)));
                                             return onClock(() -> clock.advance(duration));
                                         }))))));
     }
@@ -176,6 +178,10 @@ public final class AdminRoutes extends AllDirectives {
             fields.put(field.getKey(), field.getValue().asText());
         });
         return fields;
+    }
+
+    private static String given(String name, Optional<String> value) {
+        return value.orElseThrow(() -> new IllegalArgumentException("the parameter " + name + " is missing"));
     }
 
     private static double speed(String text) {

@@ -120,6 +120,8 @@ final class AdminRoutesTest {
                 "/admin/faults | {\"do\": | the body is not JSON",
                 "/admin/faults | [] | the body must be an object",
                 "/admin/replicas/0/explode | '' | do is \"explode\"",
+                "/admin/clock/run          | '' | the parameter speed is missing",
+                "/admin/clock/advance      | '' | the parameter by is missing",
                 "/admin/clock/run?speed=-1 | '' | speed is \"-1\", must be a number above 0, or max",
                 "/admin/clock/advance?by=1 | '' | by is \"1\", must be a duration",
             })
