@@ -25,6 +25,7 @@ record Arrival(Stopwatch since, RequestFault fault) {
     static Arrival of(HttpRequest request) {
         Optional<Stopwatch> since = request.getAttribute(KEY);
         try {
+            request.getHeaders().forEach(header -> FaultHeaders.requireKnown(header.name()));
             var fault = FaultHeaders.read(name -> request.getHeader(name).map(HttpHeader::value));
             return new Arrival(since.orElseGet(Stopwatch::start), fault);
         } catch (IllegalArgumentException e) {

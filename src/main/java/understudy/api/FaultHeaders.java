@@ -1,5 +1,6 @@
 package understudy.api;
 
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
 import understudy.workload.FaultParser;
@@ -22,7 +23,22 @@ public final class FaultHeaders {
     /** The request reaches the waiting queue so much later, in virtual time. */
     public static final String DELAY = "X-Understudy-Delay";
 
+    private static final String PREFIX = "X-Understudy-";
+    private static final List<String> ALL = List.of(FAIL, CUT_AFTER_TOKENS, MALFORMED_AT_TOKEN, DELAY);
+
     private FaultHeaders() {}
+
+    /**
+     * Refuses a header that looks like one of these and is none.
+     *
+     * @throws IllegalArgumentException if it does; the message names those that there are
+     */
+    public static void requireKnown(String name) {
+        boolean isOurs = name.regionMatches(true, 0, PREFIX, 0, PREFIX.length());
+        if (isOurs && ALL.stream().noneMatch(name::equalsIgnoreCase)) {
+            throw new IllegalArgumentException("unknown header " + name + ", must be one of " + String.join(", ", ALL));
+        }
+    }
 
     /**
      * Reads the headers of a request.

@@ -29,6 +29,15 @@ final class FaultHeadersTest {
         assertThatThrownBy(() -> read(Map.of("X-Understudy-Fail", "yes"))).hasMessageContaining("true or false");
     }
 
+    @Test
+    void unknownHeader_isNamedWithTheKnownOnes() {
+        FaultHeaders.requireKnown("x-understudy-fail");
+        FaultHeaders.requireKnown("X-Request-Id");
+        assertThatThrownBy(() -> FaultHeaders.requireKnown("x-understudy-delays"))
+                .hasMessage("unknown header x-understudy-delays, must be one of X-Understudy-Fail,"
+                        + " X-Understudy-Cut-After-Tokens, X-Understudy-Malformed-At-Token, X-Understudy-Delay");
+    }
+
     private static RequestFault read(Map<String, String> headers) {
         return FaultHeaders.read(name -> Optional.ofNullable(headers.get(name)));
     }

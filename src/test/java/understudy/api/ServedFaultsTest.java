@@ -187,6 +187,9 @@ final class ServedFaultsTest {
 
         assertThat(refused.status()).isEqualTo(400);
         assertThat(refused.json().at("/error/message").asText()).contains(FaultHeaders.DELAY, "soon");
+        var unknown = server.post("/v1/completions", WHOLE, "X-Understudy-Dalay", "1s");
+        assertThat(unknown.status()).isEqualTo(400);
+        assertThat(unknown.json().at("/error/message").asText()).startsWith("unknown header");
     }
 
     @Test
