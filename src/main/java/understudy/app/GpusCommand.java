@@ -13,8 +13,9 @@ import picocli.CommandLine.Spec;
         name = "gpus",
         mixinStandardHelpOptions = true,
         description = {
-            "Lists the GPUs that latency.gpu can name. A file of the same form can be given by path. fitted: efficiencies come",
-            "from measurements, but for what stands under assumed; assumed: from a generic set, 10 to 20 % off."
+            "Lists the GPUs that latency.gpu can name.",
+            "A file of the same form can be given by path. fitted: efficiencies come from measurements, but for what",
+            "stands under assumed; assumed: from a generic set, 10 to 20 % off."
         },
         footer = {"", "Examples:", "  understudy gpus", "  understudy run conf/demo.conf --set latency.gpu=h100-sxm ..."
         })

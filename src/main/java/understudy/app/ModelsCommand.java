@@ -14,8 +14,9 @@ import understudy.latency.LlmSpec;
         name = "models",
         mixinStandardHelpOptions = true,
         description = {
-            "Lists the models that latency.llm can name. A file of the same form, or a config.json of Hugging Face (or its",
-            "folder), can be given by path. fitted: the formulas were checked on models of the kind."
+            "Lists the models that latency.llm can name.",
+            "A file of the same form, or a config.json of Hugging Face (or its folder), can be given by path.",
+            "fitted: the formulas were checked on models of the kind."
         },
         footer = {
             "",
