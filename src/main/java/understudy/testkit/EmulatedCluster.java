@@ -89,22 +89,29 @@ public final class EmulatedCluster implements AutoCloseable {
 
     private EmulatedCluster(EmbeddedScenario scenario, boolean hasHttp) {
         this.scenario = scenario;
+        KvEventPublisher publisher = null;
         try {
-            kvEvents = scenario.kvEvents()
+            publisher = scenario.kvEvents()
                     .map(settings -> new KvEventPublisher(settings, scenario.numReplicas(), 0))
                     .orElse(null);
             ear = host.spawn(Behaviors.receiveMessage(this::onEvent), "ear");
-            var feed = kvEvents == null ? null : host.spawn(KvEventPublisher.feed(kvEvents), "kv-events");
+            var feed = publisher == null ? null : host.spawn(KvEventPublisher.feed(publisher), "kv-events");
             var listeners = new ClusterListeners(feed, null, null, null);
-            if (hasHttp) {
-                http = new HttpFront(host, scenario, listeners);
-            } else {
-                http = null;
+            http = hasHttp ? new HttpFront(host, scenario, listeners) : null;
+            if (http == null) {
                 host.start(scenario.clusterSpec(listeners));
             }
         } catch (RuntimeException e) {
-            host.close();
+            close(host, publisher);
             throw e;
+        }
+        kvEvents = publisher;
+    }
+
+    private static void close(ClusterHost host, @Nullable KvEventPublisher kvEvents) {
+        host.close();
+        if (kvEvents != null) {
+            kvEvents.close();
         }
     }
 
@@ -320,10 +327,7 @@ public final class EmulatedCluster implements AutoCloseable {
                 throw new AssertionError("the emulation has broken its laws: " + broken);
             }
         } finally {
-            host.close();
-            if (kvEvents != null) {
-                kvEvents.close();
-            }
+            close(host, kvEvents);
         }
     }
 

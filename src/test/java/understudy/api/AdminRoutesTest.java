@@ -4,66 +4,24 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import com.typesafe.config.ConfigFactory;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
-import org.apache.pekko.actor.typed.ActorSystem;
-import org.apache.pekko.actor.typed.javadsl.Behaviors;
-import org.apache.pekko.http.javadsl.Http;
-import org.apache.pekko.http.javadsl.ServerBinding;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import understudy.app.EmbeddedScenario;
-import understudy.cluster.Cluster;
-import understudy.cluster.ClusterListeners;
-import understudy.cluster.Progress;
-import understudy.report.RunRecord;
-import understudy.runtime.VirtualTime;
+import understudy.testkit.EmulatedClusterExtension;
 
+/** Control over HTTP, of a cluster whose clock stands still. */
 final class AdminRoutesTest {
-    private static ActorSystem<?> edge;
+    @RegisterExtension
+    final EmulatedClusterExtension emulation = EmulatedClusterExtension.servingPaused("cluster.replicas = 2");
 
     private final HttpClient client = HttpClient.newHttpClient();
-    private VirtualTime<Cluster.Command> time;
-    private ServerBinding binding;
-
-    @BeforeAll
-    static void startEdge() {
-        edge = ActorSystem.create(Behaviors.empty(), "edge", ConfigFactory.parseString("pekko.loglevel = OFF"));
-    }
-
-    @AfterAll
-    static void stopEdge() {
-        edge.terminate();
-    }
-
-    @BeforeEach
-    void startCluster() throws Exception {
-        time = VirtualTime.create("admin", clock -> Cluster.create(clock, new Progress(), new Nobody()));
-        var scenario = EmbeddedScenario.of(ConfigFactory.parseString("cluster.replicas = 2"));
-        time.system().tell(new Cluster.Start(scenario.clusterSpec(ClusterListeners.NONE)));
-        var routes = new AdminRoutes(edge, time.system(), new VirtualClockControl(time));
-        binding = Http.get(edge)
-                .newServerAt("127.0.0.1", 0)
-                .bind(routes.route())
-                .toCompletableFuture()
-                .get();
-    }
-
-    @AfterEach
-    void stopCluster() throws Exception {
-        binding.terminate(Duration.ofSeconds(1)).toCompletableFuture().get();
-        time.close();
-    }
 
     @Test
     void status_showsEveryReplica() throws Exception {
@@ -142,7 +100,7 @@ final class AdminRoutesTest {
     }
 
     private URI uri(String path) {
-        return URI.create("http://127.0.0.1:" + binding.localAddress().getPort() + path);
+        return emulation.cluster().uri().resolve(path);
     }
 
     private static String states(HttpResponse<String> response) throws IOException {
@@ -151,15 +109,5 @@ final class AdminRoutesTest {
 
     private static JsonNode json(HttpResponse<String> response) throws IOException {
         return new ObjectMapper().readTree(response.body());
-    }
-
-    private record Nobody() implements Cluster.Observer {
-        @Override
-        public void onEnded(RunRecord run) {}
-
-        @Override
-        public void onFailed(Throwable cause) {
-            throw new AssertionError(cause);
-        }
     }
 }
