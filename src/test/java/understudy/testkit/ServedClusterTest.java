@@ -10,6 +10,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import understudy.workload.Fault;
@@ -120,6 +121,29 @@ final class ServedClusterTest {
             assertThat(cluster.server().api().cluster().time().speed()).isEqualTo(10);
             cluster.check().hasCompleted(1);
         }
+    }
+
+    @Test
+    void kvEvents_areThereWhenTheClockHasBeenMoved() {
+        var kvEvents = "kv-cache.kv-events { enable-kv-cache-events = true, endpoint = \"tcp://127.0.0.1:*\" }";
+        try (var cluster = EmulatedCluster.servePaused(STEPS_OF_10_MS + kvEvents)) {
+            var tokenIds = IntStream.range(0, 40).boxed().toList();
+            var answer = post(cluster, "{\"prompt\": " + tokenIds + ", \"max_tokens\": 3, \"ignore_eos\": true}");
+            cluster.awaitRequests(1);
+            cluster.advance(Duration.ofSeconds(1));
+
+            // 40 tokens are two full blocks, stored with the first step; the answer completes none.
+            assertThat(cluster.kvEvents().orElseThrow().numBatches(0)).isEqualTo(1);
+            assertThat(cluster.blockHashes(0)).hasSize(2);
+            assertThat(answer.join().statusCode()).isEqualTo(200);
+        }
+    }
+
+    @Test
+    void settingThatNoServerCanUse_isNamed() {
+        assertThatThrownBy(() -> EmulatedCluster.serve("server.host = \"0.0.0.0\""))
+                .hasMessageContaining("server.host")
+                .hasMessageContaining("server.admin-token");
     }
 
     @Test
