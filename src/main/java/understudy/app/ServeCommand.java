@@ -16,6 +16,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import understudy.api.ApiSettings;
 import understudy.api.EmulationServer;
+import understudy.api.WarmUp;
 
 /** Serves a scenario's cluster over HTTP. */
 @Command(
@@ -69,7 +70,7 @@ final class ServeCommand implements Callable<Integer> {
             flags.put("server.port", port.toString());
         }
         var scenario = Scenario.read(new ScenarioFile(System.getenv()).load(scenarioFile, flags));
-        var server = start(scenario, ServerSettings.read(scenario));
+        var server = start(scenario, ServerSettings.read(scenario), ServerSettings.numWarmUpRequests(scenario));
         var onSignal = new Thread(() -> end(server), "drain");
         Runtime.getRuntime().addShutdownHook(onSignal);
         announce(server, scenario);
@@ -82,8 +83,9 @@ final class ServeCommand implements Callable<Integer> {
         return 0;
     }
 
-    private static EmulationServer start(Scenario scenario, ApiSettings settings) {
+    private static EmulationServer start(Scenario scenario, ApiSettings settings, int numWarmUpRequests) {
         try {
+            WarmUp.run(scenario.clusterSpec(), settings, numWarmUpRequests);
             return EmulationServer.start(
                     scenario.clusterSpec(), scenario.speed(), settings, scenario.kvEvents(), api -> List.of());
         } catch (CompletionException e) {

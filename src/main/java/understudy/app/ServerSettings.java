@@ -48,6 +48,11 @@ final class ServerSettings {
                 tls(server));
     }
 
+    /** Returns how many requests a server tries out before it is ready. */
+    static int numWarmUpRequests(Scenario scenario) {
+        return scenario.server().wholeNumber("warm-up-requests", 0, 1_000_000);
+    }
+
     private static ApiSettings.RequestLimits limits(Section server) {
         return new ApiSettings.RequestLimits(
                 server.wholeNumber("max-body-size", 1024, 1 << 30),

@@ -1,0 +1,85 @@
+package understudy.api;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import understudy.cluster.ClusterListeners;
+import understudy.cluster.ClusterSpec;
+import understudy.routing.RoundRobin;
+import understudy.workload.FaultPlan;
+
+/**
+ * Calls a server that nobody else sees, so that the first clients of the real one do not wait for classes to be loaded and
+ * code to be compiled: that time, tenths of a second at first, is none of the emulation's. Metrics, caches and random
+ * streams of the real server remain untouched.
+ */
+public final class WarmUp {
+    private static final Logger LOG = LoggerFactory.getLogger(WarmUp.class);
+    private static final int READ_LIMIT_MILLIS = 5_000;
+
+    private WarmUp() {}
+
+    /** Sends {@code numRequests} streams, one after the other, to a server like the one that is to be started. */
+    public static void run(ClusterSpec spec, ApiSettings settings, int numRequests) {
+        if (numRequests == 0) {
+            return;
+        }
+        try (var server = EmulationServer.start(oneOf(spec), Double.POSITIVE_INFINITY, unseen(settings))) {
+            for (int i = 0; i < numRequests; i++) {
+                call(server.address(), i, settings.servedModel());
+            }
+        } catch (IOException e) {
+            LOG.warn("the warm-up broke off: {}", e.toString());
+        }
+    }
+
+    private static ClusterSpec oneOf(ClusterSpec spec) {
+        return new ClusterSpec(
+                List.of(spec.replica(0)),
+                new RoundRobin(),
+                Duration.ZERO,
+                null,
+                FaultPlan.NONE,
+                ClusterListeners.NONE,
+                false);
+    }
+
+    private static ApiSettings unseen(ApiSettings settings) {
+        return new ApiSettings(
+                "127.0.0.1",
+                0,
+                false,
+                settings.models(),
+                "",
+                "",
+                settings.requestLimits(),
+                settings.timeouts(),
+                settings.model(),
+                null);
+    }
+
+    private static void call(InetSocketAddress server, int number, String model) throws IOException {
+        var body = Json.object().put("model", model).put("stream", true).put("max_tokens", 8);
+        boolean isChat = number % 2 == 0;
+        if (isChat) {
+            body.putArray("messages").addObject().put("role", "user").put("content", "Warm up " + number);
+        } else {
+            body.put("prompt", "Warm up " + number);
+        }
+        byte[] bytes = Json.bytes(body);
+        String head = "POST " + (isChat ? "/v1/chat/completions" : "/v1/completions")
+                + " HTTP/1.1\r\nHost: localhost\r\n"
+                + "Content-Type: application/json\r\nConnection: close\r\nContent-Length: " + bytes.length + "\r\n\r\n";
+        try (var socket = new Socket(server.getAddress(), server.getPort())) {
+            socket.setSoTimeout(READ_LIMIT_MILLIS);
+            socket.getOutputStream().write(head.getBytes(StandardCharsets.US_ASCII));
+            socket.getOutputStream().write(bytes);
+            socket.getInputStream().readAllBytes();
+        }
+    }
+}
