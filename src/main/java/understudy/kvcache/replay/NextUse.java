@@ -1,0 +1,62 @@
+package understudy.kvcache.replay;
+
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * For every access of a trace, when the same block is accessed next; what the policies that know the future go by. It never
+ * changes, so replays of any policy and capacity may share it.
+ */
+public final class NextUse {
+    /** The next access of what is not accessed again. */
+    static final int NEVER = Integer.MAX_VALUE;
+
+    private final int[] nextUses;
+
+    private NextUse(int[] nextUses) {
+        this.nextUses = nextUses;
+    }
+
+    /**
+     * Reads a whole trace backwards, in time linear in its accesses.
+     *
+     * @throws IllegalArgumentException if it has more accesses than an array has room for
+     */
+    public static NextUse of(List<TraceChunk> chunks) {
+        long numAccesses = 0;
+        int numBlocks = 0;
+        for (TraceChunk chunk : chunks) {
+            numAccesses += chunk.blocks().length;
+            numBlocks = Math.max(numBlocks, Replayer.numBlocks(chunk));
+        }
+        if (numAccesses > Replayer.MAX_ACCESSES) {
+            throw Replayer.tooManyAccesses();
+        }
+        return new NextUse(backwards(chunks, (int) numAccesses, numBlocks));
+    }
+
+    private static int[] backwards(List<TraceChunk> chunks, int numAccesses, int numBlocks) {
+        var nextUses = new int[numAccesses];
+        var lastSeen = new int[numBlocks];
+        Arrays.fill(lastSeen, NEVER);
+        int access = numAccesses;
+        for (int i = chunks.size() - 1; i >= 0; i--) {
+            int[] blocks = chunks.get(i).blocks();
+            for (int at = blocks.length - 1; at >= 0; at--) {
+                access--;
+                nextUses[access] = lastSeen[blocks[at]];
+                lastSeen[blocks[at]] = access;
+            }
+        }
+        return nextUses;
+    }
+
+    int numAccesses() {
+        return nextUses.length;
+    }
+
+    /** Returns the number of the next access to the block of the n-th access, counted from 0; {@link #NEVER} if none. */
+    int after(int access) {
+        return nextUses[access];
+    }
+}
