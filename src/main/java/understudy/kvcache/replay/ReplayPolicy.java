@@ -2,7 +2,9 @@ package understudy.kvcache.replay;
 
 import java.util.Arrays;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The eviction policies that a trace can be replayed with. Those that the live pool has too ({@link
@@ -63,6 +65,30 @@ public enum ReplayPolicy {
         if (this == S3FIFO) {
             S3FifoSizes.of(capacityBlocks, smallRatio);
         }
+    }
+
+    /**
+     * Creates an empty cache.
+     *
+     * @param nextUse the future, for a policy that needs it
+     */
+    BlockCache create(ReplaySettings settings, @Nullable NextUse nextUse) {
+        int capacity = settings.capacityBlocks();
+        return switch (this) {
+            case LRU -> new LruCache(capacity);
+            case LFU -> new LfuCache(capacity, false);
+            case LFU_FIFO -> new LfuCache(capacity, true);
+            case FIFO -> new FifoCache(capacity);
+            case S3FIFO -> new S3FifoCache(S3FifoSizes.of(capacity, settings.smallRatio()), settings.maxFreq());
+            case ARC -> new ArcCache(capacity);
+            case LRU_LONGEST_PREFIX -> new LruLongestPrefixCache(capacity);
+            case BELADY, BELADY_BYPASS -> new BeladyCache(capacity, this == BELADY_BYPASS, known(nextUse));
+            case INFINITE -> new InfiniteCache();
+        };
+    }
+
+    private NextUse known(@Nullable NextUse nextUse) {
+        return Objects.requireNonNull(nextUse, () -> this + " needs to know the next use of every block");
     }
 
     /** Returns the name on the command line, such as {@code lru-longest-prefix}. */

@@ -37,10 +37,7 @@ public final class Replayer {
      * @param keepPerRequest whether to keep each request's hit tokens
      */
     public static Replayer of(ReplaySettings settings, boolean keepPerRequest) {
-        if (settings.policy().needsFuture()) {
-            throw new IllegalArgumentException(settings.policy() + " needs to know the next uses");
-        }
-        return new Replayer(settings, keepPerRequest, BlockCaches.create(settings));
+        return new Replayer(settings, keepPerRequest, settings.policy().create(settings, null));
     }
 
     /**
@@ -50,7 +47,7 @@ public final class Replayer {
      * @param nextUse the future of the very trace that is going to be replayed
      */
     public static Replayer of(ReplaySettings settings, boolean keepPerRequest, NextUse nextUse) {
-        return new Replayer(settings, keepPerRequest, BlockCaches.create(settings, nextUse));
+        return new Replayer(settings, keepPerRequest, settings.policy().create(settings, nextUse));
     }
 
     /**
