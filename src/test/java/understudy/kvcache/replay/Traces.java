@@ -46,11 +46,11 @@ final class Traces {
         return traces.finish();
     }
 
-    /** Takes the blocks of each request, with one token per block. */
-    static List<TraceChunk> ofBlocks(int requestsPerChunk, int[]... requests) {
+    /** Takes the blocks of each request; where blocks have more than one token, the last of a request is one short of full. */
+    static List<TraceChunk> of(int[][] requests, int blockSize, int requestsPerChunk) {
         var traces = new Traces(requestsPerChunk);
         for (int[] request : requests) {
-            traces.add(request, request.length);
+            traces.add(request, request.length * blockSize - (blockSize > 1 ? 1 : 0));
         }
         return traces.finish();
     }
