@@ -175,20 +175,21 @@ final class CacheContractTest {
         }
     }
 
-    /** ARC and S3-FIFO differ in what their javadoc says. */
     @ParameterizedTest
-    @EnumSource(
-            value = EvictionPolicy.class,
-            names = {"LRU", "LRU_LONGEST_PREFIX", "LFU", "FIFO"})
-    void poolAndReplay_hitTheSame_whereNothingIsHeld(EvictionPolicy policy) {
+    @EnumSource(EvictionPolicy.class)
+    void poolAndReplay_hitTheSameWhereNothingIsHeld_butForTwoPolicies(EvictionPolicy policy) {
+        // Their classes say in what they differ.
+        boolean differs = policy == EvictionPolicy.S3FIFO || policy == EvictionPolicy.ARC;
+        int numDifferent = 0;
         for (int[] stream : STREAMS) {
             for (int capacity : CAPACITIES) {
-                var live = new Subject(policy, null).hits(capacity, stream);
-                var replayed = new Subject(null, ReplayPolicy.valueOf(policy.name())).hits(capacity, stream);
-
-                assertThat(replayed).isEqualTo(live);
+                boolean[] live = new Subject(policy, null).hits(capacity, stream);
+                boolean[] replayed = new Subject(null, ReplayPolicy.valueOf(policy.name())).hits(capacity, stream);
+                numDifferent += Arrays.equals(live, replayed) ? 0 : 1;
             }
         }
+
+        assertThat(numDifferent > 0).isEqualTo(differs);
     }
 
     /** Few keys often, many seldom: the cube of a uniform number. */

@@ -20,18 +20,15 @@ public final class NextUse {
     /**
      * Reads a whole trace backwards, in time linear in its accesses.
      *
-     * @throws IllegalArgumentException if it has more accesses than an array has room for
+     * @throws IllegalArgumentException if it has more than 1,073,741,816 block accesses
      */
     public static NextUse of(List<TraceChunk> chunks) {
-        long numAccesses = 0;
-        int numBlocks = 0;
-        for (TraceChunk chunk : chunks) {
-            numAccesses += chunk.blocks().length;
-            numBlocks = Math.max(numBlocks, Replayer.numBlocks(chunk));
-        }
+        long numAccesses =
+                chunks.stream().mapToLong(chunk -> chunk.blocks().length).sum();
         if (numAccesses > Replayer.MAX_ACCESSES) {
             throw Replayer.tooManyAccesses();
         }
+        int numBlocks = chunks.stream().mapToInt(Replayer::numBlocks).max().orElse(0);
         return new NextUse(backwards(chunks, (int) numAccesses, numBlocks));
     }
 

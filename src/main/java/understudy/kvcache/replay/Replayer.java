@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  * request's own blocks are not pinned: a prompt longer than the cache can evict its own head.
  */
 public final class Replayer {
-    /** Block accesses that a trace may have. */
-    static final int MAX_ACCESSES = Integer.MAX_VALUE - 8;
+    /** Block accesses, and requests, that a trace may have; an array has room for two links for each. */
+    static final int MAX_ACCESSES = (1 << 30) - 8;
 
     private final ReplaySettings settings;
     private final BlockCache cache;
@@ -53,7 +53,7 @@ public final class Replayer {
     /**
      * Replays the next requests of the trace.
      *
-     * @throws IllegalArgumentException if the trace has more than 2,147,483,639 block accesses or requests
+     * @throws IllegalArgumentException if the trace has more than 1,073,741,816 block accesses or requests
      */
     public void accept(TraceChunk chunk) {
         blockAccesses += chunk.blocks().length;

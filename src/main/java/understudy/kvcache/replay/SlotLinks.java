@@ -22,10 +22,6 @@ final class SlotLinks {
         return links[2 * slot + 1];
     }
 
-    int previous(int slot) {
-        return links[2 * slot];
-    }
-
     /** Adds a slot that is in no list at the end of one, and returns the head. */
     int append(int head, int slot) {
         if (head == NONE) {

@@ -22,6 +22,7 @@ final class ReplayPoliciesTest {
         var result = replay(ReplaySettings.of(ReplayPolicy.LRU, 10, 4), new int[][] {{A, B, C}, {A, B, C}, {A, B, D}});
 
         assertThatList(result.perRequestHitTokens()).isEqualTo(IntList.of(0, 11, 8));
+        assertThat(result.totalRequests()).isEqualTo(3);
         assertThat(result.totalHitTokens()).isEqualTo(19);
         assertThat(result.totalPromptTokens()).isEqualTo(33);
         assertThat(result.overallHitRate()).isEqualTo(19.0 / 33);

@@ -3,6 +3,7 @@ package understudy.kvcache.replay;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -49,6 +50,7 @@ final class ReplaySettingsTest {
                 "2 | 0.9 | s3fifo is not defined for a capacity of 2: a small ratio of 0.9 leaves 2 for the small queue "
                         + "and 0 for the main queue, both need at least 1 block",
                 "0 | 0.1 | capacity is 0, must be at least 1 block",
+                "9 | 0.0 | small ratio is 0.0, must be between 0 and 1",
                 "9 | 1.0 | small ratio is 1.0, must be between 0 and 1",
                 "9 | NaN | small ratio is NaN, must be between 0 and 1"
             })
@@ -92,6 +94,15 @@ final class ReplaySettingsTest {
         var replayer = Replayer.of(ReplaySettings.of(ReplayPolicy.INFINITE, 1, 1), false);
 
         assertThatThrownBy(() -> replayer.accept(chunk)).hasMessage("block 2 appears before block 1");
+    }
+
+    @Test
+    void traceThatFitsNoArray_isRefused() {
+        // 1,100 times a million accesses are more than 2^30 - 8.
+        var million = new TraceChunk(1, new int[1_000_000], new int[] {1_000_000}, new int[] {1_000_000}, new long[1]);
+
+        assertThatThrownBy(() -> NextUse.of(Collections.nCopies(1_100, million)))
+                .hasMessage("a trace may have at most 1073741816 block accesses and requests");
     }
 
     @Test
