@@ -19,13 +19,18 @@ public final class TraceFile {
     /** Opens a file for reading; a gzip'd one is decompressed on the way. */
     public static InputStream open(Path file) {
         try {
-            var raw = new BufferedInputStream(Files.newInputStream(file), BUFFER_BYTES);
-            return isGzip(raw) ? new GZIPInputStream(raw, BUFFER_BYTES) : raw;
+            return decompressed(Files.newInputStream(file));
         } catch (NoSuchFileException e) {
             throw new TraceException(file.toString(), "no such file");
         } catch (IOException e) {
             throw unreadable(file.toString(), e);
         }
+    }
+
+    /** Returns the content of what may be gzip'd. */
+    static InputStream decompressed(InputStream in) throws IOException {
+        var raw = new BufferedInputStream(in, BUFFER_BYTES);
+        return isGzip(raw) ? new GZIPInputStream(raw, BUFFER_BYTES) : raw;
     }
 
     /** Returns the exception for a file that the system, or its compression, does not let us read. */
