@@ -3,21 +3,21 @@ package understudy.app;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** While it is open, Ctrl-C ends the run where it is, and gives the report some time to be printed. */
+/** While it is open, Ctrl-C calls {@code stop}, which ends the run where it is, and gives the report some time to be printed. */
 final class BreakOff implements AutoCloseable {
     private static final long SHUTDOWN_SECONDS = 10;
 
-    private final Emulation emulation;
+    private final Runnable stop;
     private final CountDownLatch isReported = new CountDownLatch(1);
     private final Thread hook = new Thread(this::breakOff, "break-off");
 
-    BreakOff(Emulation emulation) {
-        this.emulation = emulation;
+    BreakOff(Runnable stop) {
+        this.stop = stop;
         Runtime.getRuntime().addShutdownHook(hook);
     }
 
     private void breakOff() {
-        emulation.stop();
+        stop.run();
         try {
             if (!isReported.await(SHUTDOWN_SECONDS, TimeUnit.SECONDS)) {
                 System.err.println("no report within " + SHUTDOWN_SECONDS + " s; giving up");

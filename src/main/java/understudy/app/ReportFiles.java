@@ -24,7 +24,7 @@ import understudy.report.RequestsCsv;
 record ReportFiles(@Nullable Path json, @Nullable Path directory) {
 
     /** Writes the content of a file. */
-    private interface Content {
+    interface Content {
         void writeTo(Writer out) throws IOException;
     }
 
@@ -44,7 +44,8 @@ record ReportFiles(@Nullable Path json, @Nullable Path directory) {
         return files;
     }
 
-    private static @Nullable Path path(String option, @Nullable String name) {
+    /** Returns the path that was given for an option, or null if none was. */
+    static @Nullable Path path(String option, @Nullable String name) {
         if (name == null) {
             return null;
         }
@@ -118,7 +119,7 @@ record ReportFiles(@Nullable Path json, @Nullable Path directory) {
     }
 
     /** A device or a pipe is written through; everything else by way of a temporary file beside it. */
-    private static void write(Path file, Content content) throws IOException {
+    static void write(Path file, Content content) throws IOException {
         var target = Files.exists(file) ? file.toRealPath() : file;
         if (Files.exists(target) && !Files.isRegularFile(target)) {
             write(target, content, StandardOpenOption.WRITE);

@@ -158,8 +158,8 @@ final class RunCommand implements Callable<Integer> {
 
     private static int run(Emulation emulation, Checked checked, RunOutput output) throws Exception {
         var scenario = checked.scenario;
-        var bar = new ProgressBar(System.err, ProgressBar.isStderrTerminal(), checked.workload.total());
-        var onInterrupt = new BreakOff(emulation);
+        var bar = new ProgressBar(StatusLine.onStderr(), checked.workload.total());
+        var onInterrupt = new BreakOff(emulation::stop);
         try {
             emulation.start(scenario.clusterSpec(checked.workload), scenario.speed());
             LoggerFactory.getLogger(RunCommand.class).info("the run has started");

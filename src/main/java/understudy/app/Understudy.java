@@ -16,6 +16,7 @@ import understudy.workload.TraceException;
         subcommands = {
             RunCommand.class,
             ServeCommand.class,
+            ReplayCommand.class,
             ConformCommand.class,
             CalibrateCommand.class,
             ModelsCommand.class,

@@ -14,7 +14,7 @@ final class ProgressBarTest {
 
     @Test
     void line_showsShareVirtualTimeAndSpeedUp() {
-        var bar = new ProgressBar(out, true, OptionalLong.of(200));
+        var bar = new ProgressBar(new StatusLine(out, true), OptionalLong.of(200));
 
         // 50 of 200 requests fill 7 of 30 characters; 3725 virtual seconds in 5 s are 745 times real time.
         assertThat(bar.line(50, 3_725, 5))
@@ -24,13 +24,13 @@ final class ProgressBarTest {
 
     @Test
     void unknownTotal_isLeftOut() {
-        assertThat(new ProgressBar(out, true, OptionalLong.empty()).line(50, 60, 0))
+        assertThat(new ProgressBar(new StatusLine(out, true), OptionalLong.empty()).line(50, 60, 0))
                 .isEqualTo("50 requests, 0:01:00 of virtual time, 0 x real time");
     }
 
     @Test
     void invisibleBar_printsNothing() {
-        var bar = new ProgressBar(out, false, OptionalLong.empty());
+        var bar = new ProgressBar(new StatusLine(out, false), OptionalLong.empty());
 
         bar.draw(1, 1, 1);
         bar.clear();
@@ -40,7 +40,7 @@ final class ProgressBarTest {
 
     @Test
     void visibleBar_drawsOverItself() {
-        var bar = new ProgressBar(out, true, OptionalLong.empty());
+        var bar = new ProgressBar(new StatusLine(out, true), OptionalLong.empty());
 
         bar.draw(1, 1, 1);
         bar.clear();

@@ -1,0 +1,109 @@
+package understudy.app;
+
+import java.io.IOException;
+import java.io.Writer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import understudy.report.replay.ReplayCsv;
+import understudy.report.replay.ReplayHtml;
+import understudy.report.replay.ReplayJson;
+import understudy.report.replay.ReplayReport;
+
+/** Where the results of a replay go: tables to stdout, unless one of the files is to go there, and files. */
+final class ReplayOutput {
+    private static final String STDOUT = "-";
+    private static final int NOT_WRITTEN = 2;
+
+    private final CommandLine commandLine;
+    private final List<Target> targets = new ArrayList<>();
+
+    /** One format, and where it goes; nowhere means stdout. */
+    private record Target(Format format, @Nullable Path file) {}
+
+    /** Writes a report in one format. */
+    private interface Format {
+        void write(ReplayReport report, double wallSeconds, Writer out) throws IOException;
+    }
+
+    /**
+     * Checks that everything can be written; each name is that of a file, {@code -} for stdout, or null for not at all.
+     *
+     * @throws ScenarioException if something cannot, or two are to go to the same place
+     */
+    ReplayOutput(CommandLine commandLine, @Nullable String json, @Nullable String csv, @Nullable String html) {
+        this.commandLine = commandLine;
+        add("--json", json, ReplayJson::write);
+        add("--csv", csv, (report, wallSeconds, out) -> ReplayCsv.write(report, out));
+        add("--html", html, (report, wallSeconds, out) -> ReplayHtml.write(report, out));
+        var places = new HashSet<String>();
+        for (var target : targets) {
+            String place = target.file == null ? "stdout" : target.file.toString();
+            if (!places.add(place)) {
+                throw new ScenarioException("--json, --csv, --html: two of them are to go to " + place);
+            }
+        }
+    }
+
+    private void add(String option, @Nullable String name, Format format) {
+        var file = STDOUT.equals(name) ? null : ReportFiles.path(option, name);
+        if (file != null) {
+            ReportFiles.requireWritable(option + " " + name, file);
+        }
+        if (name != null) {
+            targets.add(new Target(format, file));
+        }
+    }
+
+    /** Writes everything, and returns the exit code that follows. */
+    int write(ReplayReport report, double wallSeconds) {
+        int exitCode = 0;
+        Target onStdout = null;
+        for (var target : targets) {
+            if (target.file == null) {
+                onStdout = target;
+            } else {
+                exitCode = Math.max(exitCode, writeFile(target, target.file, report, wallSeconds));
+            }
+        }
+        return Math.max(exitCode, print(onStdout, report, wallSeconds));
+    }
+
+    private int writeFile(Target target, Path file, ReplayReport report, double wallSeconds) {
+        try {
+            ReportFiles.write(file, out -> target.format.write(report, wallSeconds, out));
+            return 0;
+        } catch (IOException e) {
+            warn("the report cannot be written: " + e);
+            return NOT_WRITTEN;
+        }
+    }
+
+    private int print(@Nullable Target target, ReplayReport report, double wallSeconds) {
+        var out = commandLine.getOut();
+        try {
+            if (target == null) {
+                out.print(ReplayTables.text(report));
+                out.print(ReplayTables.speed(report, wallSeconds));
+            } else {
+                target.format.write(report, wallSeconds, out);
+            }
+        } catch (IOException e) {
+            throw new IllegalStateException("a PrintWriter keeps its errors to itself", e);
+        }
+        if (out.checkError()) {
+            warn("stdout cannot be written");
+            return NOT_WRITTEN;
+        }
+        return 0;
+    }
+
+    void warn(String line) {
+        var err = commandLine.getErr();
+        err.println(line);
+        err.flush();
+    }
+}

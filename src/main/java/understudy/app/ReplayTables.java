@@ -1,0 +1,146 @@
+package understudy.app;
+
+import com.github.freva.asciitable.ColumnData;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import understudy.kvcache.replay.ReplayPolicy;
+import understudy.kvcache.replay.ReplayResult;
+import understudy.kvcache.replay.SharingView;
+import understudy.report.replay.ReplayReport;
+
+/** The report of a replay as text. */
+final class ReplayTables {
+    private static final double PERCENT = 100;
+    private static final String BEST = "* ";
+    private static final String UNDEFINED = "-";
+
+    private final ReplayReport report;
+
+    private ReplayTables(ReplayReport report) {
+        this.report = report;
+    }
+
+    /** Returns the tables, with a line break at the end. */
+    static String text(ReplayReport report) {
+        var tables = new ReplayTables(report);
+        return tables.trace() + "\n" + tables.rates() + "\n" + tables.sharing() + "\n";
+    }
+
+    /** Returns how fast it went, with a line break at the end. */
+    static String speed(ReplayReport report, double wallSeconds) {
+        long numReplayed =
+                report.results().stream().mapToLong(ReplayResult::blockAccesses).sum();
+        return String.format(
+                Locale.ROOT,
+                "%n%d replays, %.1f million block accesses in %.2f s%n",
+                report.results().size(),
+                numReplayed / 1e6,
+                wallSeconds);
+    }
+
+    private String trace() {
+        var sharing = report.sharing();
+        return String.format(
+                Locale.ROOT,
+                "%s: %d requests, %d prompt tokens, %d accesses to %d different blocks of %d tokens%n",
+                String.join(", ", report.files()),
+                report.numRequests(),
+                report.numPromptTokens(),
+                sharing.numAccesses(),
+                sharing.numBlocks(),
+                report.blockSize());
+    }
+
+    private String rates() {
+        var columns = new ArrayList<ColumnData<@Nullable ReplayPolicy>>();
+        columns.add(Tables.words("policy").with(policy -> policy == null ? "" : policy.toString()));
+        for (int capacity : report.capacities()) {
+            columns.add(Tables.number(header(capacity)).with(policy -> policy == null ? "" : rate(policy, capacity)));
+        }
+        if (report.capacities().isEmpty()) {
+            columns.add(Tables.number("any capacity").with(policy -> policy == null ? "" : rate(policy, 0)));
+        }
+        return "Prompt tokens hit, in %, by capacity in blocks (and in % of the different ones)\n"
+                + Tables.text(rows(), columns) + "\n" + legend();
+    }
+
+    /** Those that one can have, an empty row, and the bounds. */
+    private List<@Nullable ReplayPolicy> rows() {
+        var rows = new ArrayList<@Nullable ReplayPolicy>();
+        report.policies().stream()
+                .filter(policy -> !ReplayReport.isBound(policy))
+                .forEach(rows::add);
+        var bounds = report.policies().stream().filter(ReplayReport::isBound).toList();
+        if (!rows.isEmpty() && !bounds.isEmpty()) {
+            rows.add(null);
+        }
+        rows.addAll(bounds);
+        return rows;
+    }
+
+    private String header(int capacity) {
+        String share = percent((double) capacity / report.sharing().numBlocks());
+        return capacity + " (" + share.replaceFirst("\\.?0+$", "") + "%)";
+    }
+
+    private String rate(ReplayPolicy policy, int capacity) {
+        return report.result(policy, capacity)
+                .map(result -> (report.isBest(result) ? BEST : "") + percent(result.overallHitRate()))
+                .orElse(UNDEFINED);
+    }
+
+    private String legend() {
+        boolean hasBest = report.results().stream().anyMatch(report::isBest);
+        boolean hasBounds = report.policies().stream().anyMatch(ReplayReport::isBound);
+        return (hasBest ? "* best of the policies that know only the past\n" : "")
+                + (hasBounds
+                        ? "belady and belady-bypass know the future, infinite never evicts: bounds to compare with\n"
+                        : "");
+    }
+
+    private String sharing() {
+        var sharing = report.sharing();
+        String reuses = String.format(
+                Locale.ROOT,
+                "Reuse: %d of %d accesses (%s %%) are to a block accessed before%n",
+                sharing.numReuses(),
+                sharing.numAccesses(),
+                percent(share(sharing.numReuses(), sharing.numAccesses())));
+        return reuses + distances(sharing) + "\n" + times(sharing);
+    }
+
+    private static String distances(SharingView sharing) {
+        var reuses = sharing.reusesByLruBlocks();
+        var columns = List.of(
+                Tables.number("an LRU cache of blocks").<Integer>with(i -> String.valueOf(1L << i)),
+                Tables.number("hits reuses").<Integer>with(i -> String.valueOf(reuses.getLong(i))),
+                Tables.number("% of accesses")
+                        .<Integer>with(i -> percent(share(reuses.getLong(i), sharing.numAccesses()))));
+        return Tables.text(IntStream.range(0, reuses.size()).boxed().toList(), columns) + "\n";
+    }
+
+    private static String times(SharingView sharing) {
+        if (!sharing.isTimed()) {
+            return "Timestamps run back at request " + sharing.requestBackInTime()
+                    + ", so they do not say how long blocks wait for their next use.";
+        }
+        var reuses = sharing.reusesWithinMillis();
+        var columns = List.of(
+                Tables.number("kept for").<Integer>with(SharingView::limitName),
+                Tables.number("reuses within").<Integer>with(i -> String.valueOf(reuses.getLong(i))),
+                Tables.number("% of reuses")
+                        .<Integer>with(i -> percent(share(reuses.getLong(i), sharing.numReuses()))));
+        return Tables.text(IntStream.range(0, reuses.size()).boxed().toList(), columns);
+    }
+
+    private static double share(long part, long whole) {
+        return whole == 0 ? 0 : (double) part / whole;
+    }
+
+    private static String percent(double share) {
+        return String.format(Locale.ROOT, "%.2f", share * PERCENT);
+    }
+}

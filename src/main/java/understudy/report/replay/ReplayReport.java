@@ -1,0 +1,77 @@
+package understudy.report.replay;
+
+import java.util.List;
+import java.util.Optional;
+import understudy.kvcache.replay.ReplayPolicy;
+import understudy.kvcache.replay.ReplayResult;
+import understudy.kvcache.replay.SharingView;
+import understudy.kvcache.replay.TraceChunk;
+
+/**
+ * What is known after a trace was replayed.
+ *
+ * @param files names of the traces, which were one stream
+ * @param chunks that stream
+ * @param blockSize tokens per block
+ * @param smallRatio share of S3-FIFO's small queue
+ * @param maxFreq where S3-FIFO's frequencies saturate
+ * @param sharing how much content comes back, and after how long
+ * @param results one per cache, at least one, by policy and then by capacity
+ */
+public record ReplayReport(
+        List<String> files,
+        List<TraceChunk> chunks,
+        int blockSize,
+        double smallRatio,
+        int maxFreq,
+        SharingView sharing,
+        List<ReplayResult> results) {
+
+    /** Returns the requests of the trace. */
+    public int numRequests() {
+        return results.get(0).totalRequests();
+    }
+
+    /** Returns the prompt tokens of the trace. */
+    public long numPromptTokens() {
+        return results.get(0).totalPromptTokens();
+    }
+
+    /** Returns the policies, in the order of their results. */
+    public List<ReplayPolicy> policies() {
+        return results.stream().map(ReplayResult::policy).distinct().toList();
+    }
+
+    /** Returns the capacities in blocks, smaller before larger. */
+    public List<Integer> capacities() {
+        return results.stream()
+                .filter(result -> result.policy().bounded())
+                .map(ReplayResult::capacityBlocks)
+                .distinct()
+                .sorted()
+                .toList();
+    }
+
+    /** Returns what a policy has reached with a capacity; a policy without bounds reaches the same with each. */
+    public Optional<ReplayResult> result(ReplayPolicy policy, int capacityBlocks) {
+        return results.stream()
+                .filter(result -> result.policy() == policy)
+                .filter(result -> !policy.bounded() || result.capacityBlocks() == capacityBlocks)
+                .findFirst();
+    }
+
+    /** Returns whether one can only compare with a policy, and not have it: it knows the future, or has no bounds. */
+    public static boolean isBound(ReplayPolicy policy) {
+        return policy.needsFuture() || !policy.bounded();
+    }
+
+    /** Returns whether no other policy that one can have hits more tokens at the same capacity; one alone is no best. */
+    public boolean isBest(ReplayResult result) {
+        var rivals = results.stream()
+                .filter(other -> !isBound(other.policy()) && other.capacityBlocks() == result.capacityBlocks())
+                .toList();
+        return !isBound(result.policy())
+                && rivals.size() > 1
+                && rivals.stream().allMatch(other -> other.totalHitTokens() <= result.totalHitTokens());
+    }
+}

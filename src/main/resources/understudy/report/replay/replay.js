@@ -1,0 +1,102 @@
+// Draws the charts of a replay from the data in the page; the tables are there without.
+'use strict';
+(() => {
+  const { runs, sharing } = JSON.parse(document.getElementById('data').textContent);
+  const BOUNDS = ['belady', 'belady-bypass', 'infinite'];
+  const MARKS = ['circle', 'triangle', 'rect', 'rectRot', 'star', 'cross', 'crossRot'];
+  const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
+  const whole = new Intl.NumberFormat('en');
+  const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+  const percent = (share) => `${(100 * share).toFixed(2)} %`;
+
+  const capacities = [...new Set(runs.map((run) => run.cache_capacity_blocks).filter((blocks) => blocks !== null))]
+    .sort((a, b) => a - b);
+  const points = (policy) => {
+    const own = runs.filter((run) => run.policy === policy);
+    return own[0].cache_capacity_blocks === null
+      ? (capacities.length > 0 ? capacities : [own[0].final_cache_blocks]).map((x) => ({ x, y: own[0].overall_hit_rate }))
+      : own.map((run) => ({ x: run.cache_capacity_blocks, y: run.overall_hit_rate }));
+  };
+
+  let numLines = 0;
+  const dataset = (label) => {
+    const bound = BOUNDS.indexOf(label);
+    const line = bound < 0 ? numLines++ : bound;
+    return {
+      label,
+      colorName: bound < 0 ? `line-${line % 7}` : `bound-${bound}`,
+      data: points(label),
+      borderDash: bound < 0 ? [] : [6, 4],
+      borderWidth: 2,
+      pointStyle: bound < 0 ? MARKS[line % MARKS.length] : 'line',
+      pointRadius: 4,
+    };
+  };
+
+  const scale = (title, more) => ({ title: { display: true, text: title }, ticks: {}, grid: {}, ...more });
+  const label = (item) => `${item.dataset.label} ${percent(item.parsed.y)}`;
+  const ratesChart = new Chart(document.getElementById('rates-chart'), {
+    type: 'line',
+    data: { datasets: [...new Set(runs.map((run) => run.policy))].map(dataset) },
+    options: {
+      animation: false,
+      maintainAspectRatio: false,
+      interaction: { mode: 'x', intersect: false },
+      plugins: {
+        legend: { position: 'bottom', labels: { usePointStyle: true, pointStyleWidth: 24 } },
+        tooltip: {
+          itemSort: (a, b) => b.parsed.y - a.parsed.y,
+          callbacks: { title: (items) => `${whole.format(items[0].parsed.x)} blocks`, label },
+        },
+      },
+      scales: {
+        x: scale('capacity in blocks', { type: 'logarithmic', afterBuildTicks: (axis) => {
+          axis.ticks = capacities.map((value) => ({ value }));
+        }, ticks: { callback: (value) => compact.format(value) } }),
+        y: scale('prompt tokens hit', { beginAtZero: true, ticks: { callback: (value) => `${Math.round(1000 * value) / 10} %` } }),
+      },
+    },
+  });
+
+  const distances = sharing.reuse_distance;
+  const reuseChart = new Chart(document.getElementById('reuse-chart'), {
+    type: 'bar',
+    data: {
+      labels: distances.map((bucket) => compact.format(bucket.lru_blocks)),
+      datasets: [{ label: 'reuses', colorName: 'accent', data: distances.map((bucket) => bucket.reuses) }],
+    },
+    options: {
+      animation: false,
+      maintainAspectRatio: false,
+      plugins: {
+        legend: { display: false },
+        tooltip: { callbacks: {
+          title: ([item]) => `needs an LRU cache of up to ${whole.format(distances[item.dataIndex].lru_blocks)} blocks`,
+          label: (item) => `${whole.format(item.parsed.y)} reuses; with all nearer ones ${percent(distances[item.dataIndex].share_of_accesses)} of accesses`,
+        } },
+      },
+      scales: {
+        x: scale('blocks of the LRU cache that hits them, up to', {}),
+        y: scale('reuses', { beginAtZero: true, ticks: { callback: (value) => compact.format(value) } }),
+      },
+    },
+  });
+
+  const paint = () => {
+    for (const chart of [ratesChart, reuseChart]) {
+      for (const set of chart.data.datasets) {
+        set.borderColor = color(set.colorName);
+        set.backgroundColor = color(set.colorName);
+      }
+      chart.options.plugins.legend.labels.color = color('text');
+      for (const axis of Object.values(chart.options.scales)) {
+        axis.title.color = color('muted');
+        axis.ticks.color = color('muted');
+        axis.grid.color = color('border');
+      }
+      chart.update('none');
+    }
+  };
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', paint);
+  paint();
+})();
