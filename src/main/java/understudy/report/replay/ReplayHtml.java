@@ -39,8 +39,8 @@ public final class ReplayHtml {
                 "style", resource("replay.css"),
                 "chart-js", SOURCE_MAP.matcher(resource(CHART_JS)).replaceAll(""),
                 "script", resource("replay.js"),
-                // Within a script element nothing but its own end tag means anything to HTML.
-                "data", ReplayJson.compact(report).replace("</", "<\\/"),
+                // To HTML a script element has no escapes but those of its own language.
+                "data", ReplayJson.compact(report).replace("<", "\\u003c"),
                 "trace", html.trace(),
                 "rates", html.rates(),
                 "distances", html.distances(),
@@ -78,7 +78,10 @@ public final class ReplayHtml {
 
     private String rates() {
         var capacities = report.capacities();
-        String head = row("th", "Policy", capacities.stream().map(c -> count(c)).toList());
+        var headers = capacities.isEmpty()
+                ? List.of("any capacity")
+                : capacities.stream().map(ReplayHtml::count).toList();
+        String head = row("th", "Policy", headers);
         return "<thead>" + head + "</thead>\n<tbody>\n"
                 + rates(
                         capacities,
@@ -105,9 +108,9 @@ public final class ReplayHtml {
 
     private String rate(ReplayPolicy policy, int capacity) {
         return report.result(policy, capacity)
-                .map(result -> (report.isBest(result) ? "<b>" : "")
-                        + percent(result.overallHitRate())
-                        + (report.isBest(result) ? "</b> (best)" : ""))
+                .map(result -> report.isBest(result)
+                        ? "best <b>" + percent(result.overallHitRate()) + "</b>"
+                        : percent(result.overallHitRate()))
                 .orElse("not defined");
     }
 

@@ -11,20 +11,22 @@
 
   const capacities = [...new Set(runs.map((run) => run.cache_capacity_blocks).filter((blocks) => blocks !== null))]
     .sort((a, b) => a - b);
-  const points = (policy) => {
-    const own = runs.filter((run) => run.policy === policy);
-    return own[0].cache_capacity_blocks === null
-      ? (capacities.length > 0 ? capacities : [own[0].final_cache_blocks]).map((x) => ({ x, y: own[0].overall_hit_rate }))
-      : own.map((run) => ({ x: run.cache_capacity_blocks, y: run.overall_hit_rate }));
-  };
+  if (capacities.length === 0) {
+    capacities.push(runs[0].final_cache_blocks); // what no policy bounds needs a place on the axis all the same
+  }
+  const points = (policy) => runs
+    .filter((run) => run.policy === policy)
+    .flatMap((run) => (run.cache_capacity_blocks === null ? capacities : [run.cache_capacity_blocks])
+      .map((x) => ({ x, y: run.overall_hit_rate })));
 
+  const painted = (colorName) => ({ colorName, borderColor: color(colorName), backgroundColor: color(colorName) });
   let numLines = 0;
   const dataset = (label) => {
     const bound = BOUNDS.indexOf(label);
     const line = bound < 0 ? numLines++ : bound;
     return {
       label,
-      colorName: bound < 0 ? `line-${line % 7}` : `bound-${bound}`,
+      ...painted(bound < 0 ? `line-${line % MARKS.length}` : `bound-${bound}`),
       data: points(label),
       borderDash: bound < 0 ? [] : [6, 4],
       borderWidth: 2,
@@ -43,16 +45,20 @@
       maintainAspectRatio: false,
       interaction: { mode: 'x', intersect: false },
       plugins: {
-        legend: { position: 'bottom', labels: { usePointStyle: true, pointStyleWidth: 24 } },
+        legend: { position: 'bottom', labels: { usePointStyle: true, boxHeight: 7 } },
         tooltip: {
           itemSort: (a, b) => b.parsed.y - a.parsed.y,
           callbacks: { title: (items) => `${whole.format(items[0].parsed.x)} blocks`, label },
         },
       },
       scales: {
-        x: scale('capacity in blocks', { type: 'logarithmic', afterBuildTicks: (axis) => {
-          axis.ticks = capacities.map((value) => ({ value }));
-        }, ticks: { callback: (value) => compact.format(value) } }),
+        x: scale('capacity in blocks', {
+          type: 'logarithmic',
+          min: 0.9 * capacities[0],
+          max: 1.1 * capacities[capacities.length - 1],
+          afterBuildTicks: (axis) => { axis.ticks = capacities.map((value) => ({ value })); },
+          ticks: { callback: (value) => compact.format(value) },
+        }),
         y: scale('prompt tokens hit', { beginAtZero: true, ticks: { callback: (value) => `${Math.round(1000 * value) / 10} %` } }),
       },
     },
@@ -63,7 +69,7 @@
     type: 'bar',
     data: {
       labels: distances.map((bucket) => compact.format(bucket.lru_blocks)),
-      datasets: [{ label: 'reuses', colorName: 'accent', data: distances.map((bucket) => bucket.reuses) }],
+      datasets: [{ label: 'reuses', ...painted('accent'), data: distances.map((bucket) => bucket.reuses) }],
     },
     options: {
       animation: false,
@@ -84,10 +90,7 @@
 
   const paint = () => {
     for (const chart of [ratesChart, reuseChart]) {
-      for (const set of chart.data.datasets) {
-        set.borderColor = color(set.colorName);
-        set.backgroundColor = color(set.colorName);
-      }
+      chart.data.datasets.forEach((set) => Object.assign(set, painted(set.colorName)));
       chart.options.plugins.legend.labels.color = color('text');
       for (const axis of Object.values(chart.options.scales)) {
         axis.title.color = color('muted');

@@ -1,0 +1,90 @@
+package understudy.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static understudy.app.CommandLineFixture.call;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * The page that a replay leaves. Two equal prompts of one block of 512 tokens: any cache that has room for it hits the second,
+ * which is half of all tokens.
+ */
+final class ReplayPageTest {
+    private static final String TRACE = """
+            {"timestamp": 0, "input_length": 512, "output_length": 1, "hash_ids": [1]}
+            {"timestamp": 5000, "input_length": 512, "output_length": 1, "hash_ids": [1]}
+            """;
+    private static final Pattern DATA =
+            Pattern.compile("<script type=\"application/json\" id=\"data\">(.*?)</script>", Pattern.DOTALL);
+    private static final Pattern LOADS = Pattern.compile(
+            "<(?:script|img|iframe|object|embed|source|video|audio)[^>]*\\s(?:src|data)=|@import|url\\(|sourceMappingURL");
+
+    @TempDir
+    private Path directory;
+
+    private String trace;
+
+    @BeforeEach
+    void writeTrace() throws IOException {
+        trace = Files.writeString(directory.resolve("a<b>&\"<script>.jsonl"), TRACE)
+                .toString();
+    }
+
+    @Test
+    void page_loadsNothing() throws IOException {
+        String page = page();
+
+        assertThat(page).contains("content=\"default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'");
+        assertThat(LOADS.matcher(page).results().map(match -> match.group())).isEmpty();
+        assertThat(page).containsOnlyOnce("<link").contains("<link rel=\"icon\" href=\"data:,\">");
+        assertThat(page).contains("Chart.js v4").doesNotContain("{{");
+    }
+
+    @Test
+    void data_isThatOfTheJson() throws IOException {
+        var matcher = DATA.matcher(page());
+        assertThat(matcher.find()).isTrue();
+        var data = new ObjectMapper().readTree(matcher.group(1));
+        var json = call("replay", trace, "--policy=lru,fifo,infinite", "--capacity=1", "--json=-")
+                .json();
+
+        assertThat(data.path("runs")).hasSize(3).isEqualTo(json.path("runs"));
+        assertThat(data.path("sharing")).isEqualTo(json.path("sharing"));
+        assertThat(data.path("trace").path("files").get(0).asText()).isEqualTo(trace);
+    }
+
+    @Test
+    void tables_needNoScript() throws IOException {
+        String page = page();
+
+        assertThat(page)
+                .contains("<th scope=\"col\">Policy</th><th scope=\"col\">1</th>")
+                .contains("<th scope=\"row\">lru</th><td>best <b>50.00 %</b></td>")
+                .contains("<th scope=\"row\">infinite</th><td>50.00 %</td>")
+                // The reuse needs an LRU cache of one block, comes after 5 s, and is half of all accesses.
+                .contains("<th scope=\"row\">1</th><td>1</td><td>50.00 %</td>")
+                .contains("<th scope=\"row\">1 s</th><td>0</td><td>0.00 %</td>")
+                .contains("<th scope=\"row\">1 min</th><td>1</td><td>100.00 %</td>");
+    }
+
+    @Test
+    void names_areEscaped() throws IOException {
+        String page = page();
+
+        assertThat(page).contains("a&lt;b&gt;&amp;&quot;&lt;script&gt;.jsonl</dd>").doesNotContain("<b>&");
+    }
+
+    private String page() throws IOException {
+        var file = directory.resolve("page.html");
+        var replay = call("replay", trace, "--policy=lru,fifo,infinite", "--capacity=1", "--html=" + file);
+        assertThat(replay.exitCode).isZero();
+        return Files.readString(file);
+    }
+}
