@@ -112,7 +112,7 @@ final class ReplayCommand implements Callable<Integer> {
     public Integer call() throws Exception {
         var watch = Stopwatch.start();
         check();
-        var output = new ReplayOutput(command.commandLine(), jsonFile, csvFile, htmlFile);
+        var output = new ReplayOutput(command.commandLine(), files, jsonFile, csvFile, htmlFile);
         var plan = ReplayPlan.of(policies, capacities, smallRatio, maxFreq);
         try (var reader = new BlockTraceReader(
                         files, blockSize == null ? DERIVED : blockSize, limit == null ? 0 : limit);

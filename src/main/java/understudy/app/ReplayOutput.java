@@ -19,6 +19,7 @@ final class ReplayOutput {
     private static final int NOT_WRITTEN = 2;
 
     private final CommandLine commandLine;
+    private final List<Path> traces;
     private final List<Target> targets = new ArrayList<>();
 
     /** One format, and where it goes; nowhere means stdout. */
@@ -32,10 +33,16 @@ final class ReplayOutput {
     /**
      * Checks that everything can be written; each name is that of a file, {@code -} for stdout, or null for not at all.
      *
-     * @throws ScenarioException if something cannot, or two are to go to the same place
+     * @throws ScenarioException if something cannot, or two are to go to the same place, or one over a trace
      */
-    ReplayOutput(CommandLine commandLine, @Nullable String json, @Nullable String csv, @Nullable String html) {
+    ReplayOutput(
+            CommandLine commandLine,
+            List<Path> traces,
+            @Nullable String json,
+            @Nullable String csv,
+            @Nullable String html) {
         this.commandLine = commandLine;
+        this.traces = traces.stream().map(Path::toAbsolutePath).toList();
         add("--json", json, ReplayJson::write);
         add("--csv", csv, (report, wallSeconds, out) -> ReplayCsv.write(report, out));
         add("--html", html, (report, wallSeconds, out) -> ReplayHtml.write(report, out));
@@ -51,6 +58,9 @@ final class ReplayOutput {
     private void add(String option, @Nullable String name, Format format) {
         var file = STDOUT.equals(name) ? null : ReportFiles.path(option, name);
         if (file != null) {
+            if (traces.contains(file)) {
+                throw new ScenarioException(option + " " + name + ": is the trace itself");
+            }
             ReportFiles.requireWritable(option + " " + name, file);
         }
         if (name != null) {

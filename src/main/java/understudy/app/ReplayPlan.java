@@ -45,6 +45,12 @@ record ReplayPlan(
         if (maxFreq < 0) {
             throw new ScenarioException("--max-freq is " + maxFreq + ", must be at least 0");
         }
+        if (policyNames != null && policyNames.isEmpty()) {
+            throw new ScenarioException("--policy names no policy");
+        }
+        if (sizeTexts != null && sizeTexts.isEmpty()) {
+            throw new ScenarioException("--capacity names no capacity");
+        }
         var policies = policyNames == null
                 ? Arrays.asList(ReplayPolicy.values())
                 : policyNames.stream().map(ReplayPlan::policy).distinct().toList();

@@ -56,12 +56,14 @@ final class BlockSizeFit {
         return min == max ? OptionalInt.of(min) : OptionalInt.empty();
     }
 
-    /** Returns the range, in words. */
+    /** Returns the likeliest block size, if there is one, and all that fit, in words. */
     @Override
     public String toString() {
-        if (max == Integer.MAX_VALUE) {
-            return min + " or more";
+        String range = max == Integer.MAX_VALUE ? min + " or more" : min + " to " + max;
+        var likeliest = likeliest();
+        if (likeliest.isEmpty()) {
+            return range;
         }
-        return min == max ? String.valueOf(min) : min + " to " + max;
+        return likeliest.getAsInt() + (min == max ? "" : " (" + range + ")");
     }
 }

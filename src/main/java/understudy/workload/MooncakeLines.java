@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.util.Arrays;
+import java.util.regex.Pattern;
 
 /**
  * The lines of a Mooncake trace, one JSON object each: {@code {timestamp, input_length, output_length, hash_ids}}, timestamp
@@ -27,6 +28,7 @@ final class MooncakeLines implements Closeable {
     private static final double MAX_TIMESTAMP_MILLIS = 1e12;
     private static final double MAX_EXACT = 1e15;
     private static final double MISSING = Double.NaN;
+    private static final Pattern START_MARKER = Pattern.compile(" \\(start marker at .*");
     private static final byte[] BYTE_ORDER_MARK = {(byte) 0xef, (byte) 0xbb, (byte) 0xbf};
 
     private final String file;
@@ -196,7 +198,9 @@ final class MooncakeLines implements Closeable {
                 throw problem("something follows the JSON object");
             }
         } catch (JsonProcessingException e) {
-            throw problem("not JSON: " + e.getOriginalMessage());
+            // Where in the line it began says nothing that its number does not.
+            throw problem(
+                    "not JSON: " + START_MARKER.matcher(e.getOriginalMessage()).replaceAll(""));
         } catch (IOException e) {
             throw problem("not JSON: " + e.getMessage()); // an encoding that is not one of Unicode's
         }

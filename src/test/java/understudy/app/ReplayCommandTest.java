@@ -239,10 +239,13 @@ final class ReplayCommandTest {
                 "--policy s3fifo --capacity 100% | --capacity 100%: s3fifo is not defined for a capacity of 3",
                 "--small-ratio 1 | --small-ratio is 1.0, must be a number between 0 and 1",
                 "--small-ratio NaN | --small-ratio is NaN, must be a number between 0 and 1",
+                "--capacity , | --capacity names no capacity",
+                "--policy , | --policy names no policy",
+                "--json {trace} | --json {trace}: is the trace itself",
                 "--max-freq -1 | --max-freq is -1, must be at least 0",
                 "--block-size 0 | --block-size is 0, must be at least 1",
                 "--block-size 16 | :1: input_length is 1000, which is 62 or 63 blocks of 16 tokens, but hash_ids has 2;"
-                        + " the trace goes with a block size of 342 to 999",
+                        + " the trace goes with a block size of 512 (342 to 999)",
                 "--limit 0 | --limit is 0, must be at least 1",
                 "--limit many | 'many' is not a long",
                 "--per-request | --per-request adds to the JSON, which needs --json",
@@ -251,11 +254,11 @@ final class ReplayCommandTest {
                 "--csv / | --csv /: / is a directory"
             })
     void badOption_isOneClearLineAndExitTwo(String options, String problem) {
-        var replay = call(("replay " + trace + " " + options).split(" "));
+        var replay = call(("replay " + trace + " " + options.replace("{trace}", trace)).split(" "));
 
         assertThat(replay.exitCode).isEqualTo(2);
         assertThat(replay.err.lines()).hasSize(1);
-        assertThat(replay.err).contains(problem);
+        assertThat(replay.err).contains(problem.replace("{trace}", trace));
         assertThat(replay.out).isEmpty();
     }
 

@@ -41,7 +41,8 @@ final class ReplayPageTest {
     void page_loadsNothing() throws IOException {
         String page = page();
 
-        assertThat(page).contains("content=\"default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'");
+        assertThat(page)
+                .contains("content=\"default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'");
         assertThat(LOADS.matcher(page).results().map(match -> match.group())).isEmpty();
         assertThat(page).containsOnlyOnce("<link").contains("<link rel=\"icon\" href=\"data:,\">");
         assertThat(page).contains("Chart.js v4").doesNotContain("{{");
@@ -78,7 +79,9 @@ final class ReplayPageTest {
     void names_areEscaped() throws IOException {
         String page = page();
 
-        assertThat(page).contains("a&lt;b&gt;&amp;&quot;&lt;script&gt;.jsonl</dd>").doesNotContain("<b>&");
+        assertThat(page)
+                .contains("a&lt;b&gt;&amp;&quot;&lt;script&gt;.jsonl</dd>")
+                .doesNotContain("<b>&");
     }
 
     private String page() throws IOException {

@@ -182,6 +182,14 @@ final class BlockTraceReaderTest {
     }
 
     @Test
+    void lineThatEndsInTheMiddle_isNamed() throws IOException {
+        var file = write("cut.jsonl", line(0, 512, "1") + "\n{\"timestamp\": 0, \"hash_ids\": [1, 2");
+
+        assertThatThrownBy(() -> readOne(DERIVED, ALL, file))
+                .hasMessage(file + ":2: not JSON: Unexpected end-of-input: expected close marker for Array");
+    }
+
+    @Test
     void idsOfAnEarlierRequest_areNoDuplicates() throws IOException {
         var file = write("t.jsonl", line(0, 1024, "1,2") + "\n" + line(0, 1024, "2,1"));
 
