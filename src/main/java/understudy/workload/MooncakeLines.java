@@ -10,35 +10,23 @@ import it.unimi.dsi.fastutil.longs.LongList;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.util.Arrays;
 import java.util.regex.Pattern;
 
 /**
  * The lines of a Mooncake trace, one JSON object each: {@code {timestamp, input_length, output_length, hash_ids}}, timestamp
  * in milliseconds. A field {@code priority} is ours; all others are passed over, and so are blank lines. A line's fields hold
  * until the next one is read.
- *
- * <p>Bytes are parsed where they lie, since a trace may have hundreds of megabytes.
  */
 final class MooncakeLines implements Closeable {
     private static final JsonFactory JSON = new JsonFactory();
-    private static final int BUFFER_BYTES = 1 << 18;
-    private static final int MAX_LINE_BYTES = 1 << 28;
     private static final double MAX_TIMESTAMP_MILLIS = 1e12;
     private static final double MAX_EXACT = 1e15;
     private static final double MISSING = Double.NaN;
     private static final Pattern START_MARKER = Pattern.compile(" \\(start marker at .*");
-    private static final byte[] BYTE_ORDER_MARK = {(byte) 0xef, (byte) 0xbb, (byte) 0xbf};
 
     private final String file;
-    private final InputStream in;
+    private final ByteLines lines;
     private final LongArrayList hashIds = new LongArrayList();
-    private byte[] buffer = new byte[BUFFER_BYTES];
-    private int lineStart;
-    private int lineEnd = -1;
-    private int bufferEnd;
-    private long lineNumber;
     private double timestampMillis;
     private double inputLength;
     private double outputLength;
@@ -47,23 +35,19 @@ final class MooncakeLines implements Closeable {
 
     /** Reads from {@code in}, which is closed with this; the file's name is for messages. */
     MooncakeLines(InputStream in, String file) {
-        this.in = in;
         this.file = file;
+        lines = new ByteLines(in, file);
     }
 
     /** Goes to the next request, and returns whether there is one. */
     boolean next() {
-        try {
-            while (nextLine()) {
-                if (!isBlank()) {
-                    parse();
-                    return true;
-                }
+        while (lines.next()) {
+            if (!lines.isBlank()) {
+                parse();
+                return true;
             }
-            return false;
-        } catch (IOException e) {
-            throw TraceFile.unreadable(file, e);
         }
+        return false;
     }
 
     String file() {
@@ -72,7 +56,7 @@ final class MooncakeLines implements Closeable {
 
     /** Returns where the request stands in its file, from 1. */
     long line() {
-        return lineNumber;
+        return lines.number();
     }
 
     double timestampMillis() {
@@ -103,81 +87,12 @@ final class MooncakeLines implements Closeable {
 
     /** Returns the exception for a line that cannot be used. */
     TraceException problem(String what) {
-        return new TraceException(file, lineNumber, what);
+        return new TraceException(file, lines.number(), what);
     }
 
     @Override
     public void close() {
-        try {
-            in.close();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-    }
-
-    /** Finds the next line in the buffer, filling it as needed. */
-    private boolean nextLine() throws IOException {
-        lineStart = lineEnd + 1;
-        lineEnd = lineStart;
-        while (true) {
-            while (lineEnd < bufferEnd && buffer[lineEnd] != '\n') {
-                lineEnd++;
-            }
-            if (lineEnd < bufferEnd) {
-                break;
-            }
-            if (!fill()) {
-                if (lineStart >= bufferEnd) {
-                    return false;
-                }
-                break;
-            }
-        }
-        lineNumber++;
-        return true;
-    }
-
-    /** Makes room behind the line that has begun, and reads on; returns whether there was anything. */
-    private boolean fill() throws IOException {
-        if (lineStart > 0) {
-            int kept = Math.max(0, bufferEnd - lineStart);
-            System.arraycopy(buffer, Math.min(lineStart, bufferEnd), buffer, 0, kept);
-            lineEnd -= lineStart;
-            lineStart = 0;
-            bufferEnd = kept;
-        }
-        if (bufferEnd == buffer.length) {
-            if (buffer.length == MAX_LINE_BYTES) {
-                throw new TraceException(file, lineNumber + 1, "is longer than " + MAX_LINE_BYTES + " bytes");
-            }
-            buffer = Arrays.copyOf(buffer, 2 * buffer.length);
-        }
-        int numRead = in.read(buffer, bufferEnd, buffer.length - bufferEnd);
-        bufferEnd += Math.max(0, numRead);
-        return numRead > 0;
-    }
-
-    private boolean isBlank() {
-        if (lineNumber == 1 && startsWithByteOrderMark()) {
-            lineStart += BYTE_ORDER_MARK.length;
-        }
-        for (int i = lineStart; i < lineEnd; i++) {
-            if (buffer[i] != ' ' && buffer[i] != '\t' && buffer[i] != '\r') {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    private boolean startsWithByteOrderMark() {
-        return lineEnd - lineStart >= BYTE_ORDER_MARK.length
-                && Arrays.equals(
-                        buffer,
-                        lineStart,
-                        lineStart + BYTE_ORDER_MARK.length,
-                        BYTE_ORDER_MARK,
-                        0,
-                        BYTE_ORDER_MARK.length);
+        lines.close();
     }
 
     private void parse() {
@@ -187,7 +102,7 @@ final class MooncakeLines implements Closeable {
         priority = 0;
         hasHashIds = false;
         hashIds.clear();
-        try (var json = JSON.createParser(buffer, lineStart, lineEnd - lineStart)) {
+        try (var json = JSON.createParser(lines.bytes(), lines.start(), lines.length())) {
             if (json.nextToken() != JsonToken.START_OBJECT) {
                 throw problem("not a JSON object");
             }

@@ -287,6 +287,35 @@ final class ReplayCommandTest {
     }
 
     @Test
+    void badLineFarDown_endsTheReplaysThatHaveBegun() throws IOException {
+        // 20,000 requests of two accesses are more than one chunk, so the caches of a known size are being filled
+        // already.
+        String bad = write("bad.jsonl", FIRST.repeat(20_000) + "nonsense\n");
+
+        var replay = call("replay", bad, "--capacity", "2,3,10,100", "--policy", "lru,arc,infinite");
+
+        assertThat(replay.exitCode).isEqualTo(2);
+        assertThat(replay.err).startsWith(bad + ":20001: not JSON").hasLineCount(1);
+        assertThat(replay.out).isEmpty();
+    }
+
+    @Test
+    void shareOfTheBlocks_isTheSameAsTheirNumber() throws IOException {
+        var lines = new StringBuilder();
+        for (int i = 0; i < 20_000; i++) {
+            lines.append(line(i, 1024, i % 800 + ", " + (1000 + i * 7 % 1_200)));
+        }
+        String file = write("long.jsonl", lines.toString());
+
+        // 2,000 different blocks: the numbers are replayed while the trace is being read, the shares afterwards.
+        var numbers = call("replay", file, "--capacity", "100,1000", "--json", "-");
+        var shares = call("replay", file, "--capacity", "5%,50%", "--json", "-");
+
+        assertThat(numbers.json().path("trace").path("distinct_blocks").asInt()).isEqualTo(2_000);
+        assertThat(numbers.jsonWithoutHost()).isEqualTo(shares.jsonWithoutHost());
+    }
+
+    @Test
     void emptyTrace_isRefused() throws IOException {
         String empty = write("empty.jsonl", "");
 
