@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import understudy.kvcache.replay.Replayer;
 import understudy.kvcache.replay.TraceChunk;
 import understudy.kvcache.replay.TraceChunkBuilder;
 
@@ -22,6 +23,7 @@ public final class BlockTraceReader implements Closeable {
     private final TraceChunkBuilder chunk = new TraceChunkBuilder();
     private final List<Lengths> firstLines = new ArrayList<>();
     private int blockSize;
+    private long numAccesses;
 
     /**
      * Opens traces.
@@ -89,6 +91,11 @@ public final class BlockTraceReader implements Closeable {
         long atMillis = Math.round(line.timestampMillis());
         var hashIds = line.hashIds();
         check(line, promptTokens, hashIds.size());
+        numAccesses += hashIds.size();
+        if (numAccesses > Replayer.MAX_ACCESSES) {
+            throw line.problem("the trace has more than " + Replayer.MAX_ACCESSES
+                    + " block accesses up to here; --limit reads fewer requests");
+        }
         chunk.add(hashIds, promptTokens, atMillis).ifPresent(at -> {
             throw line.problem("hash_ids has " + hashIds.getLong(at)
                     + " twice; an id also stands for all that comes before it, so a prompt has it once at most");

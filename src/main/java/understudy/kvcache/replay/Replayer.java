@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Replayer {
     /** Block accesses, and requests, that a trace may have; an array has room for two links for each. */
-    static final int MAX_ACCESSES = (1 << 30) - 8;
+    public static final int MAX_ACCESSES = (1 << 30) - 8;
 
     private final ReplaySettings settings;
     private final BlockCache cache;
