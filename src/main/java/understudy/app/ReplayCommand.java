@@ -102,10 +102,13 @@ final class ReplayCommand implements Callable<Integer> {
             description = "Writes the results as JSON; - is stdout, and then nothing else goes there.")
     private @Nullable String jsonFile;
 
-    @Option(names = "--csv", paramLabel = "FILE", description = "Writes one line per policy and capacity.")
+    @Option(names = "--csv", paramLabel = "FILE", description = "Writes one line per policy and capacity; or -.")
     private @Nullable String csvFile;
 
-    @Option(names = "--html", paramLabel = "FILE", description = "Writes a page with charts, complete in one file.")
+    @Option(
+            names = "--html",
+            paramLabel = "FILE",
+            description = "Writes a page with charts, complete in one file; or -.")
     private @Nullable String htmlFile;
 
     @Override

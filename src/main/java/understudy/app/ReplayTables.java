@@ -35,8 +35,9 @@ final class ReplayTables {
                 report.results().stream().mapToLong(ReplayResult::blockAccesses).sum();
         return String.format(
                 Locale.ROOT,
-                "%n%d replays, %.1f million block accesses in %.2f s%n",
+                "%n%d %s, %.1f million block accesses in %.2f s%n",
                 report.results().size(),
+                report.results().size() == 1 ? "replay" : "replays",
                 numReplayed / 1e6,
                 wallSeconds);
     }

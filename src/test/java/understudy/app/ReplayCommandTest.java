@@ -378,7 +378,7 @@ final class ReplayCommandTest {
         var table = call("replay", trace, "--policy=lru", "--capacity=2", "--json=" + file);
         var json = call("replay", trace, "--policy=lru", "--capacity=2", "--json=-");
 
-        assertThat(table.out).contains("33.86").contains("1 replays");
+        assertThat(table.out).contains("33.86").contains("1 replay, ");
         assertThat(new ObjectMapper().readTree(file.toFile()).path("runs"))
                 .isEqualTo(json.json().path("runs"));
         try (var left = Files.list(directory)) {
