@@ -16,6 +16,7 @@ import org.apache.pekko.http.javadsl.server.RejectionHandler;
 import org.apache.pekko.http.javadsl.server.Route;
 import org.apache.pekko.http.javadsl.server.UnsupportedRequestEncodingRejection;
 import org.apache.pekko.stream.Materializer;
+import org.apache.pekko.stream.javadsl.Sink;
 import org.apache.pekko.util.ByteString;
 
 /** Reads bodies that are JSON, and writes them. */
@@ -26,6 +27,9 @@ final class HttpBodies {
                     rejection -> Directives.complete(ServerEdge.failed(new ApiException(
                             415, "Unsupported Media Type", "Content-Encoding must be gzip or deflate.", null))))
             .build();
+
+    /** What is still read of a body that is too large. */
+    private static final long MAX_SWALLOWED_BYTES = 64L << 20;
 
     private final int maxBytes;
     private final Duration timeout;
@@ -46,8 +50,26 @@ final class HttpBodies {
 
     private CompletionStage<JsonBody> read(HttpRequest request, Materializer materializer) {
         requireJson(request);
+        long excess = request.entity().getContentLengthOption().orElse(0) - maxBytes;
+        if (excess > 0 && excess <= MAX_SWALLOWED_BYTES) {
+            return swallow(request.entity(), materializer);
+        }
         return data(request.entity().withSizeLimit(maxBytes), materializer)
                 .thenApply(data -> new JsonBody(Json.readBody(data.toArrayUnsafe())));
+    }
+
+    /**
+     * Reads a body to its end before it is refused. A connection closed on a client that is still sending takes the answer
+     * with it: the client sees a reset, and not that its body is too large.
+     */
+    private CompletionStage<JsonBody> swallow(HttpEntity entity, Materializer materializer) {
+        var end = entity.withoutSizeLimit()
+                .getDataBytes()
+                .completionTimeout(timeout)
+                .runWith(Sink.ignore(), materializer);
+        return SameThread.after(end).thenApply(done -> {
+            throw ApiException.plain(413, "Request Entity Too Large");
+        });
     }
 
     /** Most bodies come with their headers, and are there already. */
