@@ -56,7 +56,13 @@ final class ServeProcessTest {
     @Test
     void serve_onATakenPort_saysSo() throws Exception {
         try (var taken = new java.net.ServerSocket(0, 1, java.net.InetAddress.getLoopbackAddress())) {
-            var process = start("serve", "conf/serve.conf", "--port", String.valueOf(taken.getLocalPort()));
+            var process = start(
+                    "serve",
+                    "conf/serve.conf",
+                    "--port",
+                    String.valueOf(taken.getLocalPort()),
+                    "--set",
+                    "server.warm-up-requests=0");
             try (var out = reader(process)) {
                 String said = String.join("\n", out.lines().toList());
 

@@ -1,0 +1,51 @@
+package understudy.api;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.typesafe.config.ConfigFactory;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import understudy.app.EmbeddedScenario;
+import understudy.cluster.ClusterSpec;
+import understudy.cluster.ReplicaSpec;
+import understudy.routing.RoundRobin;
+
+/** What happens before a server starts. */
+final class WarmUpTest {
+    private final EmbeddedScenario scenario =
+            EmbeddedScenario.of(ConfigFactory.parseString("server { api-key = secret, max-in-flight = 1 }"));
+    private final AtomicInteger numSteps = new AtomicInteger();
+
+    @Test
+    void requests_reachAReplicaLikeTheRealOnes() {
+        WarmUp.run(spec(), scenario.server(), 4);
+
+        // Each of the four takes one step at least.
+        assertThat(numSteps).hasValueGreaterThanOrEqualTo(4);
+    }
+
+    @Test
+    void noRequests_startNothing() {
+        WarmUp.run(spec(), scenario.server(), 0);
+
+        assertThat(numSteps).hasValue(0);
+    }
+
+    private ClusterSpec spec() {
+        var like = scenario.clusterSpecWithoutRecords().replica(0);
+        var counting = new ReplicaSpec(
+                like.scheduler(),
+                like.limits(),
+                like.kvCache(),
+                batch -> {
+                    numSteps.incrementAndGet();
+                    return 1;
+                },
+                like.apiDelayNanos(),
+                false,
+                0);
+        return new ClusterSpec(List.of(counting), new RoundRobin(), Duration.ZERO, null);
+    }
+}
