@@ -24,7 +24,7 @@ final class S3FifoCache extends BlockCache {
 
     /** Creates an empty cache whose frequencies saturate at {@code maxFreq}. */
     S3FifoCache(S3FifoSizes sizes, int maxFreq) {
-        maxState = RESIDENT + maxFreq;
+        maxState = (int) Math.min(Integer.MAX_VALUE, (long) RESIDENT + maxFreq);
         small = new BlockRing(sizes.small());
         main = new BlockRing(sizes.main());
         ghosts = new GhostQueue(sizes.main());

@@ -127,6 +127,15 @@ final class ReplayPoliciesTest {
     }
 
     @Test
+    void s3Fifo_frequenciesMaySaturateAtAnyNumber() {
+        // As above with more than enough frequencies: nothing saturates, so B goes and A is hit again.
+        int[] keys = {A, A, A, B, B, C, C, D, A};
+
+        assertThat(hits(new ReplaySettings(ReplayPolicy.S3FIFO, 3, 1, 1.0 / 3, Integer.MAX_VALUE), keys))
+                .containsExactly(1, 2, 4, 6, 8);
+    }
+
+    @Test
     void arc_givesTheListMoreRoomWhoseGhostComesBack() {
         // A A: T2 A. B: T1 B. C: B becomes a ghost of T1, whose target is 0: T1 C. B comes back: the target rises to 1,
         // so
