@@ -2,6 +2,7 @@ package understudy.app;
 
 import java.io.IOException;
 import java.io.Writer;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -42,15 +43,15 @@ final class ReplayOutput {
             @Nullable String csv,
             @Nullable String html) {
         this.commandLine = commandLine;
-        this.traces = traces.stream().map(Path::toAbsolutePath).toList();
+        this.traces = traces.stream().map(ReplayOutput::real).toList();
         add("--json", json, ReplayJson::write);
         add("--csv", csv, (report, wallSeconds, out) -> ReplayCsv.write(report, out));
         add("--html", html, (report, wallSeconds, out) -> ReplayHtml.write(report, out));
         var places = new HashSet<String>();
         for (var target : targets) {
-            String place = target.file == null ? "stdout" : target.file.toString();
-            if (!places.add(place)) {
-                throw new ScenarioException("--json, --csv, --html: two of them are to go to " + place);
+            if (!places.add(target.file == null ? STDOUT : real(target.file).toString())) {
+                throw new ScenarioException("--json, --csv, --html: two of them are to go to "
+                        + (target.file == null ? "stdout" : target.file));
             }
         }
     }
@@ -58,13 +59,27 @@ final class ReplayOutput {
     private void add(String option, @Nullable String name, Format format) {
         var file = STDOUT.equals(name) ? null : ReportFiles.path(option, name);
         if (file != null) {
-            if (traces.contains(file)) {
+            ReportFiles.requireWritable(option + " " + name, file);
+            if (traces.contains(real(file))) {
                 throw new ScenarioException(option + " " + name + ": is the trace itself");
             }
-            ReportFiles.requireWritable(option + " " + name, file);
         }
         if (name != null) {
             targets.add(new Target(format, file));
+        }
+    }
+
+    /** Returns the one name of a file that may go by many, by way of links, or as yet by that of its directory alone. */
+    private static Path real(Path file) {
+        var absolute = file.toAbsolutePath();
+        try {
+            if (Files.exists(absolute)) {
+                return absolute.toRealPath();
+            }
+            var directory = absolute.getParent();
+            return directory == null ? absolute : directory.toRealPath().resolve(absolute.getFileName());
+        } catch (IOException e) {
+            return absolute.normalize(); // reading or writing it will say what is wrong
         }
     }
 
@@ -104,7 +119,7 @@ final class ReplayOutput {
         } catch (IOException e) {
             throw new IllegalStateException("a PrintWriter keeps its errors to itself", e);
         }
-        if (out.checkError()) {
+        if (Stdout.hasFailed(out)) {
             warn("stdout cannot be written");
             return NOT_WRITTEN;
         }
