@@ -65,7 +65,7 @@ record RunOutput(CommandLine commandLine, boolean isJsonOnStdout, ReportFiles fi
     int print(String text) {
         var out = commandLine.getOut();
         out.print(text);
-        if (out.checkError()) {
+        if (Stdout.hasFailed(out)) {
             warn("stdout cannot be written");
             return NOT_WRITTEN;
         }

@@ -29,7 +29,7 @@ public final class TraceFile {
 
     /** Returns the content of what may be gzip'd. */
     static InputStream decompressed(InputStream in) throws IOException {
-        var raw = new BufferedInputStream(in, BUFFER_BYTES);
+        var raw = new BufferedInputStream(new UnseekableInput(in), BUFFER_BYTES);
         return isGzip(raw) ? new GZIPInputStream(raw, BUFFER_BYTES) : raw;
     }
 
