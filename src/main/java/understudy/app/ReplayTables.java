@@ -4,8 +4,8 @@ import com.github.freva.asciitable.ColumnData;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.IntFunction;
 import java.util.stream.IntStream;
-import org.jspecify.annotations.Nullable;
 import understudy.kvcache.replay.ReplayPolicy;
 import understudy.kvcache.replay.ReplayResult;
 import understudy.kvcache.replay.SharingView;
@@ -56,30 +56,52 @@ final class ReplayTables {
     }
 
     private String rates() {
-        var columns = new ArrayList<ColumnData<@Nullable ReplayPolicy>>();
-        columns.add(Tables.words("policy").with(policy -> policy == null ? "" : policy.toString()));
+        var columns = new ArrayList<ColumnData<Row>>();
+        columns.add(Tables.words("policy").with(row -> row.name));
         for (int capacity : report.capacities()) {
-            columns.add(Tables.number(header(capacity)).with(policy -> policy == null ? "" : rate(policy, capacity)));
+            columns.add(Tables.number(header(capacity)).with(row -> row.cell.apply(capacity)));
         }
         if (report.capacities().isEmpty()) {
-            columns.add(Tables.number("any capacity").with(policy -> policy == null ? "" : rate(policy, 0)));
+            columns.add(Tables.number("any capacity").with(row -> row.cell.apply(0)));
         }
         return "Prompt tokens hit, in %, by capacity in blocks (and in % of the different ones)\n"
                 + Tables.text(rows(), columns) + "\n" + legend();
     }
 
-    /** Those that one can have, an empty row, and the bounds. */
-    private List<@Nullable ReplayPolicy> rows() {
-        var rows = new ArrayList<@Nullable ReplayPolicy>();
-        report.policies().stream()
-                .filter(policy -> !ReplayReport.isBound(policy))
-                .forEach(rows::add);
-        var bounds = report.policies().stream().filter(ReplayReport::isBound).toList();
-        if (!rows.isEmpty() && !bounds.isEmpty()) {
-            rows.add(null);
+    /** What stands on the left of a table's row, and its cell for each capacity. */
+    private record Row(String name, IntFunction<String> cell) {}
+
+    /** Policies that one can have, an empty row, and what to compare them with. */
+    private List<Row> rows() {
+        var rows = new ArrayList<Row>();
+        policies(false).forEach(policy -> rows.add(row(policy)));
+        if (!rows.isEmpty() && !policies(true).isEmpty()) {
+            rows.add(new Row("", capacity -> ""));
         }
-        rows.addAll(bounds);
+        policies(true).forEach(policy -> rows.add(row(policy)));
+        if (hasBound()) {
+            rows.add(new Row("bound", this::bound));
+        }
         return rows;
+    }
+
+    private List<ReplayPolicy> policies(boolean isIdeal) {
+        return report.policies().stream()
+                .filter(policy -> ReplayReport.isIdeal(policy) == isIdeal)
+                .toList();
+    }
+
+    private Row row(ReplayPolicy policy) {
+        return new Row(policy.toString(), capacity -> rate(policy, capacity));
+    }
+
+    private boolean hasBound() {
+        return report.policies().contains(ReplayPolicy.BELADY_BYPASS);
+    }
+
+    private String bound(int capacity) {
+        var bound = report.boundOfHitRate(capacity);
+        return bound.isEmpty() ? UNDEFINED : percent(bound.getAsDouble());
     }
 
     private String header(int capacity) {
@@ -94,12 +116,23 @@ final class ReplayTables {
     }
 
     private String legend() {
-        boolean hasBest = report.results().stream().anyMatch(report::isBest);
-        boolean hasBounds = report.policies().stream().anyMatch(ReplayReport::isBound);
-        return (hasBest ? "* best of the policies that know only the past\n" : "")
-                + (hasBounds
-                        ? "belady and belady-bypass know the future, infinite never evicts: bounds to compare with\n"
-                        : "");
+        var lines = new StringBuilder();
+        if (report.results().stream().anyMatch(report::isBest)) {
+            lines.append("* best of the policies that know only the past\n");
+        }
+        if (report.policies().contains(ReplayPolicy.BELADY)) {
+            lines.append("belady knows the future: no policy that must admit every block hits more blocks\n");
+        }
+        if (hasBound()) {
+            lines.append("belady-bypass knows the future and need not admit: it is the bound of block hits\n");
+        }
+        if (report.policies().contains(ReplayPolicy.INFINITE)) {
+            lines.append("infinite never evicts: no capacity and no policy hits more\n");
+        }
+        if (hasBound()) {
+            lines.append("bound: no policy hits more tokens, since they lie in blocks that are hit\n");
+        }
+        return lines.toString();
     }
 
     private String sharing() {

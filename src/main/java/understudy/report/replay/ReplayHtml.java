@@ -86,12 +86,13 @@ public final class ReplayHtml {
                 + rates(
                         capacities,
                         report.policies().stream()
-                                .filter(p -> !ReplayReport.isBound(p))
+                                .filter(p -> !ReplayReport.isIdeal(p))
                                 .toList())
                 + "</tbody>\n<tbody>\n"
                 + rates(
                         capacities,
-                        report.policies().stream().filter(ReplayReport::isBound).toList())
+                        report.policies().stream().filter(ReplayReport::isIdeal).toList())
+                + bounds(capacities)
                 + "</tbody>\n";
     }
 
@@ -104,6 +105,17 @@ public final class ReplayHtml {
                         policy.toString(),
                         columns.stream().map(c -> rate(policy, c)).toList()))
                 .collect(Collectors.joining());
+    }
+
+    private String bounds(List<Integer> capacities) {
+        return report.policies().contains(ReplayPolicy.BELADY_BYPASS)
+                ? row("td", "bound", capacities.stream().map(this::bound).toList())
+                : "";
+    }
+
+    private String bound(int capacity) {
+        var bound = report.boundOfHitRate(capacity);
+        return bound.isEmpty() ? "not defined" : percent(bound.getAsDouble());
     }
 
     private String rate(ReplayPolicy policy, int capacity) {

@@ -2,6 +2,8 @@ package understudy.report.replay;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.OptionalLong;
 import understudy.kvcache.replay.ReplayPolicy;
 import understudy.kvcache.replay.ReplayResult;
 import understudy.kvcache.replay.SharingView;
@@ -26,6 +28,7 @@ public record ReplayReport(
         int maxFreq,
         SharingView sharing,
         List<ReplayResult> results) {
+    private static final long NONE = -1;
 
     /** Returns the requests of the trace. */
     public int numRequests() {
@@ -61,16 +64,41 @@ public record ReplayReport(
     }
 
     /** Returns whether one can only compare with a policy, and not have it: it knows the future, or has no bounds. */
-    public static boolean isBound(ReplayPolicy policy) {
+    public static boolean isIdeal(ReplayPolicy policy) {
         return policy.needsFuture() || !policy.bounded();
+    }
+
+    /**
+     * Returns a number of prompt tokens that no policy exceeds at a capacity; nothing if {@code belady-bypass} was not replayed
+     * with it. Hit tokens lie in blocks that are hit, of which no policy hits more; but their number need not be what that one
+     * hits itself, since it goes for blocks, whole or not, behind a gap or not. A cache that keeps everything is a bound, too.
+     */
+    public OptionalLong boundOfHitTokens(int capacityBlocks) {
+        long mostBlocks = result(ReplayPolicy.BELADY_BYPASS, capacityBlocks)
+                .map(ReplayResult::blockHits)
+                .orElse(NONE);
+        long everything = result(ReplayPolicy.INFINITE, capacityBlocks)
+                .map(ReplayResult::totalHitTokens)
+                .orElse(numPromptTokens());
+        return mostBlocks == NONE
+                ? OptionalLong.empty()
+                : OptionalLong.of(Math.min(mostBlocks * blockSize, everything));
+    }
+
+    /** Returns {@link #boundOfHitTokens} as a share of all prompt tokens. */
+    public OptionalDouble boundOfHitRate(int capacityBlocks) {
+        var tokens = boundOfHitTokens(capacityBlocks);
+        return tokens.isEmpty()
+                ? OptionalDouble.empty()
+                : OptionalDouble.of((double) tokens.getAsLong() / Math.max(1, numPromptTokens()));
     }
 
     /** Returns whether no other policy that one can have hits more tokens at the same capacity; one alone is no best. */
     public boolean isBest(ReplayResult result) {
         var rivals = results.stream()
-                .filter(other -> !isBound(other.policy()) && other.capacityBlocks() == result.capacityBlocks())
+                .filter(other -> !isIdeal(other.policy()) && other.capacityBlocks() == result.capacityBlocks())
                 .toList();
-        return !isBound(result.policy())
+        return !isIdeal(result.policy())
                 && rivals.size() > 1
                 && rivals.stream().allMatch(other -> other.totalHitTokens() <= result.totalHitTokens());
     }
