@@ -60,7 +60,7 @@ final class ReplayPageBrowserTest {
         assertThat(complaints()).isEmpty();
         // A line two pixels wide across a chart of some hundreds, with its markers, and bars of some size.
         assertThat(pixels("rates-chart", "line-0")).isGreaterThan(200);
-        assertThat(pixels("rates-chart", "bound-0")).isGreaterThan(100);
+        assertThat(pixels("rates-chart", "ideal-0")).isGreaterThan(100);
         assertThat(pixels("reuse-chart", "accent")).isGreaterThan(200);
     }
 
@@ -69,7 +69,7 @@ final class ReplayPageBrowserTest {
         open(1, "--policy=infinite");
 
         assertThat(complaints()).isEmpty();
-        assertThat(pixels("rates-chart", "bound-2")).isPositive();
+        assertThat(pixels("rates-chart", "ideal-2")).isPositive();
     }
 
     private void open(int colorScheme, String... options) throws IOException {

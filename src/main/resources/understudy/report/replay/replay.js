@@ -2,8 +2,9 @@
 'use strict';
 (() => {
   const { runs, sharing } = JSON.parse(document.getElementById('data').textContent);
-  const BOUNDS = ['belady', 'belady-bypass', 'infinite'];
-  const MARKS = ['circle', 'triangle', 'rect', 'rectRot', 'star', 'cross', 'crossRot'];
+  const IDEALS = ['belady', 'belady-bypass', 'infinite'];
+  const MARKS = ['circle', 'triangle', 'rect', 'rectRot', 'star', 'cross', 'crossRot']; // as many as other policies
+  const DASHES = [[9, 6], [3, 3], [10, 4]];
   const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
   const whole = new Intl.NumberFormat('en');
   const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
@@ -22,16 +23,20 @@
   const painted = (colorName) => ({ colorName, borderColor: color(colorName), backgroundColor: color(colorName) });
   let numLines = 0;
   const dataset = (label) => {
-    const bound = BOUNDS.indexOf(label);
-    const line = bound < 0 ? numLines++ : bound;
+    const ideal = IDEALS.indexOf(label);
+    const line = ideal < 0 ? numLines++ : ideal;
+    const isVariant = label.includes('-');
     return {
       label,
-      ...painted(bound < 0 ? `line-${line % MARKS.length}` : `bound-${bound}`),
+      ...painted(ideal < 0 ? `line-${line}` : `ideal-${ideal}`),
       data: points(label),
-      borderDash: bound < 0 ? [] : [6, 4],
-      borderWidth: 2,
-      pointStyle: bound < 0 ? MARKS[line % MARKS.length] : 'line',
-      pointRadius: 4,
+      // A variant often coincides with the policy it is one of: on top and thinner, so that both are seen.
+      order: isVariant ? 0 : 1,
+      borderWidth: isVariant ? 1.5 : 3,
+      borderDash: ideal < 0 ? [] : DASHES[ideal],
+      pointStyle: ideal < 0 ? MARKS[line] : 'line',
+      pointRadius: isVariant ? 4 : 5.5,
+      pointBorderWidth: 1.5,
     };
   };
 
@@ -45,7 +50,7 @@
       maintainAspectRatio: false,
       interaction: { mode: 'x', intersect: false },
       plugins: {
-        legend: { position: 'bottom', labels: { usePointStyle: true, boxHeight: 7 } },
+        legend: { position: 'bottom', labels: { usePointStyle: true, boxHeight: 7, sort: (a, b) => a.datasetIndex - b.datasetIndex } },
         tooltip: {
           itemSort: (a, b) => b.parsed.y - a.parsed.y,
           callbacks: { title: (items) => `${whole.format(items[0].parsed.x)} blocks`, label },
