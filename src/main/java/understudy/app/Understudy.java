@@ -97,7 +97,8 @@ public final class Understudy {
 
     private static String outOfMemory() {
         return "out of memory: the heap has " + Runtime.getRuntime().maxMemory() / BYTES_PER_MEGABYTE
-                + " MB; give it more with java -Xmx, or the scenario fewer requests, blocks or replicas";
+                + " MB; give it more with java -Xmx, or the scenario fewer requests, blocks or replicas, or the replay"
+                + " fewer requests (--limit)";
     }
 
     /** Reads the version that the build has put into the jar. */
