@@ -20,6 +20,14 @@
     .flatMap((run) => (run.cache_capacity_blocks === null ? capacities : [run.cache_capacity_blocks])
       .map((x) => ({ x, y: run.overall_hit_rate })));
 
+  // Names of capacities that are close to each other would stand on each other.
+  const LABEL_PIXELS = 40;
+  const legible = (width) => {
+    const least = Math.log(capacities[capacities.length - 1] / capacities[0]) * LABEL_PIXELS / width;
+    return capacities.reduce((kept, blocks) =>
+      (kept.length === 0 || Math.log(blocks / kept[kept.length - 1]) >= least ? [...kept, blocks] : kept), []);
+  };
+
   const painted = (colorName) => ({ colorName, borderColor: color(colorName), backgroundColor: color(colorName) });
   let numLines = 0;
   const dataset = (label) => {
@@ -30,10 +38,10 @@
       label,
       ...painted(ideal < 0 ? `line-${line}` : `ideal-${ideal}`),
       data: points(label),
-      // A variant often coincides with the policy it is one of: on top and thinner, so that both are seen.
+      // A variant often coincides with the policy it is one of: on top and with gaps, so that both are seen.
       order: isVariant ? 0 : 1,
-      borderWidth: isVariant ? 1.5 : 3,
-      borderDash: ideal < 0 ? [] : DASHES[ideal],
+      borderWidth: 2.5,
+      borderDash: ideal < 0 ? (isVariant ? [8, 8] : []) : DASHES[ideal],
       pointStyle: ideal < 0 ? MARKS[line] : 'line',
       pointRadius: isVariant ? 4 : 5.5,
       pointBorderWidth: 1.5,
@@ -61,7 +69,7 @@
           type: 'logarithmic',
           min: 0.9 * capacities[0],
           max: 1.1 * capacities[capacities.length - 1],
-          afterBuildTicks: (axis) => { axis.ticks = capacities.map((value) => ({ value })); },
+          afterBuildTicks: (axis) => { axis.ticks = legible(axis.chart.width).map((value) => ({ value })); },
           ticks: { callback: (value) => compact.format(value) },
         }),
         y: scale('prompt tokens hit', { beginAtZero: true, ticks: { callback: (value) => `${Math.round(1000 * value) / 10} %` } }),
