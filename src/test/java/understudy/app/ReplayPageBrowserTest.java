@@ -72,6 +72,32 @@ final class ReplayPageBrowserTest {
         assertThat(pixels("rates-chart", "ideal-2")).isPositive();
     }
 
+    @Test
+    void capacitiesThatAreClose_shareALabel() throws IOException {
+        open(1, "--policy=lru", "--capacity=10,11,40");
+
+        // 11 is 7 % of the way from 10 to 40 on a logarithmic axis, some 80 of more than 1,100 pixels; 1001 is one
+        // pixel off.
+        assertThat(labels()).isEqualTo(3);
+        browser.quit();
+        open(1, "--policy=lru", "--capacity=1000,1001,4000");
+        assertThat(labels()).isEqualTo(2);
+    }
+
+    private long labels() {
+        return ((Number) browser.executeScript("return Chart.getChart('rates-chart').scales.x.ticks.length"))
+                .longValue();
+    }
+
+    @Test
+    void legend_hasTheOrderOfTheTable() throws IOException {
+        open(1, "--policy=lfu,lfu-fifo,lru,belady,belady-bypass", "--capacity=10,40");
+
+        assertThat(browser.executeScript(
+                        "return Chart.getChart('rates-chart').legend.legendItems.map((item) => item.text).join()"))
+                .isEqualTo("lfu,lfu-fifo,lru,belady,belady-bypass");
+    }
+
     private void open(int colorScheme, String... options) throws IOException {
         assumeTrue(
                 Files.isExecutable(CHROMIUM) && Files.isExecutable(DRIVER),
