@@ -53,11 +53,19 @@ final class Call implements Generation.Listener {
         closed.complete(null);
     }
 
+    /** Sends the requests, unless the client has gone away already. */
     void start(List<Generation.Spec> specs, Arrival arrival) {
         generations = specs.stream()
                 .map(spec -> new Generation(cluster.nextId(), spec, arrival, this))
                 .toList();
+        if (isCancelled.get()) {
+            return;
+        }
         generations.forEach(cluster::submit);
+        if (isCancelled.get()) {
+            // Perhaps before all were sent. To give up what was given up, or has ended, changes nothing.
+            generations.forEach(generation -> cluster.abort(generation.id()));
+        }
     }
 
     /** Gives up what is not done yet. */

@@ -26,17 +26,17 @@ final class ClientConnection {
         }
     }
 
-    /** Gives up a call, unless it is done by then, when the client goes away. */
+    /** Closes a call when the client goes away: its response may be waiting behind another one, and is never read then. */
     void carry(Call call) {
         calls.add(call);
-        call.done().whenComplete((done, failure) -> calls.remove(call));
+        call.closed().whenComplete((done, failure) -> calls.remove(call));
         if (isClosed) {
-            call.cancel();
+            call.close();
         }
     }
 
     void close() {
         isClosed = true;
-        calls.forEach(Call::cancel);
+        calls.forEach(Call::close);
     }
 }
