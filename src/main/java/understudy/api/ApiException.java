@@ -38,6 +38,11 @@ public final class ApiException extends RuntimeException {
         return new ApiException(status, phrase, phrase, null);
     }
 
+    /** A server that ends takes nothing new, and does not go on for ever with what it has. */
+    static ApiException shuttingDown() {
+        return new ApiException(503, "ServiceUnavailable", "The server is shutting down.", null);
+    }
+
     /** Returns the message of the answer. */
     String message() {
         return String.valueOf(getMessage());

@@ -52,7 +52,10 @@ final class CallRunner {
     }
 
     private void register(HttpRequest request, Call call) {
-        api.state().add(call);
+        if (!api.state().add(call)) {
+            // The server has begun to drain since the head of the request came.
+            throw ApiException.shuttingDown();
+        }
         request.getAttribute(ClientConnection.KEY).ifPresent(connection -> connection.carry(call));
         var timeout = api.settings().timeouts().request();
         if (!timeout.isZero()) {

@@ -201,7 +201,7 @@ public final class EmulationServer implements AutoCloseable {
                 .completeOnTimeout(false, timeouts.drain().toMillis(), TimeUnit.MILLISECONDS)
                 .join();
         if (!isIdle) {
-            api.state().failAll(new ApiException(503, "ServiceUnavailable", "The server is shutting down.", null));
+            api.state().failAll(ApiException.shuttingDown());
         }
         // A response that has left us may still be in the hands of the HTTP library, which would drop it.
         pause(LINGER);

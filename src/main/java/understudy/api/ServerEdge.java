@@ -119,8 +119,7 @@ final class ServerEdge {
         }
         boolean isRefused = isV1 && api.state().phase() == ServerState.Phase.DRAINING;
         if (isRefused) {
-            var body = new ApiException(503, "ServiceUnavailable", "The server is shutting down.", null).body();
-            return Optional.of(HttpBodies.json(503, body));
+            return Optional.of(HttpBodies.json(503, ApiException.shuttingDown().body()));
         }
         return Optional.empty();
     }

@@ -36,9 +36,16 @@ public final class ServerState {
         return inFlight.size();
     }
 
-    void add(Call call) {
+    /** Takes in a call; returns false, and forgets it, if the server is draining: whoever waits may not wait for this one. */
+    boolean add(Call call) {
         inFlight.add(call);
         call.closed().whenComplete((done, failure) -> inFlight.remove(call));
+        // After it was added: either it is refused here, or the one who drains sees it.
+        boolean isLetIn = phase != Phase.DRAINING;
+        if (!isLetIn) {
+            call.close();
+        }
+        return isLetIn;
     }
 
     /** Completes when all calls that are in flight now are closed. */

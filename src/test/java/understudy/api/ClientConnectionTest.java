@@ -2,19 +2,23 @@ package understudy.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.apache.pekko.http.javadsl.model.HttpRequest;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import understudy.cluster.Router;
 import understudy.kvcache.TokenIds;
 
-/** Clients that go away before their call has got anywhere. */
+/** Clients that go away before their call has got anywhere, and calls that come when the server is about to. */
 final class ClientConnectionTest {
     private static final String COMPLETIONS = "/v1/completions";
 
@@ -29,8 +33,7 @@ final class ClientConnectionTest {
         var sockets = new ArrayList<Socket>();
         for (int i = 0; i < 20; i++) {
             // The later answers are complete at once, and wait for the first one, which takes ten seconds.
-            var socket = new Socket(
-                    InetAddress.getLoopbackAddress(), server.server().address().getPort());
+            var socket = connect();
             String requests = request(body.formatted(2000)) + request(body.formatted(2));
             socket.getOutputStream().write(requests.getBytes(StandardCharsets.US_ASCII));
             sockets.add(socket);
@@ -62,6 +65,40 @@ final class ClientConnectionTest {
 
         assertThat(call.closed().toCompletableFuture()).isDone();
         assertThat(api.cluster().newestInFlight(1)).isEmpty();
+    }
+
+    @Test
+    void requestWhoseBodyComesWhileDraining_isRefused() throws Exception {
+        server.speed = 1;
+        server.drainTimeout = Duration.ofSeconds(2);
+        server.start();
+        String body = "{\"prompt\": \"x\", \"max_tokens\": 1}";
+        try (var inFlight = connect();
+                var late = connect()) {
+            inFlight.getOutputStream()
+                    .write(request("{\"prompt\": \"x\", \"max_tokens\": 2000, \"ignore_eos\": true}")
+                            .getBytes(StandardCharsets.US_ASCII));
+            server.awaitMetric("vllm:num_requests_running", "", running -> running == 1);
+            String head = request(body).replace("\r\n\r\n" + body, "\r\nExpect: 100-continue\r\n\r\n");
+            late.getOutputStream().write(head.getBytes(StandardCharsets.US_ASCII));
+            var answer = new BufferedReader(new InputStreamReader(late.getInputStream(), StandardCharsets.US_ASCII));
+            assertThat(answer.readLine()).isEqualTo("HTTP/1.1 100 Continue");
+
+            var drained = CompletableFuture.runAsync(server.server()::drain);
+            while (server.server().api().state().phase() != ServerState.Phase.DRAINING) {
+                Thread.onSpinWait();
+            }
+            late.getOutputStream().write(body.getBytes(StandardCharsets.US_ASCII));
+
+            assertThat(answer.lines().dropWhile(line -> !line.isEmpty()).skip(1).findFirst())
+                    .contains("HTTP/1.1 503 Service Unavailable");
+            drained.get();
+        }
+    }
+
+    private Socket connect() throws IOException {
+        return new Socket(
+                InetAddress.getLoopbackAddress(), server.server().address().getPort());
     }
 
     private static final class Unheard implements Call.Listener {
