@@ -247,6 +247,8 @@ public final class EmulationServer implements AutoCloseable {
                   io.tcp.worker-dispatcher = "pekko.actor.default-dispatcher"
                   # Streams gather what has piled up themselves; looking out for more costs ten messages for each token.
                   stream.materializer.io.tcp.coalesce-writes = 0
+                  # Bodies have a limit of their own, max-content-length, unpacked ones too.
+                  http.routing.decode-max-size = 9223372036854775807
                   http.server {
                     server-header = "understudy"
                     idle-timeout = %d ms

@@ -17,7 +17,7 @@ import org.apache.pekko.http.javadsl.server.Route;
 import org.apache.pekko.http.javadsl.server.UnsupportedRequestEncodingRejection;
 import org.apache.pekko.stream.Materializer;
 import org.apache.pekko.stream.javadsl.Sink;
-import org.apache.pekko.util.ByteString;
+import understudy.runtime.Stopwatch;
 
 /** Reads bodies that are JSON, and writes them. */
 final class HttpBodies {
@@ -44,25 +44,33 @@ final class HttpBodies {
         return Directives.post(() -> Directives.handleRejections(
                 UNKNOWN_ENCODING,
                 () -> Directives.decodeRequest(() -> Directives.extractMaterializer(materializer ->
-                        Directives.extractRequest(request -> Directives.completeWithFuture(
-                                read(request, materializer).thenCompose(body -> handler.apply(request, body))))))));
+                        Directives.extractRequest(request -> Directives.completeWithFuture(whole(request, materializer)
+                                .thenCompose(whole -> handler.apply(whole, read(whole)))))))));
     }
 
-    private CompletionStage<JsonBody> read(HttpRequest request, Materializer materializer) {
+    /**
+     * Returns the request with all of its body. Most bodies come with their headers, and are there already; a request whose
+     * body comes later arrives with its end, since how long its client takes is none of the API's delay.
+     */
+    private CompletionStage<HttpRequest> whole(HttpRequest request, Materializer materializer) {
         requireJson(request);
         long excess = request.entity().getContentLengthOption().orElse(0) - maxBytes;
         if (excess > 0 && excess <= MAX_SWALLOWED_BYTES) {
             return swallow(request.entity(), materializer);
         }
-        return data(request.entity().withSizeLimit(maxBytes), materializer)
-                .thenApply(data -> new JsonBody(Json.readBody(data.toArrayUnsafe())));
+        // The one limit that is answered by a 413; that of toStrict, 8 MiB unless it is named, is not.
+        var entity = request.entity().withSizeLimit(maxBytes);
+        return entity instanceof HttpEntity.Strict
+                ? CompletableFuture.completedFuture(request)
+                : SameThread.after(entity.toStrict(timeout.toMillis(), Integer.MAX_VALUE, materializer))
+                        .thenApply(body -> Arrival.mark(request.withEntity(body), Stopwatch.start()));
     }
 
     /**
      * Reads a body to its end before it is refused. A connection closed on a client that is still sending takes the answer
      * with it: the client sees a reset, and not that its body is too large.
      */
-    private CompletionStage<JsonBody> swallow(HttpEntity entity, Materializer materializer) {
+    private CompletionStage<HttpRequest> swallow(HttpEntity entity, Materializer materializer) {
         var end = entity.withoutSizeLimit()
                 .getDataBytes()
                 .completionTimeout(timeout)
@@ -72,12 +80,9 @@ final class HttpBodies {
         });
     }
 
-    /** Most bodies come with their headers, and are there already. */
-    private CompletionStage<ByteString> data(HttpEntity entity, Materializer materializer) {
-        return entity instanceof HttpEntity.Strict whole
-                ? CompletableFuture.completedFuture(whole.getData())
-                : SameThread.after(entity.toStrict(timeout.toMillis(), materializer))
-                        .thenApply(HttpEntity.Strict::getData);
+    private static JsonBody read(HttpRequest whole) {
+        var body = (HttpEntity.Strict) whole.entity();
+        return new JsonBody(Json.readBody(body.getData().toArrayUnsafe()));
     }
 
     private static void requireJson(HttpRequest request) {

@@ -5,9 +5,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.concurrent.CompletableFuture;
 import java.util.zip.GZIPOutputStream;
+import org.apache.pekko.http.javadsl.model.ContentTypes;
+import org.apache.pekko.http.javadsl.model.HttpEntities;
+import org.apache.pekko.http.javadsl.model.HttpRequest;
+import org.apache.pekko.stream.javadsl.Source;
+import org.apache.pekko.util.ByteString;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
+import understudy.runtime.Stopwatch;
 
 final class HttpBodiesTest {
     private static final String COMPLETIONS = "/v1/completions";
@@ -40,6 +48,48 @@ final class HttpBodiesTest {
         for (int i = 0; i < 5; i++) {
             assertThat(server.post(COMPLETIONS, body).status()).isEqualTo(413);
         }
+    }
+
+    @Test
+    void bodies_mayBeAsLargeAsTheLimitSays() throws IOException {
+        try (var large = new ServerFixture()) {
+            large.maxBodyBytes = 12_000_000;
+            large.start();
+            String fits = "{\"prompt\": \"x\", \"max_tokens\": 1, \"user\": \"" + "x".repeat(9_000_000) + "\"}";
+            String isTooMuch = "{\"prompt\": \"" + "x".repeat(13_000_000) + "\"}";
+
+            assertThat(large.post(COMPLETIONS, fits).status()).isEqualTo(200);
+            assertThat(large.post(COMPLETIONS, gzip(fits), "Content-Encoding", "gzip")
+                            .status())
+                    .isEqualTo(200);
+            assertThat(large.post(COMPLETIONS, isTooMuch).status()).isEqualTo(413);
+            assertThat(large.post(COMPLETIONS, gzip(isTooMuch), "Content-Encoding", "gzip")
+                            .status())
+                    .isEqualTo(413);
+        }
+    }
+
+    @Test
+    void requestWhoseBodyComesLater_arrivesWithItsEnd() throws Exception {
+        var api = server.server().api();
+        var arrivals = new ArrayList<Arrival>();
+        var route = new HttpBodies(api.settings()).post((request, body) -> {
+            arrivals.add(Arrival.of(request));
+            return CompletableFuture.completedStage(HttpBodies.json(200, Json.object()));
+        });
+        var handler = route.handler(api.system());
+        var head = Stopwatch.start();
+        var atOnce = Arrival.mark(HttpRequest.POST("/").withEntity(ContentTypes.APPLICATION_JSON, "{}"), head);
+        var later = atOnce.withEntity(
+                HttpEntities.create(ContentTypes.APPLICATION_JSON, Source.single(ByteString.fromString("{}"))));
+
+        assertThat(handler.apply(atOnce).toCompletableFuture().get().status().intValue())
+                .isEqualTo(200);
+        assertThat(handler.apply(later).toCompletableFuture().get().status().intValue())
+                .isEqualTo(200);
+
+        assertThat(arrivals.get(0).since()).isSameAs(head);
+        assertThat(arrivals.get(1).since()).isNotSameAs(head);
     }
 
     private static byte[] gzip(String text) throws IOException {
