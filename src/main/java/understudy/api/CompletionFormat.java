@@ -4,10 +4,13 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import it.unimi.dsi.fastutil.ints.Int2IntOpenHashMap;
 import it.unimi.dsi.fastutil.ints.Int2ObjectOpenHashMap;
 import java.util.List;
+import understudy.kvcache.TokenIds;
+import understudy.kvcache.TokenSequence;
 
 /** Completions, of prompts that are texts or tokens. */
 final class CompletionFormat implements CallFormat {
     private static final String OBJECT = "text_completion";
+    private static final TokenSequence NOTHING = new TokenIds(new int[0]);
 
     private final CallInfo call;
     private final boolean echoes;
@@ -75,13 +78,14 @@ final class CompletionFormat implements CallFormat {
     }
 
     private ObjectNode open(Generation generation, Delta delta, boolean isFirst) {
-        String echoed =
-                echoes && isFirst ? call.tokenizer().decode(generation.spec().prompt()) : "";
+        TokenSequence repeated = echoes && isFirst ? generation.spec().prompt() : NOTHING;
+        String echoed = call.tokenizer().decode(repeated);
         var choice = Json.object().put("index", delta.choice()).put("text", echoed + delta.text());
         if (call.hasLogprobs()) {
-            int offset = numChars.get(delta.choice()) + echoed.length();
+            int offset = numChars.get(delta.choice());
             choice.set(
-                    "logprobs", call.logprobs().ofCompletion(generation, delta.fromToken(), delta.toToken(), offset));
+                    "logprobs",
+                    call.logprobs().ofCompletion(repeated, generation, delta.fromToken(), delta.toToken(), offset));
         } else {
             choice.putNull("logprobs");
         }

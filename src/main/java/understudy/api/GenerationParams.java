@@ -76,7 +76,11 @@ record GenerationParams(
                 minTokens);
         check(!stops.contains(""), "stop cannot contain an empty string.", "stop", stops);
         boolean isGreedy = checkSampling(body);
-        int promptLogprobs = body.integer("prompt_logprobs", -1);
+        // A prompt that is repeated in the answer has what the answer has.
+        int promptLogprobs = body.integer("prompt_logprobs", body.bool("echo", false) ? logprobs : -1);
+        if (streams && body.integer("prompt_logprobs", 0) != 0) {
+            throw ApiException.badRequest("`prompt_logprobs` are not available when `stream=True`.", "prompt_logprobs");
+        }
         check(
                 promptLogprobs >= -1 && promptLogprobs <= MAX_LOGPROBS,
                 "prompt_logprobs must be from 0 to " + MAX_LOGPROBS + ", got " + promptLogprobs + ".",

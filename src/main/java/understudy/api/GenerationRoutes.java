@@ -93,6 +93,9 @@ final class GenerationRoutes implements RoutePart {
             throw ApiException.badRequest("suffix is not currently supported", "suffix");
         }
         int logprobs = body.integer("logprobs", -1);
+        if (logprobs < 0 && body.get("logprobs") != null) {
+            throw ApiException.badRequest("`logprobs` must be a positive value.", "logprobs");
+        }
         var params = GenerationParams.read(body, List.of("max_tokens"), COMPLETION_MAX_TOKENS, logprobs);
         var prompts = EncodedPrompt.read(body, tokenizer);
         var schema = GenerationParams.schema(body.object("response_format"), "response_format");

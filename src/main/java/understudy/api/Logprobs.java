@@ -43,25 +43,47 @@ final class Logprobs {
     /**
      * Returns the field {@code logprobs} of a completion choice, for the tokens of a piece.
      *
+     * @param echoed what the piece repeats of the prompt before its own tokens; nothing came before its first token, which
+     *     has no probability
      * @param textOffset where the text of the piece begins
      */
-    ObjectNode ofCompletion(Generation generation, int from, int to, int textOffset) {
-        var logprobs = Json.object();
-        var offsets = logprobs.putArray("text_offset");
-        var values = logprobs.putArray("token_logprobs");
-        var tokens = logprobs.putArray("tokens");
-        var tops = logprobs.putArray("top_logprobs");
-        int offset = textOffset;
+    ObjectNode ofCompletion(TokenSequence echoed, Generation generation, int from, int to, int textOffset) {
+        var lists = new CompletionLists(textOffset);
+        for (int i = 0; i < echoed.length(); i++) {
+            lists.add(echoed.tokenAt(i), i, i > 0);
+        }
         for (int i = from; i < to; i++) {
-            int token = generation.tokenAt(i);
+            lists.add(generation.tokenAt(i), i, true);
+        }
+        return lists.logprobs;
+    }
+
+    /** The parallel lists of a completion. */
+    private final class CompletionLists {
+        private final ObjectNode logprobs = Json.object();
+        private final ArrayNode offsets = logprobs.putArray("text_offset");
+        private final ArrayNode values = logprobs.putArray("token_logprobs");
+        private final ArrayNode tokens = logprobs.putArray("tokens");
+        private final ArrayNode tops = logprobs.putArray("top_logprobs");
+        private int offset;
+
+        CompletionLists(int textOffset) {
+            offset = textOffset;
+        }
+
+        void add(int token, int index, boolean hasLogprob) {
             String text = tokenizer.decode(token);
             offsets.add(offset);
-            values.add(of(token, i));
             tokens.add(text);
-            addTop(tops, token, i);
             offset += text.length();
+            if (hasLogprob) {
+                values.add(of(token, index));
+                addTop(tops, token, index);
+            } else {
+                values.addNull();
+                tops.addNull();
+            }
         }
-        return logprobs;
     }
 
     /** Returns the field {@code prompt_logprobs}: null for the first token, then one object per token. */

@@ -3,6 +3,7 @@ package understudy.api;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import java.util.List;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
@@ -281,6 +282,26 @@ final class GenerationRoutesTest {
     }
 
     @Test
+    void logprobsOfAnEcho_beginWithThePrompt() {
+        String body =
+                "{\"prompt\": \"Hello there\", \"max_tokens\": 1, \"logprobs\": 1, \"echo\": true, \"stream\": %s}";
+        var whole = server.post(COMPLETIONS, body.formatted(false)).json().at("/choices/0");
+        var piece =
+                server.post(COMPLETIONS, body.formatted(true)).events().get(0).at("/choices/0");
+
+        // Two tokens of the prompt, of which the first follows nothing, and one of the answer.
+        for (var choice : List.of(whole, piece)) {
+            assertThat(choice.at("/logprobs/tokens")).hasSize(3);
+            assertThat(choice.at("/logprobs/tokens/1").asText()).isEqualTo(" there");
+            assertThat(choice.at("/logprobs/token_logprobs/0").isNull()).isTrue();
+            assertThat(choice.at("/logprobs/top_logprobs/0").isNull()).isTrue();
+            assertThat(choice.at("/logprobs/token_logprobs/1").asDouble()).isNegative();
+            assertThat(choice.at("/logprobs/text_offset")).hasToString("[0,5,11]");
+        }
+        assertThat(whole.get("prompt_logprobs")).hasSize(2);
+    }
+
+    @Test
     void tokenizeAndDetokenize_areInverse() {
         var tokens = server.post("/tokenize", "{\"prompt\": \"hello wörld\"}").json();
 
@@ -307,6 +328,8 @@ final class GenerationRoutesTest {
             {"prompt": "x", "n": 2, "temperature": 0}        | 400 | BadRequestError | n
             {"prompt": "x", "max_tokens": 0}                 | 400 | BadRequestError | max_tokens
             {"prompt": "x", "min_tokens": 17}                | 400 | BadRequestError | min_tokens
+            {"prompt": "x", "logprobs": -1}                  | 400 | BadRequestError | logprobs
+            {"prompt": "x", "stream": true, "prompt_logprobs": 1} | 400 | BadRequestError | prompt_logprobs
             {"prompt": "x", "stop": [""]}                    | 400 | BadRequestError | stop
             {"prompt": "x", "cache_salt": ""}                | 400 | BadRequestError | cache_salt
             {"prompt": "x", "stream_options": {}}            | 400 | BadRequestError | stream_options
