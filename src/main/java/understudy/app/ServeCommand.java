@@ -1,6 +1,7 @@
 package understudy.app;
 
 import java.net.BindException;
+import java.net.Inet6Address;
 import java.net.InetSocketAddress;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -112,8 +113,19 @@ final class ServeCommand implements Callable<Integer> {
     }
 
     private static String url(InetSocketAddress address, Scenario scenario) {
-        String scheme = scenario.server().text("tls-keystore").isEmpty() ? "http" : "https";
-        return scheme + "://" + address.getHostString() + ":" + address.getPort();
+        return url(address, !scenario.server().text("tls-keystore").isEmpty());
+    }
+
+    /** Returns the address as one can type it: all interfaces in their short form, and IPv6 in brackets. */
+    static String url(InetSocketAddress address, boolean hasTls) {
+        var host = address.getAddress();
+        String literal = address.getHostString();
+        if (host.isAnyLocalAddress()) {
+            literal = "0.0.0.0";
+        } else if (host instanceof Inet6Address) {
+            literal = "[" + host.getHostAddress() + "]";
+        }
+        return (hasTls ? "https" : "http") + "://" + literal + ":" + address.getPort();
     }
 
     /** Exits with 0: a server that was told to end and did so has succeeded. */
