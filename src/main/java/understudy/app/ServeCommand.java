@@ -1,8 +1,10 @@
 package understudy.app;
 
+import java.io.IOException;
 import java.net.BindException;
 import java.net.Inet6Address;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -85,6 +87,7 @@ final class ServeCommand implements Callable<Integer> {
     }
 
     private static EmulationServer start(Scenario scenario, ApiSettings settings, int numWarmUpRequests) {
+        requireFree(settings, scenario.server());
         try {
             WarmUp.run(scenario.clusterSpec(), settings, numWarmUpRequests);
             return EmulationServer.start(
@@ -94,6 +97,20 @@ final class ServeCommand implements Callable<Integer> {
                 throw scenario.server().unusable("port", "where it cannot listen: " + failure.getMessage());
             }
             throw e;
+        }
+    }
+
+    /** Tries the port before anything is started; the HTTP library has more to say of a port in use than anybody wants. */
+    private static void requireFree(ApiSettings settings, Section server) {
+        var address = new InetSocketAddress(settings.host(), settings.port());
+        if (address.isUnresolved()) {
+            throw server.unusable("host", "which is no address of this machine");
+        }
+        try (var probe = new ServerSocket()) {
+            probe.setReuseAddress(true);
+            probe.bind(address);
+        } catch (IOException e) {
+            throw server.unusable("port", "where it cannot listen: " + e.getMessage());
         }
     }
 

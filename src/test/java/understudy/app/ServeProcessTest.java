@@ -56,19 +56,15 @@ final class ServeProcessTest {
     @Test
     void serve_onATakenPort_saysSo() throws Exception {
         try (var taken = new java.net.ServerSocket(0, 1, java.net.InetAddress.getLoopbackAddress())) {
-            var process = start(
-                    "serve",
-                    "conf/serve.conf",
-                    "--port",
-                    String.valueOf(taken.getLocalPort()),
-                    "--set",
-                    "server.warm-up-requests=0");
+            var process = start("serve", "conf/serve.conf", "--port", String.valueOf(taken.getLocalPort()));
             try (var out = reader(process)) {
                 String said = String.join("\n", out.lines().toList());
 
                 assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
                 assertThat(process.exitValue()).isEqualTo(2);
-                assertThat(said).contains("server.port is \"" + taken.getLocalPort() + "\", where it cannot listen");
+                assertThat(said)
+                        .contains("server.port is \"" + taken.getLocalPort() + "\", where it cannot listen")
+                        .hasLineCount(1);
             }
         }
     }
