@@ -3,23 +3,26 @@ package understudy.kvcache;
 import java.util.Arrays;
 
 /**
- * Finds small ids by block hash: open addressing over an array of ids, with the hashes kept by id.
+ * Finds small ids by block hash: open addressing over an array of slots, with the hashes kept by id.
  *
- * <p>Not a general map: its keys are hashes already, so their low bits are the slots, and with the ids alone in the probed
- * array four times as many entries share a cache line as in a map from {@code long} to {@code int}. Lookups of block
- * hashes are most of what a long prompt costs. Not thread safe.
+ * <p>Not a general map: its keys are hashes already, so their low bits are the slots. A slot holds an id and the low half of
+ * its hash, so that a search looks up whole hashes, each a cache miss in a large index, only where they are going to be
+ * equal, and so that a removal moves its neighbours without them. Lookups of block hashes are most of what a long prompt
+ * costs. Not thread safe.
  */
 public final class HashIndex {
     /** The answer when nothing is found; no id. */
     public static final int NONE = 0;
 
-    private int[] slots;
+    /** An id in the low half, and the low half of its hash in the high one; 0 is a free slot. */
+    private long[] slots;
+
     private long[] hashes;
     private int size;
 
     /** Creates an empty index for ids from 1 to {@code maxId}; it grows beyond that on its own. */
     public HashIndex(int maxId) {
-        slots = new int[Integer.highestOneBit(Math.max(8, maxId)) * 4];
+        slots = new long[Integer.highestOneBit(Math.max(8, maxId)) * 4];
         hashes = new long[maxId + 1];
     }
 
@@ -31,13 +34,23 @@ public final class HashIndex {
     /** Returns the id with this hash, or {@link #NONE}. */
     public int find(long hash) {
         int mask = slots.length - 1;
-        int slot = (int) hash & mask;
-        int id = slots[slot];
-        while (id != NONE && hashes[id] != hash) {
+        int low = (int) hash;
+        int slot = low & mask;
+        for (long entry = slots[slot]; entry != 0; entry = slots[slot]) {
+            if (lowHash(entry) == low && hashes[(int) entry] == hash) {
+                return (int) entry;
+            }
             slot = (slot + 1) & mask;
-            id = slots[slot];
         }
-        return id;
+        return NONE;
+    }
+
+    private static int lowHash(long entry) {
+        return (int) (entry >>> Integer.SIZE);
+    }
+
+    private static long entry(int id, long hash) {
+        return hash << Integer.SIZE | id;
     }
 
     /** Returns the hash that an id was given last, findable or not. */
@@ -59,12 +72,12 @@ public final class HashIndex {
             grow();
         }
         hashes[id] = hash;
-        place(id);
+        place(entry(id, hash));
     }
 
     /** Makes an id findable in the place of another one with the same hash. */
     void replace(int id, int successor) {
-        slots[slotOf(id)] = successor;
+        slots[slotOf(id)] = entry(successor, hashes[id]);
     }
 
     /** Makes a findable id unfindable. */
@@ -72,28 +85,29 @@ public final class HashIndex {
         int mask = slots.length - 1;
         int gap = slotOf(id);
         // Ids behind the gap move up, unless that would put them before the slot where their search begins.
-        for (int slot = (gap + 1) & mask; slots[slot] != NONE; slot = (slot + 1) & mask) {
-            int home = (int) hashes[slots[slot]] & mask;
+        for (int slot = (gap + 1) & mask; slots[slot] != 0; slot = (slot + 1) & mask) {
+            int home = lowHash(slots[slot]) & mask;
             if (((slot - home) & mask) >= ((slot - gap) & mask)) {
                 slots[gap] = slots[slot];
                 gap = slot;
             }
         }
-        slots[gap] = NONE;
+        slots[gap] = 0;
         size--;
     }
 
     /** Makes all ids unfindable. */
     public void clear() {
-        Arrays.fill(slots, NONE);
+        Arrays.fill(slots, 0);
         size = 0;
     }
 
     private int slotOf(int id) {
         int mask = slots.length - 1;
-        int slot = (int) hashes[id] & mask;
-        while (slots[slot] != id) {
-            if (slots[slot] == NONE) {
+        long wanted = entry(id, hashes[id]);
+        int slot = lowHash(wanted) & mask;
+        while (slots[slot] != wanted) {
+            if (slots[slot] == 0) {
                 throw new IllegalArgumentException("id " + id + " is not findable");
             }
             slot = (slot + 1) & mask;
@@ -101,21 +115,21 @@ public final class HashIndex {
         return slot;
     }
 
-    private void place(int id) {
+    private void place(long entry) {
         int mask = slots.length - 1;
-        int slot = (int) hashes[id] & mask;
-        while (slots[slot] != NONE) {
+        int slot = lowHash(entry) & mask;
+        while (slots[slot] != 0) {
             slot = (slot + 1) & mask;
         }
-        slots[slot] = id;
+        slots[slot] = entry;
     }
 
     private void grow() {
-        int[] old = slots;
-        slots = new int[old.length * 2];
-        for (int id : old) {
-            if (id != NONE) {
-                place(id);
+        long[] old = slots;
+        slots = new long[old.length * 2];
+        for (long entry : old) {
+            if (entry != 0) {
+                place(entry);
             }
         }
     }
