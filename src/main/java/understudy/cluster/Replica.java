@@ -64,6 +64,11 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
         public Submit(Request request, ActorRef<? super RequestEvent> replyTo, boolean isStreaming) {
             this(request, replyTo, isStreaming, false, RequestFault.NONE, 0);
         }
+
+        /** Returns the same for another replica, whose API has all of the work to do. */
+        Submit again() {
+            return new Submit(request, replyTo, isStreaming, isPinned, fault, 0);
+        }
     }
 
     /** Gives up a request, if it is here; its sender hears of its end. */

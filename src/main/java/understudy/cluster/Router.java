@@ -181,7 +181,7 @@ public final class Router extends AbstractBehavior<Router.Command> {
     private Behavior<Command> onReroute(Reroute reroute) {
         var submit = reroute.submit;
         if (hasReplica(submit.request(), submit.replyTo(), ANY_REPLICA)) {
-            dispatch(submit, choose(submit.request()));
+            dispatch(submit.again(), choose(submit.request()));
         }
         long requestId = submit.request().id();
         return handovers.isAborted(requestId) ? onAbort(new Abort(requestId)) : this;
