@@ -1,7 +1,5 @@
 package understudy.kvcache.replay;
 
-import java.util.Arrays;
-
 /**
  * The eviction order of vLLM's first prefix caching (PR #2762, {@code vllm/core/evictor.py}): evicts the block whose last
  * request is the oldest; of one request the block deepest in the prompt, so that a prefix is given up from its end.
@@ -10,19 +8,13 @@ import java.util.Arrays;
  * one accessed last. The live pool has the same order among free blocks; here blocks of the running request are candidates
  * too, after all others.
  */
-final class LruLongestPrefixCache extends BlockCache {
-    private final int capacity;
-    private final SlotLinks order = new SlotLinks();
-    private int[] slotOf = {};
-    private int[] blockIn = {};
+final class LruLongestPrefixCache extends LinkedCache {
     private int first = SlotLinks.NONE;
     /** The slot of the running request's deepest block so far. */
     private int deepest = SlotLinks.NONE;
 
-    private int size;
-
     LruLongestPrefixCache(int capacity) {
-        this.capacity = capacity;
+        super(capacity);
     }
 
     @Override
@@ -33,35 +25,21 @@ final class LruLongestPrefixCache extends BlockCache {
 
     @Override
     boolean access(int block) {
-        int slot = slotOf[block] - 1;
+        int slot = slotOf(block);
         if (slot >= 0) {
             moveToDeepest(slot);
             return true;
         }
-        if (size < capacity) {
-            slot = size++;
-            addAsDeepest(slot);
-        } else {
+        if (isFull()) {
             slot = first;
-            slotOf[blockIn[slot]] = 0;
+            evict(slot);
             moveToDeepest(slot);
+        } else {
+            slot = newSlot();
+            addAsDeepest(slot);
         }
-        blockIn[slot] = block;
-        slotOf[block] = slot + 1;
+        put(block, slot);
         return false;
-    }
-
-    @Override
-    int size() {
-        return size;
-    }
-
-    @Override
-    void reserve(int numBlocks) {
-        slotOf = Arrays.copyOf(slotOf, numBlocks);
-        int numSlots = Math.min(capacity, numBlocks);
-        blockIn = Arrays.copyOf(blockIn, numSlots);
-        order.reserve(numSlots);
     }
 
     private void moveToDeepest(int slot) {
