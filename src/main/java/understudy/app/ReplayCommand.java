@@ -115,7 +115,7 @@ final class ReplayCommand implements Callable<Integer> {
     public Integer call() throws Exception {
         var watch = Stopwatch.start();
         check();
-        var output = new ReplayOutput(command.commandLine(), files, jsonFile, csvFile, htmlFile);
+        var output = new ReplayOutput(console(), files, jsonFile, csvFile, htmlFile);
         var plan = ReplayPlan.of(policies, capacities, smallRatio, maxFreq);
         try (var reader = new BlockTraceReader(
                         files, blockSize == null ? DERIVED : blockSize, limit == null ? 0 : limit);
@@ -124,11 +124,15 @@ final class ReplayCommand implements Callable<Integer> {
         }
     }
 
+    private Console console() {
+        return new Console(command.commandLine());
+    }
+
     private int run(TraceReplay replay, ReplayPlan plan, ReplayOutput output, Stopwatch watch) throws Exception {
         var onInterrupt = new BreakOff(replay::stop);
         try {
             LoggerFactory.getLogger(ReplayCommand.class).info("the replay has started");
-            var outcome = replay.run(output::warn);
+            var outcome = replay.run(console()::warn);
             var report = new ReplayReport(
                     files.stream().map(Path::toString).toList(),
                     outcome.chunks(),
@@ -139,7 +143,7 @@ final class ReplayCommand implements Callable<Integer> {
                     outcome.results());
             return output.write(report, watch.seconds());
         } catch (TraceReplay.Stopped e) {
-            output.warn("broken off, nothing written");
+            console().warn("broken off, nothing written");
             return INTERRUPTED;
         } finally {
             onInterrupt.close();

@@ -8,7 +8,6 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 import understudy.report.replay.ReplayCsv;
 import understudy.report.replay.ReplayHtml;
 import understudy.report.replay.ReplayJson;
@@ -17,9 +16,8 @@ import understudy.report.replay.ReplayReport;
 /** Where the results of a replay go: tables to stdout, unless one of the files is to go there, and files. */
 final class ReplayOutput {
     private static final String STDOUT = "-";
-    private static final int NOT_WRITTEN = 2;
 
-    private final CommandLine commandLine;
+    private final Console console;
     private final List<Path> traces;
     private final List<Target> targets = new ArrayList<>();
 
@@ -37,12 +35,8 @@ final class ReplayOutput {
      * @throws ScenarioException if something cannot, or two are to go to the same place, or one over a trace
      */
     ReplayOutput(
-            CommandLine commandLine,
-            List<Path> traces,
-            @Nullable String json,
-            @Nullable String csv,
-            @Nullable String html) {
-        this.commandLine = commandLine;
+            Console console, List<Path> traces, @Nullable String json, @Nullable String csv, @Nullable String html) {
+        this.console = console;
         this.traces = traces.stream().map(ReplayOutput::real).toList();
         add("--json", json, ReplayJson::write);
         add("--csv", csv, (report, wallSeconds, out) -> ReplayCsv.write(report, out));
@@ -102,13 +96,12 @@ final class ReplayOutput {
             ReportFiles.write(file, out -> target.format.write(report, wallSeconds, out));
             return 0;
         } catch (IOException e) {
-            warn("the report cannot be written: " + e);
-            return NOT_WRITTEN;
+            return console.notWritten(e);
         }
     }
 
     private int print(@Nullable Target target, ReplayReport report, double wallSeconds) {
-        var out = commandLine.getOut();
+        var out = console.out();
         try {
             if (target == null) {
                 out.print(ReplayTables.text(report));
@@ -119,16 +112,6 @@ final class ReplayOutput {
         } catch (IOException e) {
             throw new IllegalStateException("a PrintWriter keeps its errors to itself", e);
         }
-        if (Stdout.hasFailed(out)) {
-            warn("stdout cannot be written");
-            return NOT_WRITTEN;
-        }
-        return 0;
-    }
-
-    void warn(String line) {
-        var err = commandLine.getErr();
-        err.println(line);
-        err.flush();
+        return console.flush();
     }
 }

@@ -102,7 +102,7 @@ final class RunCommand implements Callable<Integer> {
                 return output.report(new MeasuredCells(config));
             }
             var checked = checked(config);
-            checked.scenario.warnings().forEach(output::warn);
+            checked.scenario.warnings().forEach(output.console()::warn);
             try (checked.workload) {
                 return run(starting.join(), checked, output);
             }

@@ -17,14 +17,13 @@ import understudy.report.StreamingReport;
 /**
  * Where a run's results go: stdout, and files; warnings go to stderr. Methods return the exit code that follows.
  *
- * @param commandLine owns stdout and stderr
+ * @param console stdout and stderr
  * @param isJsonOnStdout whether the report goes to stdout as JSON, and nothing else does
  * @param files what else is to be written
  */
-record RunOutput(CommandLine commandLine, boolean isJsonOnStdout, ReportFiles files) {
+record RunOutput(Console console, boolean isJsonOnStdout, ReportFiles files) {
     private static final String STDOUT = "-";
     private static final int INVARIANT_BROKEN = 1;
-    private static final int NOT_WRITTEN = 2;
 
     /**
      * Checks that everything can be written.
@@ -34,7 +33,8 @@ record RunOutput(CommandLine commandLine, boolean isJsonOnStdout, ReportFiles fi
      */
     static RunOutput checked(CommandLine commandLine, @Nullable String json, @Nullable String directory) {
         boolean isOnStdout = STDOUT.equals(json);
-        return new RunOutput(commandLine, isOnStdout, ReportFiles.checked(isOnStdout ? null : json, directory));
+        return new RunOutput(
+                new Console(commandLine), isOnStdout, ReportFiles.checked(isOnStdout ? null : json, directory));
     }
 
     /** Reports what a run has left, if it has kept all laws. */
@@ -42,7 +42,7 @@ record RunOutput(CommandLine commandLine, boolean isJsonOnStdout, ReportFiles fi
         warnOfRejections(result.run(), scenario);
         var broken = Invariants.check(result.run());
         if (!broken.isEmpty()) {
-            broken.forEach(law -> warn("invariant broken: " + law));
+            broken.forEach(law -> console.warn("invariant broken: " + law));
             return INVARIANT_BROKEN;
         }
         var report = RunReport.of(result.run());
@@ -63,25 +63,14 @@ record RunOutput(CommandLine commandLine, boolean isJsonOnStdout, ReportFiles fi
     }
 
     int print(String text) {
-        var out = commandLine.getOut();
-        out.print(text);
-        if (Stdout.hasFailed(out)) {
-            warn("stdout cannot be written");
-            return NOT_WRITTEN;
-        }
-        return 0;
-    }
-
-    void warn(String line) {
-        var err = commandLine.getErr();
-        err.println(line);
-        err.flush();
+        console.out().print(text);
+        return console.flush();
     }
 
     private void warnOfRejections(RunRecord run, Scenario scenario) {
         long numRejected = run.requests().count(Outcome.REJECTED);
         if (numRejected > 0) {
-            warn("warning: " + numRejected + " requests were rejected; prompt and answer together may have "
+            console.warn("warning: " + numRejected + " requests were rejected; prompt and answer together may have "
                     + scenario.engine().limits().maxModelLen() + " tokens (engine.max-model-len)");
         }
     }
@@ -103,8 +92,7 @@ record RunOutput(CommandLine commandLine, boolean isJsonOnStdout, ReportFiles fi
             files.write(json, requests);
             return 0;
         } catch (IOException e) {
-            warn("the report cannot be written: " + e);
-            return NOT_WRITTEN;
+            return console.notWritten(e);
         }
     }
 }

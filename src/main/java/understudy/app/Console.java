@@ -1,0 +1,41 @@
+package understudy.app;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import picocli.CommandLine;
+
+/** A command's two outputs: results go to one, warnings to the other. */
+record Console(CommandLine commandLine) {
+    private static final int NOT_WRITTEN = 2;
+
+    PrintWriter out() {
+        return commandLine.getOut();
+    }
+
+    void warn(String line) {
+        var err = commandLine.getErr();
+        err.println(line);
+        err.flush();
+    }
+
+    /**
+     * Finds out whether what was printed has arrived: a disk may be full, and the program behind a pipe may have ended. A
+     * writer does not hear of what System.out keeps to itself.
+     *
+     * @return the exit code
+     */
+    int flush() {
+        boolean hasWriterFailed = out().checkError();
+        if (System.out.checkError() || hasWriterFailed) {
+            warn("stdout cannot be written");
+            return NOT_WRITTEN;
+        }
+        return 0;
+    }
+
+    /** Says that a file cannot be written any more, and returns the exit code. */
+    int notWritten(IOException failure) {
+        warn("the report cannot be written: " + failure);
+        return NOT_WRITTEN;
+    }
+}
