@@ -56,7 +56,7 @@ final class DirectReplay {
         while (!inFlight.isEmpty()) {
             engine.update(inFlight.remove(), run.steps().size());
         }
-        return new ReplayedRun(decisions, end(), planner.numUnfinished());
+        return new ReplayedRun(decisions, end(), planner.requests().numUnfinished());
     }
 
     private StepDecision decide(int step) {

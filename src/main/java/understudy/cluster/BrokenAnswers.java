@@ -42,7 +42,7 @@ final class BrokenAnswers {
     void failAll(boolean reroutes, ActorRef<Router.Command> router, long atNanos) {
         for (long id : clients.requestIds()) {
             var request = clients.request(id);
-            var progress = engine.planner().find(id);
+            var progress = engine.planner().requests().find(id);
             boolean hasToken = progress != null && progress.numOutputTokens() > 0;
             if (reroutes && !hasToken && !clients.isPinned(id)) {
                 router.tell(new Router.Reroute(clients.withdraw(request)));

@@ -6,14 +6,14 @@ import java.util.List;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.EngineRequest;
-import understudy.engine.Planner;
+import understudy.engine.RequestBook;
 import understudy.kvcache.KvBlockCounts;
 import understudy.report.ReplicaCounters;
 
 /** Tells the router how busy a replica is, and whoever listens how it serves; the latter costs nothing when nobody does. */
 final class EngineStatsReporter {
     private final ReplicaCounters counters;
-    private final Planner planner;
+    private final RequestBook requests;
     private final ActorRef<KvBlockManager.Command> kvCache;
     private final ActorRef<Router.Command> router;
     private final @Nullable ActorRef<? super EngineStats> listener;
@@ -24,9 +24,12 @@ final class EngineStatsReporter {
     private long numCachedTokens;
 
     EngineStatsReporter(
-            ReplicaCounters counters, Planner planner, ActorRef<KvBlockManager.Command> kvCache, ReplicaPeers peers) {
+            ReplicaCounters counters,
+            RequestBook requests,
+            ActorRef<KvBlockManager.Command> kvCache,
+            ReplicaPeers peers) {
         this.counters = counters;
-        this.planner = planner;
+        this.requests = requests;
         this.kvCache = kvCache;
         router = peers.router();
         listener = peers.listeners().engineStats();
@@ -62,12 +65,12 @@ final class EngineStatsReporter {
 
     /** Called several times a step, so that nothing is made unless it is told. */
     private boolean tellLoad() {
-        boolean isKnown = planner.numRunning() == reportedLoad.numRunning()
-                && planner.numWaiting() == reportedLoad.numWaiting()
+        boolean isKnown = requests.numRunning() == reportedLoad.numRunning()
+                && requests.numWaiting() == reportedLoad.numWaiting()
                 && counters.numEnded() == reportedLoad.numEnded();
         if (!isKnown) {
             reportedLoad = new Router.ReplicaLoad(
-                    counters.replicaIndex(), planner.numRunning(), planner.numWaiting(), counters.numEnded());
+                    counters.replicaIndex(), requests.numRunning(), requests.numWaiting(), counters.numEnded());
             router.tell(reportedLoad);
         }
         return !isKnown;
@@ -83,8 +86,8 @@ final class EngineStatsReporter {
         if (listener != null) {
             listener.tell(new EngineStats.SchedulerStats(
                     counters.replicaIndex(),
-                    planner.numRunning(),
-                    planner.numWaiting(),
+                    requests.numRunning(),
+                    requests.numWaiting(),
                     counters.numRequests(),
                     counters.numPreemptions(),
                     takeIteration()));

@@ -13,16 +13,14 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.actor.typed.javadsl.Receive;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.PlanSummary;
-import understudy.kvcache.Admission;
-import understudy.kvcache.AdmissionRequest;
+import understudy.kvcache.KvAnswer;
+import understudy.kvcache.KvAsk;
 import understudy.kvcache.KvCacheAudit;
 import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.KvEvent;
 import understudy.kvcache.KvMemory;
 import understudy.kvcache.KvSnapshot;
 import understudy.kvcache.PrefixCacheStats;
-import understudy.kvcache.PrefixLookup;
-import understudy.kvcache.Reservation;
 import understudy.kvcache.Settlement;
 
 /** Owns one replica's KV memory: grants or refuses blocks, finds cached prefixes. It never decides who runs. */
@@ -31,19 +29,10 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
     /** What the memory understands. */
     public sealed interface Command {}
 
-    /** Allocates for running requests, in order, up to the first refusal. */
-    public record Reserve(Reservation reservation, ActorRef<? super Reserved> replyTo) implements Command {}
+    /** Puts a question of the scheduler; it is answered by {@link Answered} if the scheduler waits for that. */
+    public record Ask(KvAsk ask, ActorRef<? super Answered> replyTo) implements Command {}
 
-    /** Looks up, attaches and allocates for one waiting request, all or nothing. */
-    public record Admit(AdmissionRequest request, ActorRef<? super Admitted> replyTo) implements Command {}
-
-    /** Asks how many leading tokens of each request are cached. */
-    public record Match(List<PrefixLookup> lookups, ActorRef<? super Matched> replyTo) implements Command {}
-
-    /** Drops all blocks of a preempted request, which was scheduled last in the step of that number. */
-    public record Release(int handle, long lastStep) implements Command {}
-
-    /** Drops all blocks of a request that has ended; see {@link Release}. */
+    /** Drops all blocks of a request that has ended; see {@link KvMemory#free}. */
     public record Free(int handle, long lastStep) implements Command {}
 
     /** Changes how many blocks there are, the null block included; see {@link KvMemory#resize}. */
@@ -85,14 +74,8 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
     /** Recounts everything. */
     public record Audit(ActorRef<? super Audited> replyTo) implements Command {}
 
-    /** The first {@code numGranted} requests of a reservation hold their blocks now; {@code kvUsage} is 0 to 1. */
-    public record Reserved(int numGranted, double kvUsage) implements Replica.Command {}
-
-    /** The answer to an admission request; {@code kvUsage} is 0 to 1. */
-    public record Admitted(Admission admission, double kvUsage) implements Replica.Command {}
-
-    /** How many leading tokens are cached, in the order of the question. */
-    public record Matched(IntList numCachedTokens) implements Replica.Command {}
+    /** The answer to {@link Ask}. */
+    public record Answered(KvAnswer answer) implements Replica.Command {}
 
     /** The changes of one step of a replica, in order; never empty. */
     public record KvEvents(int replicaIndex, List<KvEvent> events) implements Router.Command {}
@@ -123,14 +106,11 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
     @Override
     public Receive<Command> createReceive() {
         return newReceiveBuilder()
-                .onMessage(Reserve.class, this::onReserve)
-                .onMessage(Admit.class, this::onAdmit)
+                .onMessage(Ask.class, this::onAsk)
                 .onMessage(Settle.class, this::onSettle)
                 .onMessage(PublishEvents.class, this::onPublishEvents)
                 .onMessage(PublishStats.class, this::onPublishStats)
                 .onMessage(ResetPrefixCache.class, this::onResetPrefixCache)
-                .onMessage(Match.class, this::onMatch)
-                .onMessage(Release.class, this::onRelease)
                 .onMessage(Free.class, this::onFree)
                 .onMessage(Resize.class, this::onResize)
                 .onMessage(Describe.class, this::onDescribe)
@@ -139,25 +119,11 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
                 .build();
     }
 
-    private Behavior<Command> onReserve(Reserve reserve) {
-        int numGranted = kvCache.reserve(reserve.reservation);
-        reserve.replyTo.tell(new Reserved(numGranted, kvCache.usage()));
-        return this;
-    }
-
-    private Behavior<Command> onAdmit(Admit admit) {
-        var admission = kvCache.admit(admit.request);
-        admit.replyTo.tell(new Admitted(admission, kvCache.usage()));
-        return this;
-    }
-
-    private Behavior<Command> onMatch(Match match) {
-        match.replyTo.tell(new Matched(new IntImmutableList(kvCache.match(match.lookups))));
-        return this;
-    }
-
-    private Behavior<Command> onRelease(Release release) {
-        kvCache.release(release.handle, release.lastStep);
+    private Behavior<Command> onAsk(Ask ask) {
+        var answer = kvCache.answer(ask.ask);
+        if (ask.ask.awaitsAnswer()) {
+            ask.replyTo.tell(new Answered(answer));
+        }
         return this;
     }
 

@@ -6,6 +6,7 @@ import understudy.engine.PlanSummary;
 import understudy.engine.Planner;
 import understudy.engine.StepPlan;
 import understudy.engine.StepResult;
+import understudy.kvcache.KvAsk;
 
 /** A replica's talk with its memory: one question at a time while it plans a step, and what comes of the step afterwards. */
 final class PlanConversation {
@@ -28,28 +29,15 @@ final class PlanConversation {
         this.self = self;
     }
 
-    /** Carries out what the planner asks for, until it has to wait for an answer, or, with true, is done. */
+    /** Asks what the planner wants to know, until it has to wait for an answer, or, with true, is done. */
     boolean goOn() {
-        while (true) {
-            switch (planner.next()) {
-                case RELEASE -> release(planner.takeRequestToRelease());
-                case RESERVE -> {
-                    kvCache.tell(new KvBlockManager.Reserve(planner.reservation(), self));
-                    return false;
-                }
-                case ADMIT -> {
-                    kvCache.tell(new KvBlockManager.Admit(planner.admissionRequest(), self));
-                    return false;
-                }
-                case MATCH -> {
-                    kvCache.tell(new KvBlockManager.Match(planner.lookups(), self));
-                    return false;
-                }
-                case DONE -> {
-                    return true;
-                }
+        for (var ask = planner.next(); ask != null; ask = planner.next()) {
+            kvCache.tell(new KvBlockManager.Ask(ask, self));
+            if (ask.awaitsAnswer()) {
+                return false;
             }
         }
+        return true;
     }
 
     /** Has the memory tell the observer of plans, if there is one, what it holds after this one. */
@@ -80,6 +68,6 @@ final class PlanConversation {
 
     /** Gives back the blocks of a request that was preempted. */
     void release(EngineRequest preempted) {
-        kvCache.tell(new KvBlockManager.Release(preempted.handle(), preempted.lastStep()));
+        kvCache.tell(new KvBlockManager.Ask(new KvAsk.Release(preempted.handle(), preempted.lastStep()), self));
     }
 }

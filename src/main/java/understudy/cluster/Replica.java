@@ -40,9 +40,7 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
                     Enqueue,
                     PlanStep,
                     VirtualGpu.StepDone,
-                    KvBlockManager.Reserved,
-                    KvBlockManager.Admitted,
-                    KvBlockManager.Matched,
+                    KvBlockManager.Answered,
                     KvBlockManager.Audited {}
 
     /**
@@ -165,7 +163,7 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
         this.counters = counters;
         conversation = new PlanConversation(replicaIndex, engine.planner(), kvCache, self, peers);
         brokenAnswers = new BrokenAnswers(engine, clients, kvCache, timers);
-        stats = new EngineStatsReporter(counters, engine.planner(), kvCache, peers);
+        stats = new EngineStatsReporter(counters, engine.planner().requests(), kvCache, peers);
         outcome = new StepOutcome(replicaIndex, clock, peers, clients, conversation, brokenAnswers, stats);
     }
 
@@ -186,9 +184,7 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
         return newReceiveBuilder()
                 .onMessage(VirtualGpu.StepDone.class, this::onStepDone)
                 .onMessage(PlanStep.class, this::onPlanStep)
-                .onMessage(KvBlockManager.Reserved.class, this::onReserved)
-                .onMessage(KvBlockManager.Admitted.class, this::onAdmitted)
-                .onMessage(KvBlockManager.Matched.class, this::onMatched)
+                .onMessage(KvBlockManager.Answered.class, this::onAnswered)
                 .onMessage(Submit.class, this::onSubmit)
                 .onMessage(Enqueue.class, this::onEnqueue)
                 .onMessage(Abort.class, this::onAbort)
@@ -230,24 +226,13 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
     }
 
     private Behavior<Command> onPlanStep(PlanStep now) {
-        planTicks.onTick(engine.planner().numUnfinished() > 0);
+        planTicks.onTick(engine.planner().requests().numUnfinished() > 0);
         return engine.beginPlan(clock.nowNanos()) ? goOnPlanning() : this;
     }
 
-    private Behavior<Command> onReserved(KvBlockManager.Reserved reserved) {
-        counters.onKvUsage(reserved.kvUsage());
-        engine.planner().onReserved(reserved.numGranted());
-        return goOnPlanning();
-    }
-
-    private Behavior<Command> onAdmitted(KvBlockManager.Admitted admitted) {
-        counters.onKvUsage(admitted.kvUsage());
-        engine.planner().onAdmission(admitted.admission());
-        return goOnPlanning();
-    }
-
-    private Behavior<Command> onMatched(KvBlockManager.Matched matched) {
-        engine.planner().onMatched(matched.numCachedTokens().toIntArray());
+    private Behavior<Command> onAnswered(KvBlockManager.Answered answered) {
+        counters.onKvUsage(answered.answer().usage());
+        engine.planner().answer(answered.answer());
         return goOnPlanning();
     }
 

@@ -17,18 +17,7 @@ public final class DirectEngine {
 
     /** Plans one step at virtual time {@code atNanos}; the plan may be empty. */
     public StepPlan plan(long atNanos) {
-        planner.begin(atNanos);
-        while (true) {
-            switch (planner.next()) {
-                case RESERVE -> planner.onReserved(kvCache.reserve(planner.reservation()));
-                case RELEASE -> release(planner.takeRequestToRelease());
-                case MATCH -> planner.onMatched(kvCache.match(planner.lookups()));
-                case ADMIT -> planner.onAdmission(kvCache.admit(planner.admissionRequest()));
-                case DONE -> {
-                    return planner.plan();
-                }
-            }
-        }
+        return planner.plan(kvCache, atNanos);
     }
 
     /** Applies the result of a planned step that ran until {@code atNanos}. */

@@ -63,12 +63,12 @@ public final class EngineCore {
     /** Returns whether the engine would try to plan a step now. */
     public boolean canPlan() {
         boolean hasRoom = !isPlanning && !isBlocked && inFlight.size() < maxStepsInFlight;
-        return hasRoom && (planner.numUnfinished() > 0 || !inFlight.isEmpty());
+        return hasRoom && (planner.requests().numUnfinished() > 0 || !inFlight.isEmpty());
     }
 
     /** Returns whether nothing is in flight although there are requests. */
     public boolean isIdleWithWork() {
-        return inFlight.isEmpty() && planner.numUnfinished() > 0;
+        return inFlight.isEmpty() && planner.requests().numUnfinished() > 0;
     }
 
     /**
@@ -80,7 +80,7 @@ public final class EngineCore {
         if (!canPlan()) {
             return false;
         }
-        if (planner.numUnfinished() == 0) {
+        if (planner.requests().numUnfinished() == 0) {
             isBlocked = true;
             return false;
         }
@@ -105,9 +105,10 @@ public final class EngineCore {
             inFlight.add(plan);
         } else if (!inFlight.isEmpty()) {
             isBlocked = true;
-        } else if (plan.preempted().isEmpty() && planner.numUnfinished() > 0) {
-            throw new IllegalStateException("work conservation: the device is idle, but " + planner.numRunning()
-                    + " requests run and " + planner.numWaiting() + " wait");
+        } else if (plan.preempted().isEmpty() && planner.requests().numUnfinished() > 0) {
+            throw new IllegalStateException("work conservation: the device is idle, but "
+                    + planner.requests().numRunning() + " requests run and "
+                    + planner.requests().numWaiting() + " wait");
         }
         for (var request = arrivedMeanwhile.poll(); request != null; request = arrivedMeanwhile.poll()) {
             planner.add(request, atNanos);

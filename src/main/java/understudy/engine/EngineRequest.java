@@ -3,6 +3,7 @@ package understudy.engine;
 import org.jspecify.annotations.Nullable;
 import understudy.kvcache.Admission;
 import understudy.kvcache.PrefixCacheEvents;
+import understudy.kvcache.PrefixLookup;
 
 /**
  * A request inside a scheduler: how far it has come, and when. Only its {@link Planner} changes it.
@@ -221,5 +222,15 @@ public final class EngineRequest {
     @Override
     public String toString() {
         return "request " + request.id() + " " + status + " " + numComputedTokens + "/" + numTokens();
+    }
+
+    /** Returns what of the request may be cached. */
+    PrefixLookup lookup() {
+        return new PrefixLookup(
+                handle,
+                request.prompt(),
+                request.output(),
+                numTokens(),
+                !request.sampling().skipReadingPrefixCache());
     }
 }

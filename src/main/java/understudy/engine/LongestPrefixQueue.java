@@ -1,6 +1,7 @@
 package understudy.engine;
 
 import it.unimi.dsi.fastutil.HashCommon;
+import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -37,14 +38,14 @@ final class LongestPrefixQueue implements RequestQueue {
     }
 
     @Override
-    public void onMatched(int[] numCachedTokens) {
+    public void onMatched(IntList numCachedTokens) {
         var ranks = new ArrayList<Rank>(queue.size());
         var beginnings = new LongOpenHashSet();
         for (int i = 0; i < queue.size(); i++) {
             var request = queue.get(i);
-            boolean isCold = numCachedTokens[i] <= CHECK_THRESHOLD;
+            boolean isCold = numCachedTokens.getInt(i) <= CHECK_THRESHOLD;
             boolean waitsForOther = isCold && !addBeginning(request, beginnings);
-            ranks.add(new Rank(request, waitsForOther ? Integer.MAX_VALUE : -numCachedTokens[i]));
+            ranks.add(new Rank(request, waitsForOther ? Integer.MAX_VALUE : -numCachedTokens.getInt(i)));
         }
         ranks.sort(Comparator.comparingInt(Rank::key));
         ranks.forEach(rank -> sorted.add(rank.request));

@@ -39,9 +39,9 @@ public record PlanSummary(
         }
         var running = new ArrayList<String>();
         var handles = new IntArrayList();
-        for (int i = 0; i < planner.numRunning(); i++) {
-            running.add(planner.running(i).request().name());
-            handles.add(planner.running(i).handle());
+        for (int i = 0; i < planner.requests().numRunning(); i++) {
+            running.add(planner.requests().running(i).request().name());
+            handles.add(planner.requests().running(i).handle());
         }
         return new PlanSummary(
                 scheduled,

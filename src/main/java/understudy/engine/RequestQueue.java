@@ -1,5 +1,6 @@
 package understudy.engine;
 
+import it.unimi.dsi.fastutil.ints.IntList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -35,5 +36,5 @@ interface RequestQueue {
     }
 
     /** Takes the answer to {@link #toMatch()}: cached tokens of each request, in the same order. */
-    default void onMatched(int[] numCachedTokens) {}
+    default void onMatched(IntList numCachedTokens) {}
 }

@@ -50,19 +50,7 @@ public record RoseinferConfig(
     }
 
     /** Returns what the application of a step's result goes by, which is the same for all engines. */
-    SchedulerConfig updateSettings() {
-        return new SchedulerConfig(
-                maxBatchSize,
-                Integer.MAX_VALUE,
-                maxModelLen,
-                0,
-                false,
-                true,
-                SchedulingPolicy.FCFS,
-                PreemptionVictim.AUTO,
-                false,
-                blockSize,
-                enablePrefixCaching,
-                sharesWithinStep);
+    StepUpdate.Settings updateSettings() {
+        return new StepUpdate.Settings(maxModelLen, blockSize, enablePrefixCaching, sharesWithinStep, false);
     }
 }

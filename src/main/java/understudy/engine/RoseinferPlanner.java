@@ -6,7 +6,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import understudy.kvcache.Admission;
 import understudy.kvcache.AdmissionRequest;
-import understudy.kvcache.PrefixLookup;
+import understudy.kvcache.KvAnswer;
+import understudy.kvcache.KvAsk;
 import understudy.kvcache.Reservation;
 
 /**
@@ -24,10 +25,9 @@ import understudy.kvcache.Reservation;
  */
 public final class RoseinferPlanner implements Planner {
     private final RoseinferConfig config;
-    private final RequestTable requests = new RequestTable();
-    private final WaitingQueues pending = new WaitingQueues(SchedulingPolicy.FCFS);
-    private final RunningList sessions = new RunningList();
-    private final StepUpdate stepUpdate;
+    private final RequestBook requests;
+    private final WaitingQueues pending;
+    private final RunningList sessions;
     private final StepPlan plan = new StepPlan();
     private final Reservation.Builder reservation = new Reservation.Builder();
 
@@ -45,14 +45,15 @@ public final class RoseinferPlanner implements Planner {
     /** Creates an engine without requests. */
     public RoseinferPlanner(RoseinferConfig config) {
         this.config = config;
-        stepUpdate = new StepUpdate(config.updateSettings(), requests, pending, sessions);
+        requests = new RequestBook(config.updateSettings(), SchedulingPolicy.FCFS);
+        pending = requests.waiting;
+        sessions = requests.running;
     }
 
+    /** Returns the requests; among those that run, the session to be served next comes first. */
     @Override
-    public EngineRequest add(Request request, long atNanos) {
-        var added = requests.add(request, atNanos);
-        pending.add(added);
-        return added;
+    public RequestBook requests() {
+        return requests;
     }
 
     @Override
@@ -67,38 +68,46 @@ public final class RoseinferPlanner implements Planner {
     }
 
     @Override
-    public Action next() {
+    public @Nullable KvAsk next() {
         boolean isForwardFull = hasPrefill && config.prefill() == PrefillMode.SERIAL;
         if (numToAdmit > 0 && !isForwardFull) {
-            candidate = pending.head();
-            return Action.ADMIT;
+            var head = Objects.requireNonNull(pending.head());
+            candidate = head;
+            return new KvAsk.Admit(admissionRequest(head));
         }
         if (!round.isEmpty()) {
             planPrefill();
         } else if (plan.isEmpty() && sessions.size() > 0) {
             planDecode();
-            return Action.RESERVE;
+            return new KvAsk.Reserve(reservation.build());
         }
-        return Action.DONE;
+        return null;
     }
 
     @Override
-    public AdmissionRequest admissionRequest() {
-        var head = Objects.requireNonNull(candidate);
-        var request = head.request();
-        var lookup = new PrefixLookup(
-                head.handle(),
-                request.prompt(),
-                request.output(),
-                head.numTokens(),
-                !request.sampling().skipReadingPrefixCache());
+    public void answer(KvAnswer answer) {
+        if (answer instanceof KvAnswer.Reserved reserved) {
+            requireGranted(reserved.numGranted());
+        } else if (answer instanceof KvAnswer.Admitted admitted) {
+            onAdmission(admitted.admission());
+        }
+    }
+
+    private AdmissionRequest admissionRequest(EngineRequest head) {
         return new AdmissionRequest(
-                lookup, Integer.MAX_VALUE, 0, false, true, sessions.size() > 0, nowNanos, false, head.maxTotalTokens());
+                head.lookup(),
+                Integer.MAX_VALUE,
+                0,
+                false,
+                true,
+                sessions.size() > 0,
+                nowNanos,
+                false,
+                head.maxTotalTokens());
     }
 
     /** A request that does not fit ends the round; it waits, with all behind it, until others have ended. */
-    @Override
-    public void onAdmission(Admission admission) {
+    private void onAdmission(Admission admission) {
         var head = Objects.requireNonNull(candidate);
         candidate = null;
         if (admission instanceof Admission.Admitted admitted) {
@@ -115,13 +124,7 @@ public final class RoseinferPlanner implements Planner {
         }
     }
 
-    @Override
-    public Reservation reservation() {
-        return reservation.build();
-    }
-
-    @Override
-    public void onReserved(int numGranted) {
+    private void requireGranted(int numGranted) {
         if (numGranted < plan.size()) {
             throw new IllegalStateException("the memory has refused blocks that it had set aside: " + numGranted
                     + " of " + plan.size() + " sessions may go on");
@@ -134,15 +137,9 @@ public final class RoseinferPlanner implements Planner {
     }
 
     @Override
-    public StepResult update(StepPlan executed, long atNanos) {
-        return stepUpdate.apply(executed, atNanos);
-    }
-
-    @Override
     public @Nullable EngineRequest abort(long requestId) {
-        var request = requests.find(requestId);
+        var request = requests.abort(requestId);
         if (request != null) {
-            stepUpdate.abort(request);
             int index = round.indexOf(request);
             if (index >= 0) {
                 round.remove(index);
@@ -151,32 +148,6 @@ public final class RoseinferPlanner implements Planner {
             numToAdmit = Math.min(numToAdmit, pending.size());
         }
         return request;
-    }
-
-    @Override
-    public @Nullable EngineRequest find(long requestId) {
-        return requests.find(requestId);
-    }
-
-    @Override
-    public int numUnfinished() {
-        return requests.size();
-    }
-
-    @Override
-    public int numRunning() {
-        return sessions.size();
-    }
-
-    /** Returns a session; the one to be served next comes first. */
-    @Override
-    public EngineRequest running(int index) {
-        return sessions.get(index);
-    }
-
-    @Override
-    public int numWaiting() {
-        return pending.size();
     }
 
     /** Plans the forward of what was taken in last, and, if the round is complete with it, everyone's first token. */

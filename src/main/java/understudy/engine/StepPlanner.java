@@ -7,8 +7,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import understudy.kvcache.Admission;
 import understudy.kvcache.AdmissionRequest;
-import understudy.kvcache.PrefixLookup;
-import understudy.kvcache.Reservation;
+import understudy.kvcache.KvAnswer;
+import understudy.kvcache.KvAsk;
 
 /**
  * The scheduler of vLLM V1 ({@code v1/core/sched/scheduler.py}) as a state machine.
@@ -25,11 +25,10 @@ public final class StepPlanner implements Planner {
     }
 
     private final SchedulerConfig config;
-    private final RequestTable requests = new RequestTable();
+    private final RequestBook requests;
     private final WaitingQueues waiting;
-    private final RunningList running = new RunningList();
+    private final RunningList running;
     private final PreemptionVictim preemptionVictim;
-    private final StepUpdate stepUpdate;
     private final ReservationDraft draft = new ReservationDraft();
     private final ArrayDeque<EngineRequest> toRelease = new ArrayDeque<>();
     private final ArrayDeque<StepPlan> unusedPlans = new ArrayDeque<>();
@@ -44,16 +43,15 @@ public final class StepPlanner implements Planner {
     /** Creates a scheduler without requests. */
     public StepPlanner(SchedulerConfig config) {
         this.config = config;
-        waiting = new WaitingQueues(config.policy());
+        requests = new RequestBook(StepUpdate.Settings.of(config), config.policy());
+        waiting = requests.waiting;
+        running = requests.running;
         preemptionVictim = config.preemptionVictim().orDefaultOf(config.policy());
-        stepUpdate = new StepUpdate(config, requests, waiting, running);
     }
 
     @Override
-    public EngineRequest add(Request request, long atNanos) {
-        var added = requests.add(request, atNanos);
-        waiting.add(added);
-        return added;
+    public RequestBook requests() {
+        return requests;
     }
 
     @Override
@@ -66,9 +64,10 @@ public final class StepPlanner implements Planner {
     }
 
     @Override
-    public Action next() {
-        if (!toRelease.isEmpty()) {
-            return Action.RELEASE;
+    public @Nullable KvAsk next() {
+        var preempted = toRelease.poll();
+        if (preempted != null) {
+            return new KvAsk.Release(preempted.handle(), preempted.lastStep());
         }
         // Running requests first, in list order.
         while (phase == Phase.RUNNING) {
@@ -80,14 +79,15 @@ public final class StepPlanner implements Planner {
                 }
             }
             if (draft.size() > 0) {
-                return Action.RESERVE;
+                return new KvAsk.Reserve(draft.build());
             }
             phase = Phase.MATCHING;
         }
         if (phase == Phase.MATCHING) {
             phase = Phase.WAITING;
             if (mayAdmit() && !waiting.toMatch().isEmpty()) {
-                return Action.MATCH;
+                return new KvAsk.Match(
+                        waiting.toMatch().stream().map(EngineRequest::lookup).toList());
             }
         }
         // Then waiting requests, unless something was preempted.
@@ -98,21 +98,26 @@ public final class StepPlanner implements Planner {
             }
             if (head.numStaleTokens == 0) {
                 candidate = head;
-                return Action.ADMIT;
+                return new KvAsk.Admit(admissionRequest(head));
             }
             waiting.skip(head);
         }
         finishPlan();
-        return Action.DONE;
+        return null;
     }
 
     @Override
-    public Reservation reservation() {
-        return draft.build();
+    public void answer(KvAnswer answer) {
+        if (answer instanceof KvAnswer.Reserved reserved) {
+            onReserved(reserved.numGranted());
+        } else if (answer instanceof KvAnswer.Admitted admitted) {
+            onAdmission(admitted.admission());
+        } else if (answer instanceof KvAnswer.Matched matched) {
+            waiting.onMatched(matched.numCachedTokens());
+        }
     }
 
-    @Override
-    public void onReserved(int numGranted) {
+    private void onReserved(int numGranted) {
         for (int i = 0; i < numGranted; i++) {
             int planIndex = draft.planIndex(i);
             var request = plan.request(planIndex);
@@ -125,26 +130,9 @@ public final class StepPlanner implements Planner {
         }
     }
 
-    @Override
-    public EngineRequest takeRequestToRelease() {
-        return toRelease.remove();
-    }
-
-    @Override
-    public List<PrefixLookup> lookups() {
-        return waiting.toMatch().stream().map(StepPlanner::lookup).toList();
-    }
-
-    @Override
-    public void onMatched(int[] numCachedTokens) {
-        waiting.onMatched(numCachedTokens);
-    }
-
-    @Override
-    public AdmissionRequest admissionRequest() {
-        var head = Objects.requireNonNull(candidate);
+    private AdmissionRequest admissionRequest(EngineRequest head) {
         return new AdmissionRequest(
-                lookup(head),
+                head.lookup(),
                 budget(),
                 config.longPrefillTokenThreshold(),
                 config.enableChunkedPrefill(),
@@ -155,8 +143,7 @@ public final class StepPlanner implements Planner {
                 head.maxTotalTokens());
     }
 
-    @Override
-    public void onAdmission(Admission admission) {
+    private void onAdmission(Admission admission) {
         var head = Objects.requireNonNull(candidate);
         candidate = null;
         if (admission instanceof Admission.Admitted admitted) {
@@ -177,18 +164,9 @@ public final class StepPlanner implements Planner {
 
     @Override
     public StepResult update(StepPlan executed, long atNanos) {
-        var result = stepUpdate.apply(executed, atNanos);
+        var result = requests.update(executed, atNanos);
         unusedPlans.add(executed);
         return result;
-    }
-
-    @Override
-    public @Nullable EngineRequest abort(long requestId) {
-        var request = requests.find(requestId);
-        if (request != null) {
-            stepUpdate.abort(request);
-        }
-        return request;
     }
 
     @Override
@@ -202,40 +180,6 @@ public final class StepPlanner implements Planner {
             preempted.add(request);
         }
         return preempted;
-    }
-
-    @Override
-    public @Nullable EngineRequest find(long requestId) {
-        return requests.find(requestId);
-    }
-
-    @Override
-    public int numUnfinished() {
-        return requests.size();
-    }
-
-    @Override
-    public int numRunning() {
-        return running.size();
-    }
-
-    @Override
-    public EngineRequest running(int index) {
-        return running.get(index);
-    }
-
-    @Override
-    public int numWaiting() {
-        return waiting.size();
-    }
-
-    private static PrefixLookup lookup(EngineRequest request) {
-        return new PrefixLookup(
-                request.handle(),
-                request.request().prompt(),
-                request.request().output(),
-                request.numTokens(),
-                !request.request().sampling().skipReadingPrefixCache());
     }
 
     private int budget() {

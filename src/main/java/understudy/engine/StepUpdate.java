@@ -4,13 +4,31 @@ import org.jspecify.annotations.Nullable;
 
 /** Applies a step's result to the requests (vLLM {@code Scheduler.update_from_output} and {@code check_stop}). */
 final class StepUpdate {
-    private final SchedulerConfig config;
+    private final Settings config;
     private final RequestTable requests;
     private final WaitingQueues waiting;
     private final RunningList running;
     private final StepResult result = new StepResult();
 
-    StepUpdate(SchedulerConfig config, RequestTable requests, WaitingQueues waiting, RunningList running) {
+    /** The settings of an engine that the application of a result goes by. */
+    record Settings(
+            int maxModelLen,
+            int blockSize,
+            boolean enablePrefixCaching,
+            boolean sharesWithinStep,
+            boolean asyncScheduling) {
+
+        static Settings of(SchedulerConfig config) {
+            return new Settings(
+                    config.maxModelLen(),
+                    config.blockSize(),
+                    config.enablePrefixCaching(),
+                    config.sharesWithinStep(),
+                    config.asyncScheduling());
+        }
+    }
+
+    StepUpdate(Settings config, RequestTable requests, WaitingQueues waiting, RunningList running) {
         this.config = config;
         this.requests = requests;
         this.waiting = waiting;

@@ -1,5 +1,6 @@
 package understudy.engine;
 
+import it.unimi.dsi.fastutil.ints.IntList;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -25,7 +26,7 @@ final class WaitingQueues {
     }
 
     /** Takes the answer to {@link #toMatch()}. */
-    void onMatched(int[] numCachedTokens) {
+    void onMatched(IntList numCachedTokens) {
         waiting.onMatched(numCachedTokens);
     }
 

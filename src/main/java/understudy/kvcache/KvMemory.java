@@ -1,10 +1,27 @@
 package understudy.kvcache;
 
+import it.unimi.dsi.fastutil.ints.IntImmutableList;
 import it.unimi.dsi.fastutil.ints.IntList;
 import java.util.List;
 
 /** The KV memory of one replica: grants or refuses blocks, and finds cached prefixes. It never decides who runs. */
 public interface KvMemory {
+
+    /** Answers a question of a scheduler. */
+    default KvAnswer answer(KvAsk ask) {
+        if (ask instanceof KvAsk.Reserve reserve) {
+            return new KvAnswer.Reserved(reserve(reserve.reservation()), usage());
+        }
+        if (ask instanceof KvAsk.Admit admit) {
+            return new KvAnswer.Admitted(admit(admit.request()), usage());
+        }
+        if (ask instanceof KvAsk.Match match) {
+            return new KvAnswer.Matched(new IntImmutableList(match(match.lookups())), usage());
+        }
+        var release = (KvAsk.Release) ask;
+        release(release.handle(), release.lastStep());
+        return new KvAnswer.Released(usage());
+    }
 
     /** Looks up, attaches and allocates for a waiting request, all or nothing. */
     Admission admit(AdmissionRequest request);

@@ -71,7 +71,7 @@ final class AnswerEndTest {
         var engine = new EngineFixture();
         var request = EngineFixture.request(0, EngineFixture.filled(10, 1), 5, 0, outputLength);
         var added = engine.add(EngineFixture.with(sampling, request));
-        while (engine.planner().numUnfinished() > 0) {
+        while (engine.planner().requests().numUnfinished() > 0) {
             engine.step();
         }
         return entry(added.numOutputTokens(), added.finishReason());

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import org.junit.jupiter.api.Test;
 import understudy.kvcache.Admission;
+import understudy.kvcache.KvAnswer;
+import understudy.kvcache.KvAsk;
 import understudy.kvcache.PrefixCacheEvents;
 
 final class EngineCoreTest {
@@ -16,11 +18,11 @@ final class EngineCoreTest {
         core.beginPlan(5);
         core.add(request(1), 5);
 
-        assertThat(core.planner().numUnfinished()).isEqualTo(1);
+        assertThat(core.planner().requests().numUnfinished()).isEqualTo(1);
         admitAll(core);
         core.endPlan(5);
-        assertThat(core.planner().numUnfinished()).isEqualTo(2);
-        assertThat(core.planner().numWaiting()).isEqualTo(1);
+        assertThat(core.planner().requests().numUnfinished()).isEqualTo(2);
+        assertThat(core.planner().requests().numWaiting()).isEqualTo(1);
     }
 
     @Test
@@ -86,7 +88,7 @@ final class EngineCoreTest {
         core.add(request(0), 0);
         core.beginPlan(0);
         core.planner().next();
-        core.planner().onAdmission(new Admission.Refused());
+        core.planner().answer(new KvAnswer.Admitted(new Admission.Refused(), 0));
         core.planner().next();
 
         assertThatIllegalStateException()
@@ -114,15 +116,17 @@ final class EngineCoreTest {
     /** Stands in for a KV cache with room for everything. */
     private static void admitAll(EngineCore core) {
         var planner = core.planner();
-        for (var action = planner.next(); action != StepPlanner.Action.DONE; action = planner.next()) {
-            switch (action) {
-                case ADMIT ->
-                    planner.onAdmission(new Admission.Admitted(
-                            0, planner.admissionRequest().lookup().numTokens(), PrefixCacheEvents.NONE));
-                case RESERVE -> planner.onReserved(planner.reservation().size());
-                default -> throw new AssertionError(action);
-            }
+        for (var ask = planner.next(); ask != null; ask = planner.next()) {
+            planner.answer(granted(ask));
         }
+    }
+
+    private static KvAnswer granted(KvAsk ask) {
+        if (ask instanceof KvAsk.Admit admit) {
+            int numTokens = admit.request().lookup().numTokens();
+            return new KvAnswer.Admitted(new Admission.Admitted(0, numTokens, PrefixCacheEvents.NONE), 0);
+        }
+        return new KvAnswer.Reserved(((KvAsk.Reserve) ask).reservation().size(), 0);
     }
 
     private static EngineCore core(boolean isAsync) {

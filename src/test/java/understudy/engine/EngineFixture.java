@@ -131,8 +131,8 @@ final class EngineFixture {
 
     List<Long> runningIds() {
         var ids = new ArrayList<Long>();
-        for (int i = 0; i < planner().numRunning(); i++) {
-            ids.add(planner().running(i).request().id());
+        for (int i = 0; i < planner().requests().numRunning(); i++) {
+            ids.add(planner().requests().running(i).request().id());
         }
         return ids;
     }

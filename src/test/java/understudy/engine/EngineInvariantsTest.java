@@ -99,7 +99,7 @@ final class EngineInvariantsTest {
         }
 
         void disturb() {
-            if (random.nextInt(3) == 0 && planner.numUnfinished() < 40) {
+            if (random.nextInt(3) == 0 && planner.requests().numUnfinished() < 40) {
                 add();
             }
             if (random.nextInt(12) == 0 && !ids.isEmpty()) {
@@ -132,7 +132,7 @@ final class EngineInvariantsTest {
 
         /** Lets everything end; then all memory must be free. */
         void finish() {
-            for (int i = 0; planner.numUnfinished() > 0; i++) {
+            for (int i = 0; planner.requests().numUnfinished() > 0; i++) {
                 assertThat(i).as("everything ends").isLessThan(20_000);
                 step();
             }
@@ -147,7 +147,7 @@ final class EngineInvariantsTest {
                             .mapToInt(Integer::intValue)
                             .sum())
                     .isEqualTo(plan.totalScheduledTokens());
-            assertThat(planner.numRunning()).isLessThanOrEqualTo(config.maxNumSeqs());
+            assertThat(planner.requests().numRunning()).isLessThanOrEqualTo(config.maxNumSeqs());
             if (!plan.preempted().isEmpty()) {
                 assertThat(plan.admitted()).isEmpty();
                 assertThat(plan.resumed()).isEmpty();
@@ -158,12 +158,12 @@ final class EngineInvariantsTest {
         /** Every running request holds exactly the blocks for what it has computed. */
         private void checkTables() {
             var handles = new IntArrayList();
-            for (int i = 0; i < planner.numRunning(); i++) {
-                handles.add(planner.running(i).handle());
+            for (int i = 0; i < planner.requests().numRunning(); i++) {
+                handles.add(planner.requests().running(i).handle());
             }
             var tables = kvCache.snapshot(handles).blockTables();
             for (int i = 0; i < tables.size(); i++) {
-                int computed = planner.running(i).numComputedTokens();
+                int computed = planner.requests().running(i).numComputedTokens();
                 assertThat(tables.get(i).size()).isEqualTo((computed + config.blockSize() - 1) / config.blockSize());
             }
         }

@@ -88,7 +88,7 @@ final class PlannedCacheHitsTest {
 
         assertThat(engine.resetPrefixCache(true)).isTrue();
 
-        assertThat(engine.planner().numRunning()).isZero();
+        assertThat(engine.planner().requests().numRunning()).isZero();
         assertThat(engine.kvCache().audit().numHashed()).isZero();
         // 50 prompt tokens and one of the answer are computed again, by the same requests in the same order.
         assertThat(engine.step()).containsExactly(entry(0L, 51), entry(1L, 51), entry(2L, 51), entry(3L, 50));

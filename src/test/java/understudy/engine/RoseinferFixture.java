@@ -65,17 +65,7 @@ final class RoseinferFixture {
     }
 
     StepPlan plan() {
-        planner().begin(++nowNanos);
-        while (true) {
-            switch (planner.next()) {
-                case RESERVE -> planner.onReserved(memory.reserve(planner.reservation()));
-                case ADMIT -> planner.onAdmission(memory.admit(planner.admissionRequest()));
-                case DONE -> {
-                    return planner.plan();
-                }
-                default -> throw new AssertionError("roseinfer neither preempts nor matches");
-            }
-        }
+        return planner().plan(memory, ++nowNanos);
     }
 
     StepResult update(StepPlan plan) {

@@ -25,7 +25,7 @@ final class RoseinferInvariantsTest {
         var engine = engine(random);
         var unfinished = new ArrayList<Long>();
         for (int step = 0; step < STEPS; step++) {
-            if (random.nextInt(2) == 0 && engine.planner().numUnfinished() < 30) {
+            if (random.nextInt(2) == 0 && engine.planner().requests().numUnfinished() < 30) {
                 unfinished.add(add(engine, random, step));
             }
             if (random.nextInt(15) == 0 && !unfinished.isEmpty()) {
@@ -34,7 +34,7 @@ final class RoseinferInvariantsTest {
             check(engine, engine.plan(), random.nextInt(20) == 0 ? unfinished : List.of());
         }
 
-        for (int i = 0; engine.planner().numUnfinished() > 0; i++) {
+        for (int i = 0; engine.planner().requests().numUnfinished() > 0; i++) {
             assertThat(i).as("everything ends").isLessThan(20_000);
             check(engine, engine.plan(), List.of());
         }
@@ -75,7 +75,7 @@ final class RoseinferInvariantsTest {
         }
         assertThat(plan.isEmpty())
                 .as("work conservation")
-                .isEqualTo(engine.planner().numUnfinished() == 0);
+                .isEqualTo(engine.planner().requests().numUnfinished() == 0);
         assertThat(numForwards).isLessThanOrEqualTo(engine.maxBatchSize);
         if (!isDecode && engine.prefill == PrefillMode.SERIAL) {
             assertThat(numForwards).isLessThanOrEqualTo(1);

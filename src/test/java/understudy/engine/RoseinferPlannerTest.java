@@ -7,6 +7,8 @@ import java.util.List;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import understudy.engine.RoseinferFixture.Step;
+import understudy.kvcache.KvAnswer;
+import understudy.kvcache.KvAsk;
 
 /** The first two tests are those of roseinfer's own {@code test_online_scheduler_add_requests_prefix_cache.py}. */
 final class RoseinferPlannerTest {
@@ -22,7 +24,7 @@ final class RoseinferPlannerTest {
 
         // 3 + 4 + 2 tokens; a single token each, so nothing is left for a second forward.
         assertThat(engine.step()).isEqualTo(new Step(List.of(0L, 1L, 2L), 9, List.of(0L, 1L, 2L)));
-        assertThat(engine.planner().numUnfinished()).isZero();
+        assertThat(engine.planner().requests().numUnfinished()).isZero();
     }
 
     @Test
@@ -32,7 +34,7 @@ final class RoseinferPlannerTest {
         engine.add(2, SAME, 1);
 
         assertThat(engine.step()).isEqualTo(new Step(List.of(0L), 3, List.of(0L, 1L, 2L)));
-        assertThat(engine.planner().numUnfinished()).isZero();
+        assertThat(engine.planner().requests().numUnfinished()).isZero();
     }
 
     @Test
@@ -110,7 +112,7 @@ final class RoseinferPlannerTest {
         assertThat(engine.update(engine.planner().plan()).sampled()).containsExactly(hit);
         assertThat(hit.numCachedTokens()).isEqualTo(3);
         assertThat(engine.step()).isEqualTo(new Step(List.of(1L), 1, List.of(1L)));
-        assertThat(engine.planner().numUnfinished()).isZero();
+        assertThat(engine.planner().requests().numUnfinished()).isZero();
     }
 
     @Test
@@ -127,7 +129,7 @@ final class RoseinferPlannerTest {
         assertThat(engine.step().computed()).containsExactly(0L, 1L);
         assertThat(engine.step().computed()).containsExactly(2L);
         assertThat(engine.step().computed()).containsExactly(2L);
-        assertThat(engine.planner().numUnfinished()).isZero();
+        assertThat(engine.planner().requests().numUnfinished()).isZero();
     }
 
     @Test
@@ -161,7 +163,7 @@ final class RoseinferPlannerTest {
         }
 
         assertThat(engine.step().computed()).containsExactly(0L, 1L);
-        assertThat(engine.planner().numWaiting()).isEqualTo(1);
+        assertThat(engine.planner().requests().numWaiting()).isEqualTo(1);
         for (int token = 2; token <= 8; token++) {
             assertThat(engine.step().sampled()).containsExactly(0L, 1L);
         }
@@ -185,7 +187,7 @@ final class RoseinferPlannerTest {
         assertThat(engine.abort(0)).isTrue();
         assertThat(engine.abort(0)).isFalse();
 
-        assertThat(engine.planner().numUnfinished()).isZero();
+        assertThat(engine.planner().requests().numUnfinished()).isZero();
         assertThat(engine.memory().usage()).isZero();
     }
 
@@ -195,10 +197,10 @@ final class RoseinferPlannerTest {
         engine.step();
         var planner = engine.planner();
         planner.begin(10);
-        assertThat(planner.next()).isEqualTo(Planner.Action.RESERVE);
+        assertThat(planner.next()).isInstanceOf(KvAsk.Reserve.class);
 
         assertThatIllegalStateException()
-                .isThrownBy(() -> planner.onReserved(0))
+                .isThrownBy(() -> planner.answer(new KvAnswer.Reserved(0, 0)))
                 .withMessageContaining("0 of 1");
     }
 }

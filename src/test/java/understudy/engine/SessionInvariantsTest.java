@@ -111,7 +111,7 @@ final class SessionInvariantsTest {
                 disturb();
                 step();
             }
-            for (int i = 0; planner.numUnfinished() > 0; i++) {
+            for (int i = 0; planner.requests().numUnfinished() > 0; i++) {
                 assertThat(i).as("everything ends").isLessThan(20_000);
                 step();
             }
@@ -125,7 +125,7 @@ final class SessionInvariantsTest {
         }
 
         private void disturb() {
-            if (random.nextInt(3) == 0 && planner.numUnfinished() < 20) {
+            if (random.nextInt(3) == 0 && planner.requests().numUnfinished() < 20) {
                 add();
             }
             if (random.nextInt(30) == 0 && !known.isEmpty()) {

@@ -24,8 +24,8 @@ final class StepPlannerTest {
         assertThat(engine.step())
                 .hasSize(10)
                 .allSatisfy((id, tokens) -> assertThat(tokens).isEqualTo(10));
-        assertThat(engine.planner().numRunning()).isEqualTo(10);
-        assertThat(engine.planner().numWaiting()).isZero();
+        assertThat(engine.planner().requests().numRunning()).isEqualTo(10);
+        assertThat(engine.planner().requests().numWaiting()).isZero();
     }
 
     @Test
@@ -51,7 +51,7 @@ final class StepPlannerTest {
         engine.add(2, 10);
 
         assertThat(engine.step()).containsExactly(entry(0L, 800));
-        assertThat(engine.planner().numWaiting()).isEqualTo(2);
+        assertThat(engine.planner().requests().numWaiting()).isEqualTo(2);
     }
 
     @Test
@@ -74,7 +74,7 @@ final class StepPlannerTest {
         }
 
         assertThat(engine.step()).containsOnlyKeys(0L, 1L);
-        assertThat(engine.planner().numWaiting()).isEqualTo(3);
+        assertThat(engine.planner().requests().numWaiting()).isEqualTo(3);
     }
 
     @Test
@@ -127,7 +127,7 @@ final class StepPlannerTest {
 
         // Request 0 has its third and last token; request 1 computes 80 prompt tokens and 1 output token again.
         assertThat(engine.step()).containsExactly(entry(1L, 81));
-        assertThat(engine.planner().numUnfinished()).isZero();
+        assertThat(engine.planner().requests().numUnfinished()).isZero();
     }
 
     @Test
@@ -197,7 +197,7 @@ final class StepPlannerTest {
         Map<Long, Integer> total = new HashMap<>();
         var inFlight = new ArrayDeque<StepPlan>();
 
-        while (engine.planner().numUnfinished() > 0) {
+        while (engine.planner().requests().numUnfinished() > 0) {
             var plan = engine.plan();
             EngineFixture.scheduled(plan).forEach((id, tokens) -> total.merge(id, tokens, Integer::sum));
             inFlight.add(plan);
@@ -261,7 +261,7 @@ final class StepPlannerTest {
         engine.planner().abort(0);
         engine.planner().abort(1);
 
-        assertThat(engine.planner().numUnfinished()).isZero();
+        assertThat(engine.planner().requests().numUnfinished()).isZero();
         assertThat(engine.update(plan).sampled())
                 .as("its result comes too late")
                 .isEmpty();

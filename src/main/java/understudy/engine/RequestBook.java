@@ -1,0 +1,62 @@
+package understudy.engine;
+
+import org.jspecify.annotations.Nullable;
+
+/** The unfinished requests of an engine: those that wait, those that run, and what a step's result does to them. */
+public final class RequestBook {
+    final WaitingQueues waiting;
+    final RunningList running = new RunningList();
+    private final RequestTable all = new RequestTable();
+    private final StepUpdate stepUpdate;
+
+    RequestBook(StepUpdate.Settings settings, SchedulingPolicy policy) {
+        waiting = new WaitingQueues(policy);
+        stepUpdate = new StepUpdate(settings, all, waiting, running);
+    }
+
+    /** Queues a request that has reached the engine at {@code atNanos}. */
+    EngineRequest add(Request request, long atNanos) {
+        var added = all.add(request, atNanos);
+        waiting.add(added);
+        return added;
+    }
+
+    /** Applies the result of a step that ran until {@code atNanos}. */
+    StepResult update(StepPlan executed, long atNanos) {
+        return stepUpdate.apply(executed, atNanos);
+    }
+
+    /** Ends a request; returns null if it has ended already or was never here. */
+    @Nullable EngineRequest abort(long requestId) {
+        var request = all.find(requestId);
+        if (request != null) {
+            stepUpdate.abort(request);
+        }
+        return request;
+    }
+
+    /** Returns a request that has not ended, or null. */
+    public @Nullable EngineRequest find(long requestId) {
+        return all.find(requestId);
+    }
+
+    /** Returns the number of requests that have not ended. */
+    public int numUnfinished() {
+        return all.size();
+    }
+
+    /** Returns the number of requests that were admitted and have not ended. */
+    public int numRunning() {
+        return running.size();
+    }
+
+    /** Returns a running request, in the order in which they are served. */
+    public EngineRequest running(int index) {
+        return running.get(index);
+    }
+
+    /** Returns the number of requests that wait to be admitted. */
+    public int numWaiting() {
+        return waiting.size();
+    }
+}

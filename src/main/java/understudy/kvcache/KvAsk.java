@@ -1,0 +1,34 @@
+package understudy.kvcache;
+
+import java.util.List;
+
+/**
+ * A question of a scheduler to its KV memory while it plans a step. Each has one {@link KvAnswer}, and there is one for all
+ * running requests and one for each admission, never one per block.
+ */
+public sealed interface KvAsk {
+
+    /** Allocates slots for running requests, in order, up to the first refusal (vLLM {@code allocate_slots}). */
+    record Reserve(Reservation reservation) implements KvAsk {}
+
+    /**
+     * Finds the cached prefix of a waiting request, and allocates its slots, all or nothing (vLLM {@code
+     * get_computed_blocks} and {@code allocate_slots}).
+     */
+    record Admit(AdmissionRequest request) implements KvAsk {}
+
+    /** Counts the leading tokens of each request that are cached (vLLM {@code get_computed_blocks}); changes nothing. */
+    record Match(List<PrefixLookup> lookups) implements KvAsk {}
+
+    /**
+     * Drops all blocks of a preempted request, which keeps its handle (vLLM {@code free}).
+     *
+     * @param lastStep number of the step in which it was scheduled last
+     */
+    record Release(int handle, long lastStep) implements KvAsk {}
+
+    /** Returns whether the scheduler must know the answer before it can go on. */
+    default boolean awaitsAnswer() {
+        return !(this instanceof Release);
+    }
+}
