@@ -1,7 +1,6 @@
 package understudy.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import static understudy.app.CommandLineFixture.call;
 
 import java.io.IOException;
@@ -15,12 +14,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import understudy.TestData;
 import understudy.latency.BatchShape;
 import understudy.latency.LatencyModel;
 import understudy.latency.ProfileFit;
 
 final class CalibrateCommandTest {
-    private static final Path VIDUR = Path.of("../shared/data/vidur");
     private static final String HEADER = "step_ms,prefill_tokens,prefill_context,decodes,decode_context\n";
 
     @TempDir
@@ -30,8 +29,7 @@ final class CalibrateCommandTest {
     @ParameterizedTest
     @CsvSource({"a100, 6, 7, 4", "h100, 6, 9, 8"})
     void layersOfALeftOutModel_arePredicted(String gpu, double small, double middle, double large) {
-        var file = VIDUR.resolve("linear_" + gpu + ".csv");
-        assumeTrue(Files.exists(file), "skipped: no measured layers at " + file);
+        var file = TestData.require("vidur/linear_" + gpu + ".csv");
 
         var run = call("calibrate", file.toString(), "--gpu", gpu);
 
@@ -54,8 +52,7 @@ final class CalibrateCommandTest {
         "llama-3.1-8b, rtx4090_llama8b_tp1, 1, 10"
     })
     void eightSteps_predictOthers(String llm, String tables, int tensorParallelSize, double percent) {
-        var measured = Path.of("../shared/data/llmservingsim");
-        assumeTrue(Files.isDirectory(measured), "skipped: no measured kernels at " + measured);
+        var measured = TestData.require("llmservingsim");
         var engine = Scenario.read(new ScenarioFile(Map.of())
                         .load(
                                 "conf/demo.conf",

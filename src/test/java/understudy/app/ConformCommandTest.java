@@ -1,7 +1,6 @@
 package understudy.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import static understudy.app.CommandLineFixture.call;
 
 import java.io.IOException;
@@ -14,6 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import understudy.TestData;
 
 /**
  * A recording made by hand: 3 usable blocks of 4 tokens, one request of 6 tokens that is to give 2.
@@ -22,7 +22,8 @@ import org.junit.jupiter.params.provider.ValueSource;
  * the result ends the request. Its blocks are freed, the partial one to the front.
  */
 final class ConformCommandTest {
-    private static final Path GOLDEN = Path.of("../shared/golden/vllm-scheduler.json");
+    private static final String GOLDEN =
+            TestData.recording("vllm-scheduler.json.gz").toString();
     private static final String RECORDING = """
             [{"config": {"num_blocks": 4, "block_size": 4, "max_num_batched_tokens": 64, "max_num_seqs": 2,
               "policy": "fcfs", "prefix_caching": true, "max_model_len": 512, "long_prefill_token_threshold": 0,
@@ -44,10 +45,7 @@ final class ConformCommandTest {
     @ParameterizedTest
     @ValueSource(strings = {"", "--actors"})
     void recordedDecisionsOfVllm_areOurs(String option) {
-        assumeTrue(Files.exists(GOLDEN), "skipped: the recorded decisions are not at " + GOLDEN);
-
-        var conform =
-                option.isEmpty() ? call("conform", GOLDEN.toString()) : call("conform", option, GOLDEN.toString());
+        var conform = option.isEmpty() ? call("conform", GOLDEN) : call("conform", option, GOLDEN);
 
         assertThat(conform.out).endsWith("workloads 32/32, steps 7107/7107 identical\n");
         assertThat(conform.out.lines()).hasSize(33);

@@ -1,25 +1,15 @@
 package understudy.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import static understudy.app.CommandLineFixture.call;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import understudy.TestData;
 
 /** A production trace of an hour on eight replicas. */
 final class MooncakeRunTest {
-    private static final Path TRACE = Path.of("../shared/data/traces/conversation_trace.jsonl");
-
-    @BeforeAll
-    static void requireTrace() {
-        assumeTrue(Files.exists(TRACE), "skipped: the Mooncake conversation trace is not at " + TRACE);
-    }
-
     @Test
     void conversationTrace_isServedWholeAndPrefixAwareRoutingHitsMore() throws IOException {
         var prefixAware = run("prefix-aware");
@@ -40,7 +30,7 @@ final class MooncakeRunTest {
                 "run",
                 "conf/mooncake.conf",
                 "--set",
-                "workload.trace=" + TRACE,
+                "workload.trace=" + TestData.require("traces/conversation_trace.jsonl"),
                 "--set",
                 "router.policy=" + policy,
                 "--json",

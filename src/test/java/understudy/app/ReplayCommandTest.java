@@ -2,7 +2,6 @@ package understudy.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import static understudy.app.CommandLineFixture.call;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -19,6 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import understudy.TestData;
 
 /**
  * A trace of three requests and three blocks of 512 tokens, worked out by hand.
@@ -28,8 +28,6 @@ import org.junit.jupiter.params.provider.CsvSource;
  * all its 1000 tokens: 1512 of 3024 tokens, 3 of 6 accesses.
  */
 final class ReplayCommandTest {
-    private static final Path CONVERSATION = Path.of("../shared/data/traces/conversation_trace.jsonl");
-    private static final Path AZURE = Path.of("../shared/data/traces/azure_2023_conv.csv");
     private static final String FIRST = line(0, 1000, "1, 2");
     private static final String SECOND = line(500, 1024, "1, 3");
     private static final String THIRD = line(61_000, 1000, "1, 2");
@@ -327,13 +325,13 @@ final class ReplayCommandTest {
 
     @Test
     void azureTrace_isRefused() {
-        assumeTrue(Files.exists(AZURE), "no " + AZURE);
+        var azure = TestData.require("traces/azure_2023_conv.csv");
 
-        var replay = call("replay", AZURE.toString());
+        var replay = call("replay", azure.toString());
 
         assertThat(replay.exitCode).isEqualTo(2);
         assertThat(replay.err.lines()).hasSize(1);
-        assertThat(replay.err).startsWith(AZURE + ":1: an Azure trace says how long prompts are");
+        assertThat(replay.err).startsWith(azure + ":1: an Azure trace says how long prompts are");
     }
 
     @Test
@@ -352,11 +350,11 @@ final class ReplayCommandTest {
 
     @Test
     void conversationTrace_hasThePublishedHits() throws IOException {
-        assumeTrue(Files.exists(CONVERSATION), "no " + CONVERSATION);
+        var conversation = TestData.require("traces/conversation_trace.jsonl");
 
         var run = call(
                         "replay",
-                        CONVERSATION.toString(),
+                        conversation.toString(),
                         "--limit=2000",
                         "--policy=s3fifo",
                         "--capacity=4096",

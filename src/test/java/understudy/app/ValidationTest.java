@@ -1,29 +1,21 @@
 package understudy.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import static understudy.app.CommandLineFixture.call;
 
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import understudy.TestData;
 
 /** The scenarios of {@code conf/validation} against what real servers took. */
 final class ValidationTest {
-    private static final Path DATA = Path.of("../shared/data");
     private static final Pattern FIGURE =
             Pattern.compile("\\| ([A-Z][^|]*?) +\\|[^|]*\\|[^|]*\\| +([+-][0-9.]+) % \\|");
-
-    @BeforeAll
-    static void requireData() {
-        assumeTrue(Files.isDirectory(DATA), "skipped: no measurements at " + DATA);
-    }
 
     @Test
     void rtx4090_formulasMeetTheRequestsOfARealServer() {
@@ -48,7 +40,7 @@ final class ValidationTest {
 
     @Test
     void h200_formulasMeetFortyMeasuredMeans() throws IOException {
-        var run = call("run", "conf/validation/h200-llama-3.3-70b-fp8.conf", "--json", "-");
+        var run = run("conf/validation/h200-llama-3.3-70b-fp8.conf", "--json", "-");
 
         assertThat(run.exitCode).as(run.err).isZero();
         var json = run.json();
@@ -57,8 +49,33 @@ final class ValidationTest {
         assertThat(json.get("mean_absolute_tpot_error_percent").asDouble()).isLessThanOrEqualTo(6);
     }
 
+    /** Returns the settings by which a scenario of {@code conf/validation} finds its measurements; none for others. */
+    static Map<String, String> measurements(String scenario) {
+        var settings = new LinkedHashMap<String, String>();
+        if (scenario.contains("h200-llama")) {
+            settings.put("workload.trace", path("inferencemax/llama-3.3-70b-fp8_h200_vllm.csv"));
+        } else if (scenario.contains("rtx-4090")) {
+            settings.put("workload.trace", path("llmservingsim/bench_RTX4090_Llama-3.1-8B_requests.csv"));
+        }
+        if (scenario.contains("-kernels")) {
+            settings.put("latency.profiled.tables", path("llmservingsim/kernels_rtx4090_llama8b_tp1"));
+        }
+        return settings;
+    }
+
+    private static String path(String name) {
+        return TestData.require(name).toString();
+    }
+
+    private static CommandLineFixture run(String scenario, String... options) {
+        var args = new ArrayList<>(List.of("run", scenario));
+        measurements(scenario).forEach((key, value) -> args.addAll(List.of("--set", key + "=" + value)));
+        args.addAll(List.of(options));
+        return call(args.toArray(String[]::new));
+    }
+
     private static Map<String, Double> errorsOf(String scenario) {
-        var run = call("run", scenario);
+        var run = run(scenario);
         assertThat(run.exitCode).as(run.err).isZero();
         var errors = new LinkedHashMap<String, Double>();
         var figures = FIGURE.matcher(run.out);

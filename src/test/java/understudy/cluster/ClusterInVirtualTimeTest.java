@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import understudy.engine.Request;
 import understudy.kvcache.SegmentedTokens;
@@ -207,20 +208,44 @@ final class ClusterInVirtualTimeTest {
         assertThat(Invariants.check(run)).isEmpty();
     }
 
-    @Test
-    void kvEventsUnderWay_areNotKnownYet() {
+    /**
+     * The first step ends at 5 ms, and its event is known later by the delay. Request 1 evens out how much the replicas have
+     * been used, so that request 2 goes to replica 0 and keeps it busier until 520 ms. 200 tokens are 12 full blocks, or 192
+     * tokens.
+     */
+    @ParameterizedTest
+    @CsvSource({"50, 0, 192", "200, 1, 0"})
+    void cachedPrefix_drawsARequestToABusierReplica_onceItsEventIsKnown(int delayMillis, int replica, int numCached) {
         cluster.numReplicas = 2;
         cluster.routing = prefixAware();
-        cluster.kvEventDelay = Duration.ofMillis(50);
+        cluster.kvEventDelay = Duration.ofMillis(delayMillis);
         var prompt = SegmentedTokens.EMPTY.append(7, 200);
 
         var run = cluster.run(workload(
-                request(0, 0, prompt, 1), request(1, 20 * MILLI, prompt, 1), request(2, 100 * MILLI, prompt, 1)));
+                request(0, 0, prompt, 1),
+                request(1, 10 * MILLI, 20, 1),
+                request(2, 20 * MILLI, 20, 100),
+                request(3, 100 * MILLI, prompt, 1)));
 
-        // The event of the step that ends at 5 ms is known at 55 ms. Until then the less used replica is chosen.
         assertThat(byId(run, 0).replicaIndex()).isEqualTo(0);
         assertThat(byId(run, 1).replicaIndex()).isEqualTo(1);
-        assertThat(byId(run, 2).numCachedTokens()).isEqualTo(192);
+        assertThat(byId(run, 2).replicaIndex()).isEqualTo(0);
+        assertThat(byId(run, 3).replicaIndex()).isEqualTo(replica);
+        assertThat(byId(run, 3).numCachedTokens()).isEqualTo(numCached);
+    }
+
+    /** 1,000 tokens are 62 full blocks of 16; two equal prompts of one step are computed twice if nothing is shared in it. */
+    @ParameterizedTest
+    @CsvSource({"false, 124", "true, 62"})
+    void fullBlock_givesWayToAnEqualOne_ifItIsPromoted(boolean promotes, int numHashed) {
+        cluster.sharesWithinStep = false;
+        cluster.promotesFullBlocks = promotes;
+        var prompt = SegmentedTokens.EMPTY.append(7, 1_000);
+
+        var run = cluster.run(workload(request(0, 0, prompt, 1), request(1, 0, prompt, 1)));
+
+        assertThat(run.replicas().get(0).kvCache().numHashed()).isEqualTo(numHashed);
+        assertThat(Invariants.check(run)).isEmpty();
     }
 
     @Test

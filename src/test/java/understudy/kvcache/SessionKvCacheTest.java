@@ -225,6 +225,27 @@ final class SessionKvCacheTest {
         assertThat(memory.audit().numHashed()).isEqualTo(8);
     }
 
+    /**
+     * 12 blocks of 4 tokens: the first session has 15 tokens in 4 blocks, the second one as many, and the first one's second
+     * turn makes it 19 tokens in 5. A prompt of 20 tokens needs 5 blocks, and 3 are free.
+     */
+    @ParameterizedTest
+    @EnumSource(
+            value = SessionMode.class,
+            names = {"SIMPLIFIED", "DETAILED"})
+    void fullMemory_dropsTheSessionThatWasUpdatedLongestAgo(SessionMode anyMode) {
+        mode = anyMode;
+        memory = memory(12);
+        turn(1, 1, HELLO, 5);
+        turn(2, 1, HELLO, 5);
+        turn(1, 2, HELLO_ANSWERED.append(2, 3), 1);
+
+        ask(0, 900, 20);
+
+        assertThat(memory.session(2)).isNull();
+        assertThat(memory.session(1)).isNotNull();
+    }
+
     private SessionKvCache memory(int numBlocks) {
         return new SessionKvCache(new KvCacheConfig(
                 HASHER,

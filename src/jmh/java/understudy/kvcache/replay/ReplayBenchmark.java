@@ -35,7 +35,8 @@ public class ReplayBenchmark {
     /** Block accesses of the conversation trace. */
     static final int ACCESSES = 288_500;
 
-    private static final Path CONVERSATION = Path.of("../shared/data/traces/conversation_trace.jsonl");
+    private static final Path CONVERSATION =
+            Path.of(System.getProperty("understudy.data", "../shared/data"), "traces/conversation_trace.jsonl");
     private static final int CAPACITY = 10_000;
     private static final int BLOCK_SIZE = 512;
 

@@ -1,7 +1,6 @@
 package understudy.kvcache.replay;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -22,17 +21,15 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
-import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import understudy.TestData;
 
 /** Results of an independent replay, in another language and written for clarity, must be met to the token. */
 final class ReplayGoldenTest {
-    private static final Path SHARED = Path.of("../shared");
-    private static final Path CONVERSATION = SHARED.resolve("data/traces/conversation_trace.jsonl");
-    private static final Path GOLDEN = SHARED.resolve("golden/replay.json");
-    private static final Path MICRO = SHARED.resolve("golden/replay-micro.json.gz");
+    private static final String CONVERSATION = "traces/conversation_trace.jsonl";
+    private static final String MICRO = "replay-micro.json.gz";
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final Map<String, String> OTHER_NAMES =
             Map.of("LRU_DEPTH", "lru-longest-prefix", "OPT", "belady", "OPT_BYPASS", "belady-bypass");
@@ -43,10 +40,9 @@ final class ReplayGoldenTest {
 
     @Test
     void conversationTrace_givesWhatTwoPublishedRunsGive() {
-        requireFile(CONVERSATION);
+        var trace = Traces.mooncake(TestData.require(CONVERSATION), 2_000, 2_000);
 
-        var result =
-                replay(ReplaySettings.of(ReplayPolicy.S3FIFO, 4_096, 512), Traces.mooncake(CONVERSATION, 2_000, 2_000));
+        var result = replay(ReplaySettings.of(ReplayPolicy.S3FIFO, 4_096, 512), trace);
 
         assertThat(result.totalPromptTokens()).isEqualTo(27_441_774);
         assertThat(result.totalHitTokens()).isEqualTo(2_394_659);
@@ -56,24 +52,22 @@ final class ReplayGoldenTest {
 
     static List<String> goldenTraces() throws IOException {
         var names = new ArrayList<String>();
-        if (Files.exists(GOLDEN)) {
-            JSON.readTree(GOLDEN.toFile()).get("traces").fieldNames().forEachRemaining(names::add);
-        }
-        return names.isEmpty() ? List.of("none") : names;
+        recorded("replay.json.gz").get("traces").fieldNames().forEachRemaining(names::add);
+        names.retainAll(LINES.keySet());
+        return names;
     }
 
     @ParameterizedTest
     @MethodSource("goldenTraces")
     void goldenRuns_areMetExactly(String trace) throws Exception {
-        requireFile(GOLDEN);
-        requireFile(CONVERSATION);
-        assumeTrue(LINES.containsKey(trace), "skipped: the trace " + trace + " is not at hand");
-        var golden = JSON.readTree(GOLDEN.toFile()).get("traces").get(trace);
+        var conversation = TestData.require(CONVERSATION);
+        var golden = recorded("replay.json.gz").get("traces").get(trace);
         var requests = Objects.requireNonNull(LINES.get(trace));
-        assertThat(sha256(firstLines(requests))).isEqualTo(golden.get("sha256").textValue());
+        assertThat(sha256(firstLines(conversation, requests)))
+                .isEqualTo(golden.get("sha256").textValue());
 
         // In chunks, so that the tables have to grow on the way.
-        var chunks = Traces.mooncake(CONVERSATION, requests, 1_000);
+        var chunks = Traces.mooncake(conversation, requests, 1_000);
         var nextUse = NextUse.of(chunks);
 
         for (JsonNode run : (Iterable<JsonNode>) runs(golden)::iterator) {
@@ -83,17 +77,14 @@ final class ReplayGoldenTest {
 
     static List<Integer> microCases() throws IOException {
         var numbers = new ArrayList<Integer>();
-        if (Files.exists(MICRO)) {
-            micro().forEach(aCase -> numbers.add(aCase.get("case").intValue()));
-        }
-        return numbers.isEmpty() ? List.of(0) : numbers;
+        recorded(MICRO).forEach(aCase -> numbers.add(aCase.get("case").intValue()));
+        return numbers;
     }
 
     @ParameterizedTest
     @MethodSource("microCases")
     void smallTraces_areMetExactly(int number) throws IOException {
-        requireFile(MICRO);
-        var aCase = StreamSupport.stream(micro().spliterator(), false)
+        var aCase = StreamSupport.stream(recorded(MICRO).spliterator(), false)
                 .filter(c -> c.get("case").intValue() == number)
                 .findFirst()
                 .orElseThrow();
@@ -205,14 +196,14 @@ final class ReplayGoldenTest {
         return replayer.finish();
     }
 
-    private static JsonNode micro() throws IOException {
-        try (var in = new GZIPInputStream(Files.newInputStream(MICRO))) {
+    private static JsonNode recorded(String name) throws IOException {
+        try (var in = TestData.open(name)) {
             return JSON.readTree(in);
         }
     }
 
-    private static byte[] firstLines(int count) throws IOException {
-        try (var lines = Files.lines(CONVERSATION)) {
+    private static byte[] firstLines(Path trace, int count) throws IOException {
+        try (var lines = Files.lines(trace)) {
             var text = new StringBuilder();
             lines.limit(count).forEach(line -> text.append(line).append('\n'));
             return text.toString().getBytes(StandardCharsets.UTF_8);
@@ -221,9 +212,5 @@ final class ReplayGoldenTest {
 
     private static String sha256(byte[] bytes) throws NoSuchAlgorithmException {
         return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes));
-    }
-
-    private static void requireFile(Path file) {
-        assumeTrue(Files.exists(file), "skipped: there is no " + file);
     }
 }
