@@ -57,6 +57,7 @@ public final class WarmUp {
                 settings.models(),
                 "",
                 "",
+                List.of(),
                 settings.requestLimits(),
                 settings.timeouts(),
                 settings.model(),
