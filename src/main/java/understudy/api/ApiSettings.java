@@ -16,6 +16,7 @@ import understudy.workload.WholeNumbers;
  * @param models names under which the model is known, at least one; answers carry the first
  * @param apiKey what clients must send as bearer token to {@code /v1}, or empty
  * @param adminToken what clients must send as bearer token to {@code /admin}, or empty
+ * @param allowedHosts names of the server beside those of loopback under which {@code /admin} and the like answer without a token
  * @param requestLimits what is let in
  * @param timeouts how long things may take
  * @param model how answers come about
@@ -29,6 +30,7 @@ public record ApiSettings(
         List<String> models,
         String apiKey,
         String adminToken,
+        List<String> allowedHosts,
         RequestLimits requestLimits,
         Timeouts timeouts,
         Model model,

@@ -12,6 +12,7 @@ import understudy.api.AnswerMode;
 import understudy.api.ApiSettings;
 import understudy.api.CannedAnswers;
 import understudy.api.DownReplicas;
+import understudy.api.OwnPageGuard;
 import understudy.api.Tokenizer;
 import understudy.engine.SchedulerConfig;
 import understudy.engine.SchedulingPolicy;
@@ -44,10 +45,20 @@ final class ServerSettings {
                 models,
                 server.text("api-key"),
                 adminToken,
+                allowedHosts(server),
                 limits(server),
                 timeouts(server),
                 model(scenario, server),
                 tls(server));
+    }
+
+    private static List<String> allowedHosts(Section server) {
+        String text = server.text("allowed-hosts").strip();
+        var hosts = text.isEmpty() ? List.<String>of() : List.of(COMMA.split(text, -1));
+        if (!hosts.stream().allMatch(OwnPageGuard::isHost)) {
+            throw server.unusable("allowed-hosts", "must be host names without ports, separated by commas");
+        }
+        return hosts;
     }
 
     /** Returns how many requests a server tries out before it is ready. */
