@@ -2,8 +2,15 @@ package understudy.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Responses over a real connection. */
 final class ResponsesRoutesTest {
@@ -56,8 +63,298 @@ final class ResponsesRoutesTest {
                 .startsWith("response.created", "response.in_progress", "response.output_item.added")
                 .contains("response.output_text.delta", "response.output_text.done")
                 .endsWith("response.incomplete");
+        assertConsecutive(events);
+    }
+
+    @Test
+    void response_repeatsWhatWasAskedFor() {
+        var response = respond("""
+                {"input": "x", "reasoning": {"effort": "low"}, "user": "u", "truncation": "auto", "service_tier": "flex",
+                 "temperature": 0.5, "top_p": 0.9, "presence_penalty": 0.25, "frequency_penalty": -1, "max_tool_calls": 3,
+                 "metadata": {"a": "b"}, "instructions": "Be brief.", "parallel_tool_calls": false, "top_logprobs": 2,
+                 "max_output_tokens": 4, "text": {"verbosity": "low", "format": {"type": "json_schema", "name": "n",
+                 "schema": {"type": "integer"}, "strict": true}}}""");
+
+        assertThat(response.get("reasoning").toString())
+                .isEqualTo("{\"effort\":\"low\",\"generate_summary\":null,\"summary\":null}");
+        assertThat(response.get("text").toString())
+                .isEqualTo("{\"format\":{\"name\":\"n\",\"schema\":{\"type\":\"integer\"},\"type\":\"json_schema\","
+                        + "\"description\":null,\"strict\":true},\"verbosity\":\"low\"}");
+        assertThat(response.get("user").asText()).isEqualTo("u");
+        assertThat(response.get("truncation").asText()).isEqualTo("auto");
+        assertThat(response.get("service_tier").asText()).isEqualTo("flex");
+        assertThat(response.get("temperature").asDouble()).isEqualTo(0.5);
+        assertThat(response.get("top_p").asDouble()).isEqualTo(0.9);
+        assertThat(response.get("presence_penalty").asDouble()).isEqualTo(0.25);
+        assertThat(response.get("frequency_penalty").asDouble()).isEqualTo(-1);
+        assertThat(response.get("max_tool_calls").asInt()).isEqualTo(3);
+        assertThat(response.at("/metadata/a").asText()).isEqualTo("b");
+        assertThat(response.get("instructions").asText()).isEqualTo("Be brief.");
+        assertThat(response.get("parallel_tool_calls").asBoolean(true)).isFalse();
+        assertThat(response.get("top_logprobs").isNull())
+                .as("log probabilities that are not included")
+                .isTrue();
+        assertThat(response.get("max_output_tokens").asInt()).isEqualTo(4);
+    }
+
+    @Test
+    void response_hasTheKeysOfVllmInItsOrder() {
+        var response = respond("{\"input\": \"Hello\"}");
+
+        assertThat(response.fieldNames())
+                .toIterable()
+                .containsExactly(
+                        "id",
+                        "created_at",
+                        "incomplete_details",
+                        "instructions",
+                        "metadata",
+                        "model",
+                        "object",
+                        "output",
+                        "parallel_tool_calls",
+                        "temperature",
+                        "tool_choice",
+                        "tools",
+                        "top_p",
+                        "presence_penalty",
+                        "frequency_penalty",
+                        "background",
+                        "max_output_tokens",
+                        "max_tool_calls",
+                        "previous_response_id",
+                        "prompt",
+                        "reasoning",
+                        "service_tier",
+                        "status",
+                        "text",
+                        "top_logprobs",
+                        "truncation",
+                        "usage",
+                        "user",
+                        "input_messages",
+                        "output_messages",
+                        "kv_transfer_params",
+                        "ec_transfer_params",
+                        "error");
+        int numInput = response.at("/usage/input_tokens").asInt();
+        assertThat(response.get("max_output_tokens").asInt())
+                .as("what the prompt leaves of the context")
+                .isEqualTo(ServerFixture.MAX_MODEL_LEN - numInput);
+        assertThat(response.at("/usage/input_tokens_details").toString())
+                .isEqualTo("{\"cached_tokens\":0,\"input_tokens_per_turn\":[],\"cached_tokens_per_turn\":[]}");
+        assertThat(response.at("/usage/output_tokens_details").toString())
+                .isEqualTo("{\"reasoning_tokens\":0,\"tool_output_tokens\":0,\"output_tokens_per_turn\":[],"
+                        + "\"tool_output_tokens_per_turn\":[]}");
+        assertThat(response.get("incomplete_details").isNull()).isTrue();
+    }
+
+    @Test
+    void cutOffResponse_saysWhy() {
+        var response = respond("{\"input\": \"Hello\", \"max_output_tokens\": 3}");
+
+        assertThat(response.get("status").asText()).isEqualTo("incomplete");
+        assertThat(response.at("/incomplete_details/reason").asText()).isEqualTo("max_output_tokens");
+    }
+
+    @Test
+    void includedLogprobs_areInPartsAndEvents() {
+        String body = "{\"input\": \"Hello\", \"max_output_tokens\": 5, \"top_logprobs\": 2, \"stream\": %s,"
+                + " \"include\": [\"message.output_text.logprobs\"]}";
+
+        var reply = server.post("/v1/responses", body.formatted(false));
+        var events = server.post("/v1/responses", body.formatted(true)).events();
+
+        assertThat(reply.headers().firstValue("X-Understudy-Synthetic")).contains("logprobs");
+        assertThat(reply.json().get("top_logprobs").asInt()).isEqualTo(2);
+        var logprobs = reply.json().at("/output/0/content/0/logprobs");
+        assertThat(logprobs).hasSize(5).allSatisfy(each -> {
+            assertThat(each.fieldNames()).toIterable().containsExactly("token", "logprob", "bytes", "top_logprobs");
+            assertThat(each.get("top_logprobs")).hasSize(2);
+        });
+        var ofDeltas = ofType(events, "response.output_text.delta").stream()
+                .flatMap(event -> StreamSupport.stream(event.get("logprobs").spliterator(), false))
+                .toList();
+        assertThat(ofDeltas)
+                .hasSize(5)
+                .allSatisfy(each ->
+                        assertThat(each.fieldNames()).toIterable().containsExactly("token", "logprob", "top_logprobs"));
+        assertThat(ofType(events, "response.output_text.done").get(0).get("logprobs"))
+                .hasSameElementsAs(ofDeltas);
+        assertThat(ofType(events, "response.content_part.done").get(0).at("/part/logprobs"))
+                .hasSize(5);
+    }
+
+    @Test
+    void unwantedLogprobs_areNull() {
+        var response = respond("{\"input\": \"Hello\", \"max_output_tokens\": 5}");
+
+        assertThat(response.at("/output/0/content/0/logprobs").isNull()).isTrue();
+    }
+
+    @Test
+    void arguments_comeTokenByToken() {
+        String body = """
+                {"input": "Hello", "stream": %s, "tools": [{"type": "function", "name": "f", "parameters": {"type": "object",
+                 "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}, "required": ["a", "b"]}}]}""";
+
+        var events = server.post("/v1/responses", body.formatted(true)).events();
+
+        assertConsecutive(events);
+        var deltas = ofType(events, "response.function_call_arguments.delta");
+        assertThat(deltas).hasSizeGreaterThan(3);
+        String arguments =
+                deltas.stream().map(each -> each.get("delta").asText()).collect(Collectors.joining());
+        assertThat(events)
+                .extracting(event -> event.get("type").asText())
+                .startsWith(
+                        "response.created",
+                        "response.in_progress",
+                        "response.output_item.added",
+                        "response.function_call_arguments.delta")
+                .endsWith(
+                        "response.function_call_arguments.delta",
+                        "response.function_call_arguments.done",
+                        "response.output_item.done",
+                        "response.completed");
+        var done = ofType(events, "response.output_item.done").get(0).get("item");
+        assertThat(done.get("arguments").asText()).isEqualTo(arguments);
+        assertThat(Json.read(arguments).fieldNames()).toIterable().containsExactly("a", "b");
+        assertThat(ofType(events, "response.completed").get(0).at("/response/output/0"))
+                .isEqualTo(done);
+    }
+
+    @Test
+    void cutOffArguments_stayCutOff() {
+        String body = """
+                {"input": "Hello", "stream": %s, "max_output_tokens": 16, "tools": [{"type": "function", "name": "f",
+                 "parameters": {"type": "object", "properties": {"a": {"type": "string", "minLength": 200}},
+                 "required": ["a"]}}]}""";
+
+        var whole = server.post("/v1/responses", body.formatted(false)).json();
+        var events = server.post("/v1/responses", body.formatted(true)).events();
+
+        assertThat(whole.get("status").asText()).isEqualTo("incomplete");
+        assertThat(whole.at("/output/0/arguments").asText()).startsWith("{").doesNotEndWith("}");
+        assertThat(ofType(events, "response.incomplete")
+                        .get(0)
+                        .at("/response/output/0/arguments")
+                        .asText())
+                .startsWith("{")
+                .doesNotEndWith("}");
+    }
+
+    @Test
+    void toolsOfOtherKinds_areRepeatedAndLeftOut() {
+        String others = """
+                {"type": "web_search"}, {"type": "local_shell"}, {"type": "custom", "name": "c"},
+                {"type": "mcp", "server_label": "l", "server_url": "http://h"}, {"type": "image_generation"}""";
+        String body = "{\"input\": \"Hello\", \"max_output_tokens\": 4, \"tool_choice\": \"auto\", \"tools\": [%s]}";
+
+        var alone = respond(body.formatted(others));
+        var none = respond("{\"input\": \"Hello\", \"max_output_tokens\": 4}");
+        var besides = respond(body.formatted(others + ", {\"type\": \"function\", \"name\": \"f\"}"));
+
+        assertThat(alone.get("tools")).hasSize(5);
+        assertThat(alone.at("/output/0/type").asText()).isEqualTo("message");
+        assertThat(alone.at("/usage/input_tokens")).isEqualTo(none.at("/usage/input_tokens"));
+        assertThat(besides.at("/output/0/name").asText()).isEqualTo("f");
+        assertThat(respond("{\"input\": \"x\", \"max_output_tokens\": 4, \"tools\": [{\"type\": \"web_search\"}],"
+                                + " \"tool_choice\": {\"type\": \"web_search\"}}")
+                        .at("/tool_choice/type")
+                        .asText())
+                .isEqualTo("web_search");
+    }
+
+    @Test
+    void functionOfANamespace_isCalledByItsOwnName() {
+        var response = respond("""
+                {"input": "Hello", "tool_choice": {"type": "function", "name": "f"}, "tools": [{"type": "namespace",
+                 "name": "n", "description": "d", "tools": [{"type": "function", "name": "f"}]}]}""");
+
+        assertThat(response.at("/output/0/name").asText()).isEqualTo("f");
+        assertThat(response.at("/output/0/namespace").asText()).isEqualTo("n");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '~', textBlock = """
+            "tools": [{"type": "function"}]                 | body.tools.0.name: Field required
+            "tools": [{"name": "f"}]                        | body.tools.0.type: Field required
+            "tools": [{"type": "web_search"}, 1]            | body.tools.1: Input should be a valid dictionary
+            "tool_choice": {"type": "function", "name": "f"}| Tool choice 'function' not found in 'tools' parameter.
+            "background": true                              | This vLLM engine does not support `store=True`
+            "background": true, "store": false              | background can only be used when `store` is true
+            "prompt": {"id": "p"}                           | prompt template is not supported
+            "truncation": "some"                            | Input should be 'auto' or 'disabled'
+            "service_tier": "x"                             | 'auto', 'default', 'flex', 'scale' or 'priority'
+            "include": ["all"]                              | body.include.0: Input should be
+            "text": {"verbosity": "much"}                   | Input should be 'low', 'medium' or 'high'
+            "input": [{"type": "web_search_call", "id": "w"}] | Unsupported input item type: web_search_call
+            "input": [{"type": "reasoning", "encrypted_content": "e"}] | Encrypted content is not supported.
+            """)
+    void refusals_haveTheWordsOfVllm(String fields, String words) {
+        String input = fields.startsWith("\"input\"") ? "" : "\"input\": \"Hello\", ";
+
+        var reply = server.post("/v1/responses", "{" + input + fields + "}");
+
+        assertThat(reply.status()).isEqualTo(400);
+        assertThat(reply.json().at("/error/message").asText()).contains(words);
+    }
+
+    @Test
+    void itemsOfOneTurnOfTheAssistant_areOneMessage() {
+        String items = """
+                {"input": [{"role": "user", "content": "Hi"}, %s, {"role": "user", "content": "And?"}],
+                 "max_output_tokens": 4}""";
+        // The same as one message of a chat: it thinks, says and calls twice.
+        String turn = """
+                {"type": "reasoning", "summary": []}, {"type": "message", "role": "assistant", "content": [{"type":
+                 "output_text", "text": "Let me see."}]}, {"type": "function_call", "call_id": "1", "name": "f",
+                 "arguments": "{}"}, {"type": "custom_tool_call", "call_id": "2", "name": "g", "input": "x"},
+                 {"type": "custom_tool_call_output", "call_id": "2", "output": [{"type": "input_text", "text": "y"}]}""";
+        String chat = """
+                {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Let me see.", "tool_calls":
+                 [{"function": {"name": "f", "arguments": "{}"}}, {"function": {"name": "g", "arguments":
+                 "{\\"input\\":\\"x\\"}"}}]}, {"role": "tool", "content": "y"}, {"role": "user", "content": "And?"}],
+                 "max_tokens": 4}""";
+
+        var response = respond(items.formatted(turn));
+        var completion = server.post("/v1/chat/completions", chat).json();
+
+        assertThat(response.at("/usage/input_tokens").asInt())
+                .isEqualTo(completion.at("/usage/prompt_tokens").asInt())
+                .isGreaterThan(20);
+    }
+
+    @Test
+    void promptThatIsTooLong_isCutIfItMayBe() {
+        String body =
+                "{\"input\": \"" + "word ".repeat(3000) + "\", \"max_output_tokens\": 48, \"truncation\": \"%s\"}";
+
+        var refused = server.post("/v1/responses", body.formatted("disabled"));
+        var cut = respond(body.formatted("auto"));
+
+        assertThat(refused.status()).isEqualTo(400);
+        // 2048 - 48.
+        assertThat(cut.at("/usage/input_tokens").asInt()).isEqualTo(2000);
+    }
+
+    private JsonNode respond(String body) {
+        var reply = server.post("/v1/responses", body);
+        assertThat(reply.status()).as(reply.text()).isEqualTo(200);
+        return reply.json();
+    }
+
+    private static List<JsonNode> ofType(List<JsonNode> events, String type) {
+        return events.stream()
+                .filter(event -> event.get("type").asText().equals(type))
+                .toList();
+    }
+
+    private static void assertConsecutive(List<JsonNode> events) {
         assertThat(events)
                 .extracting(event -> event.get("sequence_number").asInt())
-                .isSorted();
+                .containsExactlyElementsOf(
+                        IntStream.range(0, events.size()).boxed().toList());
     }
 }
