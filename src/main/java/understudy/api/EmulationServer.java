@@ -258,8 +258,15 @@ public final class EmulationServer implements AutoCloseable {
                     # Two, so that the end of a connection is noticed while an answer is under way.
                     pipelining-limit = 2
                     socket-options.tcp-no-delay = true
+                    # Probes and load balancers that speak HTTP/1.0 leave out the header Host.
+                    default-host-header = "localhost"
                     parsing.max-content-length = %d
                     parsing.illegal-header-warnings = off
+                    # What uvicorn has for all headers together: behind a mesh, cookies and tokens are long.
+                    parsing.max-uri-length = 64k
+                    parsing.max-header-value-length = 64k
+                    parsing.max-header-count = 128
+                    parsing.error-handler = "understudy.api.ParsingErrors"
                   }
                 }
                 """.formatted(settings.timeouts().idle().toMillis(), limits.maxConnections(), limits.maxBodyBytes());
