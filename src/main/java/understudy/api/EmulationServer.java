@@ -145,6 +145,9 @@ public final class EmulationServer implements AutoCloseable {
             close();
             throw e;
         }
+        if (kvEvents != null) {
+            announce(kvEvents);
+        }
         listening.complete(ports);
         api.state().enter(ServerState.Phase.READY);
         if (api.settings().portsPerReplica()) {
@@ -158,6 +161,11 @@ public final class EmulationServer implements AutoCloseable {
         if (open != null) {
             open.follow(status.replicas());
         }
+    }
+
+    /** Tells a publisher of KV events how this server is reached, for its topics. */
+    public void announce(KvEventPublisher publisher) {
+        publisher.publishUnder(KvEventNames.of(api.settings(), ports::portOf));
     }
 
     /** Returns what the parts of the server share. */
