@@ -147,6 +147,9 @@ public final class EmulationServer implements AutoCloseable {
             close();
             throw e;
         }
+        if (kvEvents != null) {
+            announce(kvEvents);
+        }
         listening.complete(ports);
         api.state().enter(ServerState.Phase.READY);
         // What has changed before the ports were there.
@@ -158,6 +161,11 @@ public final class EmulationServer implements AutoCloseable {
         if (open != null) {
             open.follow(replicas);
         }
+    }
+
+    /** Tells a publisher of KV events how this server is reached, for its topics. */
+    public void announce(KvEventPublisher publisher) {
+        publisher.publishUnder(KvEventNames.of(api.settings(), ports::portOf));
     }
 
     /** Returns what the parts of the server share. */
@@ -261,8 +269,15 @@ public final class EmulationServer implements AutoCloseable {
                     # Two, so that the end of a connection is noticed while an answer is under way.
                     pipelining-limit = 2
                     socket-options.tcp-no-delay = true
+                    # Probes and load balancers that speak HTTP/1.0 leave out the header Host.
+                    default-host-header = "localhost"
                     parsing.max-content-length = %d
                     parsing.illegal-header-warnings = off
+                    # Behind a mesh, cookies and tokens are long; all headers of a connection take at most 3.2 MiB.
+                    parsing.max-uri-length = 64k
+                    parsing.max-header-value-length = 32k
+                    parsing.max-header-count = 100
+                    parsing.error-handler = "understudy.api.ParsingErrors"
                   }
                 }
                 """.formatted(settings.timeouts().idle().toMillis(), limits.maxConnections(), limits.maxBodyBytes());

@@ -56,7 +56,12 @@ final class HostileRequestsTest {
             "add_generation_prompt",
             "text",
             "instructions",
-            "previous_response_id");
+            "previous_response_id",
+            "include",
+            "background",
+            "metadata",
+            "reasoning",
+            "truncation");
     private static final List<String> VALUES = List.of(
             "null",
             "true",

@@ -122,7 +122,6 @@ final class OwnPageGuardTest {
         "localhost:8000, http://evil.example:8000",
         "localhost:8000, null",
         "localhost:8000, ''",
-        "localhost:8000, https://localhost:8000",
         "localhost:8000, http://localhost",
         "localhost:8000, http://localhost:8001",
         "localhost:8000, http://127.0.0.1:8000",
