@@ -3,9 +3,6 @@ package understudy.api;
 import static org.apache.pekko.http.javadsl.server.PathMatchers.integerSegment;
 import static org.apache.pekko.http.javadsl.server.PathMatchers.segment;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.time.Duration;
 import java.util.HashMap;
@@ -13,15 +10,12 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.ActorSystem;
-import org.apache.pekko.http.javadsl.model.ContentTypes;
-import org.apache.pekko.http.javadsl.model.HttpEntities;
 import org.apache.pekko.http.javadsl.model.HttpResponse;
-import org.apache.pekko.http.javadsl.model.StatusCode;
-import org.apache.pekko.http.javadsl.model.StatusCodes;
 import org.apache.pekko.http.javadsl.server.AllDirectives;
 import org.apache.pekko.http.javadsl.server.Route;
 import org.apache.pekko.http.javadsl.unmarshalling.Unmarshaller;
@@ -42,8 +36,6 @@ import understudy.workload.FaultParser;
  * </ul>
  */
 public final class AdminRoutes extends AllDirectives {
-    private static final ObjectMapper JSON = new ObjectMapper();
-
     private final ActorSystem<?> outside;
     private final ActorRef<Cluster.Command> cluster;
     private final ClockControl clock;
@@ -94,30 +86,22 @@ public final class AdminRoutes extends AllDirectives {
                         path("step", () -> attempt(() -> onClock(clock::step))),
                         path(
                                 "run",
-                                () -> parameterOptional(
-                                        "speed",
-                                        speed -> attempt(() -> {
-                                            double factor = speed(given("speed", speed));
-                                            return onClock(() -> clock.run(factor));
-                                        }))),
+                                () -> parameterOptional("speed", speed -> attempt(() -> run(given("speed", speed))))),
                         path(
                                 "advance",
-                                () -> parameterOptional(
-                                        "by",
-                                        by -> attempt(() -> {
-                                            var duration =
-                                                    Duration.ofNanos(FaultParser.durationNanos("by", given("by", by)));
-                                            return onClock(() -> clock.advance(duration));
-                                        }))))));
+                                () -> parameterOptional("by", by -> attempt(() -> advance(given("by", by))))))));
     }
 
-    /** Answers what the client got wrong by a client error. */
+    /** Answers what the client got wrong, which may show at once or later, by a client error. */
     private Route attempt(Supplier<CompletionStage<HttpResponse>> action) {
-        try {
-            return completeWithFuture(action.get());
-        } catch (IllegalArgumentException e) {
-            return complete(error(StatusCodes.BAD_REQUEST, "BadRequestError", String.valueOf(e.getMessage())));
-        }
+        return completeWithFuture(CompletableFuture.completedStage(action)
+                .thenCompose(Supplier::get)
+                .exceptionally(failure -> {
+                    if (failure.getCause() instanceof IllegalArgumentException mistake) {
+                        throw ApiException.badRequest(String.valueOf(mistake.getMessage()), null);
+                    }
+                    throw new CompletionException(failure.getCause());
+                }));
     }
 
     private CompletionStage<HttpResponse> inject(Map<String, String> fields) {
@@ -125,16 +109,25 @@ public final class AdminRoutes extends AllDirectives {
         var first = faults.get(0).fault();
         return Reply.ask(outside, cluster, Cluster.Injected.class, ref -> new Cluster.Inject(first, ref))
                 .thenCompose(injected -> {
-                    if (injected.refusal().isPresent()) {
-                        String why = injected.refusal().get();
-                        return CompletableFuture.completedStage(error(StatusCodes.CONFLICT, "ConflictError", why));
-                    }
+                    injected.refusal().ifPresent(why -> {
+                        throw new ApiException(409, "ConflictError", why, null);
+                    });
                     faults.stream()
                             .skip(1)
                             .forEach(later -> cluster.tell(
                                     new Cluster.InjectLater(Duration.ofNanos(later.atNanos()), later.fault())));
                     return currentStatus();
                 });
+    }
+
+    private CompletionStage<HttpResponse> run(String speed) {
+        double factor = speed(speed);
+        return onClock(() -> clock.run(factor));
+    }
+
+    private CompletionStage<HttpResponse> advance(String by) {
+        var duration = Duration.ofNanos(FaultParser.durationNanos("by", by));
+        return onClock(() -> clock.advance(duration));
     }
 
     /** Some of the controls wait for the loop, so they do not run on the server's own threads. */
@@ -144,12 +137,11 @@ public final class AdminRoutes extends AllDirectives {
 
     private CompletionStage<HttpResponse> currentStatus() {
         return Reply.ask(outside, cluster, Cluster.Status.class, Cluster.GetStatus::new)
-                .thenApply(status -> json(StatusCodes.OK, toJson(status)));
+                .thenApply(status -> HttpBodies.json(200, toJson(status)));
     }
 
     private static ObjectNode toJson(Cluster.Status status) {
-        var root = JSON.createObjectNode();
-        root.put("virtual_time_s", status.atNanos() / 1e9);
+        var root = Json.object().put("virtual_time_s", status.atNanos() / 1e9);
         var replicas = root.putArray("replicas");
         for (int i = 0; i < status.replicas().size(); i++) {
             var state = status.replicas().get(i).name().toLowerCase(Locale.ROOT);
@@ -160,13 +152,7 @@ public final class AdminRoutes extends AllDirectives {
 
     /** Returns the fields of a flat JSON object. */
     private static Map<String, String> fields(String body) {
-        JsonNode root;
-        try {
-            root = JSON.readTree(body);
-        } catch (JsonProcessingException e) {
-            throw new IllegalArgumentException("the body is not JSON: " + e.getOriginalMessage(), e);
-        }
-        if (!root.isObject()) {
+        if (!(read(body) instanceof ObjectNode root)) {
             throw new IllegalArgumentException(
                     "the body must be an object, such as {\"do\": \"crash\", \"replica\": 0}");
         }
@@ -180,35 +166,33 @@ public final class AdminRoutes extends AllDirectives {
         return fields;
     }
 
+    private static Object read(String body) {
+        try {
+            return Json.read(body);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException("the body is not JSON: " + e.getMessage(), e);
+        }
+    }
+
     private static String given(String name, Optional<String> value) {
         return value.orElseThrow(() -> new IllegalArgumentException("the parameter " + name + " is missing"));
     }
 
     private static double speed(String text) {
-        try {
-            double factor = text.equals("max") ? Double.POSITIVE_INFINITY : Double.parseDouble(text);
-            if (factor > 0) {
-                return factor;
-            }
-        } catch (NumberFormatException e) {
-            throw new IllegalArgumentException("speed is \"" + text + "\", must be a number above 0, or max", e);
+        double factor = text.equals("max") ? Double.POSITIVE_INFINITY : finite(text);
+        if (factor > 0) {
+            return factor;
         }
         throw new IllegalArgumentException("speed is \"" + text + "\", must be a number above 0, or max");
     }
 
-    private static HttpResponse error(StatusCode code, String type, String message) {
-        var root = JSON.createObjectNode();
-        root.putObject("error")
-                .put("message", message)
-                .put("type", type)
-                .putNull("param")
-                .put("code", code.intValue());
-        return json(code, root);
-    }
-
-    private static HttpResponse json(StatusCode code, ObjectNode body) {
-        return HttpResponse.create()
-                .withStatus(code)
-                .withEntity(HttpEntities.create(ContentTypes.APPLICATION_JSON, body.toString()));
+    /** Returns a number, or NaN if it is none, or too large for one. */
+    private static double finite(String text) {
+        try {
+            double number = Double.parseDouble(text);
+            return Double.isInfinite(number) ? Double.NaN : number;
+        } catch (NumberFormatException e) {
+            return Double.NaN;
+        }
     }
 }

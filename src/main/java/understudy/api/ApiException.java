@@ -43,6 +43,11 @@ public final class ApiException extends RuntimeException {
         return new ApiException(503, "ServiceUnavailable", "The server is shutting down.", null);
     }
 
+    /** An emulation that has failed serves nothing; vLLM says the same of an engine that is dead. */
+    static ApiException failed() {
+        return new ApiException(500, "InternalServerError", "The emulation has failed; see the server's log.", null);
+    }
+
     /** Returns the message of the answer. */
     String message() {
         return String.valueOf(getMessage());

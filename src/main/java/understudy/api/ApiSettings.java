@@ -12,6 +12,7 @@ import understudy.workload.WholeNumbers;
  * @param host address to listen at
  * @param port port to listen at, 0 for any that is free
  * @param portsPerReplica whether each replica also has a port of its own, counted up from the one behind {@code port}
+ * @param downReplicas what such a port does while its replica is not up
  * @param models names under which the model is known, at least one; answers carry the first
  * @param apiKey what clients must send as bearer token to {@code /v1}, or empty
  * @param adminToken what clients must send as bearer token to {@code /admin}, or empty
@@ -24,6 +25,7 @@ public record ApiSettings(
         String host,
         int port,
         boolean portsPerReplica,
+        DownReplicas downReplicas,
         List<String> models,
         String apiKey,
         String adminToken,

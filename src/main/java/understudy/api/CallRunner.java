@@ -53,8 +53,8 @@ final class CallRunner {
 
     private void register(HttpRequest request, Call call) {
         if (!api.state().add(call)) {
-            // The server has begun to drain since the head of the request came.
-            throw ApiException.shuttingDown();
+            // The server has begun to drain, or has failed, since the head of the request came.
+            throw api.state().refusal().orElseThrow();
         }
         request.getAttribute(ClientConnection.KEY).ifPresent(connection -> connection.carry(call));
         var timeout = api.settings().timeouts().request();

@@ -6,6 +6,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.Props;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
@@ -28,12 +29,19 @@ public final class ClusterHost implements AutoCloseable {
     private final CompletableFuture<Void> failure = new CompletableFuture<>();
     private final AtomicLong numReplies = new AtomicLong();
     private final VirtualTime<Cluster.Command> time;
+    private volatile boolean isClosing;
 
     private ClusterHost(String name) {
-        time = VirtualTime.create(name, clock -> Cluster.create(clock, new Progress(), new Watching()));
+        time = VirtualTime.create(
+                name, clock -> FailureReport.of(Cluster.create(clock, new Progress(), new Watching()), this::fail));
         time.whenStopped().whenComplete((done, error) -> {
             if (error != null) {
-                failure.completeExceptionally(error);
+                fail(error);
+            }
+        });
+        time.system().getWhenTerminated().whenComplete((done, error) -> {
+            if (!isClosing) {
+                fail(new IllegalStateException("the emulation has ended by itself"));
             }
         });
     }
@@ -66,9 +74,19 @@ public final class ClusterHost implements AutoCloseable {
         return failure;
     }
 
-    /** Starts an actor on the loop, beside the cluster; the name must be new. */
+    /** Reports that a part of the emulation, or of what belongs to it, has failed. The first cause counts. */
+    void fail(Throwable cause) {
+        failure.completeExceptionally(cause);
+    }
+
+    /** Starts an actor on the loop, beside the cluster; the name must be new. If it fails, so does the emulation. */
     public <T> ActorRef<T> spawn(Behavior<T> behavior, String name) {
-        return time.system().systemActorOf(behavior, name, Props.empty());
+        return spawn(time.system(), behavior, name);
+    }
+
+    /** Starts an actor that serves the cluster in some actor system; if it fails, so does the emulation. */
+    <T> ActorRef<T> spawn(ActorSystem<?> system, Behavior<T> behavior, String name) {
+        return system.systemActorOf(FailureReport.of(behavior, this::fail), name, Props.empty());
     }
 
     /** Asks the guardian, and waits for the answer, with nothing but the wall clock running if the virtual one stands still. */
@@ -100,6 +118,7 @@ public final class ClusterHost implements AutoCloseable {
 
     @Override
     public void close() {
+        isClosing = true;
         time.close();
     }
 

@@ -8,7 +8,6 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.actor.typed.Behavior;
-import org.apache.pekko.actor.typed.Props;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import understudy.cluster.Cluster;
 import understudy.cluster.PrefixCacheResets;
@@ -29,17 +28,17 @@ public final class ClusterLink {
     private final AtomicLong nextId = new AtomicLong();
 
     ClusterLink(
-            VirtualTime<Cluster.Command> time,
+            ClusterHost host,
             ActorSystem<?> system,
             ActorRef<Router.Command> router,
             EngineMetrics metrics,
             int numReplicas) {
-        this.time = time;
+        time = host.time();
         this.system = system;
         this.router = router;
         this.metrics = metrics;
         this.numReplicas = numReplicas;
-        ear = system.systemActorOf(listening(), "request-events", Props.empty());
+        ear = host.spawn(system, listening(), "request-events");
     }
 
     /** Returns the emulation's clock and actor system. */

@@ -14,7 +14,6 @@ import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.ActorSystem;
-import org.apache.pekko.actor.typed.Props;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
@@ -25,6 +24,7 @@ import understudy.cluster.KvEventFeed;
 import understudy.cluster.ReplicaSpec;
 import understudy.cluster.Router;
 import understudy.runtime.EpochClock;
+import understudy.workload.ReplicaState;
 
 /** An emulated cluster behind an OpenAI-compatible server. */
 public final class EmulationServer implements AutoCloseable {
@@ -36,8 +36,9 @@ public final class EmulationServer implements AutoCloseable {
     private final ActorSystem<Void> system;
     private final ApiContext api;
     private final HttpPorts ports;
-    private final ActorRef<Cluster.Status> states;
+    private final ActorRef<Object> stats;
     private final CompletableFuture<HttpPorts> listening = new CompletableFuture<>();
+    private volatile boolean isClosing;
 
     private EmulationServer(
             ClusterHost host,
@@ -61,29 +62,30 @@ public final class EmulationServer implements AutoCloseable {
         // On threads of their own, so as not to hold up the emulation; unless it stands still for those who look at
         // them.
         ActorSystem<?> home = ownsHost ? system : host.time().system();
-        states = system.systemActorOf(
-                Behaviors.<Cluster.Status>receiveMessage(status -> {
-                    onStates(status);
-                    return Behaviors.same();
-                }),
-                "ports",
-                Props.empty());
+        stats = host.spawn(home, engineMetrics.takingStats(this::onStates), "engine-metrics");
         host.start(spec.heardBy(new ClusterListeners(
-                kvEventFeed(spec),
-                home.systemActorOf(engineMetrics.takingStats(), "engine-metrics", Props.empty()),
-                home.systemActorOf(engineMetrics.takingSteps(), "step-metrics", Props.empty()),
-                settings.portsPerReplica() ? states : null)));
+                kvEventFeed(spec), stats, host.spawn(home, engineMetrics.takingSteps(), "step-metrics"), stats)));
         var link = new ClusterLink(
-                host.time(),
+                host,
                 system,
                 door.apply(host.router()),
                 engineMetrics,
                 spec.replicas().size());
         api = new ApiContext(system, settings, link, state, httpMetrics);
         var decisions = new RouterMetrics(registry, view).takingDecisions();
-        link.router().tell(new Router.Watch(system.systemActorOf(decisions, "router-decisions", Props.empty())));
+        link.router().tell(new Router.Watch(host.spawn(system, decisions, "router-decisions")));
         ports = new HttpPorts(
                 api, new LiveFeed(api, view, spec.routing().getClass().getSimpleName()));
+        host.whenFailed().exceptionally(cause -> {
+            state.enter(ServerState.Phase.FAILED);
+            state.failAll(ApiException.failed());
+            return null;
+        });
+        system.getWhenTerminated().whenComplete((done, error) -> {
+            if (!isClosing) {
+                host.fail(new IllegalStateException("the HTTP server has ended by itself; see the log"));
+            }
+        });
     }
 
     /**
@@ -135,7 +137,7 @@ public final class EmulationServer implements AutoCloseable {
     private @Nullable ActorRef<? super KvEventFeed> kvEventFeed(ClusterSpec spec) {
         return kvEvents == null
                 ? spec.listeners().kvEvents()
-                : system.systemActorOf(KvEventPublisher.feed(kvEvents), "kv-events", Props.empty());
+                : host.spawn(system, KvEventPublisher.feed(kvEvents), "kv-events");
     }
 
     private void listen(Function<ApiContext, List<RoutePart>> moreParts) {
@@ -147,16 +149,14 @@ public final class EmulationServer implements AutoCloseable {
         }
         listening.complete(ports);
         api.state().enter(ServerState.Phase.READY);
-        if (api.settings().portsPerReplica()) {
-            // What has changed before the ports were there.
-            host.time().system().tell(new Cluster.GetStatus(states));
-        }
+        // What has changed before the ports were there.
+        host.time().system().tell(new Cluster.GetStatus(stats));
     }
 
-    private void onStates(Cluster.Status status) {
+    private void onStates(List<ReplicaState> replicas) {
         var open = listening.getNow(null);
         if (open != null) {
-            open.follow(status.replicas());
+            open.follow(replicas);
         }
     }
 
@@ -217,6 +217,7 @@ public final class EmulationServer implements AutoCloseable {
     /** Closes all connections and, unless it is somebody else's, ends the emulation. */
     @Override
     public void close() {
+        isClosing = true;
         ports.close();
         if (ownsHost) {
             host.close();
@@ -239,6 +240,8 @@ public final class EmulationServer implements AutoCloseable {
                   stdout-loglevel = OFF
                   log-dead-letters = off
                   jvm-shutdown-hooks = off
+                  # An error that no thread survives ends the actor system, and whoever has started it hears of it.
+                  jvm-exit-on-fatal-error = off
                   coordinated-shutdown.run-by-jvm-shutdown-hook = off
                   # As many threads as cores, not eight: more only get in the way of the emulation's. Connections are
                   # served by the same threads as streams: another pool would have to be woken for every token.

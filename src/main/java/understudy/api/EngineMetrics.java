@@ -7,16 +7,20 @@ import io.prometheus.metrics.core.metrics.Gauge;
 import io.prometheus.metrics.core.metrics.Histogram;
 import io.prometheus.metrics.core.metrics.Info;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import understudy.cluster.Cluster;
 import understudy.cluster.EngineStats;
 import understudy.cluster.MetricsCollector;
 import understudy.cluster.RequestEvent;
 import understudy.kvcache.KvCacheConfig;
+import understudy.workload.ReplicaState;
 
 /** vLLM's metrics of every replica, under its names, with its labels and buckets ({@code vllm/v1/metrics/loggers.py}). */
 final class EngineMetrics {
@@ -26,6 +30,7 @@ final class EngineMetrics {
     private final List<KvCacheConfig> kvCaches;
     private final Families families;
     private final Map<Integer, ReplicaMetrics> replicas = new ConcurrentHashMap<>();
+    private final Map<Integer, ReplicaMetrics.Totals> totals = new HashMap<>();
     private final LiveView live;
 
     /**
@@ -40,32 +45,58 @@ final class EngineMetrics {
         this.kvCaches = kvCaches;
         families = new Families(registry, settings.model().maxModelLen());
         for (int i = 0; i < kvCaches.size(); i++) {
-            replica(i);
+            show(i, ReplicaMetrics.Totals.NONE);
         }
     }
 
-    /** Returns the series of a replica; one that has joined later is built like the first one. */
-    private ReplicaMetrics replica(int index) {
-        return replicas.computeIfAbsent(index, joined -> {
-            families.cacheConfig(
-                    joined,
-                    kvCaches.get(joined < kvCaches.size() ? joined : 0),
-                    settings.model().hashAlgorithm());
-            return new ReplicaMetrics(families, String.valueOf(joined), settings.servedModel());
-        });
+    private void show(int index, ReplicaMetrics.Totals before) {
+        families.cacheConfig(
+                index,
+                kvCaches.get(index < kvCaches.size() ? index : 0),
+                settings.model().hashAlgorithm());
+        replicas.put(index, new ReplicaMetrics(families, String.valueOf(index), settings.servedModel(), before));
     }
 
-    /** Returns an actor that takes what the replicas publish of themselves. */
-    Behavior<EngineStats> takingStats() {
-        return Behaviors.receiveMessage(stats -> {
-            live.onStats(stats);
-            if (stats instanceof EngineStats.SchedulerStats scheduler) {
-                replica(stats.replicaIndex()).onScheduler(scheduler);
-            } else if (stats instanceof EngineStats.CacheStats cache) {
-                replica(stats.replicaIndex()).onCache(cache);
+    /** Returns an actor that takes what the replicas publish of themselves, and their states, which it passes on. */
+    Behavior<Object> takingStats(Consumer<List<ReplicaState>> onStates) {
+        return Behaviors.receive(Object.class)
+                .onMessage(EngineStats.class, stats -> {
+                    live.onStats(stats);
+                    onStats(stats);
+                    return Behaviors.same();
+                })
+                .onMessage(Cluster.Status.class, status -> {
+                    onStates(status.replicas());
+                    onStates.accept(status.replicas());
+                    return Behaviors.same();
+                })
+                .build();
+    }
+
+    private void onStats(EngineStats stats) {
+        var replica = replicas.get(stats.replicaIndex());
+        if (replica == null) {
+            totals.merge(
+                    stats.replicaIndex(), ReplicaMetrics.Totals.NONE.with(stats), (known, none) -> known.with(stats));
+        } else if (stats instanceof EngineStats.SchedulerStats scheduler) {
+            replica.onScheduler(scheduler);
+        } else if (stats instanceof EngineStats.CacheStats cache) {
+            replica.onCache(cache);
+        }
+    }
+
+    /** The counters of a process end with it: a replica that is not up has no series, and a new one counts from 0. */
+    private void onStates(List<ReplicaState> states) {
+        for (int i = 0; i < states.size(); i++) {
+            var shown = replicas.get(i);
+            if (states.get(i).isUp() && shown == null) {
+                show(i, totals.getOrDefault(i, ReplicaMetrics.Totals.NONE));
+            } else if (!states.get(i).isUp() && shown != null) {
+                totals.put(i, shown.totals());
+                replicas.remove(i);
+                families.forget(i);
             }
-            return Behaviors.same();
-        });
+        }
     }
 
     /** Returns an actor that takes what is collected of each step. */
@@ -73,13 +104,17 @@ final class EngineMetrics {
         return Behaviors.receiveMessage(message -> {
             live.onCollected(message);
             if (message instanceof MetricsCollector.StepObserved step) {
-                var replica = replica(step.replicaIndex());
-                for (int i = 0; i < step.gapNanos().size(); i++) {
-                    replica.onGap(step.gapNanos().getLong(i), step.gapCounts().getInt(i));
-                }
+                onGaps(step);
             }
             return Behaviors.same();
         });
+    }
+
+    private void onGaps(MetricsCollector.StepObserved step) {
+        var replica = replicas.get(step.replicaIndex());
+        for (int i = 0; replica != null && i < step.gapNanos().size(); i++) {
+            replica.onGap(step.gapNanos().getLong(i), step.gapCounts().getInt(i));
+        }
     }
 
     /**
@@ -90,8 +125,9 @@ final class EngineMetrics {
         boolean isLost = ended instanceof RequestEvent.Failed failed
                 && (failed.cause() == RequestEvent.FailureCause.CRASH
                         || failed.cause() == RequestEvent.FailureCause.NO_REPLICA);
-        if (!isLost) {
-            replica(ended.timing().replicaIndex()).onEnded(ended, generation, String.valueOf(generation.reason()));
+        var replica = isLost ? null : replicas.get(ended.timing().replicaIndex());
+        if (replica != null) {
+            replica.onEnded(ended, generation, String.valueOf(generation.reason()));
         }
     }
 
@@ -115,9 +151,11 @@ final class EngineMetrics {
         private final Info cacheConfig;
         private final List<Counter> alwaysZero;
         private final Map<String, Histogram> histograms = new LinkedHashMap<>();
+        private final Map<Integer, String[]> cacheConfigs = new HashMap<>();
+        private final MetricFamilies make;
 
         Families(PrometheusRegistry registry, int maxModelLen) {
-            var make = new MetricFamilies(registry, maxModelLen);
+            make = new MetricFamilies(registry, maxModelLen);
             running = make.gauge("num_requests_running", "Number of requests in model execution batches.");
             waiting = make.gauge("num_requests_waiting", "Number of requests waiting to be processed.");
             waitingByReason = make.gauge(
@@ -220,7 +258,15 @@ final class EngineMetrics {
         }
 
         void cacheConfig(int engine, KvCacheConfig kvCache, String hashAlgorithm) {
-            cacheConfig.addLabelValues(CacheConfigLabels.of(engine, kvCache, hashAlgorithm));
+            var labels = CacheConfigLabels.of(engine, kvCache, hashAlgorithm);
+            cacheConfigs.put(engine, labels);
+            cacheConfig.addLabelValues(labels);
+        }
+
+        /** Takes the series of an engine away; what the router counts stays. */
+        void forget(int engine) {
+            make.forget(String.valueOf(engine));
+            cacheConfig.remove(cacheConfigs.remove(engine));
         }
     }
 }

@@ -3,8 +3,10 @@ package understudy.api;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -17,10 +19,19 @@ import org.slf4j.LoggerFactory;
 import understudy.cluster.Router;
 import understudy.workload.ReplicaState;
 
-/** Where a server listens: one port for the cluster, and, if wanted, one for each replica, which comes and goes with it. */
+/**
+ * Ports of a server: one for the cluster, and, if wanted, one for each replica. A replica that is not up refuses connections, as
+ * a process that has died or does not listen yet does; unless it is to keep its port and say on {@code /health} how it is.
+ */
 final class HttpPorts implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(HttpPorts.class);
     private static final Duration BIND_LIMIT = Duration.ofSeconds(60);
+
+    /** After which a port that was taken is tried again. */
+    private static final Duration RETRY = Duration.ofMillis(500);
+
+    /** How long errors of calls in flight have to leave when a replica crashes. */
+    private static final Duration LAST_WORDS = Duration.ofMillis(100);
 
     private final ApiContext api;
     private final LiveFeed live;
@@ -28,6 +39,8 @@ final class HttpPorts implements AutoCloseable {
     private final Tokenizer tokenizer;
     private final Answers answers;
     private final SortedMap<Integer, ServerBinding> ofReplicas = new TreeMap<>();
+    private final Map<Integer, Integer> numbers = new HashMap<>();
+    private final Set<Integer> wanted = new HashSet<>();
     private final Set<Integer> opening = new HashSet<>();
     private @Nullable ServerBinding ofCluster;
     private boolean isClosed;
@@ -50,6 +63,7 @@ final class HttpPorts implements AutoCloseable {
         ofCluster = join(bind(Router.ANY_REPLICA, moreParts));
         if (api.settings().portsPerReplica()) {
             for (int i = 0; i < api.cluster().numReplicas(); i++) {
+                wanted.add(i);
                 keep(i, join(bind(i, List.of())));
             }
         }
@@ -74,49 +88,80 @@ final class HttpPorts implements AutoCloseable {
                 // At every port, since the live page is, and its controls need them.
                 new AdminRoutes(api.system(), time.system(), new VirtualClockControl(time))::route));
         parts.addAll(moreParts);
-        int port =
-                settings.port() == 0 || replica == Router.ANY_REPLICA ? settings.port() : settings.port() + 1 + replica;
-        return new HttpServer(api, edge, parts).bind(settings.host(), port, settings.tls());
+        return new HttpServer(api, edge, parts).bind(settings.host(), number(replica), settings.tls());
     }
 
-    /** Opens ports for replicas that have joined, and closes those of replicas that were removed; calls in flight go on. */
+    /** Returns the number of a port; one that was free for a replica once stays the replica's. */
+    private synchronized int number(int replica) {
+        int first = api.settings().port();
+        boolean isAny = first == 0 || replica == Router.ANY_REPLICA;
+        return numbers.getOrDefault(replica, isAny ? first : first + 1 + replica);
+    }
+
+    /** Opens and closes ports as the states of the replicas want it; calls in flight at a port that is removed go on. */
     synchronized void follow(List<ReplicaState> states) {
+        if (!api.settings().portsPerReplica()) {
+            return;
+        }
         for (int i = 0; i < states.size() && !isClosed; i++) {
-            boolean isOpen = ofReplicas.containsKey(i) || opening.contains(i);
-            if (states.get(i) == ReplicaState.REMOVED) {
-                opening.remove(i);
-                unbind(ofReplicas.remove(i));
-            } else if (!isOpen && states.get(i) != ReplicaState.STARTING) {
-                openLater(i);
+            if (listens(i, states.get(i))) {
+                wanted.add(i);
+                openIfWanted(i);
+            } else {
+                wanted.remove(i);
+                close(ofReplicas.remove(i), states.get(i));
             }
         }
     }
 
-    private void openLater(int replica) {
-        opening.add(replica);
-        bind(replica, List.of()).whenComplete((binding, error) -> {
-            if (error == null) {
-                keep(replica, binding);
-            } else {
-                LOG.error("no port for replica {}: {}", replica, error.getMessage());
-            }
-        });
+    /** A replica that joins has no port before it was up once, however it shows that it is not. */
+    private boolean listens(int replica, ReplicaState state) {
+        boolean isDown = state == ReplicaState.DOWN || state == ReplicaState.STARTING;
+        boolean keepsPort = api.settings().downReplicas() == DownReplicas.UNHEALTHY && numbers.containsKey(replica);
+        return state.isUp() || (isDown && keepsPort);
+    }
+
+    private synchronized void openIfWanted(int replica) {
+        boolean isToOpen = wanted.contains(replica) && !ofReplicas.containsKey(replica) && !isClosed;
+        if (isToOpen && opening.add(replica)) {
+            bind(replica, List.of()).whenComplete((binding, error) -> {
+                if (error == null) {
+                    keep(replica, binding);
+                } else {
+                    openAgain(replica, error);
+                }
+            });
+        }
+    }
+
+    /** The port may be somebody else's for a moment: the old one's, or that of a client. */
+    private synchronized void openAgain(int replica, Throwable error) {
+        LOG.warn("no port for replica {} yet: {}", replica, error.getMessage());
+        opening.remove(replica);
+        var system = api.system();
+        system.scheduler().scheduleOnce(RETRY, () -> openIfWanted(replica), system.executionContext());
     }
 
     /** Keeps a port that is open now, unless nobody wants it any more. */
     private synchronized void keep(int replica, ServerBinding binding) {
-        boolean isWanted =
-                !isClosed && (opening.remove(replica) || replica < api.cluster().numReplicas());
-        if (isWanted) {
+        opening.remove(replica);
+        if (wanted.contains(replica) && !isClosed) {
             ofReplicas.put(replica, binding);
+            numbers.put(replica, binding.localAddress().getPort());
         } else {
-            unbind(binding);
+            binding.unbind();
         }
     }
 
-    private static void unbind(@Nullable ServerBinding binding) {
-        if (binding != null) {
+    /** A process that has died takes its connections with it. */
+    private static void close(@Nullable ServerBinding binding, ReplicaState state) {
+        if (binding == null) {
+            return;
+        }
+        if (state == ReplicaState.REMOVED) {
             binding.unbind();
+        } else {
+            binding.terminate(LAST_WORDS);
         }
     }
 
@@ -139,7 +184,11 @@ final class HttpPorts implements AutoCloseable {
     @Override
     public void close() {
         for (var binding : takeAll()) {
-            binding.terminate(Duration.ofSeconds(1)).toCompletableFuture().join();
+            // A port that has failed is closed.
+            binding.terminate(Duration.ofSeconds(1))
+                    .exceptionally(failure -> null)
+                    .toCompletableFuture()
+                    .join();
         }
     }
 

@@ -10,6 +10,7 @@ import static org.apache.pekko.http.javadsl.server.Directives.post;
 import static org.apache.pekko.http.javadsl.server.PathMatchers.segment;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.apache.pekko.http.javadsl.model.ContentType;
@@ -42,7 +43,7 @@ final class InfoRoutes implements RoutePart {
     @Override
     public Route route() {
         return concat(
-                path("health", () -> complete(HttpResponse.create())),
+                path("health", () -> completeWithFuture(health())),
                 path(segment("health").slash("ready"), () -> completeWithFuture(readiness())),
                 path("ping", () -> complete(HttpResponse.create())),
                 path("version", () -> get(() -> complete(HttpBodies.json(200, version())))),
@@ -52,16 +53,35 @@ final class InfoRoutes implements RoutePart {
                 path("reset_prefix_cache", () -> post(this::resetPrefixCache)));
     }
 
+    /** As vLLM's: 503 once what serves has died, here the replica, or all replicas behind the port of the cluster. */
+    private CompletionStage<HttpResponse> health() {
+        return api.state().phase() == ServerState.Phase.FAILED
+                ? CompletableFuture.completedFuture(status(false))
+                : states().thenApply(states -> status(!isDown(states)));
+    }
+
+    /** Draining, removal and a cluster without any replica are meant; only a crash and a start are not. */
+    private static boolean isDown(List<ReplicaState> states) {
+        boolean hasDied = states.contains(ReplicaState.DOWN) || states.contains(ReplicaState.STARTING);
+        return hasDied && states.stream().noneMatch(ReplicaState::isUp);
+    }
+
     private CompletionStage<HttpResponse> readiness() {
-        if (api.state().phase() != ServerState.Phase.READY) {
-            return CompletableFuture.completedFuture(HttpResponse.create().withStatus(503));
-        }
-        return api.cluster().states().thenApply(states -> {
-            boolean isReady = replicaIndex == Router.ANY_REPLICA
-                    ? states.contains(ReplicaState.READY)
-                    : states.get(replicaIndex) == ReplicaState.READY;
-            return HttpResponse.create().withStatus(isReady ? 200 : 503);
-        });
+        return api.state().phase() == ServerState.Phase.READY
+                ? states().thenApply(states -> status(states.contains(ReplicaState.READY)))
+                : CompletableFuture.completedFuture(status(false));
+    }
+
+    /** Returns the states of the replicas behind this port. */
+    private CompletionStage<List<ReplicaState>> states() {
+        return api.cluster()
+                .states()
+                .thenApply(states ->
+                        replicaIndex == Router.ANY_REPLICA ? states : states.subList(replicaIndex, replicaIndex + 1));
+    }
+
+    private static HttpResponse status(boolean isGood) {
+        return HttpResponse.create().withStatus(isGood ? 200 : 503);
     }
 
     private static ObjectNode version() {

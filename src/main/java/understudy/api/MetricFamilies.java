@@ -1,10 +1,12 @@
 package understudy.api;
 
-import io.prometheus.metrics.core.datapoints.DistributionDataPoint;
 import io.prometheus.metrics.core.metrics.Counter;
 import io.prometheus.metrics.core.metrics.Gauge;
 import io.prometheus.metrics.core.metrics.Histogram;
+import io.prometheus.metrics.core.metrics.StatefulMetric;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.stream.DoubleStream;
 
 /** Makes metric families as vLLM has them: labelled with the engine's index and the model's name. */
@@ -24,6 +26,7 @@ final class MetricFamilies {
 
     private final PrometheusRegistry registry;
     private final double[] tokenCounts;
+    private final List<StatefulMetric<?, ?>> families = new ArrayList<>();
 
     MetricFamilies(PrometheusRegistry registry, int maxModelLen) {
         this.registry = registry;
@@ -31,19 +34,19 @@ final class MetricFamilies {
     }
 
     Counter counter(String name, String help, String... moreLabels) {
-        return Counter.builder()
+        return kept(Counter.builder()
                 .name("vllm:" + name)
                 .help(help)
                 .labelNames(labels(moreLabels))
-                .register(registry);
+                .register(registry));
     }
 
     Gauge gauge(String name, String help, String... moreLabels) {
-        return Gauge.builder()
+        return kept(Gauge.builder()
                 .name("vllm:" + name)
                 .help(help)
                 .labelNames(labels(moreLabels))
-                .register(registry);
+                .register(registry));
     }
 
     Histogram ttftSeconds(String name, String help) {
@@ -67,18 +70,23 @@ final class MetricFamilies {
     }
 
     Histogram histogram(String name, String help, double... bounds) {
-        return Histogram.builder()
+        return kept(Histogram.builder()
                 .name("vllm:" + name)
                 .help(help)
                 .labelNames(labels())
                 .classicOnly()
                 .classicUpperBounds(bounds)
-                .register(registry);
+                .register(registry));
     }
 
-    /** Observes nanoseconds as seconds. */
-    static void observeNanos(DistributionDataPoint seconds, long nanos) {
-        seconds.observe(nanos / 1e9);
+    private <M extends StatefulMetric<?, ?>> M kept(M family) {
+        families.add(family);
+        return family;
+    }
+
+    /** Takes all series of an engine away. */
+    void forget(String engine) {
+        families.forEach(family -> family.removeIf(labels -> labels.get(0).equals(engine)));
     }
 
     private static String[] labels(String... more) {

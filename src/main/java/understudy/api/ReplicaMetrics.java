@@ -29,11 +29,25 @@ final class ReplicaMetrics {
     final CounterDataPoint routerDecisions;
     final Map<String, CounterDataPoint> successByReason;
     final Map<String, DistributionDataPoint> histograms;
-    private PrefixCacheStats prefixCache = PrefixCacheStats.NONE;
-    private long numPreemptions;
-    private long numRequests;
+    private Totals totals;
 
-    ReplicaMetrics(EngineMetrics.Families families, String engine, String model) {
+    /** What a replica has counted since the start of the run, its predecessors included. */
+    record Totals(PrefixCacheStats prefixCache, long numPreemptions, long numRequests) {
+        static final Totals NONE = new Totals(PrefixCacheStats.NONE, 0, 0);
+
+        Totals with(EngineStats stats) {
+            if (stats instanceof EngineStats.SchedulerStats scheduler) {
+                return new Totals(prefixCache, scheduler.numPreemptions(), scheduler.numRequests());
+            }
+            return stats instanceof EngineStats.CacheStats cache
+                    ? new Totals(cache.prefixCache(), numPreemptions, numRequests)
+                    : this;
+        }
+    }
+
+    /** Shows the series of a replica, which has counted so much {@code before}, in an earlier life. */
+    ReplicaMetrics(EngineMetrics.Families families, String engine, String model, Totals before) {
+        totals = before;
         String[] labels = {engine, model};
         running = families.running.labelValues(labels);
         waiting = families.waiting.labelValues(labels);
@@ -61,10 +75,9 @@ final class ReplicaMetrics {
         running.set(stats.numRunning());
         waiting.set(stats.numWaiting());
         waitingForCapacity.set(stats.numWaiting());
-        preemptions.inc(stats.numPreemptions() - numPreemptions);
-        numPreemptions = stats.numPreemptions();
-        routerDecisions.inc(stats.numRequests() - numRequests);
-        numRequests = stats.numRequests();
+        preemptions.inc(stats.numPreemptions() - totals.numPreemptions);
+        routerDecisions.inc(stats.numRequests() - totals.numRequests);
+        totals = totals.with(stats);
         onIteration(stats.iteration());
     }
 
@@ -87,9 +100,13 @@ final class ReplicaMetrics {
 
     void onCache(EngineStats.CacheStats stats) {
         kvUsage.set(stats.usage());
-        prefixQueries.inc(stats.prefixCache().queries() - prefixCache.queries());
-        prefixHits.inc(stats.prefixCache().hits() - prefixCache.hits());
-        prefixCache = stats.prefixCache();
+        prefixQueries.inc(stats.prefixCache().queries() - totals.prefixCache.queries());
+        prefixHits.inc(stats.prefixCache().hits() - totals.prefixCache.hits());
+        totals = totals.with(stats);
+    }
+
+    Totals totals() {
+        return totals;
     }
 
     void onGap(long nanos, int count) {

@@ -23,8 +23,7 @@ final class Reply {
     private Reply() {}
 
     /**
-     * Sends a question, and returns the answer; after some seconds of wall time without one, a {@link
-     * java.util.concurrent.TimeoutException}.
+     * Sends a question, and returns the answer; after some seconds of wall time without one, an {@link ApiException}.
      *
      * @param outside an ordinary actor system, in which the answer is received
      * @param question makes the message, from the address to answer to
@@ -41,10 +40,13 @@ final class Reply {
                 .build();
         var address = outside.systemActorOf(receiver, "reply-" + NUM_QUESTIONS.incrementAndGet(), Props.empty());
         to.tell(question.apply(address.narrow()));
-        return answer.orTimeout(TIMEOUT_SECONDS, TimeUnit.SECONDS).whenComplete((message, timeout) -> {
-            if (timeout != null) {
-                address.tell(GiveUp.NOW);
-            }
+        return answer.orTimeout(TIMEOUT_SECONDS, TimeUnit.SECONDS).exceptionally(timeout -> {
+            address.tell(GiveUp.NOW);
+            throw new ApiException(
+                    503,
+                    "ServiceUnavailable",
+                    "The emulation has not answered within " + TIMEOUT_SECONDS + " s.",
+                    null);
         });
     }
 }

@@ -117,11 +117,11 @@ final class ServerEdge {
         if (!isLetIn) {
             return Optional.of(HttpBodies.json(401, Json.object().put("error", "Unauthorized")));
         }
-        boolean isRefused = isV1 && api.state().phase() == ServerState.Phase.DRAINING;
-        if (isRefused) {
-            return Optional.of(HttpBodies.json(503, ApiException.shuttingDown().body()));
-        }
-        return Optional.empty();
+        boolean asksTheCluster = isV1 || isAdmin || path.equals("/reset_prefix_cache");
+        boolean hasFailed = api.state().phase() == ServerState.Phase.FAILED;
+        return isV1 || (asksTheCluster && hasFailed)
+                ? api.state().refusal().map(why -> HttpBodies.json(why.status(), why.body()))
+                : Optional.empty();
     }
 
     private static boolean hasKey(HttpRequest request, String key) {

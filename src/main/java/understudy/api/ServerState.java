@@ -1,5 +1,6 @@
 package understudy.api;
 
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -19,7 +20,9 @@ public final class ServerState {
         /** No longer ready, but still serving whoever has not noticed. */
         LEAVING,
         /** Serving what was begun, refusing anything new. */
-        DRAINING
+        DRAINING,
+        /** The emulation has failed: nothing can be served any more. */
+        FAILED
     }
 
     /** Returns the phase. */
@@ -27,8 +30,20 @@ public final class ServerState {
         return phase;
     }
 
-    void enter(Phase next) {
-        phase = next;
+    /** Enters a phase; there is no way back from a failure. */
+    synchronized void enter(Phase next) {
+        if (phase != Phase.FAILED) {
+            phase = next;
+        }
+    }
+
+    /** Returns why no call is let in, or empty while calls are. */
+    Optional<ApiException> refusal() {
+        return switch (phase) {
+            case STARTING, READY, LEAVING -> Optional.empty();
+            case DRAINING -> Optional.of(ApiException.shuttingDown());
+            case FAILED -> Optional.of(ApiException.failed());
+        };
     }
 
     /** Returns how many calls are being answered. */
@@ -36,12 +51,12 @@ public final class ServerState {
         return inFlight.size();
     }
 
-    /** Takes in a call; returns false, and forgets it, if the server is draining: whoever waits may not wait for this one. */
+    /** Takes in a call; returns false, and forgets it, if the server takes no more: whoever waits may not wait for this one. */
     boolean add(Call call) {
         inFlight.add(call);
         call.closed().whenComplete((done, failure) -> inFlight.remove(call));
         // After it was added: either it is refused here, or the one who drains sees it.
-        boolean isLetIn = phase != Phase.DRAINING;
+        boolean isLetIn = refusal().isEmpty();
         if (!isLetIn) {
             call.close();
         }

@@ -54,6 +54,7 @@ public final class WarmUp {
                 "127.0.0.1",
                 0,
                 false,
+                settings.downReplicas(),
                 settings.models(),
                 "",
                 "",

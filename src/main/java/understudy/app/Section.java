@@ -14,15 +14,11 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Function;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import understudy.workload.Durations;
 
 /** A part of a scenario, read key by key; whatever is wrong with a value is reported with its place and what is allowed. */
 final class Section {
-    private static final Pattern DURATION = Pattern.compile("([0-9.eE+-]+)\\s*(ns|us|ms|s|m|h)");
-
-    private static final double MAX_NANOS = 30 * 24 * 3600e9;
-
     private final Config config;
     private final String path;
 
@@ -104,16 +100,9 @@ final class Section {
         throw unusable(key, "must be a number above 0");
     }
 
-    /** Returns a duration in nanoseconds, from 0 to 30 days, which need not be whole. */
+    /** Returns a duration in nanoseconds, from 0 to 720 hours, which need not be whole. */
     double nanos(String key) {
-        var matcher = DURATION.matcher(text(key));
-        if (matcher.matches()) {
-            double nanos = parseDouble(matcher.group(1)) * nanosPer(matcher.group(2));
-            if (nanos >= 0 && nanos <= MAX_NANOS) {
-                return nanos;
-            }
-        }
-        throw unusable(key, "must be a duration from 0 to 720h with a unit, such as 6.5ms (ns, us, ms, s, m, h)");
+        return Durations.nanos(text(key)).orElseThrow(() -> unusable(key, "must be " + Durations.ALLOWED));
     }
 
     /** Returns the constant whose name, in lower case and with hyphens, is the value. */
@@ -198,16 +187,5 @@ final class Section {
         } catch (NumberFormatException e) {
             return Double.NaN;
         }
-    }
-
-    private static double nanosPer(String unit) {
-        return switch (unit) {
-            case "ns" -> 1;
-            case "us" -> 1e3;
-            case "ms" -> 1e6;
-            case "s" -> 1e9;
-            case "m" -> 60e9;
-            default -> 3600e9;
-        };
     }
 }

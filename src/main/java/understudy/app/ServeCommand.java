@@ -1,6 +1,7 @@
 package understudy.app;
 
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.net.BindException;
 import java.net.Inet6Address;
 import java.net.InetSocketAddress;
@@ -77,10 +78,16 @@ final class ServeCommand implements Callable<Integer> {
         var onSignal = new Thread(() -> end(server), "drain");
         Runtime.getRuntime().addShutdownHook(onSignal);
         announce(server, scenario);
+        return exitCode(server, command.commandLine().getErr());
+    }
+
+    /** Waits for a failure, which ends the process, so that a supervisor can start it again; signals end it elsewhere. */
+    static int exitCode(EmulationServer server, PrintWriter err) {
         try {
             server.whenFailed().join();
         } catch (CompletionException e) {
-            command.commandLine().getErr().println("the emulation failed: " + e.getCause());
+            err.println("the emulation failed: " + e.getCause());
+            err.flush();
             return FAILED;
         }
         return 0;

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 import understudy.api.AnswerMode;
 import understudy.api.ApiSettings;
 import understudy.api.CannedAnswers;
+import understudy.api.DownReplicas;
 import understudy.api.Tokenizer;
 import understudy.engine.SchedulerConfig;
 import understudy.engine.SchedulingPolicy;
@@ -39,6 +40,7 @@ final class ServerSettings {
                 host,
                 server.wholeNumber("port", 0, 65_535),
                 server.bool("ports-per-replica"),
+                server.choice("down-replicas", DownReplicas.class),
                 models,
                 server.text("api-key"),
                 adminToken,

@@ -12,6 +12,7 @@ import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
 import understudy.latency.BatchShape;
 import understudy.latency.LatencyModel;
 import understudy.runtime.Clock;
+import understudy.workload.Durations;
 
 /**
  * One GPU, or a group of GPUs that work as one: runs one step at a time, and takes as long as its latency model says. One
@@ -98,6 +99,7 @@ public final class VirtualGpu extends AbstractBehavior<VirtualGpu.Command> {
 
     private long stepNanos(BatchShape batch) {
         long nanos = latency.stepNanos(batch);
-        return slowdown == 1 ? nanos : Math.max(1, Math.round(nanos * slowdown));
+        long slowed = slowdown == 1 ? nanos : Math.max(1, Math.round(nanos * slowdown));
+        return Math.min(slowed, Durations.MAX_NANOS);
     }
 }

@@ -7,6 +7,8 @@ package understudy.runtime;
  * @param speed virtual seconds per wall second, above 0; infinite means as fast as possible
  */
 record Pace(double speed, long originWallNanos, long originVirtualNanos) {
+    /** How far the clock goes when nothing is due: 100 years, so that timers set there still fit into a long. */
+    static final long END_NANOS = 100L * 365 * 24 * 3_600_000_000_000L;
 
     Pace {
         requireValid(speed);
@@ -22,9 +24,11 @@ record Pace(double speed, long originWallNanos, long originVirtualNanos) {
         return speed == Double.POSITIVE_INFINITY;
     }
 
-    /** Returns the virtual time that the wall clock calls for. */
+    /** Returns the virtual time that the wall clock calls for; it stands still once {@link #END_NANOS} is reached. */
     long virtualAt(long wallNanos) {
-        return originVirtualNanos + (long) ((wallNanos - originWallNanos) * speed);
+        long passedNanos = (long) ((wallNanos - originWallNanos) * speed);
+        long leftNanos = Math.max(0, END_NANOS - originVirtualNanos);
+        return originVirtualNanos + Math.min(passedNanos, leftNanos);
     }
 
     /** Returns the wall time at which the virtual time is due. */

@@ -111,10 +111,22 @@ public final class VirtualTime<T> implements Clock, AutoCloseable {
         loop.pause();
     }
 
-    /** Stops the clock, runs everything due within the next {@code duration} without pacing, and waits for it. */
+    /**
+     * Stops the clock, runs everything due within the next {@code duration} without pacing, and waits for it.
+     *
+     * @throws IllegalArgumentException if that is later than 100 years after the start
+     */
     public void advance(Duration duration) {
         requireOutside("advance");
-        loop.runUntil(Math.addExact(nowNanos(), duration.toNanos())).join();
+        loop.runUntil(after(nowNanos(), duration)).join();
+    }
+
+    private static long after(long nowNanos, Duration duration) {
+        if (duration.compareTo(Duration.ofNanos(Pace.END_NANOS - nowNanos)) > 0) {
+            throw new IllegalArgumentException("virtual time ends after 100 years; it is " + Duration.ofNanos(nowNanos)
+                    + " and cannot be advanced by " + duration);
+        }
+        return nowNanos + duration.toNanos();
     }
 
     /** Stops the clock, jumps to the next timer, runs everything of that instant, and returns the time reached. */

@@ -5,7 +5,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.regex.Pattern;
 
 /**
  * Reads a fault from its written form: {@code do} names it, and each kind has its own further keys. Scenarios and requests to
@@ -14,7 +13,6 @@ import java.util.regex.Pattern;
  * <p>Not reusable: one instance reads one fault.
  */
 public final class FaultParser {
-    private static final Pattern DURATION = Pattern.compile("([0-9]+(?:\\.[0-9]+)?)\\s*(ns|us|ms|s|m|h)");
     private static final int MAX_COUNT = 1_000_000_000;
 
     private final Map<String, String> fields;
@@ -122,19 +120,7 @@ public final class FaultParser {
 
     /** Reads a duration; {@code key} is for the message of the {@link IllegalArgumentException} if it is none. */
     public static long durationNanos(String key, String text) {
-        var matcher = DURATION.matcher(text);
-        if (!matcher.matches()) {
-            throw unusable(key, text, "a duration with a unit, such as 500ms (ns, us, ms, s, m, h)");
-        }
-        double nanosPerUnit = switch (matcher.group(2)) {
-            case "ns" -> 1;
-            case "us" -> 1e3;
-            case "ms" -> 1e6;
-            case "s" -> 1e9;
-            case "m" -> 60e9;
-            default -> 3600e9;
-        };
-        return Math.round(Double.parseDouble(matcher.group(1)) * nanosPerUnit);
+        return Math.round(Durations.nanos(text).orElseThrow(() -> unusable(key, text, Durations.ALLOWED)));
     }
 
     private String text(String key) {

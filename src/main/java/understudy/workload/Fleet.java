@@ -77,7 +77,7 @@ public final class Fleet {
     }
 
     private boolean isRunning(int replica) {
-        return states.get(replica) == ReplicaState.READY || states.get(replica) == ReplicaState.DRAINING;
+        return states.get(replica).isUp();
     }
 
     private @Nullable ReplicaState next(Fault.OfFleet change) {

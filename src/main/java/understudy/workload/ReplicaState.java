@@ -11,5 +11,10 @@ public enum ReplicaState {
     /** It has crashed. */
     DOWN,
     /** It has left for good, or leaves as soon as its requests are finished. */
-    REMOVED
+    REMOVED;
+
+    /** Returns whether its process runs and serves: it answers, whether it takes new requests or not. */
+    public boolean isUp() {
+        return this == READY || this == DRAINING;
+    }
 }

@@ -39,21 +39,6 @@ final class ReplicaPortsTest {
     }
 
     @Test
-    void crashedReplica_keepsItsPort() {
-        server.numReplicas = 2;
-        server.portsPerReplica = true;
-        server.start();
-        int port = port(1);
-
-        server.post("/admin/replicas/1/crash", "");
-        assertThat(post(port, "/v1/completions", WHOLE).status()).isEqualTo(503);
-        server.post("/admin/replicas/1/restart", "");
-
-        server.cluster().resume();
-        assertThat(port(1)).isEqualTo(port);
-    }
-
-    @Test
     void portsThatAreSet_countUpFromTheClusters() {
         int first = freePorts();
         server.portsPerReplica = true;

@@ -1,12 +1,17 @@
 package understudy.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import understudy.testkit.EmulatedCluster;
 
 final class ServeCommandTest {
 
@@ -21,5 +26,18 @@ final class ServeCommandTest {
         var address = new InetSocketAddress(InetAddress.getByName(host), 8000);
 
         assertThat(ServeCommand.url(address, hasTls)).isEqualTo(url);
+    }
+
+    @Test
+    void failedEmulation_endsTheProcessWithOneAndAMessage() {
+        var said = new StringWriter();
+        var cluster = EmulatedCluster.serve("clock.speed = 1");
+        cluster.server().api().system().terminate();
+
+        assertThat(ServeCommand.exitCode(cluster.server(), new PrintWriter(said)))
+                .isEqualTo(1);
+        // An embedded cluster tells its caller, and the process goes on.
+        assertThatThrownBy(cluster::close).hasRootCauseMessage("the HTTP server has ended by itself; see the log");
+        assertThat(said).asString().contains("the emulation failed").contains("the HTTP server has ended by itself");
     }
 }
