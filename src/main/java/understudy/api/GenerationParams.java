@@ -1,6 +1,5 @@
 package understudy.api;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import it.unimi.dsi.fastutil.ints.IntOpenHashSet;
 import it.unimi.dsi.fastutil.ints.IntSet;
 import java.util.List;
@@ -187,21 +186,24 @@ record GenerationParams(
     }
 
     /** Returns what the answer must look like according to {@code response_format}, or null if it is text. */
-    static @Nullable JsonNode schema(JsonBody format, String path) {
+    static @Nullable Constraint schema(JsonBody format, String path) {
         var type = format.text("type");
         if (type == null || type.equals("text")) {
             return null;
         }
         if (type.equals("json_object")) {
-            return Json.object().put("type", "object");
+            return Constraint.jsonObject();
+        }
+        if (type.equals("structural_tag")) {
+            throw ApiException.badRequest(
+                    "The response format structural_tag is not supported here; use json_schema, json_object or text",
+                    path);
         }
         if (!type.equals("json_schema")) {
             throw ApiException.badRequest("Unknown response format " + type, path);
         }
         // Chat completions nest the schema once more than the Responses API.
         var holder = format.get("json_schema") == null ? format : format.object("json_schema");
-        var schema = holder.object("schema").node();
-        ToolDefinition.requireSchema(schema, holder.at("schema"));
-        return schema;
+        return Constraint.json(new SchemaSample(holder.object("schema").node(), holder.at("schema")));
     }
 }
