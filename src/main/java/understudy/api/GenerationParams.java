@@ -92,7 +92,7 @@ record GenerationParams(
                 logprobs);
         return new GenerationParams(
                 body.text("model"),
-                n(body, isGreedy),
+                body.bool("use_beam_search", false) ? numBeams(body) : n(body, isGreedy),
                 maxTokens,
                 minTokens,
                 body.bool("ignore_eos", false),
@@ -129,6 +129,17 @@ record GenerationParams(
         check(n >= 1, "n must be at least 1, got " + n + ".", "n", n);
         check(n <= MAX_N, "n must be at most " + MAX_N + ", got " + n + ".", "n", n);
         check(n == 1 || !isGreedy, "n must be 1 when using greedy sampling, got " + n + ".", "n", n);
+        return n;
+    }
+
+    /** Each step of a beam search looks at twice as many tokens as there are beams. */
+    private static int numBeams(JsonBody body) {
+        int n = n(body, false);
+        check(
+                2 * n <= MAX_LOGPROBS,
+                "Requested sample logprobs of " + 2 * n + ", which is greater than max allowed: " + MAX_LOGPROBS,
+                "logprobs",
+                2 * n);
         return n;
     }
 
