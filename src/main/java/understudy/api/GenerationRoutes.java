@@ -50,10 +50,12 @@ final class GenerationRoutes implements RoutePart {
         ToolChoice.requireValid(body);
         var tools = ToolDefinition.readAll(body);
         var tool = ToolChoice.choose(body, tools, messages);
-        var constraint = GenerationParams.schema(body.object("response_format"), "response_format");
+        var constraint = StructuredOutputs.readChat(body);
         var prompt = prompt(body, messages, ToolChoice.areShown(body) ? toolNodes(body) : List.of());
         var info = info("chatcmpl-", request, body, params);
-        var shape = new SpecBuilder.Shape(tool, constraint);
+        // A constraint holds from the first token on, so the model cannot decide for a call of its own.
+        boolean mayCall = constraint == null || ToolChoice.isForced(body);
+        var shape = new SpecBuilder.Shape(mayCall ? tool : null, constraint);
         var requests = specs.build(info.id(), List.of(prompt), params, shape);
         return runner.run(request, params, requests, new ChatFormat(info, ToolChoice.isNamed(body)));
     }
@@ -107,8 +109,7 @@ final class GenerationRoutes implements RoutePart {
             throw ApiException.badRequest("Streaming is not currently supported with beam search", null);
         }
         var prompts = EncodedPrompt.read(body, tokenizer);
-        var constraint = GenerationParams.schema(body.object("response_format"), "response_format");
-        var shape = new SpecBuilder.Shape(null, constraint);
+        var shape = new SpecBuilder.Shape(null, StructuredOutputs.read(body));
         var info = info("cmpl-", request, body, params);
         var requests = specs.build(info.id(), prompts, params, shape);
         return runner.run(request, params, requests, new CompletionFormat(info, echo));
