@@ -1,6 +1,5 @@
 package understudy.api;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,7 +10,8 @@ import org.jspecify.annotations.Nullable;
  * @param continuesText whether the answer stands right behind other text
  * @param ignoresEos whether the answer goes on until the limit of tokens
  * @param tool the function that must be called, or null for none
- * @param schema what the answer must look like as JSON, or null for text
+ * @param arguments of that function
+ * @param constraint what the answer must look like, or null for text
  */
 record AnswerContext(
         String question,
@@ -19,4 +19,5 @@ record AnswerContext(
         boolean continuesText,
         boolean ignoresEos,
         @Nullable ToolDefinition tool,
-        @Nullable JsonNode schema) {}
+        @Nullable SchemaSample arguments,
+        @Nullable Constraint constraint) {}

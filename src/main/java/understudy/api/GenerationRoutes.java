@@ -47,13 +47,17 @@ final class GenerationRoutes implements RoutePart {
         body.require("messages");
         var params = GenerationParams.read(body, CHAT_MAX_TOKENS, null, chatLogprobs(body));
         var messages = body.objects("messages").stream().map(ChatMessage::read).toList();
+        ToolChoice.requireValid(body);
         var tools = ToolDefinition.readAll(body);
         var tool = ToolChoice.choose(body, tools, messages);
-        var schema = GenerationParams.schema(body.object("response_format"), "response_format");
+        var constraint = StructuredOutputs.readChat(body);
         var prompt = prompt(body, messages, ToolChoice.areShown(body) ? toolNodes(body) : List.of());
         var info = info("chatcmpl-", request, body, params);
-        var requests = specs.build(info.id(), List.of(prompt), params, new SpecBuilder.Shape(tool, schema));
-        return runner.run(request, params, requests, new ChatFormat(info));
+        // A constraint holds from the first token on, so the model cannot decide for a call of its own.
+        boolean mayCall = constraint == null || ToolChoice.isForced(body);
+        var shape = new SpecBuilder.Shape(mayCall ? tool : null, constraint);
+        var requests = specs.build(info.id(), List.of(prompt), params, shape);
+        return runner.run(request, params, requests, new ChatFormat(info, ToolChoice.isNamed(body)));
     }
 
     private static int chatLogprobs(JsonBody body) {
@@ -96,12 +100,19 @@ final class GenerationRoutes implements RoutePart {
         if (logprobs < 0 && body.get("logprobs") != null) {
             throw ApiException.badRequest("`logprobs` must be a positive value.", "logprobs");
         }
-        var params = GenerationParams.read(body, List.of("max_tokens"), COMPLETION_MAX_TOKENS, logprobs);
+        var echo = CompletionFormat.Echo.of(body);
+        // vLLM's engine samples one token then, too, which nobody sees.
+        var params = echo == CompletionFormat.Echo.ALONE
+                ? GenerationParams.read(body, List.of(), 1, logprobs)
+                : GenerationParams.read(body, List.of("max_tokens"), COMPLETION_MAX_TOKENS, logprobs);
+        if (params.streams() && body.bool("use_beam_search", false)) {
+            throw ApiException.badRequest("Streaming is not currently supported with beam search", null);
+        }
         var prompts = EncodedPrompt.read(body, tokenizer);
-        var schema = GenerationParams.schema(body.object("response_format"), "response_format");
+        var shape = new SpecBuilder.Shape(null, StructuredOutputs.read(body));
         var info = info("cmpl-", request, body, params);
-        var requests = specs.build(info.id(), prompts, params, new SpecBuilder.Shape(null, schema));
-        return runner.run(request, params, requests, new CompletionFormat(info, body.bool("echo", false)));
+        var requests = specs.build(info.id(), prompts, params, shape);
+        return runner.run(request, params, requests, new CompletionFormat(info, echo));
     }
 
     private CallInfo info(String prefix, HttpRequest request, JsonBody body, GenerationParams params) {

@@ -1,6 +1,5 @@
 package understudy.api;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import it.unimi.dsi.fastutil.HashCommon;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,7 +28,7 @@ final class SpecBuilder {
     }
 
     /** What an answer must be, if it is not just text. */
-    record Shape(@Nullable ToolDefinition tool, @Nullable JsonNode schema) {
+    record Shape(@Nullable ToolDefinition tool, @Nullable Constraint constraint) {
         static final Shape TEXT = new Shape(null, null);
     }
 
@@ -50,6 +49,8 @@ final class SpecBuilder {
             throw ApiException.badRequest(
                     "Got priority " + params.priority() + " but Priority scheduling is not enabled.", "priority");
         }
+        var tool = shape.tool();
+        var arguments = tool == null ? null : tool.arguments();
         var specs = new ArrayList<Generation.Spec>();
         for (var whole : prompts) {
             var prompt = whole.truncated(params.truncatePrompt());
@@ -61,8 +62,9 @@ final class SpecBuilder {
                         seed(params, prompt.tokens(), i),
                         prompt.continuesText(),
                         params.ignoresEos(),
-                        shape.tool(),
-                        shape.schema());
+                        tool,
+                        arguments,
+                        shape.constraint());
                 specs.add(new Generation.Spec(
                         choice,
                         name + "-" + choice,

@@ -132,7 +132,7 @@ final class TextTest {
         var schema = SchemaRegistry.withDefaultDialect(SpecificationVersion.DRAFT_2020_12)
                 .getSchema(node);
         for (int i = 0; i < 50; i++) {
-            var sample = new SchemaSample(node, new RandomStreams(i).stream("test")).sample();
+            var sample = new SchemaSample(node, "schema").sample(new RandomStreams(i).stream("test"));
 
             assertThat(schema.validate(sample)).as(sample.toString()).isEmpty();
         }
