@@ -50,7 +50,8 @@ final class GenerationRoutes implements RoutePart {
         var tools = ToolDefinition.readAll(body);
         var tool = ToolChoice.choose(body, tools, messages);
         var schema = GenerationParams.schema(body.object("response_format"), "response_format");
-        var prompt = prompt(body, messages, ToolChoice.areShown(body) ? toolNodes(body) : List.of());
+        var limit = PromptLimit.of(api.settings().model(), params);
+        var prompt = prompt(body, messages, ToolChoice.areShown(body) ? toolNodes(body) : List.of(), limit);
         var info = info("chatcmpl-", request, body, params);
         var requests = specs.build(info.id(), List.of(prompt), params, new SpecBuilder.Shape(tool, schema));
         return runner.run(request, params, requests, new ChatFormat(info));
@@ -67,7 +68,7 @@ final class GenerationRoutes implements RoutePart {
         return body.bool("logprobs", false) ? top : -1;
     }
 
-    private EncodedPrompt prompt(JsonBody body, List<ChatMessage> messages, List<JsonNode> tools) {
+    private EncodedPrompt prompt(JsonBody body, List<ChatMessage> messages, List<JsonNode> tools, PromptLimit limit) {
         if (messages.isEmpty()) {
             throw ApiException.badRequest("The decoder prompt cannot be empty", "messages");
         }
@@ -77,7 +78,7 @@ final class GenerationRoutes implements RoutePart {
             throw ApiException.badRequest(
                     "Cannot set both `continue_final_message` and `add_generation_prompt` to True.", null);
         }
-        var tokens = new TokenIds(template.render(messages, tools, opens, continues));
+        var tokens = new TokenIds(limit.encode(template.render(messages, tools, opens, continues), tokenizer));
         return new EncodedPrompt(tokens, messages.get(messages.size() - 1).content(), continues);
     }
 
@@ -97,7 +98,8 @@ final class GenerationRoutes implements RoutePart {
             throw ApiException.badRequest("`logprobs` must be a positive value.", "logprobs");
         }
         var params = GenerationParams.read(body, List.of("max_tokens"), COMPLETION_MAX_TOKENS, logprobs);
-        var prompts = EncodedPrompt.read(body, tokenizer);
+        var prompts = EncodedPrompt.read(
+                body, tokenizer, PromptLimit.of(api.settings().model(), params));
         var schema = GenerationParams.schema(body.object("response_format"), "response_format");
         var info = info("cmpl-", request, body, params);
         var requests = specs.build(info.id(), prompts, params, new SpecBuilder.Shape(null, schema));

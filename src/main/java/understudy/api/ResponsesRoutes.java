@@ -57,7 +57,8 @@ final class ResponsesRoutes implements RoutePart {
         var schema = GenerationParams.schema(body.object("text").object("format"), "text.format");
         List<JsonNode> shownTools = new ArrayList<>();
         body.objects("tools").forEach(each -> shownTools.add(each.node()));
-        var tokens = template.render(messages, ToolChoice.areShown(body) ? shownTools : List.of(), true, false);
+        var text = template.render(messages, ToolChoice.areShown(body) ? shownTools : List.of(), true, false);
+        var tokens = PromptLimit.of(api.settings().model(), params).encode(text, tokenizer);
         String question = messages.get(messages.size() - 1).content();
         var prompt = new EncodedPrompt(new TokenIds(tokens), question, false);
         var info = new CallInfo(
