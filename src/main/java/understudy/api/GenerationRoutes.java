@@ -36,7 +36,7 @@ final class GenerationRoutes implements RoutePart {
 
     @Override
     public Route route() {
-        var bodies = new HttpBodies(api.settings());
+        var bodies = api.bodies();
         return concat(
                 path(segment("v1").slash("chat").slash("completions"), () -> bodies.post(this::chat)),
                 path(segment("v1").slash("completions"), () -> bodies.post(this::completions)));

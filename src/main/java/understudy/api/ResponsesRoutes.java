@@ -37,7 +37,7 @@ final class ResponsesRoutes implements RoutePart {
 
     @Override
     public Route route() {
-        var bodies = new HttpBodies(api.settings());
+        var bodies = api.bodies();
         return path(segment("v1").slash("responses"), () -> bodies.post(this::respond));
     }
 
@@ -68,7 +68,7 @@ final class ResponsesRoutes implements RoutePart {
                 params,
                 tokenizer);
         var requests = specs.build(info.id(), List.of(prompt), params, new SpecBuilder.Shape(tool, schema));
-        return runner.run(request, params, requests, new ResponsesFormat(info, body, items));
+        return runner.run(request, params, requests, new ResponsesFormat(info, body.without("input"), items));
     }
 
     private List<ChatMessage> messages(JsonBody body) {

@@ -33,7 +33,7 @@ final class TokenRoutes implements RoutePart {
 
     @Override
     public Route route() {
-        var bodies = new HttpBodies(api.settings());
+        var bodies = api.bodies();
         return concat(
                 path("tokenize", () -> bodies.post(this::tokenize)),
                 path("detokenize", () -> bodies.post(this::detokenize)));
