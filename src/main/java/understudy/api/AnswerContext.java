@@ -1,11 +1,12 @@
 package understudy.api;
 
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What the model knows when it begins to answer.
  *
- * @param question the text that is answered: the last message, or the prompt
+ * @param question gives the text that is answered: the last message, or the prompt
  * @param seed equal seeds and questions give equal answers
  * @param continuesText whether the answer stands right behind other text
  * @param ignoresEos whether the answer goes on until the limit of tokens
@@ -14,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param constraint what the answer must look like, or null for text
  */
 record AnswerContext(
-        String question,
+        Supplier<String> question,
         long seed,
         boolean continuesText,
         boolean ignoresEos,

@@ -32,8 +32,8 @@ final class Answers {
         }
         return switch (model.answers()) {
             case RANDOM -> random(context, streams.stream("answer-length"));
-            case ECHO -> spoken(context.question(), List.of(), context);
-            case REPLAY -> spoken(model.canned().answerTo(context.question()), List.of(), context);
+            case ECHO -> spoken(context.question().get(), List.of(), context);
+            case REPLAY -> spoken(model.canned().answerTo(context.question().get()), List.of(), context);
         };
     }
 
@@ -46,7 +46,8 @@ final class Answers {
 
     /** Says a text; one that must not end is followed by prose. */
     private Answer spoken(String text, List<ToolCall> toolCalls, AnswerContext context) {
-        var tokens = new TokenIds(tokenizer.encode(text));
+        // No answer is longer than the context, so nobody hears what is cut off.
+        var tokens = new TokenIds(tokenizer.encode(text, model.maxModelLen()));
         if (!context.ignoresEos()) {
             return Answer.ending(tokens, tokens.length(), tokenizer.imEnd(), toolCalls);
         }

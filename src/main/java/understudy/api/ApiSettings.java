@@ -40,11 +40,13 @@ public record ApiSettings(
      * What is let in.
      *
      * @param maxBodyBytes largest body, before and after decompression
+     * @param maxBodyMemoryBytes most memory for all bodies at a time
      * @param maxInFlight most calls at a time, or 0 for no limit; more are told to come again
      * @param maxConnections most open connections
      * @param streamBuffer chunks that may wait for a slow reader before its stream is cut
      */
-    public record RequestLimits(int maxBodyBytes, int maxInFlight, int maxConnections, int streamBuffer) {}
+    public record RequestLimits(
+            int maxBodyBytes, long maxBodyMemoryBytes, int maxInFlight, int maxConnections, int streamBuffer) {}
 
     /**
      * How long things may take, in wall time.

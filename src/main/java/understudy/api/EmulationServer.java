@@ -71,7 +71,7 @@ public final class EmulationServer implements AutoCloseable {
                 door.apply(host.router()),
                 engineMetrics,
                 spec.replicas().size());
-        api = new ApiContext(system, settings, link, state, httpMetrics);
+        api = new ApiContext(system, settings, link, state, httpMetrics, new HttpBodies(system, settings));
         var decisions = new RouterMetrics(registry, view).takingDecisions();
         link.router().tell(new Router.Watch(host.spawn(system, decisions, "router-decisions")));
         ports = new HttpPorts(
@@ -255,6 +255,12 @@ public final class EmulationServer implements AutoCloseable {
                   # served by the same threads as streams: another pool would have to be woken for every token.
                   actor.default-dispatcher.fork-join-executor { parallelism-min = 2, parallelism-factor = 1.0 }
                   actor.internal-dispatcher.fork-join-executor { parallelism-min = 2, parallelism-factor = 1.0 }
+                  # Large bodies are read and encoded apart from all others; two, so that one need not wait for another.
+                  bodies-dispatcher {
+                    executor = "thread-pool-executor"
+                    thread-pool-executor { fixed-pool-size = 2, keep-alive-time = 60s }
+                    throughput = 1
+                  }
                   io.tcp.worker-dispatcher = "pekko.actor.default-dispatcher"
                   # Streams gather what has piled up themselves; looking out for more costs ten messages for each token.
                   stream.materializer.io.tcp.coalesce-writes = 0

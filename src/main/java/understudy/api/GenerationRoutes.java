@@ -36,7 +36,7 @@ final class GenerationRoutes implements RoutePart {
 
     @Override
     public Route route() {
-        var bodies = new HttpBodies(api.settings());
+        var bodies = api.bodies();
         return concat(
                 path(segment("v1").slash("chat").slash("completions"), () -> bodies.post(this::chat)),
                 path(segment("v1").slash("completions"), () -> bodies.post(this::completions)));
@@ -51,7 +51,8 @@ final class GenerationRoutes implements RoutePart {
         var tools = ToolDefinition.readAll(body);
         var tool = ToolChoice.choose(body, tools, messages);
         var constraint = StructuredOutputs.readChat(body);
-        var prompt = prompt(body, messages, ToolChoice.areShown(body) ? toolNodes(body) : List.of());
+        var limit = PromptLimit.of(api.settings().model(), params);
+        var prompt = prompt(body, messages, ToolChoice.areShown(body) ? toolNodes(body) : List.of(), limit);
         var info = info("chatcmpl-", request, body, params);
         // A constraint holds from the first token on, so the model cannot decide for a call of its own.
         boolean mayCall = constraint == null || ToolChoice.isForced(body);
@@ -71,7 +72,7 @@ final class GenerationRoutes implements RoutePart {
         return body.bool("logprobs", false) ? top : -1;
     }
 
-    private EncodedPrompt prompt(JsonBody body, List<ChatMessage> messages, List<JsonNode> tools) {
+    private EncodedPrompt prompt(JsonBody body, List<ChatMessage> messages, List<JsonNode> tools, PromptLimit limit) {
         if (messages.isEmpty()) {
             throw ApiException.badRequest("The decoder prompt cannot be empty", "messages");
         }
@@ -81,7 +82,7 @@ final class GenerationRoutes implements RoutePart {
             throw ApiException.badRequest(
                     "Cannot set both `continue_final_message` and `add_generation_prompt` to True.", null);
         }
-        var tokens = new TokenIds(template.render(messages, tools, opens, continues));
+        var tokens = new TokenIds(limit.encode(template.render(messages, tools, opens, continues), tokenizer));
         return new EncodedPrompt(tokens, messages.get(messages.size() - 1).content(), continues);
     }
 
@@ -108,7 +109,8 @@ final class GenerationRoutes implements RoutePart {
         if (params.streams() && body.bool("use_beam_search", false)) {
             throw ApiException.badRequest("Streaming is not currently supported with beam search", null);
         }
-        var prompts = EncodedPrompt.read(body, tokenizer);
+        var prompts = EncodedPrompt.read(
+                body, tokenizer, PromptLimit.of(api.settings().model(), params));
         var shape = new SpecBuilder.Shape(null, StructuredOutputs.read(body));
         var info = info("cmpl-", request, body, params);
         var requests = specs.build(info.id(), prompts, params, shape);

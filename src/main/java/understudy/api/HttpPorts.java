@@ -85,7 +85,7 @@ final class HttpPorts implements AutoCloseable {
                 new ResponsesRoutes(api, tokenizer, specs),
                 new InfoRoutes(api, replica),
                 new TrailingSlashes(),
-                new TokenRoutes(settings, tokenizer),
+                new TokenRoutes(api, tokenizer),
                 new LivePageRoutes(live),
                 // At every port, since the live page is, and its controls need them.
                 new AdminRoutes(api.system(), time.system(), new VirtualClockControl(time))::route));

@@ -39,7 +39,7 @@ final class ResponsesRoutes implements RoutePart {
 
     @Override
     public Route route() {
-        var bodies = new HttpBodies(api.settings());
+        var bodies = api.bodies();
         return path(segment("v1").slash("responses"), () -> bodies.post(this::respond));
     }
 
@@ -52,7 +52,7 @@ final class ResponsesRoutes implements RoutePart {
         var tool = tools.choose(messages);
         var schema = GenerationParams.schema(body.object("text").object("format"), "text.format");
         var echo = new ResponseEcho(body);
-        var prompt = prompt(messages, tools).truncated(longestPrompt(body, params));
+        var prompt = prompt(messages, tools, limit(body, params));
         var info = new CallInfo(
                 "resp_" + RequestIds.of(request),
                 EpochClock.seconds(),
@@ -85,18 +85,20 @@ final class ResponsesRoutes implements RoutePart {
         }
     }
 
-    private EncodedPrompt prompt(List<ChatMessage> messages, ResponseTools tools) {
-        var tokens = template.render(messages, tools.shown(), true, false);
+    private EncodedPrompt prompt(List<ChatMessage> messages, ResponseTools tools, PromptLimit limit) {
+        var tokens = limit.encode(template.render(messages, tools.shown(), true, false), tokenizer);
         String question = messages.get(messages.size() - 1).content();
-        return new EncodedPrompt(new TokenIds(tokens), question, false);
+        return new EncodedPrompt(new TokenIds(tokens), question, false).truncated(limit.numKept());
     }
 
-    /** Returns to how many tokens a prompt is cut so that there is room for the answer, or 0 if it is not cut. */
-    private int longestPrompt(JsonBody body, GenerationParams params) {
+    /** Returns the limit of the prompt, which is cut, if that is asked for, so that there is room for the answer. */
+    private PromptLimit limit(JsonBody body, GenerationParams params) {
+        var model = api.settings().model();
+        var limit = PromptLimit.of(model, params);
         if (!ResponseEcho.truncates(body)) {
-            return 0;
+            return limit;
         }
-        var wanted = params.maxTokens();
-        return Math.max(1, api.settings().model().maxModelLen() - (wanted == null ? 1 : wanted));
+        int numOutput = limit.asked() == null ? 1 : limit.asked();
+        return new PromptLimit(model.maxModelLen(), limit.asked(), Math.max(1, model.maxModelLen() - numOutput));
     }
 }

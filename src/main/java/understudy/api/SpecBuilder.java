@@ -51,10 +51,11 @@ final class SpecBuilder {
         }
         var tool = shape.tool();
         var arguments = tool == null ? null : tool.arguments();
+        var limit = PromptLimit.of(settings.model(), params);
         var specs = new ArrayList<Generation.Spec>();
         for (var whole : prompts) {
             var prompt = whole.truncated(params.truncatePrompt());
-            int maxTokens = maxTokens(prompt.tokens().length(), params.maxTokens());
+            int maxTokens = limit.requireRoom(prompt.tokens().length());
             for (int i = 0; i < params.n(); i++) {
                 int choice = specs.size();
                 var context = new AnswerContext(
@@ -78,23 +79,6 @@ final class SpecBuilder {
             }
         }
         return specs;
-    }
-
-    /** Returns the most output tokens, at least 1; refuses what does not fit into the context. */
-    private int maxTokens(int numPromptTokens, @Nullable Integer wanted) {
-        int limit = settings.model().maxModelLen();
-        int numOutput = wanted == null ? Math.max(1, limit - numPromptTokens) : wanted;
-        long total = (long) numPromptTokens + numOutput;
-        if (total > limit) {
-            throw ApiException.badRequest(
-                    "This model's maximum context length is " + limit + " tokens. However, you requested " + numOutput
-                            + " output tokens and your prompt contains " + numPromptTokens
-                            + " input tokens, for a total of " + total
-                            + " tokens. Please reduce the length of the input prompt or the number of requested output"
-                            + " tokens.",
-                    "input_tokens");
-        }
-        return numOutput;
     }
 
     /** Calls with a seed of their own, and greedy ones, are answered alike whenever they come. */

@@ -69,9 +69,16 @@ final class ServerSettings {
     private static ApiSettings.RequestLimits limits(Section server) {
         return new ApiSettings.RequestLimits(
                 server.wholeNumber("max-body-size", 1024, 1 << 30),
+                maxBodyMemory(server),
                 server.wholeNumber("max-in-flight", 0, Integer.MAX_VALUE),
                 server.wholeNumber("max-connections", 1, 1_000_000),
                 server.wholeNumber("stream-buffer", 1, 1_000_000));
+    }
+
+    private static long maxBodyMemory(Section server) {
+        return server.text("max-body-memory").equals("auto")
+                ? Runtime.getRuntime().maxMemory() / 4
+                : server.wholeNumber("max-body-memory", 1L << 16, 1L << 50);
     }
 
     private static ApiSettings.Timeouts timeouts(Section server) {
