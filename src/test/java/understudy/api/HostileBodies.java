@@ -14,7 +14,7 @@ final class HostileBodies {
             "stream_options logprobs top_logprobs temperature top_p top_k min_p seed priority cache_salt echo suffix tools",
             "tool_choice response_format structured_outputs ignore_eos truncate_prompt_tokens prompt_logprobs request_id",
             "logit_bias continue_final_message add_generation_prompt text instructions previous_response_id reasoning",
-            "include background truncation max_output_tokens return_token_ids kv_transfer_params user metadata");
+            "include background truncation max_output_tokens return_token_ids kv_transfer_params user metadata store parallel_tool_calls max_tool_calls");
     private static final List<String> VALUES = List.of(
             "null",
             "true",
