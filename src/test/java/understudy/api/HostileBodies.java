@@ -14,7 +14,7 @@ final class HostileBodies {
             "stream_options logprobs top_logprobs temperature top_p top_k min_p seed priority cache_salt echo suffix tools",
             "tool_choice response_format structured_outputs ignore_eos truncate_prompt_tokens prompt_logprobs request_id",
             "logit_bias continue_final_message add_generation_prompt text instructions previous_response_id reasoning",
-            "include background truncation max_output_tokens return_token_ids kv_transfer_params user metadata");
+            "include background truncation max_output_tokens return_token_ids kv_transfer_params user metadata store parallel_tool_calls max_tool_calls");
     private static final List<String> VALUES = List.of(
             "null",
             "true",
@@ -89,7 +89,7 @@ final class HostileBodies {
     HostileRequest next() {
         // The answer to a path that there is not comes before the body has been read, and with it the connection
         // closes.
-        return random.nextInt(20) == 0 ? HostileRequest.post("/nowhere", object()) : read();
+        return random.nextInt(20) == 0 ? HostileRequest.post("/nowhere", object("/nowhere")) : read();
     }
 
     /** Returns a request of which the server reads everything, so that others may follow it on its connection. */
@@ -97,16 +97,16 @@ final class HostileBodies {
         String path = pick(PATHS);
         return switch (random.nextInt(24)) {
             case 0 -> HostileRequest.post(path, garbage());
-            case 1 -> HostileRequest.post(path, object().substring(1));
+            case 1 -> HostileRequest.post(path, object(path).substring(1));
             case 2 -> HostileRequest.post(path, pick(VALUES));
-            case 3 -> HostileRequest.post(path, ByteString.fromString(object(), StandardCharsets.UTF_16));
-            case 4 -> HostileRequest.post(path, notUtf8());
-            case 5 -> HostileRequest.post(path, with("[".repeat(1 + random.nextInt(5000))));
-            case 6 -> HostileRequest.post(path, with("9".repeat(1 + random.nextInt(5000))));
-            case 7 -> HostileRequest.post(path, with(many()));
-            case 8, 9 -> HostileRequest.post(path, with('"' + oddText() + '"'));
-            case 10, 11, 12 -> HostileRequest.post(path, shaped());
-            default -> HostileRequest.post(path, object());
+            case 3 -> HostileRequest.post(path, ByteString.fromString(object(path), StandardCharsets.UTF_16));
+            case 4 -> HostileRequest.post(path, notUtf8(path));
+            case 5 -> HostileRequest.post(path, with(path, "[".repeat(1 + random.nextInt(5000))));
+            case 6 -> HostileRequest.post(path, with(path, "9".repeat(1 + random.nextInt(5000))));
+            case 7 -> HostileRequest.post(path, with(path, many()));
+            case 8, 9 -> HostileRequest.post(path, with(path, '"' + oddText() + '"'));
+            case 10, 11, 12 -> HostileRequest.post(path, shaped(path));
+            default -> HostileRequest.post(path, object(path));
         };
     }
 
@@ -120,9 +120,9 @@ final class HostileBodies {
     }
 
     /** Bytes that are no UTF-8: overlong, cut off, or half of a pair. */
-    private ByteString notUtf8() {
+    private ByteString notUtf8(String path) {
         String wrong = pick(List.of("\u00c0\u0080", "\u00e2\u0082", "\u00ed\u00a0\u0080", "\u00ff\u00fe", "\u0000"));
-        return ByteString.fromString(with('"' + wrong + '"'), StandardCharsets.ISO_8859_1);
+        return ByteString.fromString(with(path, '"' + wrong + '"'), StandardCharsets.ISO_8859_1);
     }
 
     private String many() {
@@ -137,35 +137,41 @@ final class HostileBodies {
     }
 
     /** An answer that must have a shape, one way or the other. */
-    private String shaped() {
+    private String shaped(String path) {
         String schema = schemas.next();
         return switch (random.nextInt(8)) {
             case 0, 1 ->
                 object(
+                        path,
                         "tools",
                         "[{\"type\": \"function\", \"name\": \"f\", \"parameters\": " + schema
                                 + ", \"function\": {\"name\": \"f\", \"parameters\": " + schema + "}}]");
             case 2, 3 ->
                 object(
+                        path,
                         "response_format",
                         "{\"type\": \"json_schema\", \"json_schema\": {\"name\": \"n\", \"schema\": " + schema + "}}");
             case 4 ->
                 object(
+                        path,
                         "text",
                         "{\"format\": {\"type\": \"json_schema\", \"name\": \"n\", \"schema\": " + schema + "}}");
-            case 5 -> object("structured_outputs", "{\"json\": " + schema + "}");
-            case 6 -> object("structured_outputs", "{\"regex\": \"" + schemas.pattern() + "\"}");
+            case 5 -> object(path, "structured_outputs", "{\"json\": " + schema + "}");
+            case 6 -> object(path, "structured_outputs", "{\"regex\": \"" + schemas.pattern() + "\"}");
             default ->
-                object("structured_outputs", "{\"choice\": " + pick(VALUES) + ", \"grammar\": " + pick(VALUES) + "}");
+                object(
+                        path,
+                        "structured_outputs",
+                        "{\"choice\": " + pick(VALUES) + ", \"grammar\": " + pick(VALUES) + "}");
         };
     }
 
-    private String with(String value) {
-        return object(key(), value);
+    private String with(String path, String value) {
+        return object(path, key(), value);
     }
 
-    private String object() {
-        var body = new StringBuilder(open());
+    private String object(String path) {
+        var body = new StringBuilder(open(path));
         int numFields = random.nextInt(4);
         for (int i = 0; i < numFields; i++) {
             body.append(", \"").append(key()).append("\": ").append(pick(VALUES));
@@ -173,14 +179,19 @@ final class HostileBodies {
         return body.append('}').toString();
     }
 
-    private String object(String key, String value) {
-        return open() + ", \"" + key + "\": " + value + (random.nextBoolean() ? ", \"stream\": true}" : "}");
+    private String object(String path, String key, String value) {
+        return open(path) + ", \"" + key + "\": " + value + (random.nextBoolean() ? ", \"stream\": true}" : "}");
     }
 
     /** Short answers, so that there is time for many. */
-    private static String open() {
-        return "{\"max_tokens\": 5, \"max_output_tokens\": 5, \"prompt\": \"x\", \"input\": \"x\", \"messages\":"
-                + " [{\"role\": \"user\", \"content\": \"hi\"}]";
+    private static String open(String path) {
+        return switch (path) {
+            case "/v1/chat/completions" ->
+                "{\"max_tokens\": 5, \"messages\": [{\"role\": \"user\", \"content\": \"hi\"}]";
+            case "/v1/responses" -> "{\"max_output_tokens\": 5, \"input\": \"x\"";
+            case "/detokenize" -> "{\"tokens\": [1]";
+            default -> "{\"max_tokens\": 5, \"prompt\": \"x\"";
+        };
     }
 
     private String key() {

@@ -165,12 +165,17 @@ final class OpenAiShapesTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"/v1/chat/completions, true", "/v1/completions, true", "/v1/responses, false"})
-    void streamThatBreaksOff_endsWithAnError(String path, boolean isDone) throws IOException, InterruptedException {
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "/v1/chat/completions | true  | \"max_tokens\": 2000, \"messages\": [{\"role\": \"user\", \"content\": \"a\"}]",
+                "/v1/completions      | true  | \"max_tokens\": 2000, \"prompt\": \"a\"",
+                "/v1/responses        | false | \"max_output_tokens\": 2000, \"input\": \"a\"",
+            })
+    void streamThatBreaksOff_endsWithAnError(String path, boolean isDone, String fields)
+            throws IOException, InterruptedException {
         // 2,000 tokens at 5 ms: when the clock is stopped, some of the answer is still to come.
-        String body = """
-                {"prompt": "a", "input": "a", "messages": [{"role": "user", "content": "a"}], "stream": true,
-                 "max_tokens": 2000, "max_output_tokens": 2000, "ignore_eos": true}""";
+        String body = "{\"stream\": true, \"ignore_eos\": true, " + fields + "}";
         try (var server = new ServerFixture()) {
             server.speed = 1;
             server.drainTimeout = Duration.ZERO;
