@@ -6,6 +6,7 @@ import com.networknt.schema.SchemaException;
 import com.networknt.schema.SchemaRegistry;
 import com.networknt.schema.SchemaRegistryConfig;
 import com.networknt.schema.SpecificationVersion;
+import java.util.regex.PatternSyntaxException;
 import org.apache.commons.rng.UniformRandomProvider;
 
 /**
@@ -42,11 +43,21 @@ final class SchemaSample {
                             SpecificationVersion.DRAFT_2020_12, registry -> registry.schemaRegistryConfig(config))
                     .getSchema(root);
         } catch (SchemaException | IllegalArgumentException e) {
-            throw ApiException.badRequest("Invalid JSON schema: " + e.getMessage(), path);
+            throw ApiException.badRequest("Invalid JSON schema: " + reason(e), path);
         } catch (StackOverflowError e) {
             // The validator follows references as far as they lead.
             throw ApiException.badRequest("Invalid JSON schema: it is nested too deeply", path);
         }
+    }
+
+    /** Returns what is wrong in one line, without the names of Java's exceptions. */
+    private static String reason(RuntimeException failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof PatternSyntaxException pattern) {
+                return "`" + pattern.getPattern() + "` is no regular expression: " + pattern.getDescription();
+            }
+        }
+        return String.valueOf(failure.getMessage()).lines().findFirst().orElse("");
     }
 
     /** Returns one of the many values that the schema accepts. */

@@ -27,7 +27,8 @@ import understudy.runtime.Stopwatch;
 /** What holds for every request, whatever its route: keys, draining, CORS, names, metrics, and the words of errors. */
 final class ServerEdge {
     private static final Logger LOG = LoggerFactory.getLogger(ServerEdge.class);
-    private static final Set<String> HANDLERS = Set.of(
+    /** The paths of vLLM that there are here. */
+    static final Set<String> HANDLERS = Set.of(
             "/v1/chat/completions",
             "/v1/completions",
             "/v1/responses",

@@ -1,6 +1,5 @@
 package understudy.api;
 
-import java.util.Set;
 import org.apache.pekko.http.javadsl.model.HttpResponse;
 import org.apache.pekko.http.javadsl.model.StatusCodes;
 import org.apache.pekko.http.javadsl.model.Uri;
@@ -10,26 +9,12 @@ import org.apache.pekko.http.javadsl.server.Route;
 
 /** Sends those who put a slash behind a path of vLLM's to the path without it, as FastAPI does. */
 final class TrailingSlashes implements RoutePart {
-    private static final Set<String> PATHS = Set.of(
-            "/v1/chat/completions",
-            "/v1/completions",
-            "/v1/responses",
-            "/v1/models",
-            "/tokenize",
-            "/detokenize",
-            "/health",
-            "/health/ready",
-            "/ping",
-            "/version",
-            "/load",
-            "/reset_prefix_cache");
-
     @Override
     public Route route() {
         return Directives.extractUri(uri -> {
             String path = uri.path();
             String without = withoutSlashes(path);
-            return !without.equals(path) && PATHS.contains(without)
+            return !without.equals(path) && ServerEdge.HANDLERS.contains(without)
                     ? Directives.complete(redirect(uri.path(without)))
                     : Directives.reject();
         });

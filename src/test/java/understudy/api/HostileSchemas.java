@@ -6,6 +6,7 @@ import org.apache.commons.rng.UniformRandomProvider;
 /** JSON schemas that are deep, wide, endless, impossible or slow to match. */
 final class HostileSchemas {
     private static final List<String> PATTERNS = List.of(
+            "[",
             "(a+)+$",
             "(a|aa)*b",
             "([a-zA-Z]+)*[0-9]{1000}",
