@@ -105,7 +105,10 @@ final class HttpBodies {
             return response.whenComplete((made, failure) -> releaseAfter(made));
         }
 
-        /** A request whose body comes behind its head arrives with its end, since how long its client takes is none of the API's delay. */
+        /**
+         * Reads a body that comes later than its head. Its request arrives with its end, since how long its client takes is
+         * none of the API's delay.
+         */
         private CompletionStage<HttpResponse> receive(
                 HttpEntity entity, IncomingBody incoming, Materializer materializer) {
             var received = entity.withoutSizeLimit()

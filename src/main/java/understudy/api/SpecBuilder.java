@@ -8,6 +8,9 @@ import understudy.kvcache.TokenSequence;
 
 /** Makes requests to the engine out of calls, after the checks that vLLM makes at its front end. */
 final class SpecBuilder {
+    /** Most answers of one call: a small body could ask for millions, each a request to the engine. */
+    private static final int MAX_CHOICES = 4096;
+
     private final ApiSettings settings;
     private final ClusterLink cluster;
     private final Tokenizer tokenizer;
@@ -48,6 +51,11 @@ final class SpecBuilder {
         if (params.priority() != 0 && !settings.model().hasPriorities()) {
             throw ApiException.badRequest(
                     "Got priority " + params.priority() + " but Priority scheduling is not enabled.", "priority");
+        }
+        long numChoices = (long) prompts.size() * params.n();
+        if (numChoices > MAX_CHOICES) {
+            throw ApiException.badRequest(
+                    "prompts times n must be at most " + MAX_CHOICES + ", got " + numChoices + ".", "n");
         }
         var tool = shape.tool();
         var arguments = tool == null ? null : tool.arguments();

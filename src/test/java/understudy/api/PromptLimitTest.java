@@ -66,6 +66,17 @@ final class PromptLimitTest {
     }
 
     @Test
+    void answersOfOneCall_areLimited() {
+        String prompts = "\"x\",".repeat(4) + "\"x\"";
+
+        var reply = SERVER.post("/v1/completions", "{\"max_tokens\": 1, \"n\": 1000, \"prompt\": [" + prompts + "]}");
+
+        assertThat(reply.status()).isEqualTo(400);
+        assertThat(reply.json().at("/error/message").asText())
+                .isEqualTo("prompts times n must be at most 4096, got 5000.");
+    }
+
+    @Test
     void toolsAreCountedToo() {
         var reply = SERVER.post(
                 "/v1/chat/completions",
