@@ -1,22 +1,24 @@
 package understudy.api;
 
-import com.fasterxml.jackson.databind.JsonNode;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What the model knows when it begins to answer.
  *
- * @param question the text that is answered: the last message, or the prompt
+ * @param question gives the text that is answered: the last message, or the prompt
  * @param seed equal seeds and questions give equal answers
  * @param continuesText whether the answer stands right behind other text
  * @param ignoresEos whether the answer goes on until the limit of tokens
  * @param tool the function that must be called, or null for none
- * @param schema what the answer must look like as JSON, or null for text
+ * @param arguments of that function
+ * @param constraint what the answer must look like, or null for text
  */
 record AnswerContext(
-        String question,
+        Supplier<String> question,
         long seed,
         boolean continuesText,
         boolean ignoresEos,
         @Nullable ToolDefinition tool,
-        @Nullable JsonNode schema) {}
+        @Nullable SchemaSample arguments,
+        @Nullable Constraint constraint) {}

@@ -20,20 +20,20 @@ final class Answers {
     Answer answer(AnswerContext context) {
         var streams = new RandomStreams(context.seed());
         var tool = context.tool();
-        if (tool != null) {
-            var arguments = new SchemaSample(tool.schema(), streams.stream("tool-arguments")).sample();
-            var call = new ToolCall(tool.name(), Json.write(arguments));
+        var arguments = context.arguments();
+        if (tool != null && arguments != null) {
+            var drawn = arguments.sample(streams.stream("tool-arguments"));
+            var call = new ToolCall(tool.name(), Json.write(drawn));
             return spoken(ToolCall.text(List.of(call)), List.of(call), context);
         }
-        var schema = context.schema();
-        if (schema != null) {
-            var value = new SchemaSample(schema, streams.stream("json-answer")).sample();
-            return spoken(Json.write(value), List.of(), context);
+        var constraint = context.constraint();
+        if (constraint != null) {
+            return spoken(constraint.text(streams.stream("json-answer")), List.of(), context);
         }
         return switch (model.answers()) {
             case RANDOM -> random(context, streams.stream("answer-length"));
-            case ECHO -> spoken(context.question(), List.of(), context);
-            case REPLAY -> spoken(model.canned().answerTo(context.question()), List.of(), context);
+            case ECHO -> spoken(context.question().get(), List.of(), context);
+            case REPLAY -> spoken(model.canned().answerTo(context.question().get()), List.of(), context);
         };
     }
 
@@ -46,7 +46,8 @@ final class Answers {
 
     /** Says a text; one that must not end is followed by prose. */
     private Answer spoken(String text, List<ToolCall> toolCalls, AnswerContext context) {
-        var tokens = new TokenIds(tokenizer.encode(text));
+        // No answer is longer than the context, so nobody hears what is cut off.
+        var tokens = new TokenIds(tokenizer.encode(text, model.maxModelLen()));
         if (!context.ignoresEos()) {
             return Answer.ending(tokens, tokens.length(), tokenizer.imEnd(), toolCalls);
         }

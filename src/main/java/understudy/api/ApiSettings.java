@@ -16,6 +16,7 @@ import understudy.workload.WholeNumbers;
  * @param models names under which the model is known, at least one; answers carry the first
  * @param apiKey what clients must send as bearer token to {@code /v1}, or empty
  * @param adminToken what clients must send as bearer token to {@code /admin}, or empty
+ * @param allowedHosts names of the server beside those of loopback under which {@code /admin} and the like answer without a token
  * @param requestLimits what is let in
  * @param timeouts how long things may take
  * @param model how answers come about
@@ -29,6 +30,7 @@ public record ApiSettings(
         List<String> models,
         String apiKey,
         String adminToken,
+        List<String> allowedHosts,
         RequestLimits requestLimits,
         Timeouts timeouts,
         Model model,
@@ -38,11 +40,13 @@ public record ApiSettings(
      * What is let in.
      *
      * @param maxBodyBytes largest body, before and after decompression
+     * @param maxBodyMemoryBytes most memory for all bodies at a time
      * @param maxInFlight most calls at a time, or 0 for no limit; more are told to come again
      * @param maxConnections most open connections
      * @param streamBuffer chunks that may wait for a slow reader before its stream is cut
      */
-    public record RequestLimits(int maxBodyBytes, int maxInFlight, int maxConnections, int streamBuffer) {}
+    public record RequestLimits(
+            int maxBodyBytes, long maxBodyMemoryBytes, int maxInFlight, int maxConnections, int streamBuffer) {}
 
     /**
      * How long things may take, in wall time.

@@ -12,12 +12,21 @@ final class ChatFormat implements CallFormat {
     private static final String CHUNK = "chat.completion.chunk";
 
     private final CallInfo call;
+    private final boolean isNamedCall;
     private final StreamUsage usage;
     private final ToolCallStream toolCalls;
     private final Int2ObjectOpenHashMap<ChunkTemplate> templates = new Int2ObjectOpenHashMap<>();
 
-    ChatFormat(CallInfo call) {
+    private boolean isOpen;
+
+    /**
+     * Creates the format of a call.
+     *
+     * @param isNamedCall whether the client named the function that is called, which then is no reason to finish
+     */
+    ChatFormat(CallInfo call, boolean isNamedCall) {
         this.call = call;
+        this.isNamedCall = isNamedCall;
         usage = new StreamUsage(call);
         toolCalls = new ToolCallStream(call.id());
     }
@@ -76,23 +85,16 @@ final class ChatFormat implements CallFormat {
 
     @Override
     public String events(Generation generation, Delta delta) {
-        boolean isFirst = usage.add(generation, delta);
+        usage.add(generation, delta);
         boolean isCalling = !generation.spec().answer().toolCalls().isEmpty();
-        if (!isFirst && !isCalling && call.isPlain(delta)) {
+        if (isOpen && !isCalling && call.isPlain(delta)) {
             return template(generation, delta.choice()).with(delta.text());
         }
         var events = new StringBuilder();
-        if (isFirst) {
-            var chunk = call.open(CHUNK);
-            var choice = chunk.putArray("choices").addObject().put("index", delta.choice());
-            choice.putObject("delta").put("role", "assistant").put("content", "");
-            choice.putNull("logprobs").putNull("finish_reason");
-            if (call.params().returnsTokenIds()) {
-                chunk.set("prompt_token_ids", tokens(generation.spec().prompt()));
-            }
-            usage.addTo(chunk, generation, new Delta(delta.choice(), 0, 0, "", null));
-            events.append(CallFormat.event(chunk));
+        for (int choice = 0; !isOpen && choice < call.params().n(); choice++) {
+            events.append(CallFormat.event(opening(generation, choice)));
         }
+        isOpen = true;
         if (isCalling) {
             for (var content : toolCalls.next(generation.spec().answer(), delta)) {
                 events.append(CallFormat.event(chunk(generation, delta, content, true)));
@@ -102,6 +104,19 @@ final class ChatFormat implements CallFormat {
             events.append(CallFormat.event(chunk(generation, delta, content, false)));
         }
         return events.toString();
+    }
+
+    /** Returns the chunk that says whose answer begins. Those of all answers come first. */
+    private ObjectNode opening(Generation generation, int index) {
+        var chunk = call.open(CHUNK);
+        var choice = chunk.putArray("choices").addObject().put("index", index);
+        choice.putObject("delta").put("role", "assistant").put("content", "");
+        choice.putNull("logprobs").putNull("finish_reason");
+        if (call.params().returnsTokenIds()) {
+            chunk.set("prompt_token_ids", tokens(generation.spec().prompt()));
+        }
+        usage.addTo(chunk, generation, new Delta(index, 0, 0, "", null));
+        return chunk;
     }
 
     private ChunkTemplate template(Generation generation, int choice) {
@@ -145,10 +160,10 @@ final class ChatFormat implements CallFormat {
         }
     }
 
-    private static void addEnding(ObjectNode choice, Delta delta, boolean isCalling) {
+    private void addEnding(ObjectNode choice, Delta delta, boolean isCalling) {
         var ending = delta.ending();
         String reason = ending == null ? "stop" : ending.reason();
-        choice.put("finish_reason", isCalling && reason.equals("stop") ? "tool_calls" : reason);
+        choice.put("finish_reason", isCalling && !isNamedCall && reason.equals("stop") ? "tool_calls" : reason);
         choice.set("stop_reason", stopReason(delta));
     }
 

@@ -1,8 +1,9 @@
 package understudy.api;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import it.unimi.dsi.fastutil.ints.IntArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
+import understudy.kvcache.TokenIds;
 
 /**
  * Turns a conversation into tokens, as ChatML: each message stands between two special tokens. Contents are encoded by
@@ -20,12 +21,13 @@ final class ChatTemplate {
 
             For each call, return a JSON object with name and arguments within <tool_call></tool_call>.""";
 
-    private final Tokenizer tokenizer;
-    private final int[] newline;
+    private final TokenIds open;
+    private final TokenIds close;
 
     ChatTemplate(Tokenizer tokenizer) {
-        this.tokenizer = tokenizer;
-        newline = tokenizer.encode("\n");
+        open = new TokenIds(tokenizer.imStart());
+        var end = IntStream.concat(IntStream.of(tokenizer.imEnd()), IntStream.of(tokenizer.encode("\n")));
+        close = new TokenIds(end.toArray());
     }
 
     /**
@@ -35,35 +37,35 @@ final class ChatTemplate {
      * @param opensAnswer whether the prompt ends with the beginning of an answer
      * @param continuesLast whether the last message is to be continued, and so stays open
      */
-    int[] render(List<ChatMessage> messages, List<JsonNode> tools, boolean opensAnswer, boolean continuesLast) {
-        var tokens = new IntArrayList();
+    PromptText render(List<ChatMessage> messages, List<JsonNode> tools, boolean opensAnswer, boolean continuesLast) {
+        var prompt = new PromptText();
         boolean hasSystem = !messages.isEmpty() && messages.get(0).role().equals("system");
         if (!tools.isEmpty() && !hasSystem) {
-            open(tokens, "system");
-            append(tokens, introduce(tools));
-            close(tokens);
+            open(prompt, "system");
+            prompt.add(introduce(tools));
+            close(prompt);
         }
         for (int i = 0; i < messages.size(); i++) {
             boolean staysOpen = continuesLast && i == messages.size() - 1;
-            message(tokens, messages.get(i), i == 0 && hasSystem ? tools : List.of(), staysOpen);
+            message(prompt, messages.get(i), i == 0 && hasSystem ? tools : List.of(), staysOpen);
         }
         if (opensAnswer && !continuesLast) {
-            open(tokens, "assistant");
+            open(prompt, "assistant");
         }
-        return tokens.toIntArray();
+        return prompt;
     }
 
-    private void message(IntArrayList tokens, ChatMessage message, List<JsonNode> tools, boolean staysOpen) {
-        open(tokens, message.role());
-        append(tokens, message.content());
+    private void message(PromptText prompt, ChatMessage message, List<JsonNode> tools, boolean staysOpen) {
+        open(prompt, message.role());
+        prompt.add(message.content());
         if (!tools.isEmpty()) {
-            append(tokens, "\n\n" + introduce(tools));
+            prompt.add("\n\n" + introduce(tools));
         }
         if (!message.toolCalls().isEmpty()) {
-            append(tokens, ToolCall.text(message.toolCalls()));
+            prompt.add(ToolCall.text(message.toolCalls()));
         }
         if (!staysOpen) {
-            close(tokens);
+            close(prompt);
         }
     }
 
@@ -73,17 +75,12 @@ final class ChatTemplate {
         return text.append(TOOLS_END).toString();
     }
 
-    private void open(IntArrayList tokens, String role) {
-        tokens.add(tokenizer.imStart());
-        append(tokens, role + "\n");
+    private void open(PromptText prompt, String role) {
+        prompt.addKnown("<|im_start|>", open);
+        prompt.add(role + "\n");
     }
 
-    private void close(IntArrayList tokens) {
-        tokens.add(tokenizer.imEnd());
-        tokens.addElements(tokens.size(), newline);
-    }
-
-    private void append(IntArrayList tokens, String text) {
-        tokens.addElements(tokens.size(), tokenizer.encode(text));
+    private void close(PromptText prompt) {
+        prompt.addKnown("<|im_end|>\n", close);
     }
 }

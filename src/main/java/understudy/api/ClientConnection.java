@@ -26,6 +26,11 @@ final class ClientConnection {
         }
     }
 
+    /** Returns whether the client has gone away. */
+    boolean isClosed() {
+        return isClosed;
+    }
+
     /** Closes a call when the client goes away: its response may be waiting behind another one, and is never read then. */
     void carry(Call call) {
         calls.add(call);

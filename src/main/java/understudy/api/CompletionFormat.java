@@ -13,20 +13,39 @@ final class CompletionFormat implements CallFormat {
     private static final TokenSequence NOTHING = new TokenIds(new int[0]);
 
     private final CallInfo call;
-    private final boolean echoes;
+    private final Echo echo;
     private final StreamUsage usage;
     private final Int2IntOpenHashMap numChars = new Int2IntOpenHashMap();
     private final Int2ObjectOpenHashMap<ChunkTemplate> templates = new Int2ObjectOpenHashMap<>();
 
-    /** Creates the format of a call, whose answers repeat their prompts if {@code echoes} is set. */
-    CompletionFormat(CallInfo call, boolean echoes) {
+    /** What becomes of the prompt. */
+    enum Echo {
+        /** It is not repeated. */
+        NONE,
+        /** It stands before the answer. */
+        BEFORE,
+        /** It is all that is answered. */
+        ALONE;
+
+        static Echo of(JsonBody body) {
+            if (!body.bool("echo", false)) {
+                return NONE;
+            }
+            return body.integer("max_tokens", 1) == 0 ? ALONE : BEFORE;
+        }
+    }
+
+    CompletionFormat(CallInfo call, Echo echo) {
         this.call = call;
-        this.echoes = echoes;
+        this.echo = echo;
         usage = new StreamUsage(call);
     }
 
     @Override
-    public ObjectNode whole(List<Whole> choices) {
+    public ObjectNode whole(List<Whole> sampled) {
+        var choices = sampled.stream()
+                .map(each -> new Whole(each.generation(), shown(each.delta())))
+                .toList();
         var body = call.open(OBJECT);
         var list = body.putArray("choices");
         for (var choice : choices) {
@@ -35,6 +54,16 @@ final class CompletionFormat implements CallFormat {
         body.putNull("service_tier").putNull("system_fingerprint");
         body.set("usage", CallFormat.usage(choices).whole());
         return body.putNull("kv_transfer_params").putNull("ec_transfer_params").putNull("metrics");
+    }
+
+    /** Returns a piece without what nobody asked to be sampled. */
+    private Delta shown(Delta delta) {
+        var ending = delta.ending();
+        if (echo != Echo.ALONE || ending == null) {
+            return delta;
+        }
+        var end = new Delta.Ending("length", null, ending.numCachedTokens());
+        return new Delta(delta.choice(), 0, 0, "", end);
     }
 
     private ObjectNode choice(Generation generation, Delta delta) {
@@ -49,7 +78,8 @@ final class CompletionFormat implements CallFormat {
     }
 
     @Override
-    public String events(Generation generation, Delta delta) {
+    public String events(Generation generation, Delta sampled) {
+        var delta = shown(sampled);
         boolean isFirst = usage.add(generation, delta);
         if (!isFirst && call.isPlain(delta)) {
             return template(generation, delta.choice()).with(delta.text());
@@ -78,7 +108,8 @@ final class CompletionFormat implements CallFormat {
     }
 
     private ObjectNode open(Generation generation, Delta delta, boolean isFirst) {
-        TokenSequence repeated = echoes && isFirst ? generation.spec().prompt() : NOTHING;
+        TokenSequence repeated =
+                echo != Echo.NONE && isFirst ? generation.spec().prompt() : NOTHING;
         String echoed = call.tokenizer().decode(repeated);
         var choice = Json.object().put("index", delta.choice()).put("text", echoed + delta.text());
         if (call.hasLogprobs()) {

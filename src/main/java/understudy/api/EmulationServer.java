@@ -71,7 +71,7 @@ public final class EmulationServer implements AutoCloseable {
                 door.apply(host.router()),
                 engineMetrics,
                 spec.replicas().size());
-        api = new ApiContext(system, settings, link, state, httpMetrics);
+        api = new ApiContext(system, settings, link, state, httpMetrics, new HttpBodies(system, settings));
         var decisions = new RouterMetrics(registry, view).takingDecisions();
         link.router().tell(new Router.Watch(host.spawn(system, decisions, "router-decisions")));
         ports = new HttpPorts(
@@ -147,6 +147,9 @@ public final class EmulationServer implements AutoCloseable {
             close();
             throw e;
         }
+        if (kvEvents != null) {
+            announce(kvEvents);
+        }
         listening.complete(ports);
         api.state().enter(ServerState.Phase.READY);
         // What has changed before the ports were there.
@@ -158,6 +161,11 @@ public final class EmulationServer implements AutoCloseable {
         if (open != null) {
             open.follow(replicas);
         }
+    }
+
+    /** Tells a publisher of KV events how this server is reached, for its topics. */
+    public void announce(KvEventPublisher publisher) {
+        publisher.publishUnder(KvEventNames.of(api.settings(), ports::portOf));
     }
 
     /** Returns what the parts of the server share. */
@@ -247,6 +255,12 @@ public final class EmulationServer implements AutoCloseable {
                   # served by the same threads as streams: another pool would have to be woken for every token.
                   actor.default-dispatcher.fork-join-executor { parallelism-min = 2, parallelism-factor = 1.0 }
                   actor.internal-dispatcher.fork-join-executor { parallelism-min = 2, parallelism-factor = 1.0 }
+                  # Large bodies are read and encoded apart from all others; two, so that one need not wait for another.
+                  bodies-dispatcher {
+                    executor = "thread-pool-executor"
+                    thread-pool-executor { fixed-pool-size = 2, keep-alive-time = 60s }
+                    throughput = 1
+                  }
                   io.tcp.worker-dispatcher = "pekko.actor.default-dispatcher"
                   # Streams gather what has piled up themselves; looking out for more costs ten messages for each token.
                   stream.materializer.io.tcp.coalesce-writes = 0
@@ -261,8 +275,15 @@ public final class EmulationServer implements AutoCloseable {
                     # Two, so that the end of a connection is noticed while an answer is under way.
                     pipelining-limit = 2
                     socket-options.tcp-no-delay = true
+                    # Probes and load balancers that speak HTTP/1.0 leave out the header Host.
+                    default-host-header = "localhost"
                     parsing.max-content-length = %d
                     parsing.illegal-header-warnings = off
+                    # Behind a mesh, cookies and tokens are long; all headers of a connection take at most 3.2 MiB.
+                    parsing.max-uri-length = 64k
+                    parsing.max-header-value-length = 32k
+                    parsing.max-header-count = 100
+                    parsing.error-handler = "understudy.api.ParsingErrors"
                   }
                 }
                 """.formatted(settings.timeouts().idle().toMillis(), limits.maxConnections(), limits.maxBodyBytes());

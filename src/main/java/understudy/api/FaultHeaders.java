@@ -28,14 +28,18 @@ public final class FaultHeaders {
 
     private FaultHeaders() {}
 
+    /** Returns whether a header looks like one of these. */
+    static boolean isOne(String name) {
+        return name.regionMatches(true, 0, PREFIX, 0, PREFIX.length());
+    }
+
     /**
      * Refuses a header that looks like one of these and is none.
      *
      * @throws IllegalArgumentException if it does; the message names those that there are
      */
     public static void requireKnown(String name) {
-        boolean isOurs = name.regionMatches(true, 0, PREFIX, 0, PREFIX.length());
-        if (isOurs && ALL.stream().noneMatch(name::equalsIgnoreCase)) {
+        if (isOne(name) && ALL.stream().noneMatch(name::equalsIgnoreCase)) {
             throw new IllegalArgumentException("unknown header " + name + ", must be one of " + String.join(", ", ALL));
         }
     }

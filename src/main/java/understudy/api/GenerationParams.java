@@ -1,6 +1,5 @@
 package understudy.api;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import it.unimi.dsi.fastutil.ints.IntOpenHashSet;
 import it.unimi.dsi.fastutil.ints.IntSet;
 import java.util.List;
@@ -93,7 +92,7 @@ record GenerationParams(
                 logprobs);
         return new GenerationParams(
                 body.text("model"),
-                n(body, isGreedy),
+                body.bool("use_beam_search", false) ? numBeams(body) : n(body, isGreedy),
                 maxTokens,
                 minTokens,
                 body.bool("ignore_eos", false),
@@ -130,6 +129,17 @@ record GenerationParams(
         check(n >= 1, "n must be at least 1, got " + n + ".", "n", n);
         check(n <= MAX_N, "n must be at most " + MAX_N + ", got " + n + ".", "n", n);
         check(n == 1 || !isGreedy, "n must be 1 when using greedy sampling, got " + n + ".", "n", n);
+        return n;
+    }
+
+    /** Each step of a beam search looks at twice as many tokens as there are beams. */
+    private static int numBeams(JsonBody body) {
+        int n = n(body, false);
+        check(
+                2 * n <= MAX_LOGPROBS,
+                "Requested sample logprobs of " + 2 * n + ", which is greater than max allowed: " + MAX_LOGPROBS,
+                "logprobs",
+                2 * n);
         return n;
     }
 
@@ -187,21 +197,24 @@ record GenerationParams(
     }
 
     /** Returns what the answer must look like according to {@code response_format}, or null if it is text. */
-    static @Nullable JsonNode schema(JsonBody format, String path) {
+    static @Nullable Constraint schema(JsonBody format, String path) {
         var type = format.text("type");
         if (type == null || type.equals("text")) {
             return null;
         }
         if (type.equals("json_object")) {
-            return Json.object().put("type", "object");
+            return Constraint.jsonObject();
+        }
+        if (type.equals("structural_tag")) {
+            throw ApiException.badRequest(
+                    "The response format structural_tag is not supported here; use json_schema, json_object or text",
+                    path);
         }
         if (!type.equals("json_schema")) {
             throw ApiException.badRequest("Unknown response format " + type, path);
         }
         // Chat completions nest the schema once more than the Responses API.
         var holder = format.get("json_schema") == null ? format : format.object("json_schema");
-        var schema = holder.object("schema").node();
-        ToolDefinition.requireSchema(schema, holder.at("schema"));
-        return schema;
+        return Constraint.json(new SchemaSample(holder.object("schema").node(), holder.at("schema")));
     }
 }

@@ -36,7 +36,7 @@ final class GenerationRoutes implements RoutePart {
 
     @Override
     public Route route() {
-        var bodies = new HttpBodies(api.settings());
+        var bodies = api.bodies();
         return concat(
                 path(segment("v1").slash("chat").slash("completions"), () -> bodies.post(this::chat)),
                 path(segment("v1").slash("completions"), () -> bodies.post(this::completions)));
@@ -47,13 +47,18 @@ final class GenerationRoutes implements RoutePart {
         body.require("messages");
         var params = GenerationParams.read(body, CHAT_MAX_TOKENS, null, chatLogprobs(body));
         var messages = body.objects("messages").stream().map(ChatMessage::read).toList();
+        ToolChoice.requireValid(body);
         var tools = ToolDefinition.readAll(body);
         var tool = ToolChoice.choose(body, tools, messages);
-        var schema = GenerationParams.schema(body.object("response_format"), "response_format");
-        var prompt = prompt(body, messages, ToolChoice.areShown(body) ? toolNodes(body) : List.of());
+        var constraint = StructuredOutputs.readChat(body);
+        var limit = PromptLimit.of(api.settings().model(), params);
+        var prompt = prompt(body, messages, ToolChoice.areShown(body) ? toolNodes(body) : List.of(), limit);
         var info = info("chatcmpl-", request, body, params);
-        var requests = specs.build(info.id(), List.of(prompt), params, new SpecBuilder.Shape(tool, schema));
-        return runner.run(request, params, requests, new ChatFormat(info));
+        // A constraint holds from the first token on, so the model cannot decide for a call of its own.
+        boolean mayCall = constraint == null || ToolChoice.isForced(body);
+        var shape = new SpecBuilder.Shape(mayCall ? tool : null, constraint);
+        var requests = specs.build(info.id(), List.of(prompt), params, shape);
+        return runner.run(request, params, requests, new ChatFormat(info, ToolChoice.isNamed(body)));
     }
 
     private static int chatLogprobs(JsonBody body) {
@@ -67,7 +72,7 @@ final class GenerationRoutes implements RoutePart {
         return body.bool("logprobs", false) ? top : -1;
     }
 
-    private EncodedPrompt prompt(JsonBody body, List<ChatMessage> messages, List<JsonNode> tools) {
+    private EncodedPrompt prompt(JsonBody body, List<ChatMessage> messages, List<JsonNode> tools, PromptLimit limit) {
         if (messages.isEmpty()) {
             throw ApiException.badRequest("The decoder prompt cannot be empty", "messages");
         }
@@ -77,7 +82,7 @@ final class GenerationRoutes implements RoutePart {
             throw ApiException.badRequest(
                     "Cannot set both `continue_final_message` and `add_generation_prompt` to True.", null);
         }
-        var tokens = new TokenIds(template.render(messages, tools, opens, continues));
+        var tokens = new TokenIds(limit.encode(template.render(messages, tools, opens, continues), tokenizer));
         return new EncodedPrompt(tokens, messages.get(messages.size() - 1).content(), continues);
     }
 
@@ -96,12 +101,20 @@ final class GenerationRoutes implements RoutePart {
         if (logprobs < 0 && body.get("logprobs") != null) {
             throw ApiException.badRequest("`logprobs` must be a positive value.", "logprobs");
         }
-        var params = GenerationParams.read(body, List.of("max_tokens"), COMPLETION_MAX_TOKENS, logprobs);
-        var prompts = EncodedPrompt.read(body, tokenizer);
-        var schema = GenerationParams.schema(body.object("response_format"), "response_format");
+        var echo = CompletionFormat.Echo.of(body);
+        // vLLM's engine samples one token then, too, which nobody sees.
+        var params = echo == CompletionFormat.Echo.ALONE
+                ? GenerationParams.read(body, List.of(), 1, logprobs)
+                : GenerationParams.read(body, List.of("max_tokens"), COMPLETION_MAX_TOKENS, logprobs);
+        if (params.streams() && body.bool("use_beam_search", false)) {
+            throw ApiException.badRequest("Streaming is not currently supported with beam search", null);
+        }
+        var prompts = EncodedPrompt.read(
+                body, tokenizer, PromptLimit.of(api.settings().model(), params));
+        var shape = new SpecBuilder.Shape(null, StructuredOutputs.read(body));
         var info = info("cmpl-", request, body, params);
-        var requests = specs.build(info.id(), prompts, params, new SpecBuilder.Shape(null, schema));
-        return runner.run(request, params, requests, new CompletionFormat(info, body.bool("echo", false)));
+        var requests = specs.build(info.id(), prompts, params, shape);
+        return runner.run(request, params, requests, new CompletionFormat(info, echo));
     }
 
     private CallInfo info(String prefix, HttpRequest request, JsonBody body, GenerationParams params) {

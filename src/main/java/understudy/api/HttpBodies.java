@@ -4,7 +4,13 @@ import com.fasterxml.jackson.databind.JsonNode;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
+import java.util.function.Function;
+import org.apache.pekko.Done;
+import org.apache.pekko.actor.typed.ActorSystem;
+import org.apache.pekko.actor.typed.DispatcherSelector;
 import org.apache.pekko.http.javadsl.model.ContentTypes;
 import org.apache.pekko.http.javadsl.model.HttpEntities;
 import org.apache.pekko.http.javadsl.model.HttpEntity;
@@ -17,6 +23,8 @@ import org.apache.pekko.http.javadsl.server.Route;
 import org.apache.pekko.http.javadsl.server.UnsupportedRequestEncodingRejection;
 import org.apache.pekko.stream.Materializer;
 import org.apache.pekko.stream.javadsl.Sink;
+import org.apache.pekko.util.ByteString;
+import org.jspecify.annotations.Nullable;
 import understudy.runtime.Stopwatch;
 
 /** Reads bodies that are JSON, and writes them. */
@@ -28,61 +36,147 @@ final class HttpBodies {
                             415, "Unsupported Media Type", "Content-Encoding must be gzip or deflate.", null))))
             .build();
 
-    /** What is still read of a body that is too large. */
-    private static final long MAX_SWALLOWED_BYTES = 64L << 20;
+    /** What a value takes in a tree, with its place in an object or a list; tokens of JSON that end something count, too. */
+    private static final int MEMORY_PER_VALUE = 64;
 
-    private final int maxBytes;
+    /** Up to this size a body is read at once: to hand it to another thread would take longer than that. */
+    private static final int MAX_BYTES_AT_ONCE = 32 << 10;
+
+    /**
+     * How fast bodies are read that are refused. As fast as they come they would keep the threads that all connections share
+     * from ever looking at any other.
+     */
+    private static final long DROPPED_BYTES_PER_SECOND = 200L << 20;
+
+    /** What is read of them without waiting: all that a few clients send. */
+    private static final long DROPPED_BYTES_AT_ONCE = 2L << 20;
+
+    private final long maxBytes;
     private final Duration timeout;
+    private final BodyMemory memory;
+    private final Executor elsewhere;
+    private final Pace dropping = new Pace(DROPPED_BYTES_PER_SECOND, DROPPED_BYTES_AT_ONCE);
+    private final Stopwatch running = Stopwatch.start();
 
-    HttpBodies(ApiSettings settings) {
-        maxBytes = settings.requestLimits().maxBodyBytes();
+    HttpBodies(ActorSystem<?> system, ApiSettings settings) {
+        var limits = settings.requestLimits();
+        memory = new BodyMemory(limits.maxBodyMemoryBytes());
+        // What could never be let in need not come again.
+        maxBytes = Math.min(limits.maxBodyBytes(), memory.maxBytes() / IncomingBody.MEMORY_PER_BYTE);
         timeout = settings.timeouts().body();
+        elsewhere = system.dispatchers().lookup(DispatcherSelector.fromConfig("pekko.bodies-dispatcher"));
+    }
+
+    BodyMemory memory() {
+        return memory;
     }
 
     /** Returns a route that answers posts of JSON objects, compressed or not. */
     Route post(BiFunction<HttpRequest, JsonBody, CompletionStage<HttpResponse>> handler) {
         return Directives.post(() -> Directives.handleRejections(
                 UNKNOWN_ENCODING,
-                () -> Directives.decodeRequest(() -> Directives.extractMaterializer(materializer ->
-                        Directives.extractRequest(request -> Directives.completeWithFuture(whole(request, materializer)
-                                .thenCompose(whole -> handler.apply(whole, read(whole)))))))));
+                () -> Directives.extractRequest(sent -> {
+                    boolean isPacked = sent.getHeader("Content-Encoding").isPresent();
+                    return Directives.decodeRequest(() -> Directives.extractMaterializer(
+                            materializer -> Directives.extractRequest(request -> Directives.completeWithFuture(
+                                    new Exchange(request, handler).answer(isPacked, materializer)))));
+                })));
     }
 
-    /**
-     * Returns the request with all of its body. Most bodies come with their headers, and are there already; a request whose
-     * body comes later arrives with its end, since how long its client takes is none of the API's delay.
-     */
-    private CompletionStage<HttpRequest> whole(HttpRequest request, Materializer materializer) {
-        requireJson(request);
-        long excess = request.entity().getContentLengthOption().orElse(0) - maxBytes;
-        if (excess > 0 && excess <= MAX_SWALLOWED_BYTES) {
-            return swallow(request.entity(), materializer);
+    /** One request, from its body to its answer. */
+    private final class Exchange {
+        private final HttpRequest request;
+        private final BiFunction<HttpRequest, JsonBody, CompletionStage<HttpResponse>> handler;
+        private final BodyMemory.Share share = memory.share();
+
+        Exchange(HttpRequest request, BiFunction<HttpRequest, JsonBody, CompletionStage<HttpResponse>> handler) {
+            this.request = request;
+            this.handler = handler;
         }
-        // The one limit that is answered by a 413; that of toStrict, 8 MiB unless it is named, is not.
-        var entity = request.entity().withSizeLimit(maxBytes);
-        return entity instanceof HttpEntity.Strict
-                ? CompletableFuture.completedFuture(request)
-                : SameThread.after(entity.toStrict(timeout.toMillis(), Integer.MAX_VALUE, materializer))
-                        .thenApply(body -> Arrival.mark(request.withEntity(body), Stopwatch.start()));
-    }
 
-    /**
-     * Reads a body to its end before it is refused. A connection closed on a client that is still sending takes the answer
-     * with it: the client sees a reset, and not that its body is too large.
-     */
-    private CompletionStage<HttpRequest> swallow(HttpEntity entity, Materializer materializer) {
-        var end = entity.withoutSizeLimit()
-                .getDataBytes()
-                .completionTimeout(timeout)
-                .runWith(Sink.ignore(), materializer);
-        return SameThread.after(end).thenApply(done -> {
-            throw ApiException.plain(413, "Request Entity Too Large");
-        });
-    }
+        CompletionStage<HttpResponse> answer(boolean isPacked, Materializer materializer) {
+            requireJson(request);
+            var entity = request.entity();
+            var incoming = new IncomingBody(share, maxBytes, entity.getContentLengthOption(), isPacked);
+            var response = entity instanceof HttpEntity.Strict strict
+                    ? CompletableFuture.completedStage(incoming.add(strict.getData()))
+                            .thenCompose(in -> handle(in, request))
+                    : receive(entity, incoming, materializer);
+            return response.whenComplete((made, failure) -> releaseAfter(made));
+        }
 
-    private static JsonBody read(HttpRequest whole) {
-        var body = (HttpEntity.Strict) whole.entity();
-        return new JsonBody(Json.readBody(body.getData().toArrayUnsafe()));
+        /**
+         * Reads a body that comes later than its head. Its request arrives with its end, since how long its client takes is
+         * none of the API's delay.
+         */
+        private CompletionStage<HttpResponse> receive(
+                HttpEntity entity, IncomingBody incoming, Materializer materializer) {
+            var received = entity.withoutSizeLimit()
+                    .getDataBytes()
+                    .completionTimeout(timeout)
+                    .mapAsync(1, part -> take(part, incoming))
+                    .runWith(Sink.ignore(), materializer);
+            return SameThread.after(received)
+                    .exceptionally(incoming::orElseFail)
+                    .thenCompose(done -> handle(incoming, Arrival.mark(request, Stopwatch.start())));
+        }
+
+        private CompletionStage<Done> take(ByteString part, IncomingBody incoming) {
+            incoming.add(part);
+            long waitNanos =
+                    incoming.isRefused() ? dropping.passNanos(part.size(), (long) (running.seconds() * 1e9)) : 0;
+            return waitNanos == 0
+                    ? CompletableFuture.completedStage(Done.getInstance())
+                    : new CompletableFuture<Done>()
+                            .completeOnTimeout(Done.getInstance(), waitNanos, TimeUnit.NANOSECONDS);
+        }
+
+        private CompletionStage<HttpResponse> handle(IncomingBody incoming, HttpRequest arrived) {
+            var body = incoming.whole();
+            return body.size() <= MAX_BYTES_AT_ONCE
+                    ? handle(body, arrived)
+                    : CompletableFuture.supplyAsync(() -> handleLarge(body, arrived), elsewhere)
+                            .thenCompose(Function.identity());
+        }
+
+        private CompletionStage<HttpResponse> handle(ByteString body, HttpRequest arrived) {
+            var response = handler.apply(arrived, new JsonBody(Json.readBody(body.asInputStream())));
+            // What is left of the body are its tokens, and what the answer repeats.
+            share.shrinkTo(body.size());
+            return response;
+        }
+
+        private CompletionStage<HttpResponse> handleLarge(ByteString body, HttpRequest arrived) {
+            boolean isGone = request.getAttribute(ClientConnection.KEY)
+                    .filter(ClientConnection::isClosed)
+                    .isPresent();
+            if (isGone) {
+                throw ApiException.badRequest("The client has gone away.", null);
+            }
+            requireRoomForValues(body);
+            return handle(body, arrived);
+        }
+
+        private void requireRoomForValues(ByteString body) {
+            long bytes = (long) body.size() * IncomingBody.MEMORY_PER_BYTE
+                    + Json.countValues(body.asInputStream()) * MEMORY_PER_VALUE;
+            if (bytes > memory.maxBytes()) {
+                throw ApiException.plain(413, "Request Entity Too Large");
+            }
+            if (!share.growTo(bytes)) {
+                throw IncomingBody.noRoom();
+            }
+        }
+
+        /** A streamed response lasts until its end. */
+        private void releaseAfter(@Nullable HttpResponse made) {
+            var written = made == null
+                    ? CompletableFuture.<Void>completedStage(null)
+                    : made.getAttribute(ServerEdge.ENDING)
+                            .map(ServerEdge.Ending::written)
+                            .orElse(CompletableFuture.completedStage(null));
+            written.whenComplete((done, failure) -> share.close());
+        }
     }
 
     private static void requireJson(HttpRequest request) {

@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -83,7 +84,8 @@ final class HttpPorts implements AutoCloseable {
                 new GenerationRoutes(api, tokenizer, specs),
                 new ResponsesRoutes(api, tokenizer, specs),
                 new InfoRoutes(api, replica),
-                new TokenRoutes(settings, tokenizer),
+                new TrailingSlashes(),
+                new TokenRoutes(api, tokenizer),
                 new LivePageRoutes(live),
                 // At every port, since the live page is, and its controls need them.
                 new AdminRoutes(api.system(), time.system(), new VirtualClockControl(time))::route));
@@ -171,6 +173,17 @@ final class HttpPorts implements AutoCloseable {
             throw new IllegalStateException("the server does not listen yet");
         }
         return ofCluster.localAddress();
+    }
+
+    /** Returns the port at which a replica is reached: its own, or the cluster's. */
+    int portOf(int replica) {
+        var own = replicaAddresses().get(replica);
+        boolean comesLater = own == null
+                && api.settings().portsPerReplica()
+                && api.settings().port() > 0;
+        return comesLater
+                ? api.settings().port() + 1 + replica
+                : Objects.requireNonNullElse(own, address()).getPort();
     }
 
     /** Returns where replicas listen, by index. */

@@ -3,22 +3,28 @@ package understudy.api;
 import static org.apache.pekko.http.javadsl.server.Directives.complete;
 import static org.apache.pekko.http.javadsl.server.Directives.completeWithFuture;
 import static org.apache.pekko.http.javadsl.server.Directives.concat;
+import static org.apache.pekko.http.javadsl.server.Directives.encodeResponseWith;
 import static org.apache.pekko.http.javadsl.server.Directives.get;
 import static org.apache.pekko.http.javadsl.server.Directives.parameterOptional;
 import static org.apache.pekko.http.javadsl.server.Directives.path;
+import static org.apache.pekko.http.javadsl.server.Directives.pathEndOrSingleSlash;
+import static org.apache.pekko.http.javadsl.server.Directives.pathPrefix;
 import static org.apache.pekko.http.javadsl.server.Directives.post;
+import static org.apache.pekko.http.javadsl.server.Directives.respondWithHeader;
 import static org.apache.pekko.http.javadsl.server.PathMatchers.segment;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import org.apache.pekko.http.javadsl.coding.Coder;
 import org.apache.pekko.http.javadsl.model.ContentType;
 import org.apache.pekko.http.javadsl.model.ContentTypes;
 import org.apache.pekko.http.javadsl.model.HttpCharsets;
 import org.apache.pekko.http.javadsl.model.HttpEntities;
 import org.apache.pekko.http.javadsl.model.HttpResponse;
 import org.apache.pekko.http.javadsl.model.MediaTypes;
+import org.apache.pekko.http.javadsl.model.headers.RawHeader;
 import org.apache.pekko.http.javadsl.server.Route;
 import org.apache.pekko.util.ByteString;
 import understudy.cluster.Router;
@@ -43,12 +49,16 @@ final class InfoRoutes implements RoutePart {
     @Override
     public Route route() {
         return concat(
-                path("health", () -> completeWithFuture(health())),
-                path(segment("health").slash("ready"), () -> completeWithFuture(readiness())),
-                path("ping", () -> complete(HttpResponse.create())),
+                path("health", () -> get(() -> completeWithFuture(health()))),
+                path(segment("health").slash("ready"), () -> get(() -> completeWithFuture(readiness()))),
+                path(
+                        "ping",
+                        () -> concat(
+                                get(() -> complete(HttpResponse.create())),
+                                post(() -> complete(HttpResponse.create())))),
                 path("version", () -> get(() -> complete(HttpBodies.json(200, version())))),
                 path("load", () -> get(() -> complete(HttpBodies.json(200, load())))),
-                path("metrics", () -> get(() -> complete(metrics()))),
+                pathPrefix("metrics", () -> pathEndOrSingleSlash(this::metricsRoute)),
                 path(segment("v1").slash("models"), () -> get(() -> complete(HttpBodies.json(200, models())))),
                 path("reset_prefix_cache", () -> post(this::resetPrefixCache)));
     }
@@ -91,6 +101,14 @@ final class InfoRoutes implements RoutePart {
 
     private ObjectNode load() {
         return Json.object().put("server_load", api.state().numInFlight());
+    }
+
+    /** As the application of prometheus_client that vLLM mounts: whatever the method, with or without a slash. */
+    private Route metricsRoute() {
+        var encodings = List.of(Coder.NoCoding, Coder.Gzip);
+        return respondWithHeader(
+                RawHeader.create("Vary", "Accept-Encoding"),
+                () -> encodeResponseWith(encodings, () -> complete(metrics())));
     }
 
     private HttpResponse metrics() {

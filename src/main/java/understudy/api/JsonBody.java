@@ -24,6 +24,13 @@ final class JsonBody {
         this.path = path;
     }
 
+    /** Returns the body without a field, which need not be kept any longer. */
+    JsonBody without(String key) {
+        ObjectNode rest = Json.object().setAll(node);
+        rest.remove(key);
+        return new JsonBody(rest, path);
+    }
+
     /** Returns the field, or null if it is absent or null. */
     @Nullable JsonNode get(String key) {
         var value = node.get(key);

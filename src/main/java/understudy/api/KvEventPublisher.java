@@ -38,6 +38,7 @@ public final class KvEventPublisher implements AutoCloseable {
     private final AtomicInteger numQueued = new AtomicInteger();
     private final AtomicLong numDropped = new AtomicLong();
     private final Thread thread;
+    private volatile KvEventNames names = new KvEventNames("", "", replica -> 0, "");
     private volatile boolean isClosed;
 
     /** A batch with its number, or no batch: the replica has begun anew. */
@@ -70,6 +71,11 @@ public final class KvEventPublisher implements AutoCloseable {
             publisher.accept(message);
             return Behaviors.same();
         });
+    }
+
+    /** Says what topics may name besides the replica; before the first event. */
+    void publishUnder(KvEventNames known) {
+        names = known;
     }
 
     /** Takes what a cluster tells; never waits. */
@@ -183,7 +189,10 @@ public final class KvEventPublisher implements AutoCloseable {
 
     private void open(int replicaIndex) {
         try {
-            sockets.put(replicaIndex, new KvEventSockets(context, settings, replicaIndex));
+            sockets.put(
+                    replicaIndex,
+                    new KvEventSockets(
+                            context, settings, replicaIndex, () -> names.in(settings.topic(), replicaIndex)));
         } catch (ZMQException e) {
             throw new IllegalStateException(
                     "KV events of replica " + replicaIndex + ": cannot use "

@@ -14,7 +14,8 @@ import java.util.regex.Pattern;
  * @param bufferSteps batches kept for that, per replica, at least 1
  * @param hwm batches that the PUB socket holds for a slow subscriber before it drops some, at least 1
  * @param maxQueueSize batches that may wait to be published, of all replicas, at least 1
- * @param topic first frame of each message; {@code {replica}} in it stands for the replica's index
+ * @param topic first frame of each message, in which {@code {replica}}, {@code {port}}, {@code {host}}, {@code {ip}} and
+ *     {@code {model}} stand for what {@link KvEventNames} knows
  * @param format how events are written
  */
 public record KvEventSettings(
@@ -73,9 +74,5 @@ public record KvEventSettings(
                 || endpoint.contains("::")
                 || endpoint.startsWith("ipc://")
                 || endpoint.startsWith("inproc://");
-    }
-
-    String topicOf(int replicaIndex) {
-        return topic.replace("{replica}", String.valueOf(replicaIndex));
     }
 }

@@ -3,6 +3,7 @@ package understudy.api;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.zeromq.SocketType;
 import org.zeromq.ZContext;
@@ -26,7 +27,8 @@ final class KvEventSockets {
     private final ZMQ.@Nullable Socket replay;
     private final String boundEndpoint;
     private final String boundReplayEndpoint;
-    private final byte[] topic;
+    private final Supplier<String> topics;
+    private byte @Nullable [] topic;
     private final int bufferSteps;
     private final ArrayDeque<Published> buffer = new ArrayDeque<>();
 
@@ -40,9 +42,13 @@ final class KvEventSockets {
         }
     }
 
-    /** Opens both sockets; throws {@link org.zeromq.ZMQException} if an endpoint cannot be had. */
-    KvEventSockets(ZContext context, KvEventSettings settings, int replicaIndex) {
-        topic = settings.topicOf(replicaIndex).getBytes(StandardCharsets.UTF_8);
+    /**
+     * Opens both sockets; throws {@link org.zeromq.ZMQException} if an endpoint cannot be had.
+     *
+     * @param topics returns the topic, and is asked when there is something to publish
+     */
+    KvEventSockets(ZContext context, KvEventSettings settings, int replicaIndex, Supplier<String> topics) {
+        this.topics = topics;
         bufferSteps = settings.bufferSteps();
         pub = context.createSocket(SocketType.PUB);
         pub.setHWM(settings.hwm());
@@ -84,9 +90,18 @@ final class KvEventSockets {
             buffer.remove();
         }
         buffer.add(new Published(sequence, payload));
-        pub.sendMore(topic);
+        pub.sendMore(topic());
         pub.sendMore(bigEndian(sequence));
         pub.send(payload);
+    }
+
+    private byte[] topic() {
+        var known = topic;
+        if (known == null) {
+            known = topics.get().getBytes(StandardCharsets.UTF_8);
+            topic = known;
+        }
+        return known;
     }
 
     /** Forgets what was published; a replica that has begun anew counts from 0 again. */
@@ -129,7 +144,7 @@ final class KvEventSockets {
     private void sendFrom(ZMQ.Socket router, byte[] client, long start) {
         for (var published : buffer) {
             if (published.sequence >= start) {
-                send(router, client, topic, bigEndian(published.sequence), published.payload);
+                send(router, client, topic(), bigEndian(published.sequence), published.payload);
             }
         }
         send(router, client, EMPTY, END_OF_REPLAY, EMPTY);

@@ -28,10 +28,14 @@ final class LivePageRoutes implements RoutePart {
     private static final String CHART_JS = "META-INF/resources/webjars/chart.js/4.5.1/dist/chart.umd.min.js";
     private static final ClassLoader CLASS_LOADER = LivePageRoutes.class.getClassLoader();
 
-    /** The page loads nothing from elsewhere, so the browser need not let it. Chart.js sets styles of its canvases. */
+    /**
+     * The page loads nothing from elsewhere, so the browser need not let it. Chart.js sets styles of its canvases. In a frame,
+     * another page could have people press its buttons unawares.
+     */
     private static final List<HttpHeader> PAGE_HEADERS = List.of(
             RawHeader.create(
-                    "Content-Security-Policy", "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src data:"),
+                    "Content-Security-Policy",
+                    "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src data:; frame-ancestors 'none'"),
             RawHeader.create("X-Content-Type-Options", "nosniff"),
             RawHeader.create("Cache-Control", "no-cache"));
 

@@ -100,9 +100,10 @@ final class Logprobs {
         return logprobs;
     }
 
+    /** Adds the most likely tokens, and the sampled one: as that is the most likely, it is among them if there are any. */
     private void addTop(ArrayNode tops, int token, int index) {
         var top = tops.addObject();
-        for (int rank = 0; rank < numAlternatives; rank++) {
+        for (int rank = 0; rank < Math.max(1, numAlternatives); rank++) {
             top.put(tokenizer.decode(alternative(token, index, rank)), of(token, index) - rank);
         }
     }

@@ -5,7 +5,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.apache.pekko.http.javadsl.model.AttributeKey;
 import org.apache.pekko.http.javadsl.model.HttpRequest;
 
-/** Names calls: as their header {@code X-Request-Id} says, or by 32 hexadecimal digits. */
+/**
+ * Names calls: as their header {@code X-Request-Id} says, or by 32 hexadecimal digits. A {@code request_id} in the body of a
+ * call goes into the {@code id} of its answer unchecked, as with vLLM.
+ */
 final class RequestIds {
     static final String HEADER = "X-Request-Id";
     private static final AttributeKey<String> KEY = AttributeKey.create("understudy-request-id", String.class);

@@ -1,212 +1,167 @@
 package understudy.api;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.List;
 
 /** Responses: one output item, a message or a call of a function. */
 final class ResponsesFormat implements CallFormat {
     private final CallInfo call;
-    private final JsonBody request;
-    private final String itemId;
+    private final ResponseEcho echo;
+    private final ResponseOutput output;
+    private final ResponseItems items;
     private final StringBuilder text = new StringBuilder();
     private final StreamUsage usage;
-    private final ResponseItems items;
     private int sequence;
 
     /**
      * Creates the format of one call.
      *
-     * @param items remembers what is answered, unless the request has {@code store: false}
+     * @param items remembers what is answered
      */
-    ResponsesFormat(CallInfo call, JsonBody request, ResponseItems items) {
-        this.items = items;
+    ResponsesFormat(CallInfo call, ResponseEcho echo, ResponseTools tools, ResponseItems items) {
         this.call = call;
-        this.request = request;
-        itemId = call.id().replaceFirst("resp", "msg");
+        this.echo = echo;
+        this.items = items;
+        output = new ResponseOutput(call, tools);
         usage = new StreamUsage(call);
     }
 
     @Override
     public ObjectNode whole(List<Whole> choices) {
         var choice = choices.get(0);
-        return response(choice.generation(), choice.delta(), choice.delta().text(), CallFormat.usage(choices));
+        return ended(choice.generation(), choice.delta(), choice.delta().text(), CallFormat.usage(choices));
     }
 
-    private ObjectNode response(Generation generation, Delta delta, String said, Usage counts) {
-        var ending = delta.ending();
-        boolean isCutOff = ending != null && !ending.reason().equals("stop");
-        String status = ending == null ? "in_progress" : isCutOff ? "incomplete" : "completed";
-        var response = Json.object().put("id", call.id()).put("created_at", call.created());
+    private ObjectNode begun(Generation generation) {
+        var response = echo.open();
+        response.put("id", call.id()).put("created_at", call.created()).put("model", call.model());
+        // As many as fit, if the request does not say how many.
+        response.put("max_output_tokens", generation.spec().maxTokens());
+        return response.put("status", "in_progress");
+    }
+
+    private ObjectNode ended(Generation generation, Delta delta, String said, Usage counts) {
+        var response = begun(generation);
+        boolean isCutOff = isCutOff(delta);
+        String status = isCutOff ? "incomplete" : "completed";
         if (isCutOff) {
             response.putObject("incomplete_details").put("reason", "max_output_tokens");
-        } else {
-            response.putNull("incomplete_details");
         }
-        response.put("instructions", request.text("instructions"));
-        response.set("metadata", request.object("metadata").node());
-        response.put("model", call.model()).put("object", "response");
-        var output = response.putArray("output");
-        if (ending != null) {
-            output.add(item(generation, said, isCutOff ? "incomplete" : "completed"));
-            remember(generation, said);
-        }
-        response.put("parallel_tool_calls", request.bool("parallel_tool_calls", true));
-        copy(response, "temperature", Json.object().numberNode(1.0));
-        copy(response, "tool_choice", Json.object().textNode("auto"));
-        copy(response, "tools", Json.array());
-        copy(response, "top_p", Json.object().numberNode(1.0));
-        response.put("background", false);
-        copy(response, "max_output_tokens", Json.object().nullNode());
-        response.putNull("previous_response_id")
-                .putNull("reasoning")
-                .put("service_tier", "auto")
-                .put("status", status);
-        response.putObject("text").putObject("format").put("type", "text");
-        response.put("truncation", "disabled");
-        response.set("usage", ending == null ? response.nullNode() : usage(counts));
-        return response.putNull("user").putNull("error");
+        response.putArray("output").add(output.item(generation, delta, said, status));
+        items.put(output.id(generation), ResponseOutput.remembered(generation, said));
+        response.set("usage", usage(counts));
+        return response.put("status", status);
     }
 
-    private void remember(Generation generation, String said) {
-        if (!request.bool("store", true)) {
-            return;
-        }
-        var calls = generation.spec().answer().toolCalls();
-        if (calls.isEmpty()) {
-            items.put(itemId, new ChatMessage("assistant", said, List.of()));
-        } else {
-            items.put(callItemId(), new ChatMessage("assistant", "", calls.subList(0, 1)));
-        }
+    private static boolean isCutOff(Delta delta) {
+        var ending = delta.ending();
+        return ending != null && !ending.reason().equals("stop");
     }
 
-    private String callItemId() {
-        return call.id().replaceFirst("resp", "fc");
-    }
-
-    private void copy(ObjectNode response, String key, JsonNode otherwise) {
-        var given = request.get(key);
-        response.set(key, given == null ? otherwise : given);
-    }
-
+    /** Only calls of tools that vLLM makes itself have turns. */
     private static ObjectNode usage(Usage counts) {
         var usage = Json.object().put("input_tokens", counts.numPromptTokens());
-        usage.putObject("input_tokens_details").put("cached_tokens", counts.numCachedTokens());
+        var input = usage.putObject("input_tokens_details").put("cached_tokens", counts.numCachedTokens());
+        input.putArray("input_tokens_per_turn");
+        input.putArray("cached_tokens_per_turn");
         usage.put("output_tokens", counts.numCompletionTokens());
-        usage.putObject("output_tokens_details").put("reasoning_tokens", 0);
+        var details = usage.putObject("output_tokens_details");
+        details.put("reasoning_tokens", 0).put("tool_output_tokens", 0);
+        details.putArray("output_tokens_per_turn");
+        details.putArray("tool_output_tokens_per_turn");
         return usage.put("total_tokens", counts.numPromptTokens() + counts.numCompletionTokens());
-    }
-
-    private ObjectNode item(Generation generation, String said, String status) {
-        var calls = generation.spec().answer().toolCalls();
-        if (!calls.isEmpty()) {
-            return functionCall(calls.get(0), status, calls.get(0).arguments());
-        }
-        var item = message(status);
-        item.withArray("content").add(part(said));
-        return item;
-    }
-
-    private ObjectNode functionCall(ToolCall function, String status, String arguments) {
-        return Json.object()
-                .put("arguments", arguments)
-                .put("call_id", call.id().replaceFirst("resp", "call"))
-                .put("name", function.name())
-                .put("type", "function_call")
-                .put("id", callItemId())
-                .put("status", status);
-    }
-
-    private ObjectNode message(String status) {
-        var item = Json.object().put("id", itemId);
-        item.putArray("content");
-        return item.put("role", "assistant").put("status", status).put("type", "message");
-    }
-
-    private static ObjectNode part(String said) {
-        var part = Json.object();
-        part.putArray("annotations");
-        part.put("text", said).put("type", "output_text");
-        part.putNull("logprobs");
-        return part;
     }
 
     @Override
     public String events(Generation generation, Delta delta) {
         boolean isFirst = usage.add(generation, delta);
-        boolean isCalling = !generation.spec().answer().toolCalls().isEmpty();
-        text.append(delta.text());
+        var function = ResponseOutput.function(generation);
         var events = new StringBuilder();
         if (isFirst) {
-            var begun = response(generation, new Delta(0, 0, 0, "", null), "", usage.total());
-            events.append(responseEvent("response.created", begun));
-            events.append(responseEvent("response.in_progress", begun));
-            events.append(isCalling ? callAdded(generation) : messageAdded());
+            events.append(responseEvent("response.created", begun(generation)));
+            events.append(responseEvent("response.in_progress", begun(generation)));
         }
-        if (!isCalling && !delta.text().isEmpty()) {
-            var said = partEvent("response.output_text.delta").put("delta", delta.text());
-            said.putArray("logprobs");
-            events.append(event(said));
+        int from = text.length();
+        text.append(delta.text());
+        if (function == null) {
+            events.append(isFirst ? messageAdded(generation) : "").append(messageDelta(generation, delta));
+        } else {
+            events.append(callDelta(generation, function, from));
         }
         if (delta.ending() != null) {
-            events.append(isCalling ? callDone(generation) : messageDone());
-            var done = response(generation, delta, text.toString(), usage.total());
-            boolean isCutOff = done.get("status").asText().equals("incomplete");
-            events.append(responseEvent(isCutOff ? "response.incomplete" : "response.completed", done));
+            events.append(function == null ? messageDone(generation, delta) : callDone(generation, delta, function));
+            var done = ended(generation, delta, text.toString(), usage.total());
+            events.append(responseEvent(isCutOff(delta) ? "response.incomplete" : "response.completed", done));
         }
         return events.toString();
     }
 
-    private String messageAdded() {
-        var added = output("response.output_item.added");
-        added.set("item", message("in_progress"));
-        var content = partEvent("response.content_part.added", "");
-        return event(added) + event(content);
+    private String messageAdded(Generation generation) {
+        var content = partEvent("response.content_part.added", generation);
+        content.set("part", ResponseOutput.part("", Json.array()));
+        return itemEvent("added", output.message(generation, "in_progress")) + event(content);
     }
 
-    private String messageDone() {
-        var said = partEvent("response.output_text.done").put("text", text.toString());
-        said.putArray("logprobs");
-        var content = partEvent("response.content_part.done", text.toString());
-        var done = output("response.output_item.done");
-        var item = message("completed");
-        item.withArray("content").add(part(text.toString()));
-        done.set("item", item);
-        return event(said) + event(content) + event(done);
+    private String messageDelta(Generation generation, Delta delta) {
+        if (delta.text().isEmpty()) {
+            return "";
+        }
+        var said = partEvent("response.output_text.delta", generation).put("delta", delta.text());
+        said.set("logprobs", output.eventLogprobs(generation, delta.fromToken(), delta.toToken()));
+        return event(said);
     }
 
-    private String callAdded(Generation generation) {
-        var added = output("response.output_item.added");
-        added.set("item", functionCall(generation.spec().answer().toolCalls().get(0), "in_progress", ""));
-        return event(added);
+    private String messageDone(Generation generation, Delta delta) {
+        var said = partEvent("response.output_text.done", generation).put("text", text.toString());
+        said.set("logprobs", output.eventLogprobs(generation, 0, delta.toToken()));
+        var content = partEvent("response.content_part.done", generation);
+        var item = output.item(generation, delta, text.toString(), "completed");
+        content.set("part", item.at("/content/0"));
+        return event(said) + event(content) + itemEvent("done", item);
     }
 
-    private String callDone(Generation generation) {
-        var function = generation.spec().answer().toolCalls().get(0);
-        String id = callItemId();
-        var delta = output("response.function_call_arguments.delta")
-                .put("item_id", id)
-                .put("delta", function.arguments());
-        var arguments = output("response.function_call_arguments.done")
-                .put("item_id", id)
-                .put("name", function.name())
-                .put("arguments", function.arguments());
-        var done = output("response.output_item.done");
-        done.set("item", functionCall(function, "completed", function.arguments()));
-        return event(delta) + event(arguments) + event(done);
+    /** The name comes once it is complete, then the arguments as they come. */
+    private String callDelta(Generation generation, ToolCall function, int from) {
+        var events = new StringBuilder();
+        int nameAt = function.head().length();
+        if (from < nameAt && text.length() >= nameAt) {
+            events.append(callAdded(generation, function));
+        }
+        String arguments = ToolCallStream.arguments(function, from, text.length());
+        if (!arguments.isEmpty()) {
+            events.append(event(argumentsEvent("delta", generation).put("delta", arguments)));
+        }
+        return events.toString();
     }
 
-    private ObjectNode partEvent(String type, String said) {
-        var event = partEvent(type);
-        event.set("part", part(said));
-        return event;
+    private String callAdded(Generation generation, ToolCall function) {
+        return itemEvent("added", output.functionCall(generation, function, "in_progress", ""));
     }
 
-    private ObjectNode partEvent(String type) {
-        return output(type).put("item_id", itemId).put("content_index", 0);
+    private String callDone(Generation generation, Delta delta, ToolCall function) {
+        boolean isAdded = text.length() >= function.head().length();
+        var item = output.item(generation, delta, text.toString(), "completed");
+        var done = argumentsEvent("done", generation);
+        done.set("name", item.get("name"));
+        done.set("arguments", item.get("arguments"));
+        return (isAdded ? "" : callAdded(generation, function)) + event(done) + itemEvent("done", item);
     }
 
-    private static ObjectNode output(String type) {
+    private ObjectNode argumentsEvent(String what, Generation generation) {
+        return outputEvent("response.function_call_arguments." + what).put("item_id", output.id(generation));
+    }
+
+    private String itemEvent(String what, ObjectNode item) {
+        var event = outputEvent("response.output_item." + what);
+        event.set("item", item);
+        return event(event);
+    }
+
+    private ObjectNode partEvent(String type, Generation generation) {
+        return outputEvent(type).put("item_id", output.id(generation)).put("content_index", 0);
+    }
+
+    private static ObjectNode outputEvent(String type) {
         return Json.object().put("type", type).put("output_index", 0);
     }
 

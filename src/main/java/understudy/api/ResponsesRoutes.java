@@ -3,8 +3,6 @@ package understudy.api;
 import static org.apache.pekko.http.javadsl.server.Directives.path;
 import static org.apache.pekko.http.javadsl.server.PathMatchers.segment;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import org.apache.pekko.http.javadsl.model.HttpRequest;
@@ -19,6 +17,10 @@ import understudy.runtime.EpochClock;
  */
 final class ResponsesRoutes implements RoutePart {
     private static final long MAX_REMEMBERED_CHARS = 8_000_000;
+    private static final String NO_BACKGROUND =
+            "This vLLM engine does not support `store=True` and therefore does not support the background mode. To enable"
+                    + " these features, set the environment variable `VLLM_ENABLE_RESPONSES_API_STORE=1` when launching"
+                    + " the vLLM server.";
 
     private final ApiContext api;
     private final Tokenizer tokenizer;
@@ -37,29 +39,20 @@ final class ResponsesRoutes implements RoutePart {
 
     @Override
     public Route route() {
-        var bodies = new HttpBodies(api.settings());
+        var bodies = api.bodies();
         return path(segment("v1").slash("responses"), () -> bodies.post(this::respond));
     }
 
     private CompletionStage<HttpResponse> respond(HttpRequest request, JsonBody body) {
         specs.requireModel(body.text("model"));
-        if (body.get("previous_response_id") != null) {
-            throw new ApiException(
-                    404,
-                    "NotFoundError",
-                    "Response with id '" + body.text("previous_response_id") + "' not found.",
-                    "previous_response_id");
-        }
-        var params = GenerationParams.read(body, List.of("max_output_tokens"), null, -1);
-        var messages = messages(body);
-        var tools = ToolDefinition.readAll(body);
-        var tool = ToolChoice.choose(body, tools, messages);
+        refuseWhatNeedsAStore(body);
+        var params = GenerationParams.read(body, List.of("max_output_tokens"), null, ResponseEcho.logprobs(body));
+        var messages = ResponseInput.read(body, items);
+        var tools = new ResponseTools(body);
+        var tool = tools.choose(messages);
         var schema = GenerationParams.schema(body.object("text").object("format"), "text.format");
-        List<JsonNode> shownTools = new ArrayList<>();
-        body.objects("tools").forEach(each -> shownTools.add(each.node()));
-        var tokens = template.render(messages, ToolChoice.areShown(body) ? shownTools : List.of(), true, false);
-        String question = messages.get(messages.size() - 1).content();
-        var prompt = new EncodedPrompt(new TokenIds(tokens), question, false);
+        var echo = new ResponseEcho(body);
+        var prompt = prompt(messages, tools, limit(body, params));
         var info = new CallInfo(
                 "resp_" + RequestIds.of(request),
                 EpochClock.seconds(),
@@ -67,53 +60,45 @@ final class ResponsesRoutes implements RoutePart {
                 params,
                 tokenizer);
         var requests = specs.build(info.id(), List.of(prompt), params, new SpecBuilder.Shape(tool, schema));
-        return runner.run(request, params, requests, new ResponsesFormat(info, body, items));
+        var memory = body.bool("store", true) ? items : new ResponseItems(0);
+        return runner.run(request, params, requests, new ResponsesFormat(info, echo, tools, memory));
     }
 
-    private List<ChatMessage> messages(JsonBody body) {
-        var messages = new ArrayList<ChatMessage>();
-        String instructions = body.text("instructions");
-        if (instructions != null) {
-            messages.add(new ChatMessage("system", instructions, List.of()));
+    /** Refuses what vLLM can do only with its store, and templates of prompts, which it has not at all. */
+    private static void refuseWhatNeedsAStore(JsonBody body) {
+        boolean isBackground = body.bool("background", false);
+        if (isBackground && !body.bool("store", true)) {
+            throw ApiException.badRequest("background can only be used when `store` is true", "background");
         }
-        var input = body.require("input");
-        if (input.isTextual()) {
-            messages.add(new ChatMessage("user", input.textValue(), List.of()));
-        } else {
-            body.objects("input").forEach(item -> messages.add(message(item)));
+        if (body.get("prompt") != null) {
+            throw ApiException.badRequest("prompt template is not supported", "prompt");
         }
-        if (messages.isEmpty()) {
-            throw ApiException.badRequest("The decoder prompt cannot be empty", "input");
+        if (isBackground) {
+            throw new ApiException(400, "invalid_request_error", NO_BACKGROUND, "background");
         }
-        return messages;
+        if (body.get("previous_response_id") != null) {
+            throw new ApiException(
+                    404,
+                    "NotFoundError",
+                    "Response with id '" + body.text("previous_response_id") + "' not found.",
+                    "previous_response_id");
+        }
     }
 
-    /** Input items are messages, calls of functions, what came of them, and references to what was answered before. */
-    private ChatMessage message(JsonBody item) {
-        String type = item.text("type");
-        // The type may be left out where there is nothing but an id.
-        boolean isReference = "item_reference".equals(type) || (type == null && item.get("role") == null);
-        if (isReference && item.get("id") != null) {
-            return referred(String.valueOf(item.text("id")));
-        }
-        if ("function_call".equals(type)) {
-            String name = item.text("name");
-            String arguments = item.text("arguments");
-            var call = new ToolCall(name == null ? "" : name, arguments == null ? "" : arguments);
-            return new ChatMessage("assistant", "", List.of(call));
-        }
-        if ("function_call_output".equals(type)) {
-            return new ChatMessage("tool", ChatMessage.text(item.require("output"), item.at("output")), List.of());
-        }
-        if ("reasoning".equals(type)) {
-            return new ChatMessage("assistant", "", List.of());
-        }
-        return ChatMessage.read(item);
+    private EncodedPrompt prompt(List<ChatMessage> messages, ResponseTools tools, PromptLimit limit) {
+        var tokens = limit.encode(template.render(messages, tools.shown(), true, false), tokenizer);
+        String question = messages.get(messages.size() - 1).content();
+        return new EncodedPrompt(new TokenIds(tokens), question, false).truncated(limit.numKept());
     }
 
-    private ChatMessage referred(String id) {
-        return items.find(id)
-                .orElseThrow(
-                        () -> new ApiException(404, "NotFoundError", "Item with id '" + id + "' not found.", "input"));
+    /** Returns the limit of the prompt, which is cut, if that is asked for, so that there is room for the answer. */
+    private PromptLimit limit(JsonBody body, GenerationParams params) {
+        var model = api.settings().model();
+        var limit = PromptLimit.of(model, params);
+        if (!ResponseEcho.truncates(body)) {
+            return limit;
+        }
+        int numOutput = limit.asked() == null ? 1 : limit.asked();
+        return new PromptLimit(model.maxModelLen(), limit.asked(), Math.max(1, model.maxModelLen() - numOutput));
     }
 }

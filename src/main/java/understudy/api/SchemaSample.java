@@ -1,161 +1,85 @@
 package understudy.api;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.JsonNodeFactory;
-import com.fasterxml.jackson.databind.node.ObjectNode;
-import java.util.Set;
+import com.networknt.schema.Schema;
+import com.networknt.schema.SchemaException;
+import com.networknt.schema.SchemaRegistry;
+import com.networknt.schema.SchemaRegistryConfig;
+import com.networknt.schema.SpecificationVersion;
+import java.util.regex.PatternSyntaxException;
 import org.apache.commons.rng.UniformRandomProvider;
 
 /**
- * Makes up JSON that a schema accepts: types, enums, constants, bounds, required properties, items, references, the first of
- * several alternatives. Text patterns are not followed, but for the common formats.
+ * Makes up JSON for a schema: draws values until a validator accepts one. A schema for which a few attempts find none is
+ * refused, and so is one that would take too much work. For one call, on one thread.
  */
 final class SchemaSample {
-    private static final int MAX_DEPTH = 32;
-    private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
-    private static final Set<String> OBJECT_KEYS = Set.of("properties", "required", "additionalProperties");
+    private static final int NUM_ATTEMPTS = 64;
 
-    private final JsonNode root;
-    private final UniformRandomProvider random;
+    private final SchemaGraph graph;
+    private final SchemaCost cost;
+    private final Schema schema;
 
-    SchemaSample(JsonNode root, UniformRandomProvider random) {
-        this.root = root;
-        this.random = random;
+    /**
+     * Reads a schema; refuses what is none.
+     *
+     * @param path the field with the schema, for messages
+     */
+    SchemaSample(JsonNode root, String path) {
+        var patterns = new BoundedPatterns();
+        graph = new SchemaGraph(root, path, patterns);
+        cost = new SchemaCost(graph);
+        schema = compile(root, path, patterns);
+    }
+
+    /** Returns a validator; refuses what is not a schema. */
+    static Schema compile(JsonNode root, String path, BoundedPatterns patterns) {
+        var config = SchemaRegistryConfig.builder()
+                .regularExpressionFactory(patterns)
+                .formatAssertionsEnabled(true)
+                .build();
+        try {
+            return SchemaRegistry.withDefaultDialect(
+                            SpecificationVersion.DRAFT_2020_12, registry -> registry.schemaRegistryConfig(config))
+                    .getSchema(root);
+        } catch (SchemaException | IllegalArgumentException e) {
+            throw ApiException.badRequest("Invalid JSON schema: " + reason(e), path);
+        } catch (StackOverflowError e) {
+            // The validator follows references as far as they lead.
+            throw ApiException.badRequest("Invalid JSON schema: it is nested too deeply", path);
+        }
+    }
+
+    /** Returns what is wrong in one line, without the names of Java's exceptions. */
+    private static String reason(RuntimeException failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof PatternSyntaxException pattern) {
+                return "`" + pattern.getPattern() + "` is no regular expression: " + pattern.getDescription();
+            }
+        }
+        return String.valueOf(failure.getMessage()).lines().findFirst().orElse("");
     }
 
     /** Returns one of the many values that the schema accepts. */
-    JsonNode sample() {
-        return sample(root, 0);
-    }
-
-    private JsonNode sample(JsonNode schema, int depth) {
-        if (depth > MAX_DEPTH) {
-            return NODES.nullNode();
+    JsonNode sample(UniformRandomProvider random) {
+        if (!graph.ends(graph.root(), SchemaGraph.MAX_ROOM)) {
+            throw graph.refusal("the schema has no finite value.");
         }
-        if (schema.has("const")) {
-            return schema.get("const");
-        }
-        if (schema.path("enum").size() > 0) {
-            return schema.get("enum").get(random.nextInt(schema.get("enum").size()));
-        }
-        for (String key : new String[] {"anyOf", "oneOf", "allOf"}) {
-            if (schema.path(key).size() > 0) {
-                return sample(schema.get(key).get(0), depth + 1);
+        String problem = "";
+        for (int attempt = 0; attempt < NUM_ATTEMPTS; attempt++) {
+            try {
+                var value = new SchemaDraw(graph, random, attempt).draw(graph.root(), 0);
+                cost.requireBounded(value);
+                var errors = schema.validate(value);
+                if (errors.isEmpty()) {
+                    return value;
+                }
+                var error = errors.get(0);
+                problem = "`" + error.getKeyword() + "` cannot be satisfied, at '" + error.getInstanceLocation() + "'";
+            } catch (NoSampleException e) {
+                problem = e.getMessage();
             }
         }
-        if (schema.has("$ref")) {
-            return sample(resolve(schema.get("$ref").asText()), depth + 1);
-        }
-        return ofType(schema, depth);
-    }
-
-    private JsonNode ofType(JsonNode schema, int depth) {
-        return switch (type(schema)) {
-            case "object" -> object(schema, depth);
-            case "array" -> array(schema, depth);
-            case "integer" -> integer(schema);
-            case "number" -> number(schema);
-            case "boolean" -> NODES.booleanNode(random.nextBoolean());
-            case "null" -> NODES.nullNode();
-            default -> NODES.textNode(text(schema));
-        };
-    }
-
-    private static String type(JsonNode schema) {
-        var type = schema.path("type");
-        if (type.isTextual()) {
-            return type.textValue();
-        }
-        if (type.size() > 0) {
-            return type.get(0).asText();
-        }
-        if (OBJECT_KEYS.stream().anyMatch(schema::has)) {
-            return "object";
-        }
-        return schema.has("items") ? "array" : "string";
-    }
-
-    /** Every property is given, the required ones first, as small models like to do; deep down only the required ones. */
-    private ObjectNode object(JsonNode schema, int depth) {
-        var object = NODES.objectNode();
-        var properties = schema.path("properties");
-        for (var name : schema.path("required")) {
-            object.set(name.asText(), sample(properties.path(name.asText()), depth + 1));
-        }
-        if (depth < 8) {
-            properties.properties().forEach(property -> {
-                if (!object.has(property.getKey())) {
-                    object.set(property.getKey(), sample(property.getValue(), depth + 1));
-                }
-            });
-        }
-        return object;
-    }
-
-    private JsonNode array(JsonNode schema, int depth) {
-        var array = NODES.arrayNode();
-        int min = Math.min(64, schema.path("minItems").asInt(1));
-        int max = schema.path("maxItems").asInt(min + 2);
-        int size = Math.max(0, Math.min(min + random.nextInt(3), max));
-        for (int i = 0; i < size && depth < MAX_DEPTH; i++) {
-            array.add(sample(schema.path("items"), depth + 4));
-        }
-        return array;
-    }
-
-    private JsonNode integer(JsonNode schema) {
-        long min = (long) Math.ceil(lower(schema, 1));
-        long max = (long) Math.floor(upper(schema, min + 99.0, 1));
-        long step = Math.max(1, schema.path("multipleOf").asLong(1));
-        long first = -Math.floorDiv(-min, step);
-        long last = Math.max(first, Math.floorDiv(max, step));
-        long drawn = first + Math.floorMod(random.nextLong(), last - first + 1);
-        return NODES.numberNode(drawn * step);
-    }
-
-    private JsonNode number(JsonNode schema) {
-        double min = lower(schema, 0.5);
-        double max = upper(schema, min + 99, 0.5);
-        return NODES.numberNode(Math.max(min, Math.min(max, min + Math.round((max - min) * random.nextDouble()))));
-    }
-
-    private static double lower(JsonNode schema, double exclusiveBy) {
-        boolean isOpenBelow = !schema.has("minimum") && !schema.has("exclusiveMinimum");
-        if (isOpenBelow) {
-            return Math.min(1, upper(schema, 100, exclusiveBy));
-        }
-        double exclusive = schema.path("exclusiveMinimum").asDouble(Double.NEGATIVE_INFINITY) + exclusiveBy;
-        return Math.max(schema.path("minimum").asDouble(Double.NEGATIVE_INFINITY), exclusive);
-    }
-
-    private static double upper(JsonNode schema, double otherwise, double exclusiveBy) {
-        double exclusive = schema.path("exclusiveMaximum").asDouble(Double.POSITIVE_INFINITY) - exclusiveBy;
-        double max = Math.min(schema.path("maximum").asDouble(Double.POSITIVE_INFINITY), exclusive);
-        return Double.isInfinite(max) ? otherwise : max;
-    }
-
-    private String text(JsonNode schema) {
-        return switch (schema.path("format").asText()) {
-            case "date" -> "2026-01-" + (10 + random.nextInt(19));
-            case "date-time" -> "2026-01-" + (10 + random.nextInt(19)) + "T12:00:00Z";
-            case "time" -> "12:00:00Z";
-            case "email" -> "user" + random.nextInt(100) + "@example.com";
-            case "uri" -> "https://example.com/" + random.nextInt(100);
-            case "uuid" -> "00000000-0000-4000-8000-" + String.format("%012d", random.nextInt(1_000_000));
-            default ->
-                word(schema.path("minLength").asInt(0), schema.path("maxLength").asInt(1 << 12));
-        };
-    }
-
-    private String word(int minLength, int maxLength) {
-        var text = new StringBuilder("value " + random.nextInt(100));
-        while (text.length() < Math.min(minLength, 1 << 12)) {
-            text.append(" and more");
-        }
-        return text.substring(0, Math.max(0, Math.min(text.length(), maxLength)));
-    }
-
-    private JsonNode resolve(String reference) {
-        return reference.startsWith("#") ? root.at(reference.substring(1)) : NODES.objectNode();
+        throw graph.refusal(problem + ".");
     }
 }

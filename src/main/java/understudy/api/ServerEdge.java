@@ -2,7 +2,6 @@ package understudy.api;
 
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -13,7 +12,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.zip.ZipException;
 import org.apache.pekko.http.javadsl.model.AttributeKey;
-import org.apache.pekko.http.javadsl.model.HttpHeader;
 import org.apache.pekko.http.javadsl.model.HttpMethods;
 import org.apache.pekko.http.javadsl.model.HttpRequest;
 import org.apache.pekko.http.javadsl.model.HttpResponse;
@@ -29,7 +27,8 @@ import understudy.runtime.Stopwatch;
 /** What holds for every request, whatever its route: keys, draining, CORS, names, metrics, and the words of errors. */
 final class ServerEdge {
     private static final Logger LOG = LoggerFactory.getLogger(ServerEdge.class);
-    private static final Set<String> HANDLERS = Set.of(
+    /** The paths of vLLM that there are here. */
+    static final Set<String> HANDLERS = Set.of(
             "/v1/chat/completions",
             "/v1/completions",
             "/v1/responses",
@@ -59,10 +58,12 @@ final class ServerEdge {
 
     private final ApiContext api;
     private final RequestIds ids;
+    private final ForeignPages foreignPages;
 
     ServerEdge(ApiContext api, RequestIds ids) {
         this.api = api;
         this.ids = ids;
+        foreignPages = new ForeignPages(api.settings());
     }
 
     /** Answers a request by way of {@code routes}. Never fails. */
@@ -71,7 +72,7 @@ final class ServerEdge {
         var took = Stopwatch.start();
         var request = Arrival.mark(ids.name(unnamed), took);
         String path = request.getUri().path();
-        return answer(request, path, routes).exceptionally(ServerEdge::failed).thenApply(response -> {
+        return answer(request, routes).exceptionally(ServerEdge::failed).thenApply(response -> {
             countWhenWritten(request, path, response, took);
             return decorate(request, inOurWords(response));
         });
@@ -89,11 +90,12 @@ final class ServerEdge {
     }
 
     private CompletionStage<HttpResponse> answer(
-            HttpRequest request, String path, Function<HttpRequest, CompletionStage<HttpResponse>> routes) {
-        if (isPreflight(request)) {
+            HttpRequest request, Function<HttpRequest, CompletionStage<HttpResponse>> routes) {
+        var foreign = foreignPages.refusal(request);
+        if (foreign.isEmpty() && isPreflight(request)) {
             return CompletableFuture.completedFuture(HttpResponse.create());
         }
-        var refusal = refusal(request, path);
+        var refusal = foreign.or(() -> refusal(request));
         try {
             return refusal.isPresent()
                     ? CompletableFuture.completedFuture(refusal.get())
@@ -103,21 +105,22 @@ final class ServerEdge {
         }
     }
 
-    private static boolean isPreflight(HttpRequest request) {
+    static boolean isPreflight(HttpRequest request) {
         return request.method().equals(HttpMethods.OPTIONS)
                 && request.getHeader("Access-Control-Request-Method").isPresent();
     }
 
     /** Returns why a request is not let in, or empty if it is. */
-    private Optional<HttpResponse> refusal(HttpRequest request, String path) {
-        boolean isV1 = path.equals("/v1") || path.startsWith("/v1/");
-        boolean isAdmin = path.equals("/admin") || path.startsWith("/admin/");
+    private Optional<HttpResponse> refusal(HttpRequest request) {
+        boolean isV1 = ForeignPages.firstSegment(request).equals("v1");
+        boolean isAdmin = ForeignPages.firstSegment(request).equals("admin");
         boolean isLetIn = (!isV1 || hasKey(request, api.settings().apiKey()))
                 && (!isAdmin || hasKey(request, api.settings().adminToken()));
         if (!isLetIn) {
             return Optional.of(HttpBodies.json(401, Json.object().put("error", "Unauthorized")));
         }
-        boolean asksTheCluster = isV1 || isAdmin || path.equals("/reset_prefix_cache");
+        boolean asksTheCluster =
+                isV1 || isAdmin || ForeignPages.firstSegment(request).equals("reset_prefix_cache");
         boolean hasFailed = api.state().phase() == ServerState.Phase.FAILED;
         return isV1 || (asksTheCluster && hasFailed)
                 ? api.state().refusal().map(why -> HttpBodies.json(why.status(), why.body()))
@@ -187,26 +190,29 @@ final class ServerEdge {
             long seconds = Math.max(1, api.settings().timeouts().retryAfter().toSeconds());
             decorated = decorated.addHeader(RawHeader.create("Retry-After", String.valueOf(seconds)));
         }
-        return request.getHeader("Origin").isPresent() ? withCors(request, decorated) : decorated;
+        boolean isForPages = request.getHeader("Origin").isPresent() && !ForeignPages.areKeptFrom(request);
+        return isForPages ? withCors(request, decorated) : decorated;
     }
 
     private static String headerSafe(String value) {
         return value.replaceAll("[^\\x20-\\x7E]", "?");
     }
 
-    /** As Starlette does it for vLLM: any origin, and whatever headers the browser asks for. */
+    /** As Starlette does it for vLLM: any origin, and whatever headers the browser asks for, but those that break calls. */
     private static HttpResponse withCors(HttpRequest request, HttpResponse response) {
         var answer = response.addHeader(RawHeader.create("Access-Control-Allow-Origin", "*"))
                 .addHeader(RawHeader.create("Access-Control-Expose-Headers", "X-Request-Id, Retry-After"));
         if (!isPreflight(request)) {
             return answer;
         }
-        var headers = request.getHeader("Access-Control-Request-Headers").map(HttpHeader::value);
+        var headers = request.getHeader("Access-Control-Request-Headers")
+                .map(ForeignPages::allowedHeaders)
+                .filter(names -> !names.isEmpty());
         var preflight = answer.addHeader(RawHeader.create(
                         "Access-Control-Allow-Methods", "DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT"))
                 .addHeader(RawHeader.create("Access-Control-Max-Age", "600"));
-        return headers.map(asked -> preflight.addHeader(RawHeader.create(
-                        "Access-Control-Allow-Headers", headerSafe(asked).toLowerCase(Locale.ROOT))))
+        return headers.map(names ->
+                        preflight.addHeader(RawHeader.create("Access-Control-Allow-Headers", headerSafe(names))))
                 .orElse(preflight);
     }
 }

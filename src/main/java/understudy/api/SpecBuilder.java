@@ -1,6 +1,5 @@
 package understudy.api;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import it.unimi.dsi.fastutil.HashCommon;
 import java.util.ArrayList;
 import java.util.List;
@@ -9,6 +8,9 @@ import understudy.kvcache.TokenSequence;
 
 /** Makes requests to the engine out of calls, after the checks that vLLM makes at its front end. */
 final class SpecBuilder {
+    /** Most answers of one call: a small body could ask for millions, each a request to the engine. */
+    private static final int MAX_CHOICES = 4096;
+
     private final ApiSettings settings;
     private final ClusterLink cluster;
     private final Tokenizer tokenizer;
@@ -29,7 +31,7 @@ final class SpecBuilder {
     }
 
     /** What an answer must be, if it is not just text. */
-    record Shape(@Nullable ToolDefinition tool, @Nullable JsonNode schema) {
+    record Shape(@Nullable ToolDefinition tool, @Nullable Constraint constraint) {
         static final Shape TEXT = new Shape(null, null);
     }
 
@@ -50,10 +52,18 @@ final class SpecBuilder {
             throw ApiException.badRequest(
                     "Got priority " + params.priority() + " but Priority scheduling is not enabled.", "priority");
         }
+        long numChoices = (long) prompts.size() * params.n();
+        if (numChoices > MAX_CHOICES) {
+            throw ApiException.badRequest(
+                    "prompts times n must be at most " + MAX_CHOICES + ", got " + numChoices + ".", "n");
+        }
+        var tool = shape.tool();
+        var arguments = tool == null ? null : tool.arguments();
+        var limit = PromptLimit.of(settings.model(), params);
         var specs = new ArrayList<Generation.Spec>();
         for (var whole : prompts) {
             var prompt = whole.truncated(params.truncatePrompt());
-            int maxTokens = maxTokens(prompt.tokens().length(), params.maxTokens());
+            int maxTokens = limit.requireRoom(prompt.tokens().length());
             for (int i = 0; i < params.n(); i++) {
                 int choice = specs.size();
                 var context = new AnswerContext(
@@ -61,8 +71,9 @@ final class SpecBuilder {
                         seed(params, prompt.tokens(), i),
                         prompt.continuesText(),
                         params.ignoresEos(),
-                        shape.tool(),
-                        shape.schema());
+                        tool,
+                        arguments,
+                        shape.constraint());
                 specs.add(new Generation.Spec(
                         choice,
                         name + "-" + choice,
@@ -76,23 +87,6 @@ final class SpecBuilder {
             }
         }
         return specs;
-    }
-
-    /** Returns the most output tokens, at least 1; refuses what does not fit into the context. */
-    private int maxTokens(int numPromptTokens, @Nullable Integer wanted) {
-        int limit = settings.model().maxModelLen();
-        int numOutput = wanted == null ? Math.max(1, limit - numPromptTokens) : wanted;
-        long total = (long) numPromptTokens + numOutput;
-        if (total > limit) {
-            throw ApiException.badRequest(
-                    "This model's maximum context length is " + limit + " tokens. However, you requested " + numOutput
-                            + " output tokens and your prompt contains " + numPromptTokens
-                            + " input tokens, for a total of " + total
-                            + " tokens. Please reduce the length of the input prompt or the number of requested output"
-                            + " tokens.",
-                    "input_tokens");
-        }
-        return numOutput;
     }
 
     /** Calls with a seed of their own, and greedy ones, are answered alike whenever they come. */

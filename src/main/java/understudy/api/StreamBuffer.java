@@ -42,7 +42,7 @@ final class StreamBuffer<T> {
         finish(null, null);
     }
 
-    /** Ends the stream with an element in place of what waits. */
+    /** Ends the stream with a last element, behind what waits, or in its place if there is no room. */
     void endWith(T last) {
         finish(last, null);
     }
@@ -60,7 +60,7 @@ final class StreamBuffer<T> {
             }
             hasEnded = true;
             failure = why;
-            if (last != null || why != null) {
+            if (why != null || (last != null && waiting.size() >= capacity)) {
                 waiting.clear();
             }
             if (last != null) {

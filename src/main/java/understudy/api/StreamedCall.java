@@ -103,10 +103,7 @@ final class StreamedCall implements Call.Listener {
     @Override
     public void onFailed(ApiException failure) {
         refuse(failure);
-        if (!buffer.offer(Piece.of(failure))) {
-            buffer.endWith(Piece.of(failure));
-        }
-        buffer.end();
+        buffer.endWith(Piece.of(failure));
     }
 
     /** A stream ends without its last chunk, as if the server had died. */

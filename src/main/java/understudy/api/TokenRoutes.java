@@ -15,29 +15,36 @@ import understudy.kvcache.TokenIds;
 
 /** Text to tokens and back. */
 final class TokenRoutes implements RoutePart {
-    private final ApiSettings settings;
+    /** Most tokens to answer with; vLLM knows no limit here, but what is counted may be longer than any context. */
+    private static final int MAX_TOKENS = 1 << 20;
+
+    /** Most tokens to make a text of, each of which may have a hundred characters. */
+    private static final int MAX_DETOKENIZED = 1 << 17;
+
+    private final ApiContext api;
     private final Tokenizer tokenizer;
     private final ChatTemplate template;
 
-    TokenRoutes(ApiSettings settings, Tokenizer tokenizer) {
-        this.settings = settings;
+    TokenRoutes(ApiContext api, Tokenizer tokenizer) {
+        this.api = api;
         this.tokenizer = tokenizer;
         template = new ChatTemplate(tokenizer);
     }
 
     @Override
     public Route route() {
-        var bodies = new HttpBodies(settings);
+        var bodies = api.bodies();
         return concat(
                 path("tokenize", () -> bodies.post(this::tokenize)),
                 path("detokenize", () -> bodies.post(this::detokenize)));
     }
 
     private CompletionStage<HttpResponse> tokenize(HttpRequest request, JsonBody body) {
-        var tokens = new TokenIds(body.get("messages") == null ? encode(body) : render(body));
-        var answer = Json.object()
-                .put("count", tokens.length())
-                .put("max_model_len", settings.model().maxModelLen());
+        var text = body.get("messages") == null ? PromptText.of(prompt(body)) : render(body);
+        int most = Math.max(MAX_TOKENS, maxModelLen());
+        var tokens = new TokenIds(text.encode(tokenizer, most + 1));
+        requireAtMost(most, tokens.length(), "prompt");
+        var answer = Json.object().put("count", tokens.length()).put("max_model_len", maxModelLen());
         answer.set("tokens", ChatFormat.tokens(tokens));
         if (body.bool("return_token_strs", false)) {
             var texts = answer.putArray("token_strs");
@@ -50,15 +57,25 @@ final class TokenRoutes implements RoutePart {
         return CompletableFuture.completedFuture(HttpBodies.json(200, answer));
     }
 
-    private int[] encode(JsonBody body) {
+    private int maxModelLen() {
+        return api.settings().model().maxModelLen();
+    }
+
+    private static void requireAtMost(int most, int numTokens, String param) {
+        if (numTokens > most) {
+            throw ApiException.badRequest(param + " must have at most " + most + " tokens", param);
+        }
+    }
+
+    private static String prompt(JsonBody body) {
         var prompt = body.require("prompt");
         if (!prompt.isTextual()) {
             throw ApiException.invalid("Input should be a valid string", body.at("prompt"));
         }
-        return tokenizer.encode(prompt.textValue());
+        return prompt.textValue();
     }
 
-    private int[] render(JsonBody body) {
+    private PromptText render(JsonBody body) {
         var messages = body.objects("messages").stream().map(ChatMessage::read).toList();
         List<JsonNode> tools = new ArrayList<>();
         body.objects("tools").forEach(tool -> tools.add(tool.node()));
@@ -67,7 +84,8 @@ final class TokenRoutes implements RoutePart {
     }
 
     private CompletionStage<HttpResponse> detokenize(HttpRequest request, JsonBody body) {
-        body.require("tokens");
+        requireAtMost(
+                Math.max(MAX_DETOKENIZED, maxModelLen()), body.require("tokens").size(), "tokens");
         var tokens = body.tokens("tokens");
         tokenizer.requireKnown(tokens);
         String text = tokenizer.decode(new TokenIds(tokens));

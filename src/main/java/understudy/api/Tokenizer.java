@@ -14,36 +14,41 @@ import understudy.kvcache.TokenSequence;
 
 /** Byte-pair encoding as OpenAI's models use it, with the two special tokens of ChatML. Thread-safe. */
 public final class Tokenizer {
+    private static final int MAX_PIECE_CHARS = 8192;
     private static final TokenText UNKNOWN = TokenText.of("\uFFFD".getBytes(StandardCharsets.UTF_8));
 
     private final Encoding encoding;
     private final int vocabularySize;
     private final int numOrdinary;
     private final int imStart;
+    private final int maxCharsPerToken;
     private final Map<Integer, String> specialTokens;
     private final AtomicReferenceArray<TokenText> known;
 
     /** The vocabularies that come with the program. */
     public enum Vocabulary {
         /** 100 thousand tokens, as GPT-4. */
-        CL100K_BASE(EncodingType.CL100K_BASE, 100_256, 100_264),
+        CL100K_BASE(EncodingType.CL100K_BASE, 100_256, 100_264, 128),
         /** 200 thousand tokens, as GPT-4o. */
-        O200K_BASE(EncodingType.O200K_BASE, 199_998, 200_264);
+        O200K_BASE(EncodingType.O200K_BASE, 199_998, 200_264, 128);
 
         private final EncodingType type;
         private final int numOrdinary;
         private final int imStart;
+        private final int maxCharsPerToken;
 
-        Vocabulary(EncodingType type, int numOrdinary, int imStart) {
+        Vocabulary(EncodingType type, int numOrdinary, int imStart, int maxCharsPerToken) {
             this.type = type;
             this.numOrdinary = numOrdinary;
             this.imStart = imStart;
+            this.maxCharsPerToken = maxCharsPerToken;
         }
     }
 
     private Tokenizer(Vocabulary vocabulary) {
         encoding = Encodings.newLazyEncodingRegistry().getEncoding(vocabulary.type);
         imStart = vocabulary.imStart;
+        maxCharsPerToken = vocabulary.maxCharsPerToken;
         numOrdinary = vocabulary.numOrdinary;
         vocabularySize = vocabulary.imStart + 2;
         known = new AtomicReferenceArray<>(numOrdinary);
@@ -72,6 +77,11 @@ public final class Tokenizer {
         return vocabularySize;
     }
 
+    /** Returns the length of the longest token, which in both vocabularies is one of spaces. */
+    int maxCharsPerToken() {
+        return maxCharsPerToken;
+    }
+
     /** Refuses what is not a token. */
     void requireKnown(int... tokens) {
         for (int token : tokens) {
@@ -87,6 +97,20 @@ public final class Tokenizer {
 
     /** Returns the tokens of a text; the names of special tokens are text like any other. */
     int[] encode(String text) {
+        return encode(text, Integer.MAX_VALUE);
+    }
+
+    /** Returns the first {@code most} tokens of a text; what is far behind them is not looked at. */
+    int[] encode(String text, int most) {
+        return new TextPieces(text, MAX_PIECE_CHARS, this::encodePiece).firstTokens(most);
+    }
+
+    /** Returns the last {@code most} tokens of a text; what is far before them is not looked at. */
+    int[] encodeEnd(String text, int most) {
+        return new TextPieces(text, MAX_PIECE_CHARS, this::encodePiece).lastTokens(most);
+    }
+
+    private int[] encodePiece(String text) {
         boolean mayBeBroken = text.chars().anyMatch(c -> Character.isSurrogate((char) c));
         // JSON can carry half of a surrogate pair, which no UTF-8 can: it becomes a question mark.
         String whole = mayBeBroken ? new String(text.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8) : text;

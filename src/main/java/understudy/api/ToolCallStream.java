@@ -65,7 +65,8 @@ final class ToolCallStream {
         return delta.putArray("tool_calls").addObject();
     }
 
-    private static String arguments(ToolCall call, int from, int to) {
+    /** Returns what two positions in the text of a call have of its arguments between them. */
+    static String arguments(ToolCall call, int from, int to) {
         int start = call.head().length();
         int length = call.arguments().length();
         int first = Math.max(0, Math.min(length, from - start));

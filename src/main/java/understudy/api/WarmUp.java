@@ -58,6 +58,7 @@ public final class WarmUp {
                 settings.models(),
                 "",
                 "",
+                List.of(),
                 settings.requestLimits(),
                 settings.timeouts(),
                 settings.model(),

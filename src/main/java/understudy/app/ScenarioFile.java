@@ -142,7 +142,7 @@ final class ScenarioFile {
         Config config = ConfigFactory.empty();
         for (var flag : flags.entrySet()) {
             try {
-                config = config.withValue(flag.getKey(), value(flag.getValue(), "--set " + flag.getKey()));
+                config = config.withValue(flag.getKey(), value(unquoted(flag.getValue()), "--set " + flag.getKey()));
             } catch (ConfigException e) {
                 throw new ScenarioException("--set " + flag.getKey() + "=" + flag.getValue() + ": " + e.getMessage());
             }
@@ -169,6 +169,13 @@ final class ScenarioFile {
 
     private static String variable(String key) {
         return ENVIRONMENT_PREFIX + key.toUpperCase(Locale.ROOT).replaceAll("[.-]", "_");
+    }
+
+    /** Leaves out the quotes around a text, which it does not need, but has for those who are used to HOCON. */
+    private static String unquoted(String text) {
+        int last = text.length() - 1;
+        boolean isQuoted = last > 0 && text.startsWith("\"") && text.indexOf('"', 1) == last;
+        return isQuoted ? text.substring(1, last) : text;
     }
 
     /** Takes the text as it is, so that nothing in a path or name needs quoting; readers convert it. */

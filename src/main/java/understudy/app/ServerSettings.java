@@ -12,6 +12,7 @@ import understudy.api.AnswerMode;
 import understudy.api.ApiSettings;
 import understudy.api.CannedAnswers;
 import understudy.api.DownReplicas;
+import understudy.api.OwnPageGuard;
 import understudy.api.Tokenizer;
 import understudy.engine.SchedulerConfig;
 import understudy.engine.SchedulingPolicy;
@@ -44,10 +45,20 @@ final class ServerSettings {
                 models,
                 server.text("api-key"),
                 adminToken,
+                allowedHosts(server),
                 limits(server),
                 timeouts(server),
                 model(scenario, server),
                 tls(server));
+    }
+
+    private static List<String> allowedHosts(Section server) {
+        String text = server.text("allowed-hosts").strip();
+        var hosts = text.isEmpty() ? List.<String>of() : List.of(COMMA.split(text, -1));
+        if (!hosts.stream().allMatch(OwnPageGuard::isHost)) {
+            throw server.unusable("allowed-hosts", "must be host names without ports, separated by commas");
+        }
+        return hosts;
     }
 
     /** Returns how many requests a server tries out before it is ready. */
@@ -58,9 +69,16 @@ final class ServerSettings {
     private static ApiSettings.RequestLimits limits(Section server) {
         return new ApiSettings.RequestLimits(
                 server.wholeNumber("max-body-size", 1024, 1 << 30),
+                maxBodyMemory(server),
                 server.wholeNumber("max-in-flight", 0, Integer.MAX_VALUE),
                 server.wholeNumber("max-connections", 1, 1_000_000),
                 server.wholeNumber("stream-buffer", 1, 1_000_000));
+    }
+
+    private static long maxBodyMemory(Section server) {
+        return server.text("max-body-memory").equals("auto")
+                ? Runtime.getRuntime().maxMemory() / 4
+                : server.wholeNumber("max-body-memory", 1L << 16, 1L << 50);
     }
 
     private static ApiSettings.Timeouts timeouts(Section server) {

@@ -9,6 +9,11 @@ public final class TokenIds implements TokenSequence {
         this.ids = ids.clone();
     }
 
+    /** Returns a copy of the ids. */
+    public int[] toArray() {
+        return ids.clone();
+    }
+
     @Override
     public int length() {
         return ids.length;

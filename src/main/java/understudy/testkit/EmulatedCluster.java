@@ -100,6 +100,8 @@ public final class EmulatedCluster implements AutoCloseable {
             http = hasHttp ? new HttpFront(host, scenario, listeners) : null;
             if (http == null) {
                 host.start(scenario.clusterSpec(listeners));
+            } else if (publisher != null) {
+                http.server().announce(publisher);
             }
         } catch (RuntimeException e) {
             close(host, publisher);

@@ -73,7 +73,7 @@ final class HttpBodiesTest {
     void requestWhoseBodyComesLater_arrivesWithItsEnd() throws Exception {
         var api = server.server().api();
         var arrivals = new ArrayList<Arrival>();
-        var route = new HttpBodies(api.settings()).post((request, body) -> {
+        var route = api.bodies().post((request, body) -> {
             arrivals.add(Arrival.of(request));
             return CompletableFuture.completedStage(HttpBodies.json(200, Json.object()));
         });

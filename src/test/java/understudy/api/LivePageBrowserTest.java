@@ -1,12 +1,7 @@
 package understudy.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import java.io.File;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -22,17 +17,11 @@ import org.openqa.selenium.Keys;
 import org.openqa.selenium.ScriptTimeoutException;
 import org.openqa.selenium.WebElement;
 import org.openqa.selenium.chrome.ChromeDriver;
-import org.openqa.selenium.chrome.ChromeDriverService;
-import org.openqa.selenium.chrome.ChromeOptions;
 import org.openqa.selenium.logging.LogEntry;
 import org.openqa.selenium.logging.LogType;
-import org.openqa.selenium.logging.LoggingPreferences;
 
 /** The live page in a real browser. */
 final class LivePageBrowserTest {
-    private static final Path CHROMIUM = Path.of("/usr/bin/chromium");
-    private static final Path DRIVER = Path.of("/usr/bin/chromedriver");
-    private static final Duration LIMIT = Duration.ofSeconds(15);
     private static final Pattern COLOR = Pattern.compile("rgba?\\((\\d+), (\\d+), (\\d+).*");
 
     /** Waits, in the browser, until an element's text, or its attribute of that name, has a text in it. */
@@ -57,9 +46,7 @@ final class LivePageBrowserTest {
 
     @BeforeAll
     static void needsBrowser() {
-        assumeTrue(
-                Files.isExecutable(CHROMIUM) && Files.isExecutable(DRIVER),
-                "no " + CHROMIUM + " or " + DRIVER + " (Debian's packages chromium and chromium-driver)");
+        Chromium.assumeInstalled();
     }
 
     @AfterEach
@@ -203,7 +190,7 @@ final class LivePageBrowserTest {
     @ValueSource(strings = {"light", "dark"})
     void colors_followTheSystemAndAreReadable(String scheme) {
         fixture.numReplicas = 2;
-        browser = browser();
+        browser = Chromium.start();
         browser.executeCdpCommand(
                 "Emulation.setEmulatedMedia",
                 Map.of("features", List.of(Map.of("name", "prefers-color-scheme", "value", scheme))));
@@ -219,7 +206,7 @@ final class LivePageBrowserTest {
     }
 
     private void open() {
-        browser = browser();
+        browser = Chromium.start();
         show();
     }
 
@@ -227,28 +214,6 @@ final class LivePageBrowserTest {
         fixture.start();
         browser.get(fixture.url() + "/");
         await("#connection", "live");
-    }
-
-    private static ChromeDriver browser() {
-        var logs = new LoggingPreferences();
-        logs.enable(LogType.BROWSER, Level.ALL);
-        var options = new ChromeOptions();
-        options.setBinary(CHROMIUM.toFile());
-        options.addArguments(
-                "--headless=new",
-                "--no-sandbox",
-                "--disable-gpu",
-                "--disable-dev-shm-usage",
-                "--window-size=1400,1000",
-                // Nothing but this machine can be reached, so that a page that needs more would be broken.
-                "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1");
-        options.setCapability(ChromeOptions.LOGGING_PREFS, logs);
-        var service = new ChromeDriverService.Builder()
-                .usingDriverExecutable(new File(DRIVER.toString()))
-                .build();
-        var started = new ChromeDriver(service, options);
-        started.manage().timeouts().scriptTimeout(LIMIT);
-        return started;
     }
 
     private WebElement find(String selector) {

@@ -22,6 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 final class NpmClientsTest {
     private static final List<String> PACKAGES = List.of(
             "openai@6.49.0",
+            "zod@4",
             "ai@6.0.326",
             "@ai-sdk/openai@3.0.141",
             "@ai-sdk/openai-compatible@2.0.87",
@@ -54,6 +55,7 @@ final class NpmClientsTest {
                 .readTree(output.lines().reduce((first, last) -> last).orElseThrow());
         for (String each : List.of(
                 "openaiPlain",
+                "openaiTree",
                 "openaiResponses",
                 "vercelPlain",
                 "vercelStream",

@@ -6,8 +6,10 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import understudy.cluster.Cluster;
 import understudy.cluster.KvBlockManager;
 
@@ -61,6 +63,44 @@ final class ServedKvEventsTest {
             assertThat(first.sortedHashes()).isNotEmpty().isEqualTo(table(0));
             assertThat(second.sortedHashes()).isNotEmpty().isEqualTo(table(1));
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void topic_namesTheServerBehindWhichTheReplicaIs(boolean portsPerReplica) {
+        server.numReplicas = 2;
+        server.portsPerReplica = portsPerReplica;
+        server.moreSettings = """
+                server.host = "127.0.0.1"
+                kv-cache.kv-events {
+                  enable-kv-cache-events = true
+                  endpoint = "tcp://127.0.0.1:*"
+                  replay-endpoint = "tcp://127.0.0.1:*"
+                  topic = "kv@{host}:{port}@{model}/{replica}"
+                }
+                """;
+        server.startAlone();
+        var publisher = server.server().kvEvents().orElseThrow();
+        // One goes to either replica.
+        complete(prompt(0));
+        complete(prompt(1));
+        awaitQuiet(publisher);
+
+        for (int i = 0; i < 2; i++) {
+            var address = portsPerReplica
+                    ? server.server().replicaAddresses().get(i)
+                    : server.server().address();
+            assertThat(ReplayClient.ask(publisher.replayEndpoint(i), 0).get(0).topic)
+                    .isEqualTo("kv@127.0.0.1:" + address.getPort() + "@m/" + i);
+        }
+    }
+
+    @Test
+    void topic_takesNamesAsTheyAre() {
+        var names = new KvEventNames("h", "10.0.0.7", replica -> 8000 + replica, "{port}$1");
+
+        assertThat(names.in("kv@{ip}:{port}@{model}", 2)).isEqualTo("kv@10.0.0.7:8002@{port}$1");
+        assertThat(names.in("{nothing}", 0)).isEqualTo("{nothing}");
     }
 
     private static String prompt(int i) {

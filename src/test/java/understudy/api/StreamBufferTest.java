@@ -57,8 +57,19 @@ final class StreamBufferTest {
     }
 
     @Test
-    void lastWord_takesThePlaceOfWhatWaits() {
+    void lastWord_comesBehindWhatWaits_andNothingFollowsIt() {
         buffer.offer("a");
+        buffer.endWith("failed");
+        buffer.offer("b");
+
+        assertThat(List.of(buffer.poll(), buffer.poll())).containsExactly("a", "failed");
+        assertThat(buffer.isExhausted()).isTrue();
+    }
+
+    @Test
+    void lastWord_takesThePlaceOfWhatWaits_ifThereIsNoRoom() {
+        buffer.offer("a");
+        buffer.offer("b");
         buffer.endWith("too slow");
 
         assertThat(buffer.poll()).isEqualTo("too slow");

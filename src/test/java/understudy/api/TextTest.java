@@ -49,16 +49,20 @@ final class TextTest {
     void nextTurn_beginsWithTheTokensOfTheTurnBeforeAndItsAnswer() {
         var template = new ChatTemplate(TOKENIZER);
         var question = new ChatMessage("user", "Hello there", List.of());
-        var first = template.render(List.of(question), List.of(), true, false);
+        var first = tokens(template.render(List.of(question), List.of(), true, false));
         var answer = new int[25];
         new Prose(TOKENIZER).tokens(3, false).copy(0, answer.length, answer, 0);
         var said = new ChatMessage("assistant", TOKENIZER.decode(new TokenIds(answer)), List.of());
 
-        var second = template.render(List.of(question, said, question), List.of(), true, false);
+        var second = tokens(template.render(List.of(question, said, question), List.of(), true, false));
 
         assertThat(Arrays.copyOf(second, first.length)).isEqualTo(first);
         assertThat(Arrays.copyOfRange(second, first.length, first.length + 25)).isEqualTo(answer);
         assertThat(second[first.length + 25]).isEqualTo(TOKENIZER.imEnd());
+    }
+
+    private static int[] tokens(PromptText prompt) {
+        return prompt.encode(TOKENIZER, Integer.MAX_VALUE);
     }
 
     @Test
@@ -132,7 +136,7 @@ final class TextTest {
         var schema = SchemaRegistry.withDefaultDialect(SpecificationVersion.DRAFT_2020_12)
                 .getSchema(node);
         for (int i = 0; i < 50; i++) {
-            var sample = new SchemaSample(node, new RandomStreams(i).stream("test")).sample();
+            var sample = new SchemaSample(node, "schema").sample(new RandomStreams(i).stream("test"));
 
             assertThat(schema.validate(sample)).as(sample.toString()).isEmpty();
         }

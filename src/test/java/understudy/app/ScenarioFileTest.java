@@ -11,6 +11,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 final class ScenarioFileTest {
@@ -82,6 +83,21 @@ final class ScenarioFileTest {
         var config = new ScenarioFile(Map.of()).load(write("a.yaml", "kv-cache:\n  sessions: off\n"), Map.of());
 
         assertThat(Scenario.read(config).engine().kvCache().findsBySession()).isFalse();
+    }
+
+    @ParameterizedTest
+    @CsvSource(quoteCharacter = '~', textBlock = """
+            "tcp://h:1", tcp://h:1
+            tcp://h:1, tcp://h:1
+            "a" and "b", "a" and "b"
+            ", "
+            """)
+    void quotesAroundAFlag_areLeftOut(String given, String meant) throws IOException {
+        String key = "kv-cache.kv-events.endpoint";
+
+        var config = new ScenarioFile(Map.of()).load(write("a.yml", ""), Map.of(key, given));
+
+        assertThat(config.getString(key)).isEqualTo(meant);
     }
 
     @Test

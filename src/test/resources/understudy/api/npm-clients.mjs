@@ -1,5 +1,7 @@
 // Prints one JSON line with what each client has seen; see NpmClientsTest.
 import OpenAI from "openai";
+import { zodResponseFormat } from "openai/helpers/zod";
+import { z } from "zod";
 import { generateText, jsonSchema, streamText, tool } from "ai";
 import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
@@ -13,6 +15,12 @@ const openai = new OpenAI({ baseURL, apiKey: "any" });
 const plain = await openai.chat.completions.create({
   model: "m", messages: [{ role: "user", content: "Hello" }], max_completion_tokens: 8 });
 seen.openaiPlain = plain.choices[0].message.content.length > 0;
+
+const Tree = z.object({
+  code: z.string().regex(/^[A-Z]{3}-[0-9]{2}$/), mail: z.email(), get kids() { return z.array(Tree); } });
+const tree = await openai.chat.completions.parse({
+  model: "m", messages: [{ role: "user", content: "Hello" }], response_format: zodResponseFormat(Tree, "tree") });
+seen.openaiTree = Tree.safeParse(tree.choices[0].message.parsed).success;
 
 const chunks = [];
 for await (const chunk of await openai.chat.completions.create({

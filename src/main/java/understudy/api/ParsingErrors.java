@@ -1,0 +1,24 @@
+package understudy.api;
+
+import org.apache.pekko.event.LoggingAdapter;
+import org.apache.pekko.http.ParsingErrorHandler;
+import org.apache.pekko.http.javadsl.model.HttpResponse;
+import org.apache.pekko.http.scaladsl.model.ErrorInfo;
+import org.apache.pekko.http.scaladsl.model.StatusCode;
+import org.apache.pekko.http.scaladsl.settings.ServerSettings;
+
+/** Answers what is no HTTP, or has more headers than there may be, with a body like that of other errors. */
+final class ParsingErrors extends ParsingErrorHandler {
+    /** The one instance, under the name that the HTTP library looks for. */
+    static final ParsingErrors MODULE$ = new ParsingErrors();
+
+    private ParsingErrors() {}
+
+    @Override
+    public HttpResponse handle(StatusCode status, ErrorInfo error, LoggingAdapter log, ServerSettings settings) {
+        // What strangers send is no reason to fill a log.
+        log.debug("Illegal request: {}", error.summary());
+        var failure = new ApiException(status.intValue(), status.reason(), error.summary(), null);
+        return HttpBodies.json(status.intValue(), failure.body());
+    }
+}

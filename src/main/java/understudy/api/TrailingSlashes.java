@@ -1,0 +1,37 @@
+package understudy.api;
+
+import org.apache.pekko.http.javadsl.model.HttpResponse;
+import org.apache.pekko.http.javadsl.model.StatusCodes;
+import org.apache.pekko.http.javadsl.model.Uri;
+import org.apache.pekko.http.javadsl.model.headers.RawHeader;
+import org.apache.pekko.http.javadsl.server.Directives;
+import org.apache.pekko.http.javadsl.server.Route;
+
+/** Sends those who put a slash behind a path of vLLM's to the path without it, as FastAPI does. */
+final class TrailingSlashes implements RoutePart {
+    @Override
+    public Route route() {
+        return Directives.extractUri(uri -> {
+            String path = uri.path();
+            String without = withoutSlashes(path);
+            return !without.equals(path) && ServerEdge.HANDLERS.contains(without)
+                    ? Directives.complete(redirect(uri.path(without)))
+                    : Directives.reject();
+        });
+    }
+
+    private static String withoutSlashes(String path) {
+        int end = path.length();
+        while (end > 0 && path.charAt(end - 1) == '/') {
+            end--;
+        }
+        return path.substring(0, end);
+    }
+
+    /** Method and body stay what they are. */
+    private static HttpResponse redirect(Uri target) {
+        return HttpResponse.create()
+                .withStatus(StatusCodes.TEMPORARY_REDIRECT)
+                .addHeader(RawHeader.create("Location", target.toString()));
+    }
+}
