@@ -50,7 +50,7 @@ final class ResponsesRoutes implements RoutePart {
         var messages = ResponseInput.read(body, items);
         var tools = new ResponseTools(body);
         var tool = tools.choose(messages);
-        var schema = GenerationParams.schema(body.object("text").object("format"), "text.format");
+        var constraint = StructuredOutputs.readResponse(body);
         var echo = new ResponseEcho(body);
         var prompt = prompt(messages, tools, limit(body, params));
         var info = new CallInfo(
@@ -59,7 +59,7 @@ final class ResponsesRoutes implements RoutePart {
                 api.settings().servedModel(),
                 params,
                 tokenizer);
-        var requests = specs.build(info.id(), List.of(prompt), params, new SpecBuilder.Shape(tool, schema));
+        var requests = specs.build(info.id(), List.of(prompt), params, new SpecBuilder.Shape(tool, constraint));
         var memory = body.bool("store", true) ? items : new ResponseItems(0);
         return runner.run(request, params, requests, new ResponsesFormat(info, echo, tools, memory));
     }

@@ -34,6 +34,18 @@ final class StructuredOutputs {
         return constraint;
     }
 
+    /** Returns what the text of a response must look like, or null if it may be any. */
+    static @Nullable Constraint readResponse(JsonBody body) {
+        var ofFormat = GenerationParams.schema(body.object("text").object("format"), "text.format");
+        if (body.get(FIELD) == null) {
+            return ofFormat;
+        }
+        if (ofFormat != null) {
+            throw ApiException.badRequest("Cannot specify both structured_outputs and text.format", FIELD);
+        }
+        return read(body.without("response_format"), FIELD);
+    }
+
     private static @Nullable Constraint read(JsonBody body, @Nullable String param) {
         var outputs = body.object(FIELD);
         if (given(outputs, OLD_KINDS).size() > 1) {

@@ -170,6 +170,20 @@ final class StructuredOutputsTest {
         requireRefused(reply, "structured_outputs", "You can only use one kind of constraints");
     }
 
+    @Test
+    void response_isOneOfTheChoices_andHasOneConstraintOnly() {
+        var said = server.post(
+                "/v1/responses", "{\"input\": \"x\", \"structured_outputs\": {\"choice\": [\"red\", \"green\"]}}");
+        assertThat(said.json().at("/output/0/content/0/text").asText()).isIn("red", "green");
+
+        var both = "{\"input\": \"x\", \"structured_outputs\": {\"regex\": \"a\"}, \"text\": {\"format\":"
+                + " {\"type\": \"json_object\"}}}";
+        requireRefused(
+                server.post("/v1/responses", both),
+                "structured_outputs",
+                "Cannot specify both structured_outputs and text.format");
+    }
+
     private static void requireRefused(ServerFixture.Reply reply, String param, String message) {
         assertThat(reply.status()).isEqualTo(400);
         assertThat(reply.json().at("/error/param").asText()).isEqualTo(param);
