@@ -5,24 +5,26 @@ import com.typesafe.config.ConfigFactory;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.ActorSystem;
+import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
-import understudy.cluster.Cluster;
-import understudy.cluster.ClusterListeners;
+import understudy.cluster.ClusterEvent;
 import understudy.cluster.ClusterSpec;
-import understudy.cluster.KvEventFeed;
 import understudy.cluster.ReplicaSpec;
 import understudy.cluster.Router;
+import understudy.cluster.Subscriber;
 import understudy.runtime.EpochClock;
 import understudy.workload.ReplicaState;
 
@@ -36,8 +38,8 @@ public final class EmulationServer implements AutoCloseable {
     private final ActorSystem<Void> system;
     private final ApiContext api;
     private final HttpPorts ports;
-    private final ActorRef<Object> stats;
     private final CompletableFuture<HttpPorts> listening = new CompletableFuture<>();
+    private volatile List<ReplicaState> states = List.of();
     private volatile boolean isClosing;
 
     private EmulationServer(
@@ -55,16 +57,25 @@ public final class EmulationServer implements AutoCloseable {
         var view = new LiveView(
                 spec.replicas().size(), index -> spec.replica(index).kvCache().numGpuBlocks() - 1);
         var kvCaches = spec.replicas().stream().map(ReplicaSpec::kvCache).toList();
-        var engineMetrics = new EngineMetrics(registry, settings, kvCaches, view);
+        var engineMetrics = new EngineMetrics(registry, settings, kvCaches);
         var httpMetrics = new HttpMetrics(registry);
         var state = new ServerState();
         httpMetrics.watch(host.time(), state);
-        // On threads of their own, so as not to hold up the emulation; unless it stands still for those who look at
-        // them.
+        var routerMetrics = new RouterMetrics(registry);
+        // On a thread of its own, so as not to hold up the emulation; unless that stands still for those who look at
+        // it.
         ActorSystem<?> home = ownsHost ? system : host.time().system();
-        stats = host.spawn(home, engineMetrics.takingStats(this::onStates), "engine-metrics");
-        host.start(spec.heardBy(new ClusterListeners(
-                kvEventFeed(spec), stats, host.spawn(home, engineMetrics.takingSteps(), "step-metrics"), stats)));
+        var readers = new ArrayList<Consumer<ClusterEvent>>(
+                List.of(engineMetrics::on, view::on, routerMetrics::on, this::onReplicas));
+        if (kvEvents != null) {
+            readers.add(kvEvents::accept);
+        }
+        if (spec.subscriber() != null) {
+            readers.add(spec.subscriber().ref()::tell);
+        }
+        boolean wantsKvEvents = kvEvents != null
+                || (spec.subscriber() != null && spec.subscriber().wantsKvEvents());
+        host.start(spec.toldTo(new Subscriber(host.spawn(home, telling(readers), "cluster-events"), wantsKvEvents)));
         var link = new ClusterLink(
                 host,
                 system,
@@ -72,8 +83,6 @@ public final class EmulationServer implements AutoCloseable {
                 engineMetrics,
                 spec.replicas().size());
         api = new ApiContext(system, settings, link, state, httpMetrics, new HttpBodies(system, settings));
-        var decisions = new RouterMetrics(registry, view).takingDecisions();
-        link.router().tell(new Router.Watch(host.spawn(system, decisions, "router-decisions")));
         ports = new HttpPorts(
                 api, new LiveFeed(api, view, spec.routing().getClass().getSimpleName()));
         host.whenFailed().exceptionally(cause -> {
@@ -91,7 +100,7 @@ public final class EmulationServer implements AutoCloseable {
     /**
      * Starts a cluster and its server, and returns when it is ready.
      *
-     * @param spec what to serve; whoever listens to it is not told
+     * @param spec what to serve
      * @param speed virtual seconds per wall second
      * @param kvEvents how to publish KV events, if at all
      * @param moreParts routes beside those of vLLM, tried after them
@@ -108,8 +117,7 @@ public final class EmulationServer implements AutoCloseable {
                         each -> new KvEventPublisher(each, spec.replicas().size(), EpochClock.seconds()))
                 .orElse(null);
         var host = ClusterHost.create("understudy");
-        var server = new EmulationServer(
-                host, true, spec.heardBy(ClusterListeners.NONE), settings, publisher, router -> router);
+        var server = new EmulationServer(host, true, spec, settings, publisher, router -> router);
         host.time().run(speed);
         server.listen(moreParts);
         return server;
@@ -124,7 +132,7 @@ public final class EmulationServer implements AutoCloseable {
      * Starts a cluster in a host that stays the caller's, and a server before it. The clock is left as it is. While it stands
      * still, requests arrive, and nothing more happens until the caller moves it.
      *
-     * @param spec what to serve; of those who listen to it, only who hears of KV events goes on to
+     * @param spec what to serve
      * @param door returns who gets what comes over HTTP, and passes it on to the given router
      */
     public static EmulationServer attach(
@@ -132,12 +140,6 @@ public final class EmulationServer implements AutoCloseable {
         var server = new EmulationServer(host, false, spec, settings, null, door);
         server.listen(api -> List.of());
         return server;
-    }
-
-    private @Nullable ActorRef<? super KvEventFeed> kvEventFeed(ClusterSpec spec) {
-        return kvEvents == null
-                ? spec.listeners().kvEvents()
-                : host.spawn(system, KvEventPublisher.feed(kvEvents), "kv-events");
     }
 
     private void listen(Function<ApiContext, List<RoutePart>> moreParts) {
@@ -153,13 +155,24 @@ public final class EmulationServer implements AutoCloseable {
         listening.complete(ports);
         api.state().enter(ServerState.Phase.READY);
         // What has changed before the ports were there.
-        host.time().system().tell(new Cluster.GetStatus(stats));
+        ports.follow(states);
     }
 
-    private void onStates(List<ReplicaState> replicas) {
-        var open = listening.getNow(null);
-        if (open != null) {
-            open.follow(replicas);
+    /** Returns an actor that hands each event to all readers. */
+    private static Behavior<ClusterEvent> telling(List<Consumer<ClusterEvent>> readers) {
+        return Behaviors.receiveMessage(event -> {
+            readers.forEach(reader -> reader.accept(event));
+            return Behaviors.same();
+        });
+    }
+
+    private void onReplicas(ClusterEvent event) {
+        if (event instanceof ClusterEvent.ReplicasChanged changed) {
+            states = changed.states();
+            var open = listening.getNow(null);
+            if (open != null) {
+                open.follow(states);
+            }
         }
     }
 

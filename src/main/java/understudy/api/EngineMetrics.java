@@ -12,12 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Consumer;
-import org.apache.pekko.actor.typed.Behavior;
-import org.apache.pekko.actor.typed.javadsl.Behaviors;
-import understudy.cluster.Cluster;
-import understudy.cluster.EngineStats;
-import understudy.cluster.MetricsCollector;
+import understudy.cluster.ClusterEvent;
 import understudy.cluster.RequestEvent;
 import understudy.kvcache.KvCacheConfig;
 import understudy.workload.ReplicaState;
@@ -31,16 +26,13 @@ final class EngineMetrics {
     private final Families families;
     private final Map<Integer, ReplicaMetrics> replicas = new ConcurrentHashMap<>();
     private final Map<Integer, ReplicaMetrics.Totals> totals = new HashMap<>();
-    private final LiveView live;
 
     /**
      * Registers the series of all replicas.
      *
      * @param kvCaches the memory of each replica
-     * @param live is told the same
      */
-    EngineMetrics(PrometheusRegistry registry, ApiSettings settings, List<KvCacheConfig> kvCaches, LiveView live) {
-        this.live = live;
+    EngineMetrics(PrometheusRegistry registry, ApiSettings settings, List<KvCacheConfig> kvCaches) {
         this.settings = settings;
         this.kvCaches = kvCaches;
         families = new Families(registry, settings.model().maxModelLen());
@@ -57,32 +49,48 @@ final class EngineMetrics {
         replicas.put(index, new ReplicaMetrics(families, String.valueOf(index), settings.servedModel(), before));
     }
 
-    /** Returns an actor that takes what the replicas publish of themselves, and their states, which it passes on. */
-    Behavior<Object> takingStats(Consumer<List<ReplicaState>> onStates) {
-        return Behaviors.receive(Object.class)
-                .onMessage(EngineStats.class, stats -> {
-                    live.onStats(stats);
-                    onStats(stats);
-                    return Behaviors.same();
-                })
-                .onMessage(Cluster.Status.class, status -> {
-                    onStates(status.replicas());
-                    onStates.accept(status.replicas());
-                    return Behaviors.same();
-                })
-                .build();
+    /** Takes an event of the cluster; on one thread. */
+    void on(ClusterEvent event) {
+        if (event instanceof ClusterEvent.StepEnded step) {
+            onStep(step);
+        } else if (event instanceof ClusterEvent.LoadChanged changed) {
+            onLoad(changed.replicaIndex(), changed.load());
+        } else if (event instanceof ClusterEvent.KvCacheChanged changed) {
+            onKvCache(changed.replicaIndex(), changed.kvCache());
+        } else if (event instanceof ClusterEvent.ReplicasChanged changed) {
+            onStates(changed.states());
+        }
     }
 
-    private void onStats(EngineStats stats) {
-        var replica = replicas.get(stats.replicaIndex());
-        if (replica == null) {
-            totals.merge(
-                    stats.replicaIndex(), ReplicaMetrics.Totals.NONE.with(stats), (known, none) -> known.with(stats));
-        } else if (stats instanceof EngineStats.SchedulerStats scheduler) {
-            replica.onScheduler(scheduler);
-        } else if (stats instanceof EngineStats.CacheStats cache) {
-            replica.onCache(cache);
+    private void onStep(ClusterEvent.StepEnded step) {
+        onLoad(step.replicaIndex(), step.load());
+        onKvCache(step.replicaIndex(), step.kvCache());
+        var replica = replicas.get(step.replicaIndex());
+        if (replica != null) {
+            replica.onStep(step);
         }
+    }
+
+    private void onLoad(int index, ClusterEvent.EngineLoad load) {
+        var replica = replicas.get(index);
+        if (replica == null) {
+            totals.put(index, totalsOf(index).with(load));
+        } else {
+            replica.onLoad(load);
+        }
+    }
+
+    private void onKvCache(int index, ClusterEvent.KvCacheState state) {
+        var replica = replicas.get(index);
+        if (replica == null) {
+            totals.put(index, totalsOf(index).with(state));
+        } else {
+            replica.onKvCache(state);
+        }
+    }
+
+    private ReplicaMetrics.Totals totalsOf(int index) {
+        return totals.getOrDefault(index, ReplicaMetrics.Totals.NONE);
     }
 
     /** The counters of a process end with it: a replica that is not up has no series, and a new one counts from 0. */
@@ -90,30 +98,12 @@ final class EngineMetrics {
         for (int i = 0; i < states.size(); i++) {
             var shown = replicas.get(i);
             if (states.get(i).isUp() && shown == null) {
-                show(i, totals.getOrDefault(i, ReplicaMetrics.Totals.NONE));
+                show(i, totalsOf(i));
             } else if (!states.get(i).isUp() && shown != null) {
                 totals.put(i, shown.totals());
                 replicas.remove(i);
                 families.forget(i);
             }
-        }
-    }
-
-    /** Returns an actor that takes what is collected of each step. */
-    Behavior<MetricsCollector.Command> takingSteps() {
-        return Behaviors.receiveMessage(message -> {
-            live.onCollected(message);
-            if (message instanceof MetricsCollector.StepObserved step) {
-                onGaps(step);
-            }
-            return Behaviors.same();
-        });
-    }
-
-    private void onGaps(MetricsCollector.StepObserved step) {
-        var replica = replicas.get(step.replicaIndex());
-        for (int i = 0; replica != null && i < step.gapNanos().size(); i++) {
-            replica.onGap(step.gapNanos().getLong(i), step.gapCounts().getInt(i));
         }
     }
 

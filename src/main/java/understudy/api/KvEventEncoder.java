@@ -6,7 +6,6 @@ import java.io.UncheckedIOException;
 import java.math.BigInteger;
 import org.msgpack.core.MessageBufferPacker;
 import org.msgpack.core.MessagePack;
-import understudy.cluster.KvEventFeed;
 import understudy.kvcache.KvEvent;
 
 /**
@@ -34,7 +33,7 @@ final class KvEventEncoder {
     }
 
     /** Returns the bytes of a batch; the replica counts as the data-parallel rank of its index. */
-    byte[] encode(KvEventFeed.Batch batch) {
+    byte[] encode(KvEventBatch batch) {
         out.clear();
         try {
             out.packArrayHeader(3);
@@ -51,7 +50,7 @@ final class KvEventEncoder {
     }
 
     /** A run of removals is one event here, and one for each hash in vLLM. */
-    private static int numEvents(KvEventFeed.Batch batch) {
+    private static int numEvents(KvEventBatch batch) {
         int count = 0;
         for (var event : batch.events()) {
             count += event instanceof KvEvent.Removed removed

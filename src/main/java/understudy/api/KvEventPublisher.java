@@ -17,7 +17,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.zeromq.ZContext;
 import org.zeromq.ZMQException;
-import understudy.cluster.KvEventFeed;
+import understudy.cluster.ClusterEvent;
 
 /**
  * Publishes the KV events of all replicas by ZeroMQ, as vLLM does, on a thread of its own.
@@ -42,7 +42,8 @@ public final class KvEventPublisher implements AutoCloseable {
     private volatile boolean isClosed;
 
     /** A batch with its number, or no batch: the replica has begun anew. */
-    private record Item(int replicaIndex, long sequence, KvEventFeed.@Nullable Batch batch) {}
+    private record Item(
+            int replicaIndex, long sequence, @Nullable KvEventBatch batch) {}
 
     /**
      * Opens the sockets of the first replicas, and starts to publish; those that join later get theirs then.
@@ -65,10 +66,10 @@ public final class KvEventPublisher implements AutoCloseable {
         }
     }
 
-    /** Creates the actor to which a cluster tells its events; any number of them may feed one publisher. */
-    public static Behavior<KvEventFeed> feed(KvEventPublisher publisher) {
-        return Behaviors.receiveMessage(message -> {
-            publisher.accept(message);
+    /** Creates an actor that subscribes a publisher to a cluster; several may feed one publisher. */
+    public static Behavior<ClusterEvent> feed(KvEventPublisher publisher) {
+        return Behaviors.receiveMessage(event -> {
+            publisher.accept(event);
             return Behaviors.same();
         });
     }
@@ -78,20 +79,36 @@ public final class KvEventPublisher implements AutoCloseable {
         names = known;
     }
 
-    /** Takes what a cluster tells; never waits. */
-    synchronized void accept(KvEventFeed message) {
-        if (message instanceof KvEventFeed.Batch batch) {
-            long sequence = nextSequences.addTo(batch.replicaIndex(), 1);
-            if (numQueued.get() < settings.maxQueueSize()) {
-                numQueued.incrementAndGet();
-                queue.add(new Item(batch.replicaIndex(), sequence, batch));
-            } else {
-                numDropped.incrementAndGet();
-            }
-        } else if (message instanceof KvEventFeed.Started started) {
-            nextSequences.put(started.replicaIndex(), 0);
-            queue.add(new Item(started.replicaIndex(), 0, null));
+    /** Takes an event of a cluster; never waits. */
+    void accept(ClusterEvent event) {
+        if (event instanceof ClusterEvent.StepEnded step) {
+            accept(step.replicaIndex(), step.kvCache());
+        } else if (event instanceof ClusterEvent.KvCacheChanged changed) {
+            accept(changed.replicaIndex(), changed.kvCache());
+        } else if (event instanceof ClusterEvent.KvCacheStarted started) {
+            restart(started);
         }
+    }
+
+    private void accept(int replicaIndex, ClusterEvent.KvCacheState state) {
+        if (!state.events().isEmpty()) {
+            accept(new KvEventBatch(replicaIndex, state.atNanos(), state.blockSize(), state.events()));
+        }
+    }
+
+    synchronized void accept(KvEventBatch batch) {
+        long sequence = nextSequences.addTo(batch.replicaIndex(), 1);
+        if (numQueued.get() < settings.maxQueueSize()) {
+            numQueued.incrementAndGet();
+            queue.add(new Item(batch.replicaIndex(), sequence, batch));
+        } else {
+            numDropped.incrementAndGet();
+        }
+    }
+
+    private synchronized void restart(ClusterEvent.KvCacheStarted started) {
+        nextSequences.put(started.replicaIndex(), 0);
+        queue.add(new Item(started.replicaIndex(), 0, null));
     }
 
     /** Returns the address to subscribe to, with its port even if the endpoint leaves that open; replicas count from 0. */

@@ -2,7 +2,7 @@ package understudy.api;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.Locale;
-import understudy.cluster.EngineStats;
+import understudy.cluster.ClusterEvent;
 import understudy.kvcache.KvBlockCounts;
 import understudy.kvcache.PrefixCacheStats;
 import understudy.workload.ReplicaState;
@@ -23,18 +23,18 @@ final class LiveReplica {
         empty = new KvBlockCounts(numBlocks, 0, 0);
     }
 
-    void onScheduler(EngineStats.SchedulerStats stats) {
-        numRunning = stats.numRunning();
-        numWaiting = stats.numWaiting();
-        numPreemptions = stats.numPreemptions();
+    void onLoad(ClusterEvent.EngineLoad load) {
+        numRunning = load.numRunning();
+        numWaiting = load.numWaiting();
+        numPreemptions = load.numPreemptions();
         if (numRunning == 0) {
             numTokensOfStep = 0;
         }
     }
 
-    void onCache(EngineStats.CacheStats stats) {
-        blocks = stats.blocks();
-        prefixCache = stats.prefixCache();
+    void onKvCache(ClusterEvent.KvCacheState kvCache) {
+        blocks = kvCache.blocks();
+        prefixCache = kvCache.prefixCache();
     }
 
     void onStep(int numTokens) {

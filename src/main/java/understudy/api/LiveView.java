@@ -8,9 +8,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
-import understudy.cluster.EngineStats;
-import understudy.cluster.MetricsCollector;
-import understudy.cluster.RouterDecision;
+import understudy.cluster.ClusterEvent;
 import understudy.kvcache.PrefixCacheStats;
 import understudy.report.Outcome;
 import understudy.report.RequestRecord;
@@ -30,7 +28,7 @@ public final class LiveView {
     private static final int NUM_LATEST_POINTS = 8;
 
     private final List<LiveReplica> replicas = new ArrayList<>();
-    private final ArrayDeque<RouterDecision> decisions = new ArrayDeque<>();
+    private final ArrayDeque<ClusterEvent.Routed> decisions = new ArrayDeque<>();
     private final ArrayDeque<RequestRecord> ended = new ArrayDeque<>();
     private final LatencyHistory latency = new LatencyHistory();
     private final TokenRates rates = new TokenRates();
@@ -52,27 +50,33 @@ public final class LiveView {
         }
     }
 
-    synchronized void onStats(EngineStats stats) {
-        if (stats instanceof EngineStats.SchedulerStats scheduler) {
-            replica(stats.replicaIndex()).onScheduler(scheduler);
-            var step = scheduler.iteration();
-            step.ttftNanos().forEach(latency::addTtft);
-            rates.add(step.numPromptTokens(), step.numGenerationTokens());
-        } else if (stats instanceof EngineStats.CacheStats cache) {
-            replica(stats.replicaIndex()).onCache(cache);
+    /** Takes an event of the cluster. */
+    synchronized void on(ClusterEvent event) {
+        if (event instanceof ClusterEvent.StepEnded step) {
+            onStep(step);
+        } else if (event instanceof ClusterEvent.LoadChanged changed) {
+            replica(changed.replicaIndex()).onLoad(changed.load());
+        } else if (event instanceof ClusterEvent.KvCacheChanged changed) {
+            replica(changed.replicaIndex()).onKvCache(changed.kvCache());
+        } else if (event instanceof ClusterEvent.RequestEnded request) {
+            onEnded(request.ended());
+        } else if (event instanceof ClusterEvent.Routed routed) {
+            onRouted(routed);
         }
     }
 
-    synchronized void onCollected(MetricsCollector.Command message) {
-        if (message instanceof MetricsCollector.StepObserved step) {
-            replica(step.replicaIndex()).onStep(step.numTokens());
-            for (int i = 0; i < step.gapNanos().size(); i++) {
-                latency.addGap(step.gapNanos().getLong(i), step.gapCounts().getInt(i));
-            }
-            step.ended().forEach(this::onEnded);
-        } else if (message instanceof MetricsCollector.RequestEnded request) {
-            onEnded(request.ended());
+    private void onStep(ClusterEvent.StepEnded step) {
+        var replica = replica(step.replicaIndex());
+        replica.onStep(step.numTokens());
+        replica.onLoad(step.load());
+        replica.onKvCache(step.kvCache());
+        var first = step.firstTokens();
+        first.ttftNanos().forEach(latency::addTtft);
+        rates.add(first.numPromptTokens(), step.numSampled());
+        for (int i = 0; i < step.gapNanos().size(); i++) {
+            latency.addGap(step.gapNanos().getLong(i), step.gapCounts().getInt(i));
         }
+        step.ended().forEach(this::onEnded);
     }
 
     private void onEnded(RequestRecord request) {
@@ -88,7 +92,7 @@ public final class LiveView {
         }
     }
 
-    synchronized void onDecision(RouterDecision decision) {
+    private void onRouted(ClusterEvent.Routed decision) {
         if (decisions.size() == MAX_DECISIONS) {
             decisions.removeLast();
         }
@@ -165,7 +169,7 @@ public final class LiveView {
                         replicas.stream().mapToLong(LiveReplica::numPreemptions).sum());
     }
 
-    private static ObjectNode toJson(long number, RouterDecision decision) {
+    private static ObjectNode toJson(long number, ClusterEvent.Routed decision) {
         var scores = decision.scores();
         var node = Json.object()
                 .put("number", number)

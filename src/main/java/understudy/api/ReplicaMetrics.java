@@ -5,7 +5,7 @@ import io.prometheus.metrics.core.datapoints.DistributionDataPoint;
 import io.prometheus.metrics.core.datapoints.GaugeDataPoint;
 import java.util.List;
 import java.util.Map;
-import understudy.cluster.EngineStats;
+import understudy.cluster.ClusterEvent;
 import understudy.cluster.RequestEvent;
 import understudy.kvcache.PrefixCacheStats;
 
@@ -35,13 +35,12 @@ final class ReplicaMetrics {
     record Totals(PrefixCacheStats prefixCache, long numPreemptions, long numRequests) {
         static final Totals NONE = new Totals(PrefixCacheStats.NONE, 0, 0);
 
-        Totals with(EngineStats stats) {
-            if (stats instanceof EngineStats.SchedulerStats scheduler) {
-                return new Totals(prefixCache, scheduler.numPreemptions(), scheduler.numRequests());
-            }
-            return stats instanceof EngineStats.CacheStats cache
-                    ? new Totals(cache.prefixCache(), numPreemptions, numRequests)
-                    : this;
+        Totals with(ClusterEvent.EngineLoad load) {
+            return new Totals(prefixCache, load.numPreemptions(), load.numRequests());
+        }
+
+        Totals with(ClusterEvent.KvCacheState state) {
+            return new Totals(state.prefixCache(), numPreemptions, numRequests);
         }
     }
 
@@ -71,49 +70,52 @@ final class ReplicaMetrics {
         families.constants(engine, model);
     }
 
-    void onScheduler(EngineStats.SchedulerStats stats) {
-        running.set(stats.numRunning());
-        waiting.set(stats.numWaiting());
-        waitingForCapacity.set(stats.numWaiting());
-        preemptions.inc(stats.numPreemptions() - totals.numPreemptions);
-        routerDecisions.inc(stats.numRequests() - totals.numRequests);
-        totals = totals.with(stats);
-        onIteration(stats.iteration());
+    void onLoad(ClusterEvent.EngineLoad load) {
+        running.set(load.numRunning());
+        waiting.set(load.numWaiting());
+        waitingForCapacity.set(load.numWaiting());
+        preemptions.inc(load.numPreemptions() - totals.numPreemptions);
+        routerDecisions.inc(load.numRequests() - totals.numRequests);
+        totals = totals.with(load);
     }
 
-    private void onIteration(EngineStats.IterationStats step) {
-        if (step.numGenerationTokens() == 0) {
+    void onKvCache(ClusterEvent.KvCacheState state) {
+        kvUsage.set(state.usage());
+        prefixQueries.inc(state.prefixCache().queries() - totals.prefixCache.queries());
+        prefixHits.inc(state.prefixCache().hits() - totals.prefixCache.hits());
+        totals = totals.with(state);
+    }
+
+    void onStep(ClusterEvent.StepEnded step) {
+        onGaps(step);
+        if (step.numSampled() == 0) {
             return;
         }
-        long numComputed = step.numPromptTokens() - step.numCachedTokens();
-        generationTokens.inc(step.numGenerationTokens());
-        promptTokens.inc(step.numPromptTokens());
+        var first = step.firstTokens();
+        long numComputed = first.numPromptTokens() - first.numCachedTokens();
+        generationTokens.inc(step.numSampled());
+        promptTokens.inc(first.numPromptTokens());
         computedTokens.inc(numComputed);
-        cacheHitTokens.inc(step.numCachedTokens());
-        cachedTokens.inc(step.numCachedTokens());
-        cachedOnDevice.inc(step.numCachedTokens());
-        observe("iteration_tokens_total", (double) numComputed + step.numGenerationTokens());
-        for (int i = 0; i < step.ttftNanos().size(); i++) {
-            observe("time_to_first_token_seconds", step.ttftNanos().getLong(i) / 1e9);
+        cacheHitTokens.inc(first.numCachedTokens());
+        cachedTokens.inc(first.numCachedTokens());
+        cachedOnDevice.inc(first.numCachedTokens());
+        observe("iteration_tokens_total", (double) numComputed + step.numSampled());
+        for (int i = 0; i < first.ttftNanos().size(); i++) {
+            observe("time_to_first_token_seconds", first.ttftNanos().getLong(i) / 1e9);
         }
     }
 
-    void onCache(EngineStats.CacheStats stats) {
-        kvUsage.set(stats.usage());
-        prefixQueries.inc(stats.prefixCache().queries() - totals.prefixCache.queries());
-        prefixHits.inc(stats.prefixCache().hits() - totals.prefixCache.hits());
-        totals = totals.with(stats);
+    private void onGaps(ClusterEvent.StepEnded step) {
+        var gaps = histogram("inter_token_latency_seconds");
+        for (int i = 0; i < step.gapNanos().size(); i++) {
+            for (int count = step.gapCounts().getInt(i); count > 0; count--) {
+                gaps.observe(step.gapNanos().getLong(i) / 1e9);
+            }
+        }
     }
 
     Totals totals() {
         return totals;
-    }
-
-    void onGap(long nanos, int count) {
-        var gaps = histogram("inter_token_latency_seconds");
-        for (int i = 0; i < count; i++) {
-            gaps.observe(nanos / 1e9);
-        }
     }
 
     /** A request has ended, by {@code reason} as its sender was told. */

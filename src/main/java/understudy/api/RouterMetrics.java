@@ -3,9 +3,7 @@ package understudy.api;
 import io.prometheus.metrics.core.metrics.Counter;
 import io.prometheus.metrics.core.metrics.Summary;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
-import org.apache.pekko.actor.typed.Behavior;
-import org.apache.pekko.actor.typed.javadsl.Behaviors;
-import understudy.cluster.RouterDecision;
+import understudy.cluster.ClusterEvent;
 
 /**
  * What the router's choices were made by. As many series as replicas times parts of the policy's score, however many requests
@@ -14,15 +12,9 @@ import understudy.cluster.RouterDecision;
 final class RouterMetrics {
     private final Counter rules;
     private final Summary scores;
-    private final LiveView live;
 
-    /**
-     * Registers the families.
-     *
-     * @param live is told the same
-     */
-    RouterMetrics(PrometheusRegistry registry, LiveView live) {
-        this.live = live;
+    /** Registers the families. */
+    RouterMetrics(PrometheusRegistry registry) {
         rules = Counter.builder()
                 .name("understudy_router_rule_decisions")
                 .help("Choices of the router, by the rule of its policy that decided.")
@@ -35,16 +27,14 @@ final class RouterMetrics {
                 .register(registry);
     }
 
-    /** Returns an actor that takes the router's decisions. */
-    Behavior<RouterDecision> takingDecisions() {
-        return Behaviors.receiveMessage(decision -> {
-            onDecision(decision);
-            return Behaviors.same();
-        });
+    /** Takes an event of the cluster. */
+    void on(ClusterEvent event) {
+        if (event instanceof ClusterEvent.Routed decision) {
+            count(decision);
+        }
     }
 
-    void onDecision(RouterDecision decision) {
-        live.onDecision(decision);
+    private void count(ClusterEvent.Routed decision) {
         rules.labelValues(decision.scores().rule()).inc();
         String engine = String.valueOf(decision.replicaIndex());
         for (var part : decision.scores().parts()) {

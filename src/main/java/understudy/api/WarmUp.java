@@ -8,7 +8,6 @@ import java.time.Duration;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import understudy.cluster.ClusterListeners;
 import understudy.cluster.ClusterSpec;
 import understudy.routing.RoundRobin;
 import understudy.workload.FaultPlan;
@@ -40,13 +39,7 @@ public final class WarmUp {
 
     private static ClusterSpec oneOf(ClusterSpec spec) {
         return new ClusterSpec(
-                List.of(spec.replica(0)),
-                new RoundRobin(),
-                Duration.ZERO,
-                null,
-                FaultPlan.NONE,
-                ClusterListeners.NONE,
-                false);
+                List.of(spec.replica(0)), new RoundRobin(), Duration.ZERO, null, FaultPlan.NONE, null, false);
     }
 
     private static ApiSettings unseen(ApiSettings settings) {

@@ -4,10 +4,11 @@ import com.typesafe.config.Config;
 import com.typesafe.config.ConfigFactory;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import understudy.api.ApiSettings;
 import understudy.api.KvEventSettings;
-import understudy.cluster.ClusterListeners;
 import understudy.cluster.ClusterSpec;
+import understudy.cluster.Subscriber;
 
 /**
  * A scenario for programs that run a cluster inside themselves, and send the requests. Neither environment variables nor the
@@ -34,10 +35,10 @@ public final class EmbeddedScenario {
     /**
      * Returns the cluster to build.
      *
-     * @param listeners who hears of it outside of the cluster
+     * @param subscriber is told what happens in the cluster, or null
      */
-    public ClusterSpec clusterSpec(ClusterListeners listeners) {
-        return scenario.clusterSpec(null, listeners, true);
+    public ClusterSpec clusterSpec(@Nullable Subscriber subscriber) {
+        return scenario.clusterSpec(null, subscriber, true);
     }
 
     /** Returns the cluster to build behind a server that has no end: no record of its requests is kept. */

@@ -6,9 +6,9 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import understudy.api.KvEventSettings;
-import understudy.cluster.ClusterListeners;
 import understudy.cluster.ClusterSpec;
 import understudy.cluster.ReplicaSpec;
+import understudy.cluster.Subscriber;
 import understudy.latency.ProfiledLatency;
 import understudy.workload.FaultPlan;
 import understudy.workload.RandomStreams;
@@ -109,22 +109,22 @@ record Scenario(
 
     /** Returns the cluster to build for a server: requests come from outside, and no record is kept of them. */
     ClusterSpec clusterSpec() {
-        return clusterSpec(null, ClusterListeners.NONE, false);
+        return clusterSpec(null, null, false);
     }
 
     /** Returns the cluster to build for a workload. */
     ClusterSpec clusterSpec(Workload openWorkload) {
-        return clusterSpec(openWorkload, ClusterListeners.NONE, true);
+        return clusterSpec(openWorkload, null, true);
     }
 
     /**
      * Returns the cluster to build.
      *
      * @param openWorkload null if requests come from outside
-     * @param listeners who hears of it outside of the cluster
+     * @param subscriber is told what happens in the cluster, or null
      * @param keepsRecords whether a record of every request is kept for the report
      */
-    ClusterSpec clusterSpec(@Nullable Workload openWorkload, ClusterListeners listeners, boolean keepsRecords) {
+    ClusterSpec clusterSpec(@Nullable Workload openWorkload, @Nullable Subscriber subscriber, boolean keepsRecords) {
         var replicas = IntStream.range(0, numReplicas)
                 .mapToObj(replica -> new ReplicaSpec(
                         engine.scheduler(),
@@ -144,7 +144,7 @@ record Scenario(
                 router.kvEventDelay(),
                 openWorkload,
                 faults,
-                listeners,
+                subscriber,
                 keepsRecords);
     }
 }

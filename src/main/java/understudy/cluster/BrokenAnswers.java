@@ -1,5 +1,6 @@
 package understudy.cluster;
 
+import java.util.List;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
 import org.jspecify.annotations.Nullable;
@@ -7,6 +8,7 @@ import understudy.engine.EngineCore;
 import understudy.engine.EngineRequest;
 import understudy.engine.Request;
 import understudy.engine.StepResult;
+import understudy.report.RequestRecord;
 
 /** Ends requests of a replica before their answer is complete; never while a step is being planned, unless it crashes. */
 final class BrokenAnswers {
@@ -14,24 +16,36 @@ final class BrokenAnswers {
     private final ClientTable clients;
     private final ActorRef<KvBlockManager.Command> kvCache;
     private final TimerScheduler<Replica.Command> timers;
+    private final ReplicaEvents events;
 
     BrokenAnswers(
             EngineCore engine,
             ClientTable clients,
             ActorRef<KvBlockManager.Command> kvCache,
-            TimerScheduler<Replica.Command> timers) {
+            TimerScheduler<Replica.Command> timers,
+            ReplicaEvents events) {
+        this.events = events;
         this.engine = engine;
         this.clients = clients;
         this.kvCache = kvCache;
         this.timers = timers;
     }
 
-    /** Ends answers that are to break off after the token that this step has brought; the step must be settled. */
-    void cut(StepResult result, long atNanos) {
-        for (var request : clients.toCut(result.sampled())) {
-            String reason = "the answer was cut after " + request.numOutputTokens() + " tokens";
-            breakOff(request.request(), RequestEvent.FailureCause.CUT, reason, atNanos);
-        }
+    /** Returns the requests whose answers are to break off after the token that a step has brought. */
+    List<EngineRequest> toCut(StepResult result) {
+        return clients.toCut(result.sampled());
+    }
+
+    /** Ends an answer after the token that a step has brought, and returns its record; its blocks are still to be freed. */
+    RequestRecord cut(EngineRequest request, long atNanos) {
+        engine.planner().abort(request.request().id());
+        String reason = "the answer was cut after " + request.numOutputTokens() + " tokens";
+        return clients.fail(request.request(), request, RequestEvent.FailureCause.CUT, reason, atNanos);
+    }
+
+    /** Frees the blocks of a request that has ended. */
+    void free(EngineRequest request) {
+        kvCache.tell(new KvBlockManager.Free(request.handle(), request.lastStep()));
     }
 
     /**
@@ -47,7 +61,8 @@ final class BrokenAnswers {
             if (reroutes && !hasToken && !clients.isPinned(id)) {
                 router.tell(new Router.Reroute(clients.withdraw(request)));
             } else {
-                clients.fail(request, progress, RequestEvent.FailureCause.CRASH, "the replica has crashed", atNanos);
+                events.requestEnded(clients.fail(
+                        request, progress, RequestEvent.FailureCause.CRASH, "the replica has crashed", atNanos));
             }
         }
     }
@@ -70,13 +85,13 @@ final class BrokenAnswers {
         }
         var request = clients.request(requestId);
         var progress = takeOut(request);
-        clients.abort(request, progress, atNanos);
+        events.requestEnded(clients.abort(request, progress, atNanos));
         return true;
     }
 
     private void breakOff(Request request, RequestEvent.FailureCause cause, String reason, long atNanos) {
         var progress = takeOut(request);
-        clients.fail(request, progress, cause, reason, atNanos);
+        events.requestEnded(clients.fail(request, progress, cause, reason, atNanos));
     }
 
     /** Takes a request away from the engine, and returns how far it has come; null if it had not reached the queue. */
@@ -86,7 +101,7 @@ final class BrokenAnswers {
         var progress = engine.planner().abort(request.id());
         if (progress != null) {
             // At once, since the next request in the queue may get the same handle.
-            kvCache.tell(new KvBlockManager.Free(progress.handle(), progress.lastStep()));
+            free(progress);
         }
         return progress;
     }

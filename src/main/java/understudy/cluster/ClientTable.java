@@ -20,20 +20,14 @@ import understudy.report.RequestRecord;
 final class ClientTable {
     private final int replicaIndex;
     private final ReplicaCounters counters;
-    private final ActorRef<MetricsCollector.Command> metrics;
     private final Long2ObjectOpenHashMap<Client> byRequest = new Long2ObjectOpenHashMap<>();
     private final boolean keepsTokenTimes;
     private int numStreaming;
     private int numToCut;
 
-    ClientTable(
-            int replicaIndex,
-            ReplicaCounters counters,
-            ActorRef<MetricsCollector.Command> metrics,
-            boolean keepsTokenTimes) {
+    ClientTable(int replicaIndex, ReplicaCounters counters, boolean keepsTokenTimes) {
         this.replicaIndex = replicaIndex;
         this.counters = counters;
-        this.metrics = metrics;
         this.keepsTokenTimes = keepsTokenTimes;
     }
 
@@ -138,22 +132,21 @@ final class ClientTable {
                 replicaIndex, request.queuedNanos(), request.scheduledNanos(), request.firstTokenNanos());
     }
 
-    /** Tells the sender of a request that it is given up, and writes that down; {@code progress} is null before the queue. */
-    void abort(Request request, @Nullable EngineRequest progress, long atNanos) {
+    /** Tells the sender of a request that it is given up; {@code progress} is null before the queue. */
+    RequestRecord abort(Request request, @Nullable EngineRequest progress, long atNanos) {
         var client = remove(request);
         if (progress == null) {
             var timing = RequestEvent.Timing.notQueued(replicaIndex);
             client.replyTo().tell(new RequestEvent.Finished(request.id(), FinishReason.ABORT, 0, 0, atNanos, timing));
-            metrics.tell(new MetricsCollector.RequestEnded(RequestRecord.aborted(request, replicaIndex, atNanos)));
-        } else {
-            var ended = RequestRecord.aborted(progress, replicaIndex, atNanos, client.tokenNanos);
-            client.replyTo().tell(finished(progress, ended.lastTokenNanos()));
-            metrics.tell(new MetricsCollector.RequestEnded(ended));
+            return RequestRecord.aborted(request, replicaIndex, atNanos);
         }
+        var ended = RequestRecord.aborted(progress, replicaIndex, atNanos, client.tokenNanos);
+        client.replyTo().tell(finished(progress, ended.lastTokenNanos()));
+        return ended;
     }
 
-    /** Tells the sender of a request that it failed, and writes that down; {@code progress} is null before the queue. */
-    void fail(
+    /** Tells the sender of a request that it failed; {@code progress} is null before the queue. */
+    RequestRecord fail(
             Request request,
             @Nullable EngineRequest progress,
             RequestEvent.FailureCause cause,
@@ -165,18 +158,16 @@ final class ClientTable {
         var timing = progress == null ? RequestEvent.Timing.notQueued(replicaIndex) : timing(progress);
         client.replyTo()
                 .tell(new RequestEvent.Failed(request.id(), cause, reason, numCached, numOutput, atNanos, timing));
-        var ended = progress == null
+        return progress == null
                 ? RequestRecord.failed(request, replicaIndex, atNanos)
                 : RequestRecord.failed(progress, replicaIndex, atNanos, client.tokenNanos);
-        metrics.tell(new MetricsCollector.RequestEnded(ended));
     }
 
-    /** Tells a sender that its request can never be served, and writes that down. */
-    void reject(Replica.Submit submit, String reason, long atNanos) {
+    /** Tells a sender that its request can never be served. */
+    RequestRecord reject(Replica.Submit submit, String reason, long atNanos) {
         counters.onEnded(0);
         submit.replyTo().tell(new RequestEvent.Rejected(submit.request().id(), reason, atNanos));
-        var ended = RequestRecord.rejected(submit.request(), replicaIndex, atNanos);
-        metrics.tell(new MetricsCollector.RequestEnded(ended));
+        return RequestRecord.rejected(submit.request(), replicaIndex, atNanos);
     }
 
     /** Gives up a request that another replica is to serve, and returns it as it came. */

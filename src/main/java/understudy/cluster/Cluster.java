@@ -153,7 +153,7 @@ public final class Cluster extends AbstractBehavior<Cluster.Command> {
         router = child(Router.create(clock, spec, collector), "router");
         boolean routesByKvEvents = spec.routing().usesKvEvents();
         var self = getContext().getSelf();
-        var peers = new ReplicaPeers(router, collector, routesByKvEvents, null, spec.listeners(), self);
+        var peers = new ReplicaPeers(router, collector, routesByKvEvents, null, spec.subscriber(), self);
         roster = new Roster(getContext(), clock, spec, peers);
         for (var timed : spec.faults().faults()) {
             onInjectLater(new InjectLater(Duration.ofNanos(timed.atNanos() - clock.nowNanos()), timed.fault()));

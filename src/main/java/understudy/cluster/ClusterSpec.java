@@ -15,7 +15,7 @@ import understudy.workload.Workload;
  * @param kvEventDelay how long KV events are under way to the router, at least 0
  * @param workload what arrives; null if requests come from outside, and the run ends when it is told to
  * @param faults what goes wrong when
- * @param listeners who hears of it outside of the cluster
+ * @param subscriber is told what happens, or null
  * @param keepsRecords whether a record of every request is kept for the report; a server, which has no end, keeps none
  */
 public record ClusterSpec(
@@ -24,17 +24,17 @@ public record ClusterSpec(
         Duration kvEventDelay,
         @Nullable Workload workload,
         FaultPlan faults,
-        ClusterListeners listeners,
+        @Nullable Subscriber subscriber,
         boolean keepsRecords) {
 
-    /** Describes a cluster in which nothing goes wrong, and nobody listens to. */
+    /** Describes a cluster in which nothing goes wrong, and nobody subscribes to. */
     public ClusterSpec(List<ReplicaSpec> replicas, RoutingPolicy routing, Duration kvEventDelay, Workload workload) {
-        this(replicas, routing, kvEventDelay, workload, FaultPlan.NONE, ClusterListeners.NONE, true);
+        this(replicas, routing, kvEventDelay, workload, FaultPlan.NONE, null, true);
     }
 
-    /** Returns the same cluster with these listeners, in place of others. */
-    public ClusterSpec heardBy(ClusterListeners others) {
-        return new ClusterSpec(replicas, routing, kvEventDelay, workload, faults, others, keepsRecords);
+    /** Returns the same cluster with this subscriber, in place of another. */
+    public ClusterSpec toldTo(Subscriber other) {
+        return new ClusterSpec(replicas, routing, kvEventDelay, workload, faults, other, keepsRecords);
     }
 
     /** Returns whether any replica keeps the times of tokens. */

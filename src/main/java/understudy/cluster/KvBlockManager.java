@@ -22,6 +22,7 @@ import understudy.kvcache.KvMemory;
 import understudy.kvcache.KvSnapshot;
 import understudy.kvcache.PrefixCacheStats;
 import understudy.kvcache.Settlement;
+import understudy.report.ReplicaCounters;
 
 /** Owns one replica's KV memory: grants or refuses blocks, finds cached prefixes. It never decides who runs. */
 public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Command> {
@@ -38,22 +39,15 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
     /** Changes how many blocks there are, the null block included; see {@link KvMemory#resize}. */
     public record Resize(int numGpuBlocks) implements Command {}
 
-    /** Caches blocks that a step has completed, and frees requests that ended with it. */
-    public record Settle(Settlement settlement) implements Command {}
-
     /**
-     * The plan of a step is complete: publishes what it has changed, as one batch.
+     * Caches blocks that a step has completed, frees requests that ended with it, and tells of the step.
      *
-     * @param atNanos virtual time
-     * @param subscriber inside the cluster, or null
-     * @param feed leads out of the cluster, or null
+     * @param settlement what it means for memory, or null for nothing
      */
-    public record PublishEvents(
-            int replicaIndex,
-            long atNanos,
-            @Nullable ActorRef<? super KvEvents> subscriber,
-            @Nullable ActorRef<? super KvEventFeed.Batch> feed)
-            implements Command {}
+    public record Settle(@Nullable Settlement settlement, ClusterEvent.StepEnded step) implements Command {}
+
+    /** Tells the subscriber what the memory holds, at this virtual time. */
+    public record TellState(long atNanos) implements Command {}
 
     /** Asks which content is cached. */
     public record GetBlockHashes(ActorRef<? super BlockHashes> replyTo) implements Command {}
@@ -61,12 +55,8 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
     /** Asks what the memory holds after a plan that the requests of {@code plan} were part of. */
     public record Describe(PlanSummary plan, ActorRef<? super Described> replyTo) implements Command {}
 
-    /** Publishes how much is in use and what was looked up, with what was looked up before the memory began. */
-    public record PublishStats(ActorRef<? super EngineStats> listener, int replicaIndex, PrefixCacheStats before)
-            implements Command {}
-
-    /** Forgets all cached content; refused while any block is in use. */
-    public record ResetPrefixCache(ActorRef<? super PrefixCacheReset> replyTo, int replicaIndex) implements Command {}
+    /** Forgets all cached content, at this virtual time; refused while any block is in use. */
+    public record ResetPrefixCache(ActorRef<? super PrefixCacheReset> replyTo, long atNanos) implements Command {}
 
     /** The answer to {@link ResetPrefixCache}. */
     public record PrefixCacheReset(int replicaIndex, boolean isDone) {}
@@ -92,15 +82,23 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
     private final KvMemory kvCache;
     private final int blockSize;
 
-    private KvBlockManager(ActorContext<Command> context, KvCacheConfig config) {
+    private final int replicaIndex;
+    private final ReplicaPeers peers;
+    private final PrefixCacheStats before;
+
+    private KvBlockManager(
+            ActorContext<Command> context, KvCacheConfig config, ReplicaCounters counters, ReplicaPeers peers) {
         super(context);
         kvCache = config.createMemory();
         blockSize = config.blockSize();
+        replicaIndex = counters.replicaIndex();
+        before = counters.prefixCacheOfPredecessors();
+        this.peers = peers;
     }
 
-    /** Creates an empty memory. */
-    public static Behavior<Command> create(KvCacheConfig config) {
-        return Behaviors.setup(context -> new KvBlockManager(context, config));
+    /** Creates the empty memory of a replica, which has counted so much before. */
+    static Behavior<Command> create(KvCacheConfig config, ReplicaCounters counters, ReplicaPeers peers) {
+        return Behaviors.setup(context -> new KvBlockManager(context, config, counters, peers));
     }
 
     @Override
@@ -108,8 +106,7 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
         return newReceiveBuilder()
                 .onMessage(Ask.class, this::onAsk)
                 .onMessage(Settle.class, this::onSettle)
-                .onMessage(PublishEvents.class, this::onPublishEvents)
-                .onMessage(PublishStats.class, this::onPublishStats)
+                .onMessage(TellState.class, this::onTellState)
                 .onMessage(ResetPrefixCache.class, this::onResetPrefixCache)
                 .onMessage(Free.class, this::onFree)
                 .onMessage(Resize.class, this::onResize)
@@ -138,22 +135,50 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
     }
 
     private Behavior<Command> onSettle(Settle settle) {
-        kvCache.settle(settle.settlement);
+        if (settle.settlement != null) {
+            kvCache.settle(settle.settlement);
+        }
+        var events = takeEvents();
+        var subscriber = peers.subscriber();
+        if (subscriber == null) {
+            peers.metrics().tell(settle.step);
+        } else {
+            var step = settle.step.with(state(settle.step.endNanos(), events));
+            peers.metrics().tell(step);
+            subscriber.tell(step);
+        }
         return this;
     }
 
-    private Behavior<Command> onPublishEvents(PublishEvents publish) {
-        var events = kvCache.drainEvents();
-        if (events.isEmpty()) {
-            return this;
-        }
-        if (publish.subscriber != null) {
-            publish.subscriber.tell(new KvEvents(publish.replicaIndex, events));
-        }
-        if (publish.feed != null) {
-            publish.feed.tell(KvEventFeed.Batch.of(publish.replicaIndex, publish.atNanos, blockSize, events));
-        }
+    private Behavior<Command> onTellState(TellState tell) {
+        tellState(tell.atNanos, List.of());
         return this;
+    }
+
+    private void tellState(long atNanos, List<KvEvent> events) {
+        var subscriber = peers.subscriber();
+        if (subscriber != null) {
+            subscriber.tell(new ClusterEvent.KvCacheChanged(replicaIndex, state(atNanos, events)));
+        }
+    }
+
+    private ClusterEvent.KvCacheState state(long atNanos, List<KvEvent> events) {
+        return new ClusterEvent.KvCacheState(
+                atNanos, kvCache.usage(), kvCache.blockCounts(), before.plus(kvCache.stats()), blockSize, events);
+    }
+
+    /** Tells the router what has changed in the prefix table, if it wants to know, and returns it for the subscriber. */
+    private List<KvEvent> takeEvents() {
+        var events = peers.wantKvEvents() ? kvCache.drainEvents() : List.<KvEvent>of();
+        if (events.isEmpty()) {
+            return events;
+        }
+        if (peers.publishesKvEvents()) {
+            peers.router().tell(new KvEvents(replicaIndex, events));
+        }
+        return peers.publishesKvEventsOutside()
+                ? events.stream().map(event -> event.detached(blockSize)).toList()
+                : List.of();
     }
 
     private Behavior<Command> onGetBlockHashes(GetBlockHashes get) {
@@ -161,15 +186,12 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
         return this;
     }
 
-    private Behavior<Command> onPublishStats(PublishStats publish) {
-        var lookups = publish.before.plus(kvCache.stats());
-        publish.listener.tell(
-                new EngineStats.CacheStats(publish.replicaIndex, kvCache.usage(), kvCache.blockCounts(), lookups));
-        return this;
-    }
-
     private Behavior<Command> onResetPrefixCache(ResetPrefixCache reset) {
-        reset.replyTo.tell(new PrefixCacheReset(reset.replicaIndex, kvCache.resetPrefixCache()));
+        reset.replyTo.tell(new PrefixCacheReset(replicaIndex, kvCache.resetPrefixCache()));
+        var events = takeEvents();
+        if (!events.isEmpty()) {
+            tellState(reset.atNanos, events);
+        }
         return this;
     }
 

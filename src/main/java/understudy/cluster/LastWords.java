@@ -9,20 +9,19 @@ import understudy.report.ReplicaCounters;
 /** What is left of a replica that has no more requests: it waits for the last word of its memory, hands over, and stops. */
 final class LastWords {
     private final ReplicaCounters counters;
-    private final EngineStatsReporter stats;
+    private final ReplicaEvents events;
     private final @Nullable ActorRef<? super Replica.Gone> owner;
 
-    private LastWords(
-            ReplicaCounters counters, EngineStatsReporter stats, @Nullable ActorRef<? super Replica.Gone> owner) {
+    private LastWords(ReplicaCounters counters, ReplicaEvents events, @Nullable ActorRef<? super Replica.Gone> owner) {
         this.counters = counters;
-        this.stats = stats;
+        this.events = events;
         this.owner = owner;
     }
 
     /** Returns what a replica does from now on, once it has asked its memory for an audit. */
     static Behavior<Replica.Command> create(
-            ReplicaCounters counters, EngineStatsReporter stats, @Nullable ActorRef<? super Replica.Gone> owner) {
-        var lastWords = new LastWords(counters, stats, owner);
+            ReplicaCounters counters, ReplicaEvents events, @Nullable ActorRef<? super Replica.Gone> owner) {
+        var lastWords = new LastWords(counters, events, owner);
         return Behaviors.receive(Replica.Command.class)
                 .onMessage(KvBlockManager.Audited.class, lastWords::onAudited)
                 .onMessage(Replica.ResetPrefixCache.class, lastWords::onResetPrefixCache)
@@ -42,7 +41,7 @@ final class LastWords {
                     "block conservation: replica " + counters.replicaIndex() + " had " + audited.audit());
         }
         counters.onMemoryGone(audited.stats());
-        stats.reportGone();
+        events.gone();
         if (owner != null) {
             owner.tell(new Replica.Gone(counters.replicaIndex(), counters));
         }

@@ -5,24 +5,20 @@ import understudy.engine.EngineRequest;
 import understudy.engine.PlanSummary;
 import understudy.engine.Planner;
 import understudy.engine.StepPlan;
-import understudy.engine.StepResult;
 import understudy.kvcache.KvAsk;
 
 /** A replica's talk with its memory: one question at a time while it plans a step, and what comes of the step afterwards. */
 final class PlanConversation {
-    private final int replicaIndex;
     private final Planner planner;
     private final ActorRef<KvBlockManager.Command> kvCache;
     private final ActorRef<Replica.Command> self;
     private final ReplicaPeers peers;
 
     PlanConversation(
-            int replicaIndex,
             Planner planner,
             ActorRef<KvBlockManager.Command> kvCache,
             ActorRef<Replica.Command> self,
             ReplicaPeers peers) {
-        this.replicaIndex = replicaIndex;
         this.peers = peers;
         this.planner = planner;
         this.kvCache = kvCache;
@@ -44,25 +40,6 @@ final class PlanConversation {
     void describe(StepPlan plan) {
         if (peers.planObserver() != null) {
             kvCache.tell(new KvBlockManager.Describe(PlanSummary.of(plan, planner), peers.planObserver()));
-        }
-    }
-
-    /** Hands over what a step has brought. */
-    void settle(StepResult result, long atNanos) {
-        if (!result.settlement().isEmpty()) {
-            kvCache.tell(new KvBlockManager.Settle(result.settlement().build()));
-        }
-        publishEvents(atNanos);
-    }
-
-    /** Has the memory publish what has changed, if anybody wants to know. */
-    void publishEvents(long atNanos) {
-        if (peers.wantKvEvents()) {
-            kvCache.tell(new KvBlockManager.PublishEvents(
-                    replicaIndex,
-                    atNanos,
-                    peers.kvEventSubscriber(),
-                    peers.listeners().kvEvents()));
         }
     }
 

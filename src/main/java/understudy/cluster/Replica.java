@@ -2,6 +2,7 @@ package understudy.cluster;
 
 import it.unimi.dsi.fastutil.ints.IntList;
 import java.time.Duration;
+import java.util.ArrayList;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.ChildFailed;
@@ -14,6 +15,7 @@ import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.EngineCore;
 import understudy.engine.Request;
+import understudy.engine.StepResult;
 import understudy.report.ReplicaCounters;
 import understudy.report.RunRecord;
 import understudy.runtime.Clock;
@@ -131,8 +133,7 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
     private final ClientTable clients;
     private final BrokenAnswers brokenAnswers;
     private final ReplicaCounters counters;
-    private final EngineStatsReporter stats;
-    private final StepOutcome outcome;
+    private final ReplicaEvents events;
     private final DeferredCommands deferred;
     private @Nullable ActorRef<? super ReplicaRecord> recordReceiver;
     private boolean isLeaving;
@@ -154,17 +155,16 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
         deferred = new DeferredCommands(stash);
         planTicks = new PlanTicks(spec, timers, PlanStep.NOW);
         self = context.getSelf();
-        kvCache = context.spawn(KvBlockManager.create(spec.kvCache()), "kv-block-manager");
+        kvCache = context.spawn(KvBlockManager.create(spec.kvCache(), counters, peers), "kv-block-manager");
         gpu = context.spawn(VirtualGpu.create(clock, spec.latency()), "gpu");
         context.watch(kvCache);
         context.watch(gpu);
         engine = new EngineCore(spec.scheduler(), spec.limits());
-        clients = new ClientTable(replicaIndex, counters, peers.metrics(), spec.keepsTokenTimes());
+        clients = new ClientTable(replicaIndex, counters, spec.keepsTokenTimes());
         this.counters = counters;
-        conversation = new PlanConversation(replicaIndex, engine.planner(), kvCache, self, peers);
-        brokenAnswers = new BrokenAnswers(engine, clients, kvCache, timers);
-        stats = new EngineStatsReporter(counters, engine.planner().requests(), kvCache, peers);
-        outcome = new StepOutcome(replicaIndex, clock, peers, clients, conversation, brokenAnswers, stats);
+        conversation = new PlanConversation(engine.planner(), kvCache, self, peers);
+        events = new ReplicaEvents(counters, engine.planner().requests(), kvCache, peers);
+        brokenAnswers = new BrokenAnswers(engine, clients, kvCache, timers, events);
     }
 
     /** Creates an idle replica with its memory and its device; if one of them fails, so does the replica. */
@@ -205,8 +205,8 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
         counters.onRequest();
         var refusal = engine.refusal(request);
         if (refusal.isPresent()) {
-            clients.reject(submit, refusal.get(), clock.nowNanos());
-            stats.reportLoad();
+            events.requestEnded(clients.reject(submit, refusal.get(), clock.nowNanos()));
+            events.loadChanged();
             return this;
         }
         clients.add(submit);
@@ -274,8 +274,7 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
             preempted.forEach(conversation::release);
             counters.onPreempted(preempted.size());
         }
-        kvCache.tell(new KvBlockManager.ResetPrefixCache(reset.replyTo, replicaIndex));
-        conversation.publishEvents(clock.nowNanos());
+        kvCache.tell(new KvBlockManager.ResetPrefixCache(reset.replyTo, clock.nowNanos()));
         return onRequestsGone();
     }
 
@@ -288,8 +287,8 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
 
     /** Goes on after some requests have ended or lost their blocks without a step. */
     private Behavior<Command> onRequestsGone() {
-        stats.reportCache();
-        stats.reportLoad();
+        events.kvCacheChanged(clock.nowNanos());
+        events.loadChanged();
         planSoon();
         return leaveIfDone();
     }
@@ -310,9 +309,9 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
     }
 
     private Behavior<Command> leave() {
-        stats.reportNoLoad();
+        events.tellRouter();
         kvCache.tell(new KvBlockManager.Audit(self));
-        return LastWords.create(counters, stats, peers.owner());
+        return LastWords.create(counters, events, peers.owner());
     }
 
     private Behavior<Command> onGetRecord(GetRecord getRecord) {
@@ -342,11 +341,27 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
     /** Applies the result of the oldest step in flight, and goes on to the next. */
     private void applyResult(long endNanos) {
         int numTokens = engine.oldestInFlight().totalScheduledTokens();
-        outcome.tell(engine.update(endNanos), numTokens, endNanos);
+        tell(engine.update(endNanos), numTokens, endNanos);
         planSoon();
         if (isLeaving) {
             self.tell(Leave.NOW);
         }
+    }
+
+    /** Tells clients, memory and all others what a step has brought, and ends answers that are to break off with it. */
+    private void tell(StepResult result, int numTokens, long endNanos) {
+        clients.onSampled(result.sampled(), endNanos);
+        var ended = clients.finish(result.finished());
+        var toCut = brokenAnswers.toCut(result);
+        if (toCut.isEmpty()) {
+            events.stepEnded(result, numTokens, ended, endNanos);
+            return;
+        }
+        var all = new ArrayList<>(ended);
+        toCut.forEach(request -> all.add(brokenAnswers.cut(request, endNanos)));
+        events.stepEnded(result, numTokens, all, endNanos);
+        toCut.forEach(brokenAnswers::free);
+        events.kvCacheChanged(endNanos);
     }
 
     private void planSoon() {
@@ -377,6 +392,6 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
         } else if (engine.isIdleWithWork()) {
             planTicks.planAfterEmptyPlan();
         }
-        stats.reportLoad();
+        events.loadChanged();
     }
 }

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * @param router hears of its load, and of its KV events if it wants them
  * @param metrics hears of every step
  * @param planObserver hears of every plan, and of the memory after it; null spares the work
- * @param listeners hear of it outside of the cluster
+ * @param subscriber is told what happens, or null
  * @param owner hears when the replica is gone; null if it never goes
  */
 public record ReplicaPeers(
@@ -17,7 +17,7 @@ public record ReplicaPeers(
         ActorRef<MetricsCollector.Command> metrics,
         boolean publishesKvEvents,
         @Nullable ActorRef<? super KvBlockManager.Described> planObserver,
-        ClusterListeners listeners,
+        @Nullable Subscriber subscriber,
         @Nullable ActorRef<? super Replica.Gone> owner) {
 
     /** Names peers of a replica that never goes, to which nobody listens outside. */
@@ -26,14 +26,16 @@ public record ReplicaPeers(
             ActorRef<MetricsCollector.Command> metrics,
             boolean publishesKvEvents,
             @Nullable ActorRef<? super KvBlockManager.Described> planObserver) {
-        this(router, metrics, publishesKvEvents, planObserver, ClusterListeners.NONE, null);
+        this(router, metrics, publishesKvEvents, planObserver, null, null);
     }
 
+    /** Returns whether anybody reads the changes of the prefix table. */
     boolean wantKvEvents() {
-        return publishesKvEvents || listeners.kvEvents() != null;
+        return publishesKvEvents || publishesKvEventsOutside();
     }
 
-    @Nullable ActorRef<Router.Command> kvEventSubscriber() {
-        return publishesKvEvents ? router : null;
+    /** Returns whether the subscriber does. */
+    boolean publishesKvEventsOutside() {
+        return subscriber != null && subscriber.wantsKvEvents();
     }
 }

@@ -152,9 +152,9 @@ final class Roster {
     }
 
     private void tellStates() {
-        var listener = peers.listeners().states();
-        if (listener != null) {
-            listener.tell(new Cluster.Status(clock.nowNanos(), states()));
+        var subscriber = peers.subscriber();
+        if (subscriber != null) {
+            subscriber.tell(new ClusterEvent.ReplicasChanged(clock.nowNanos(), states()));
         }
     }
 
@@ -171,9 +171,9 @@ final class Roster {
         context.watch(replica);
         entry.replica = replica;
         peers.router().tell(new Router.ReplicaUp(index, replica));
-        var kvEvents = peers.listeners().kvEvents();
-        if (kvEvents != null) {
-            kvEvents.tell(new KvEventFeed.Started(index));
+        var subscriber = peers.subscriber();
+        if (subscriber != null) {
+            subscriber.tell(new ClusterEvent.KvCacheStarted(index));
         }
     }
 

@@ -37,7 +37,6 @@ public final class Router extends AbstractBehavior<Router.Command> {
                     TakeDown,
                     ReplicaGone,
                     SetFault,
-                    Watch,
                     Close,
                     ReplicaLoad,
                     KvBlockManager.KvEvents,
@@ -90,23 +89,14 @@ public final class Router extends AbstractBehavior<Router.Command> {
     /** Requests suffer from a fault from now on. */
     public record SetFault(Fault.OfRequests fault) implements Command {}
 
-    /** Somebody wants to hear of every choice from now on, instead of whoever did before; null is nobody. */
-    public record Watch(@Nullable ActorRef<? super RouterDecision> watcher) implements Command {}
-
     /** The run is over. */
     public record Close(ActorRef<? super Closed> replyTo) implements Command {}
 
     /** The answer to {@link Close}: how many requests have come. */
     public record Closed(long numSubmitted) implements Cluster.Command {}
 
-    /**
-     * What a replica reports of itself when it has changed.
-     *
-     * @param numRunning requests in its running list
-     * @param numWaiting requests in its waiting queues
-     * @param numEnded requests that have ended since the start
-     */
-    public record ReplicaLoad(int replicaIndex, int numRunning, int numWaiting, long numEnded) implements Command {}
+    /** Requests of a replica have ended; {@code numEnded} counts those since the start. */
+    public record ReplicaLoad(int replicaIndex, long numEnded) implements Command {}
 
     private record KvEventsArrived(KvBlockManager.KvEvents events, int numDowns) implements Command {}
 
@@ -125,7 +115,7 @@ public final class Router extends AbstractBehavior<Router.Command> {
     private final BitSet up = new BitSet();
     private final Handovers handovers = new Handovers();
     private long numSubmitted;
-    private @Nullable ActorRef<? super RouterDecision> watcher;
+    private final @Nullable Subscriber subscriber;
 
     private Router(
             ActorContext<Command> context, Clock clock, ClusterSpec spec, ActorRef<MetricsCollector.Command> metrics) {
@@ -135,6 +125,7 @@ public final class Router extends AbstractBehavior<Router.Command> {
         policy = spec.routing();
         kvEventDelay = spec.kvEventDelay();
         faults = new FaultDice(spec.faults().streams());
+        subscriber = spec.subscriber();
     }
 
     /** Creates a router without replicas, for a cluster of this kind. */
@@ -157,7 +148,6 @@ public final class Router extends AbstractBehavior<Router.Command> {
                 .onMessage(TakeDown.class, this::onTakeDown)
                 .onMessage(ReplicaGone.class, this::onReplicaGone)
                 .onMessage(SetFault.class, this::onSetFault)
-                .onMessage(Watch.class, this::onWatch)
                 .onMessage(Close.class, this::onClose)
                 .build();
     }
@@ -229,9 +219,10 @@ public final class Router extends AbstractBehavior<Router.Command> {
         int chosen = policy.choose(request, view);
         boolean isUsable = view.isReady(chosen);
         int replica = isUsable ? chosen : fallback.choose(request, view);
-        if (watcher != null) {
+        if (subscriber != null) {
             var scores = (isUsable ? policy : fallback).explain(view);
-            watcher.tell(new RouterDecision(request.id(), replica, clock.nowNanos(), view.readyReplicas(), scores));
+            subscriber.tell(
+                    new ClusterEvent.Routed(request.id(), replica, clock.nowNanos(), view.readyReplicas(), scores));
         }
         return replica;
     }
@@ -246,7 +237,11 @@ public final class Router extends AbstractBehavior<Router.Command> {
         var timing = RequestEvent.Timing.notQueued(chosen);
         replyTo.tell(new RequestEvent.Failed(request.id(), cause, reason, 0, 0, nowNanos, timing));
         var ended = RequestRecord.failed(request, RequestRecord.NO_REPLICA, nowNanos);
-        metrics.tell(new MetricsCollector.RequestEnded(ended));
+        var event = new ClusterEvent.RequestEnded(ended);
+        metrics.tell(event);
+        if (subscriber != null) {
+            subscriber.tell(event);
+        }
     }
 
     private Behavior<Command> onReplicaUp(ReplicaUp started) {
@@ -287,11 +282,6 @@ public final class Router extends AbstractBehavior<Router.Command> {
 
     private Behavior<Command> onSetFault(SetFault set) {
         faults.set(set.fault);
-        return this;
-    }
-
-    private Behavior<Command> onWatch(Watch watch) {
-        watcher = watch.watcher;
         return this;
     }
 

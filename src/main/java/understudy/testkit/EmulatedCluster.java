@@ -17,11 +17,11 @@ import understudy.api.EmulationServer;
 import understudy.api.KvEventPublisher;
 import understudy.app.EmbeddedScenario;
 import understudy.cluster.Cluster;
-import understudy.cluster.ClusterListeners;
 import understudy.cluster.KvBlockManager;
 import understudy.cluster.PrefixCacheResets;
 import understudy.cluster.RequestEvent;
 import understudy.cluster.Router;
+import understudy.cluster.Subscriber;
 import understudy.engine.OutputScript;
 import understudy.engine.Request;
 import understudy.engine.SamplingParams;
@@ -96,10 +96,10 @@ public final class EmulatedCluster implements AutoCloseable {
                     .orElse(null);
             ear = host.spawn(Behaviors.receiveMessage(this::onEvent), "ear");
             var feed = publisher == null ? null : host.spawn(KvEventPublisher.feed(publisher), "kv-events");
-            var listeners = new ClusterListeners(feed, null, null, null);
-            http = hasHttp ? new HttpFront(host, scenario, listeners) : null;
+            var subscriber = feed == null ? null : new Subscriber(feed, true);
+            http = hasHttp ? new HttpFront(host, scenario, subscriber) : null;
             if (http == null) {
-                host.start(scenario.clusterSpec(listeners));
+                host.start(scenario.clusterSpec(subscriber));
             } else if (publisher != null) {
                 http.server().announce(publisher);
             }

@@ -6,11 +6,12 @@ import java.util.concurrent.TimeUnit;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import org.jspecify.annotations.Nullable;
 import understudy.api.ClusterHost;
 import understudy.api.EmulationServer;
 import understudy.app.EmbeddedScenario;
-import understudy.cluster.ClusterListeners;
 import understudy.cluster.Router;
+import understudy.cluster.Subscriber;
 import understudy.runtime.Stopwatch;
 
 /** The HTTP server of an emulated cluster, and how many requests have come in by it. */
@@ -21,10 +22,10 @@ final class HttpFront implements AutoCloseable {
     private final URI uri;
     private long numArrived;
 
-    HttpFront(ClusterHost host, EmbeddedScenario scenario, ClusterListeners listeners) {
+    HttpFront(ClusterHost host, EmbeddedScenario scenario, @Nullable Subscriber subscriber) {
         var settings = scenario.server();
         server = EmulationServer.attach(
-                host, scenario.clusterSpec(listeners), settings, router -> host.spawn(counting(router), "door"));
+                host, scenario.clusterSpec(subscriber), settings, router -> host.spawn(counting(router), "door"));
         String scheme = settings.tls() == null ? "http" : "https";
         uri = URI.create(scheme + "://" + hostAndPort(server.address()));
     }

@@ -11,7 +11,6 @@ import org.junit.jupiter.api.Test;
 import org.msgpack.core.MessagePack;
 import org.msgpack.value.ArrayValue;
 import org.msgpack.value.ValueFactory;
-import understudy.cluster.KvEventFeed;
 import understudy.kvcache.KvEvent;
 import understudy.kvcache.TokenIds;
 
@@ -97,7 +96,7 @@ final class KvEventEncoderTest {
         assertThat(batch.get(2)).isEqualTo(ValueFactory.newInteger(3));
     }
 
-    private static ArrayValue decode(KvEventFeed.Batch batch) throws IOException {
+    private static ArrayValue decode(KvEventBatch batch) throws IOException {
         var encoder = new KvEventEncoder(KvEventSettings.Format.ARRAY, 0);
         return MessagePack.newDefaultUnpacker(encoder.encode(batch))
                 .unpackValue()
@@ -108,8 +107,8 @@ final class KvEventEncoderTest {
         return ValueFactory.newArray(ValueFactory.newInteger(hash));
     }
 
-    private static KvEventFeed.Batch batch(int replica, KvEvent... events) {
-        return new KvEventFeed.Batch(replica, 1_500_000_000L, 4, List.of(events));
+    private static KvEventBatch batch(int replica, KvEvent... events) {
+        return new KvEventBatch(replica, 1_500_000_000L, 4, List.of(events));
     }
 
     private static String hex(byte[] bytes) {

@@ -13,7 +13,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.zeromq.SocketType;
 import org.zeromq.ZContext;
 import org.zeromq.ZMQ;
-import understudy.cluster.KvEventFeed;
 import understudy.kvcache.KvEvent;
 import understudy.kvcache.Prompt;
 import understudy.kvcache.SegmentedTokens;
@@ -194,8 +193,8 @@ final class KvEventsOverZmqTest {
                 .isEqualTo(replica == 0 ? "inproc://kv" : "inproc://kv_dp3");
     }
 
-    private static KvEventFeed.Batch batch(int i) {
-        return new KvEventFeed.Batch(0, i, 16, List.of(new KvEvent.Removed(LongList.of(i))));
+    private static KvEventBatch batch(int i) {
+        return new KvEventBatch(0, i, 16, List.of(new KvEvent.Removed(LongList.of(i))));
     }
 
     private static List<Long> replay(KvEventPublisher publisher, long start) {

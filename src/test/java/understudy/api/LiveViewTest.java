@@ -11,9 +11,7 @@ import it.unimi.dsi.fastutil.longs.LongLists;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
-import understudy.cluster.EngineStats;
-import understudy.cluster.MetricsCollector;
-import understudy.cluster.RouterDecision;
+import understudy.cluster.ClusterEvent;
 import understudy.kvcache.KvBlockCounts;
 import understudy.kvcache.PrefixCacheEvents;
 import understudy.kvcache.PrefixCacheStats;
@@ -44,11 +42,11 @@ final class LiveViewTest {
     @Test
     void cardsShowTheLatestAndTotalsAddUp() {
         view.onStates(List.of(ReplicaState.READY, ReplicaState.READY));
-        view.onStats(scheduler(0, 3, 1));
-        view.onStats(scheduler(1, 2, 0));
-        view.onStats(cache(0, new KvBlockCounts(100, 30, 50), new PrefixCacheStats(40, 10, 0, 0)));
-        view.onStats(cache(1, new KvBlockCounts(100, 20, 0), new PrefixCacheStats(60, 40, 0, 0)));
-        view.onCollected(step(0, 77, 5 * MS, List.of()));
+        view.on(scheduler(0, 3, 1));
+        view.on(scheduler(1, 2, 0));
+        view.on(cache(0, new KvBlockCounts(100, 30, 50), new PrefixCacheStats(40, 10, 0, 0)));
+        view.on(cache(1, new KvBlockCounts(100, 20, 0), new PrefixCacheStats(60, 40, 0, 0)));
+        view.on(step(0, 77, 5 * MS, List.of()));
 
         assertThat(snapshot().get("replicas").get(0)).hasToString("""
                 {"state":"ready","running":3,"waiting":1,"tokensPerStep":77,\
@@ -64,8 +62,8 @@ final class LiveViewTest {
 
     @Test
     void aReplicaThatCrashesLosesWhatItHad() {
-        view.onStats(scheduler(0, 3, 1));
-        view.onStats(cache(0, new KvBlockCounts(100, 30, 50), PrefixCacheStats.NONE));
+        view.on(scheduler(0, 3, 1));
+        view.on(cache(0, new KvBlockCounts(100, 30, 50), PrefixCacheStats.NONE));
         view.onStates(List.of(ReplicaState.DOWN));
 
         assertThat(snapshot().get("replicas").get(0)).hasToString("""
@@ -75,8 +73,14 @@ final class LiveViewTest {
 
     @Test
     void tokensPerSecondAreOfTheLastIntervalOfVirtualTime() {
-        view.onStats(new EngineStats.SchedulerStats(
-                0, 1, 0, 1, 0, new EngineStats.IterationStats(30, LongList.of(20 * MS), 500, 0)));
+        view.on(step(
+                0,
+                1,
+                30,
+                new ClusterEvent.FirstTokens(LongList.of(20 * MS), 500, 0),
+                LongList.of(),
+                IntList.of(),
+                List.of()));
         view.sample(2 * SECOND);
 
         var totals = snapshot().get("totals");
@@ -91,7 +95,7 @@ final class LiveViewTest {
 
     @Test
     void percentilesCoverTenIntervalsAndAreNullWithoutValues() {
-        view.onCollected(step(0, 1, 10 * MS, List.of()));
+        view.on(step(0, 1, 10 * MS, List.of()));
         for (int i = 1; i <= 11; i++) {
             view.sample(i * SECOND);
         }
@@ -118,8 +122,8 @@ final class LiveViewTest {
         var cached = new RoutingScores.Part("cached blocks", LongList.of(0, 7, 2, 2, 9), true);
         var outstanding = new RoutingScores.Part("outstanding", LongList.of(1, 4, 3, 0, 0));
         var scores = new RoutingScores("most cached", List.of(cached, outstanding));
-        view.onDecision(new RouterDecision(11, 0, SECOND, IntList.of(0, 1), scores));
-        view.onDecision(new RouterDecision(12, 1, 2 * SECOND, IntList.of(0, 1, 2, 3), scores));
+        view.on(new ClusterEvent.Routed(11, 0, SECOND, IntList.of(0, 1), scores));
+        view.on(new ClusterEvent.Routed(12, 1, 2 * SECOND, IntList.of(0, 1, 2, 3), scores));
 
         // The last replica is not ready; among equals in cached blocks, the one with less to do is better.
         var decisions = snapshot().get("decisions");
@@ -135,8 +139,8 @@ final class LiveViewTest {
     @Test
     void requestsThatEndedAreLanes() {
         var completed = record(5, Outcome.COMPLETED, 10);
-        view.onCollected(step(0, 1, MS, List.of(completed)));
-        view.onCollected(new MetricsCollector.RequestEnded(record(4, Outcome.FAILED, 0)));
+        view.on(step(0, 1, MS, List.of(completed)));
+        view.on(new ClusterEvent.RequestEnded(record(4, Outcome.FAILED, 0)));
 
         var root = snapshot();
         assertThat(root.get("totals").get("finished").asInt()).isEqualTo(1);
@@ -155,8 +159,8 @@ final class LiveViewTest {
         var all = new IntImmutableList(IntStream.range(0, 64).toArray());
         var scores = new RoutingScores("any", List.of(new RoutingScores.Part("outstanding", manyReplicas)));
         for (int i = 0; i < 1000; i++) {
-            view.onDecision(new RouterDecision(i, 63, i, all, scores));
-            view.onCollected(step(i % 64, 1, MS, List.of(record(i, Outcome.COMPLETED, 10))));
+            view.on(new ClusterEvent.Routed(i, 63, i, all, scores));
+            view.on(step(i % 64, 1, MS, List.of(record(i, Outcome.COMPLETED, 10))));
             view.sample(i * SECOND);
         }
 
@@ -174,19 +178,41 @@ final class LiveViewTest {
         return view.snapshot(List.of());
     }
 
-    private static EngineStats scheduler(int replica, int numRunning, int numWaiting) {
-        var nothing = new EngineStats.IterationStats(0, LongList.of(), 0, 0);
-        return new EngineStats.SchedulerStats(replica, numRunning, numWaiting, 0, 0, nothing);
+    private static ClusterEvent scheduler(int replica, int numRunning, int numWaiting) {
+        return new ClusterEvent.LoadChanged(replica, new ClusterEvent.EngineLoad(numRunning, numWaiting, 0, 0));
     }
 
-    private static EngineStats cache(int replica, KvBlockCounts blocks, PrefixCacheStats lookups) {
-        return new EngineStats.CacheStats(replica, 0, blocks, lookups);
+    private static ClusterEvent cache(int replica, KvBlockCounts blocks, PrefixCacheStats lookups) {
+        return new ClusterEvent.KvCacheChanged(
+                replica, new ClusterEvent.KvCacheState(0, 0, blocks, lookups, 16, List.of()));
     }
 
     /** A step with one gap between tokens. */
-    private static MetricsCollector.Command step(int replica, int numTokens, long gapNanos, List<RequestRecord> ended) {
-        return new MetricsCollector.StepObserved(
-                replica, SECOND, numTokens, 1, LongList.of(gapNanos), IntList.of(1), ended);
+    private static ClusterEvent step(int replica, int numTokens, long gapNanos, List<RequestRecord> ended) {
+        var gaps = LongList.of(gapNanos);
+        return step(replica, numTokens, 1, ClusterEvent.FirstTokens.NONE, gaps, IntList.of(1), ended);
+    }
+
+    private static ClusterEvent step(
+            int replica,
+            int numTokens,
+            int numSampled,
+            ClusterEvent.FirstTokens first,
+            LongList gapNanos,
+            IntList gapCounts,
+            List<RequestRecord> ended) {
+        return new ClusterEvent.StepEnded(
+                replica,
+                SECOND,
+                numTokens,
+                numSampled,
+                gapNanos,
+                gapCounts,
+                ended,
+                first,
+                new ClusterEvent.EngineLoad(3, 1, 0, 0),
+                new ClusterEvent.KvCacheState(
+                        SECOND, 0, new KvBlockCounts(100, 30, 50), new PrefixCacheStats(40, 10, 0, 0), 16, List.of()));
     }
 
     /** Arrives at 1 s, is scheduled at 1.25 s, has its first token at 1.5 s, and ends at 2 s. */

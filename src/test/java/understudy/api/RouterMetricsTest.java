@@ -7,7 +7,7 @@ import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.longs.LongImmutableList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import understudy.cluster.RouterDecision;
+import understudy.cluster.ClusterEvent;
 import understudy.routing.RoutingScores;
 
 final class RouterMetricsTest {
@@ -15,11 +15,11 @@ final class RouterMetricsTest {
     @Test
     void scores_areThoseOfTheChosenReplicas() {
         var registry = new PrometheusRegistry();
-        var metrics = new RouterMetrics(registry, new LiveView(2, index -> 100));
+        var metrics = new RouterMetrics(registry);
 
-        metrics.onDecision(decision(1, "most cached", 0, 7, 5, 2));
-        metrics.onDecision(decision(1, "most cached", 3, 9, 6, 4));
-        metrics.onDecision(decision(0, "too little cached: fewest outstanding", 0, 0, 1, 8));
+        metrics.on(decision(1, "most cached", 0, 7, 5, 2));
+        metrics.on(decision(1, "most cached", 3, 9, 6, 4));
+        metrics.on(decision(0, "too little cached: fewest outstanding", 0, 0, 1, 8));
 
         var page = new HttpMetrics(registry).text();
         assertThat(page)
@@ -34,11 +34,11 @@ final class RouterMetricsTest {
                         "understudy_router_score_sum{engine=\"0\",part=\"outstanding\"} 1.0");
     }
 
-    private static RouterDecision decision(
+    private static ClusterEvent.Routed decision(
             int chosen, String rule, long cached0, long cached1, long outstanding0, long outstanding1) {
         var cached = new RoutingScores.Part("cached blocks", LongImmutableList.of(cached0, cached1));
         var outstanding = new RoutingScores.Part("outstanding", LongImmutableList.of(outstanding0, outstanding1));
-        return new RouterDecision(
+        return new ClusterEvent.Routed(
                 0, chosen, 0, IntList.of(0, 1), new RoutingScores(rule, List.of(cached, outstanding)));
     }
 }

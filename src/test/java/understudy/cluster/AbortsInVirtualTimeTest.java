@@ -49,7 +49,7 @@ final class AbortsInVirtualTimeTest {
             assertThat(step.endNanos()).isEqualTo(5 * MILLI);
             assertThat(step.numSampled()).isZero();
         });
-        assertThat(router.messages()).last().isEqualTo(new Router.ReplicaLoad(0, 0, 0, 1));
+        assertThat(router.messages()).last().isEqualTo(new Router.ReplicaLoad(0, 1));
     }
 
     @Test
@@ -125,10 +125,10 @@ final class AbortsInVirtualTimeTest {
         assertThat(handovers.isAborted(8)).as("nobody hands over").isFalse();
     }
 
-    private List<MetricsCollector.StepObserved> steps() {
+    private List<ClusterEvent.StepEnded> steps() {
         return metrics.messages().stream()
-                .filter(MetricsCollector.StepObserved.class::isInstance)
-                .map(MetricsCollector.StepObserved.class::cast)
+                .filter(ClusterEvent.StepEnded.class::isInstance)
+                .map(ClusterEvent.StepEnded.class::cast)
                 .toList();
     }
 

@@ -81,7 +81,7 @@ final class ClusterFixture {
 
     ClusterSpec spec(Workload workload) {
         var replicas = Collections.nCopies(numReplicas, replicaSpec());
-        return new ClusterSpec(replicas, routing, kvEventDelay, workload, faults, ClusterListeners.NONE, true);
+        return new ClusterSpec(replicas, routing, kvEventDelay, workload, faults, null, true);
     }
 
     /** Runs a workload to its end, as fast as possible. */

@@ -5,6 +5,7 @@ import static understudy.cluster.ListWorkload.request;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Stream;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
@@ -79,7 +80,7 @@ final class ReplicaTest {
 
     @Test
     void abort_endsTheRequestAndFreesItsBlocks() {
-        var stats = kit.createInbox(EngineStats.class);
+        var stats = kit.createInbox(ClusterEvent.class);
         var replica = spawn(false, stats.ref());
         replica.tell(new Replica.Submit(request(7, 0, 20, 100), client.ref(), true));
         kit.advance(Duration.ofMillis(12));
@@ -96,7 +97,7 @@ final class ReplicaTest {
         assertThat(metrics.messages())
                 .anySatisfy(message -> assertThat(message)
                         .isInstanceOfSatisfying(
-                                MetricsCollector.RequestEnded.class,
+                                ClusterEvent.RequestEnded.class,
                                 ended -> assertThat(ended.ended().outcome()).isEqualTo(Outcome.ABORTED)));
         assertThat(usages(stats)).last().isEqualTo(0.0);
         assertThat(usages(stats)).first().isNotEqualTo(0.0);
@@ -135,11 +136,17 @@ final class ReplicaTest {
                         new KvBlockManager.PrefixCacheReset(0, false), new KvBlockManager.PrefixCacheReset(0, true));
     }
 
-    private static List<Double> usages(VirtualTimeTestKit.Inbox<EngineStats> stats) {
-        return stats.messages().stream()
-                .filter(EngineStats.CacheStats.class::isInstance)
-                .map(message -> ((EngineStats.CacheStats) message).usage())
-                .toList();
+    private static List<Double> usages(VirtualTimeTestKit.Inbox<ClusterEvent> events) {
+        return events.messages().stream().flatMap(ReplicaTest::usage).toList();
+    }
+
+    private static Stream<Double> usage(ClusterEvent event) {
+        if (event instanceof ClusterEvent.StepEnded step) {
+            return Stream.of(step.kvCache().usage());
+        }
+        return event instanceof ClusterEvent.KvCacheChanged changed
+                ? Stream.of(changed.kvCache().usage())
+                : Stream.of();
     }
 
     @Test
@@ -152,25 +159,24 @@ final class ReplicaTest {
 
         // Two prompts of 20 tokens, then two steps of one token each; the gaps of both requests are one run of two.
         assertThat(metrics.messages()).hasSize(3);
-        var first = (MetricsCollector.StepObserved) metrics.messages().get(0);
+        var first = (ClusterEvent.StepEnded) metrics.messages().get(0);
         assertThat(first.numTokens()).isEqualTo(40);
         assertThat(first.numSampled()).isEqualTo(2);
         assertThat(first.gapNanos().toLongArray()).isEmpty();
-        var last = (MetricsCollector.StepObserved) metrics.messages().get(2);
+        var last = (ClusterEvent.StepEnded) metrics.messages().get(2);
         assertThat(last.gapNanos().toLongArray()).containsExactly(5 * MILLI);
         assertThat(last.gapCounts().toIntArray()).containsExactly(2);
         assertThat(last.ended()).extracting(RequestRecord::requestId).containsExactly(7L, 8L);
     }
 
     @Test
-    void router_hearsOfLoadWhenItChanges() {
+    void router_isToldOfRequestsThatEnded_andOfNothingElse() {
         var replica = spawn(false);
         replica.tell(new Replica.Submit(request(7, 0, 20, 4), client.ref(), false));
 
         kit.advance(Duration.ofMillis(40));
 
-        assertThat(router.messages())
-                .containsExactly(new Router.ReplicaLoad(0, 1, 0, 0), new Router.ReplicaLoad(0, 0, 0, 1));
+        assertThat(router.messages()).containsExactly(new Router.ReplicaLoad(0, 1));
     }
 
     @Test
@@ -203,7 +209,7 @@ final class ReplicaTest {
         assertThat(metrics.messages())
                 .singleElement()
                 .isInstanceOfSatisfying(
-                        MetricsCollector.RequestEnded.class,
+                        ClusterEvent.RequestEnded.class,
                         ended -> assertThat(ended.ended().outcome()).isEqualTo(Outcome.REJECTED));
     }
 
@@ -211,13 +217,13 @@ final class ReplicaTest {
         return spawn(publishesKvEvents, null);
     }
 
-    private ActorRef<Replica.Command> spawn(boolean publishesKvEvents, ActorRef<EngineStats> stats) {
+    private ActorRef<Replica.Command> spawn(boolean publishesKvEvents, ActorRef<ClusterEvent> events) {
         var peers = new ReplicaPeers(
                 router.ref(),
                 metrics.ref(),
                 publishesKvEvents,
                 null,
-                new ClusterListeners(null, stats, null, null),
+                events == null ? null : new Subscriber(events, false),
                 null);
         var spec = cluster.replicaSpec();
         var recording = new ReplicaSpec(

@@ -51,13 +51,11 @@ final class RoseinferInVirtualTimeTest {
         kit.advance(Duration.ofSeconds(1));
 
         // One forward of 3 tokens for three first tokens: 10 + 3 ms.
-        assertThat(metrics.messages())
-                .singleElement()
-                .isInstanceOfSatisfying(MetricsCollector.StepObserved.class, step -> {
-                    assertThat(step.numTokens()).isEqualTo(3);
-                    assertThat(step.numSampled()).isEqualTo(3);
-                    assertThat(step.endNanos()).isEqualTo(13 * MILLI);
-                });
+        assertThat(metrics.messages()).singleElement().isInstanceOfSatisfying(ClusterEvent.StepEnded.class, step -> {
+            assertThat(step.numTokens()).isEqualTo(3);
+            assertThat(step.numSampled()).isEqualTo(3);
+            assertThat(step.endNanos()).isEqualTo(13 * MILLI);
+        });
         assertThat(client.messages())
                 .filteredOn(RequestEvent.Token.class::isInstance)
                 .extracting(RequestEvent::requestId)
@@ -76,12 +74,10 @@ final class RoseinferInVirtualTimeTest {
 
         kit.advance(Duration.ofSeconds(1));
 
-        assertThat(metrics.messages())
-                .singleElement()
-                .isInstanceOfSatisfying(MetricsCollector.StepObserved.class, step -> {
-                    assertThat(step.numTokens()).isEqualTo(9);
-                    assertThat(step.numSampled()).isEqualTo(3);
-                });
+        assertThat(metrics.messages()).singleElement().isInstanceOfSatisfying(ClusterEvent.StepEnded.class, step -> {
+            assertThat(step.numTokens()).isEqualTo(9);
+            assertThat(step.numSampled()).isEqualTo(3);
+        });
     }
 
     @Test

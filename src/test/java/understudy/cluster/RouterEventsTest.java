@@ -13,14 +13,14 @@ import org.junit.jupiter.api.Test;
 import understudy.routing.RoutingScores;
 import understudy.testkit.VirtualTimeTestKit;
 
-/** What whoever watches the router hears. */
-final class RouterWatchTest {
+/** Events of the router. */
+final class RouterEventsTest {
     private static final long MILLI = 1_000_000;
 
     private final VirtualTimeTestKit kit = VirtualTimeTestKit.create();
     private static final IntList BOTH = IntList.of(0, 1);
 
-    private final VirtualTimeTestKit.Inbox<RouterDecision> watcher = kit.createInbox(RouterDecision.class);
+    private final VirtualTimeTestKit.Inbox<ClusterEvent> subscriber = kit.createInbox(ClusterEvent.class);
     private final VirtualTimeTestKit.Inbox<RequestEvent> client = kit.createInbox(RequestEvent.class);
     private final ActorRef<Router.Command> router = spawn();
 
@@ -31,7 +31,6 @@ final class RouterWatchTest {
 
     @Test
     void everyChoice_withTheScoresBeforeIt() {
-        router.tell(new Router.Watch(watcher.ref()));
         submit(1);
         kit.advance(Duration.ofMillis(3));
         submit(2);
@@ -39,22 +38,10 @@ final class RouterWatchTest {
         kit.advance(Duration.ZERO);
 
         // Round robin over two replicas; at 3 ms the first request is outstanding at replica 0.
-        assertThat(watcher.messages())
+        assertThat(subscriber.messages())
                 .containsExactly(
-                        new RouterDecision(1, 0, 0, BOTH, outstanding(0, 0)),
-                        new RouterDecision(2, 1, 3 * MILLI, BOTH, outstanding(1, 0)));
-    }
-
-    @Test
-    void nothing_beforeAndAfterwards() {
-        submit(1);
-        router.tell(new Router.Watch(watcher.ref()));
-        router.tell(new Router.Watch(null));
-        submit(2);
-
-        kit.advance(Duration.ZERO);
-
-        assertThat(watcher.messages()).isEmpty();
+                        new ClusterEvent.Routed(1, 0, 0, BOTH, outstanding(0, 0)),
+                        new ClusterEvent.Routed(2, 1, 3 * MILLI, BOTH, outstanding(1, 0)));
     }
 
     private void submit(long id) {
@@ -69,8 +56,9 @@ final class RouterWatchTest {
     private ActorRef<Router.Command> spawn() {
         var cluster = new ClusterFixture();
         var metrics = kit.createInbox(MetricsCollector.Command.class);
+        var spec = cluster.spec(null).toldTo(new Subscriber(subscriber.ref(), false));
         var replicas = kit.createInbox(Replica.Command.class);
-        var spawned = kit.spawn(Router.create(kit.clock(), cluster.spec(null), metrics.ref()), "router");
+        var spawned = kit.spawn(Router.create(kit.clock(), spec, metrics.ref()), "router");
         spawned.tell(new Router.ReplicaUp(0, replicas.ref()));
         spawned.tell(new Router.ReplicaUp(1, replicas.ref()));
         return spawned;

@@ -1,0 +1,144 @@
+package understudy.cluster;
+
+import it.unimi.dsi.fastutil.ints.IntImmutableList;
+import it.unimi.dsi.fastutil.ints.IntList;
+import it.unimi.dsi.fastutil.longs.LongImmutableList;
+import it.unimi.dsi.fastutil.longs.LongList;
+import java.util.List;
+import understudy.engine.StepResult;
+import understudy.kvcache.KvBlockCounts;
+import understudy.kvcache.KvEvent;
+import understudy.kvcache.PrefixCacheStats;
+import understudy.report.RequestRecord;
+import understudy.routing.RoutingScores;
+import understudy.workload.ReplicaState;
+
+/**
+ * Event of a cluster. All of them go to one {@link Subscriber}, in order for each replica: metrics, live page and KV event
+ * publisher are told the same. Times are virtual nanoseconds. Immutable; any thread may read one.
+ */
+public sealed interface ClusterEvent {
+
+    /**
+     * Step of a replica that has ended; one for each step.
+     *
+     * @param numTokens tokens that it computed
+     * @param numSampled requests that got an output token
+     * @param gapNanos gaps between these tokens and the same requests' tokens before, as runs of equal values
+     * @param gapCounts how long each of these runs is
+     * @param ended requests that ended with it
+     * @param firstTokens of requests that got their first token; nothing unless somebody subscribes
+     * @param load after it; nothing unless somebody subscribes
+     * @param kvCache after it; nothing unless somebody subscribes
+     */
+    record StepEnded(
+            int replicaIndex,
+            long endNanos,
+            int numTokens,
+            int numSampled,
+            LongList gapNanos,
+            IntList gapCounts,
+            List<RequestRecord> ended,
+            FirstTokens firstTokens,
+            EngineLoad load,
+            KvCacheState kvCache)
+            implements ClusterEvent, MetricsCollector.Command {
+
+        /** Copies what is to be known of a result, which is used again for the next step. */
+        static StepEnded of(
+                int replicaIndex, long endNanos, int numTokens, StepResult result, List<RequestRecord> ended) {
+            return new StepEnded(
+                    replicaIndex,
+                    endNanos,
+                    numTokens,
+                    result.sampled().size(),
+                    new LongImmutableList(result.gapNanos()),
+                    new IntImmutableList(result.gapCounts()),
+                    ended,
+                    FirstTokens.NONE,
+                    EngineLoad.NONE,
+                    KvCacheState.NONE);
+        }
+
+        StepEnded with(FirstTokens first, EngineLoad after) {
+            return new StepEnded(
+                    replicaIndex, endNanos, numTokens, numSampled, gapNanos, gapCounts, ended, first, after, kvCache);
+        }
+
+        StepEnded with(KvCacheState after) {
+            return new StepEnded(
+                    replicaIndex,
+                    endNanos,
+                    numTokens,
+                    numSampled,
+                    gapNanos,
+                    gapCounts,
+                    ended,
+                    firstTokens,
+                    load,
+                    after);
+        }
+    }
+
+    /** Request that has ended without a step: it was turned away, given up, or failed. */
+    record RequestEnded(RequestRecord ended) implements ClusterEvent, MetricsCollector.Command {}
+
+    /** Queues of a replica that have changed between steps. */
+    record LoadChanged(int replicaIndex, EngineLoad load) implements ClusterEvent {}
+
+    /** KV cache of a replica that has changed between steps. */
+    record KvCacheChanged(int replicaIndex, KvCacheState kvCache) implements ClusterEvent {}
+
+    /** Replica that begins, or begins anew after a crash, with an empty KV cache. */
+    record KvCacheStarted(int replicaIndex) implements ClusterEvent {}
+
+    /**
+     * Choice of the router.
+     *
+     * @param ready the replicas that could have been chosen, in ascending order
+     * @param scores as they were when the choice was made, before the request counted
+     */
+    record Routed(long requestId, int replicaIndex, long atNanos, IntList ready, RoutingScores scores)
+            implements ClusterEvent {}
+
+    /** States of all replicas, by index, of which one may have changed. */
+    record ReplicasChanged(long atNanos, List<ReplicaState> states) implements ClusterEvent {}
+
+    /**
+     * First tokens of a step.
+     *
+     * @param ttftNanos the time from each request's arrival
+     * @param numPromptTokens of these requests, of which {@code numCachedTokens} were found in the cache
+     */
+    record FirstTokens(LongList ttftNanos, long numPromptTokens, long numCachedTokens) {
+        public static final FirstTokens NONE = new FirstTokens(LongList.of(), 0, 0);
+    }
+
+    /**
+     * Queues of a replica, and what it has counted since the start of the run (vLLM {@code SchedulerStats}).
+     *
+     * @param numRequests requests that the replica was given
+     * @param numPreemptions how often a request lost its blocks
+     */
+    record EngineLoad(int numRunning, int numWaiting, long numRequests, long numPreemptions) {
+        public static final EngineLoad NONE = new EngineLoad(0, 0, 0, 0);
+    }
+
+    /**
+     * KV cache of a replica.
+     *
+     * @param usage share of blocks that are referenced, 0 to 1
+     * @param prefixCache lookups since the start of the run
+     * @param events changes of the prefix table since the last time, in order; none unless the subscriber wants them
+     */
+    record KvCacheState(
+            long atNanos,
+            double usage,
+            KvBlockCounts blocks,
+            PrefixCacheStats prefixCache,
+            int blockSize,
+            List<KvEvent> events) {
+        public static final KvCacheState NONE =
+                new KvCacheState(0, 0, KvBlockCounts.NONE, PrefixCacheStats.NONE, 1, List.of());
+    }
+}

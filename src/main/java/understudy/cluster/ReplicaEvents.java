@@ -1,0 +1,123 @@
+package understudy.cluster;
+
+import it.unimi.dsi.fastutil.longs.LongArrayList;
+import it.unimi.dsi.fastutil.longs.LongImmutableList;
+import java.util.List;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.jspecify.annotations.Nullable;
+import understudy.engine.EngineRequest;
+import understudy.engine.RequestBook;
+import understudy.engine.StepResult;
+import understudy.kvcache.KvBlockCounts;
+import understudy.report.ReplicaCounters;
+import understudy.report.RequestRecord;
+
+/** Events of one replica, told to its subscriber, to the collector of the run's figures, and to the router. */
+final class ReplicaEvents {
+    private final int replicaIndex;
+    private final ReplicaCounters counters;
+    private final RequestBook requests;
+    private final ActorRef<KvBlockManager.Command> kvBlockManager;
+    private final ReplicaPeers peers;
+    private final @Nullable Subscriber subscriber;
+    private ClusterEvent.EngineLoad toldLoad;
+    private long toldEnded;
+
+    ReplicaEvents(
+            ReplicaCounters counters,
+            RequestBook requests,
+            ActorRef<KvBlockManager.Command> kvBlockManager,
+            ReplicaPeers peers) {
+        replicaIndex = counters.replicaIndex();
+        this.counters = counters;
+        this.requests = requests;
+        this.kvBlockManager = kvBlockManager;
+        this.peers = peers;
+        subscriber = peers.subscriber();
+        toldLoad = ClusterEvent.EngineLoad.NONE;
+    }
+
+    /** Has the memory settle a step, and tell of it together with what it holds then. */
+    void stepEnded(StepResult result, int numTokens, List<RequestRecord> ended, long endNanos) {
+        var step = ClusterEvent.StepEnded.of(replicaIndex, endNanos, numTokens, result, ended);
+        if (subscriber != null) {
+            toldLoad = load();
+            step = step.with(firstTokens(result.sampled(), endNanos), toldLoad);
+        }
+        var settlement = result.settlement();
+        kvBlockManager.tell(new KvBlockManager.Settle(settlement.isEmpty() ? null : settlement.build(), step));
+        tellRouter();
+    }
+
+    /** Tells of the queues, if they have changed. */
+    void loadChanged() {
+        tellRouter();
+        if (subscriber != null && hasChanged()) {
+            toldLoad = load();
+            subscriber.tell(new ClusterEvent.LoadChanged(replicaIndex, toldLoad));
+        }
+    }
+
+    /** Tells of a request that has ended without a step. */
+    void requestEnded(RequestRecord ended) {
+        var event = new ClusterEvent.RequestEnded(ended);
+        peers.metrics().tell(event);
+        if (subscriber != null) {
+            subscriber.tell(event);
+        }
+    }
+
+    /** Has the memory tell what it holds. */
+    void kvCacheChanged(long atNanos) {
+        if (subscriber != null) {
+            kvBlockManager.tell(new KvBlockManager.TellState(atNanos));
+        }
+    }
+
+    /** Tells that the replica has nothing any more, once its counters know what its memory had to say. */
+    void gone() {
+        if (subscriber != null) {
+            var nothing = new ClusterEvent.EngineLoad(0, 0, counters.numRequests(), counters.numPreemptions());
+            subscriber.tell(new ClusterEvent.LoadChanged(replicaIndex, nothing));
+            var lookups = counters.prefixCacheOfPredecessors();
+            subscriber.tell(new ClusterEvent.KvCacheChanged(
+                    replicaIndex, new ClusterEvent.KvCacheState(0, 0, KvBlockCounts.NONE, lookups, 1, List.of())));
+        }
+    }
+
+    /** Tells the router, which keeps what is outstanding, of requests that have ended; of nothing else. */
+    void tellRouter() {
+        if (counters.numEnded() != toldEnded) {
+            toldEnded = counters.numEnded();
+            peers.router().tell(new Router.ReplicaLoad(replicaIndex, toldEnded));
+        }
+    }
+
+    private boolean hasChanged() {
+        return requests.numRunning() != toldLoad.numRunning()
+                || requests.numWaiting() != toldLoad.numWaiting()
+                || counters.numRequests() != toldLoad.numRequests()
+                || counters.numPreemptions() != toldLoad.numPreemptions();
+    }
+
+    private ClusterEvent.EngineLoad load() {
+        return new ClusterEvent.EngineLoad(
+                requests.numRunning(), requests.numWaiting(), counters.numRequests(), counters.numPreemptions());
+    }
+
+    private static ClusterEvent.FirstTokens firstTokens(List<EngineRequest> sampled, long atNanos) {
+        var ttftNanos = new LongArrayList();
+        long numPromptTokens = 0;
+        long numCachedTokens = 0;
+        for (var request : sampled) {
+            if (request.numOutputTokens() == 1) {
+                ttftNanos.add(atNanos - request.request().arrivalNanos());
+                numPromptTokens += request.numPromptTokens();
+                numCachedTokens += request.numCachedTokens();
+            }
+        }
+        return ttftNanos.isEmpty()
+                ? ClusterEvent.FirstTokens.NONE
+                : new ClusterEvent.FirstTokens(new LongImmutableList(ttftNanos), numPromptTokens, numCachedTokens);
+    }
+}
