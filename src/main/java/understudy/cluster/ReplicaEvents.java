@@ -37,7 +37,7 @@ final class ReplicaEvents {
         toldLoad = ClusterEvent.EngineLoad.NONE;
     }
 
-    /** Has the memory settle a step, and tell of it together with what it holds then. */
+    /** Has the memory settle a step, and tell of it together with what it holds then; if that concerns nobody, tells of it. */
     void stepEnded(StepResult result, int numTokens, List<RequestRecord> ended, long endNanos) {
         var step = ClusterEvent.StepEnded.of(replicaIndex, endNanos, numTokens, result, ended);
         if (subscriber != null) {
@@ -45,7 +45,12 @@ final class ReplicaEvents {
             step = step.with(firstTokens(result.sampled(), endNanos), toldLoad);
         }
         var settlement = result.settlement();
-        kvBlockManager.tell(new KvBlockManager.Settle(settlement.isEmpty() ? null : settlement.build(), step));
+        boolean concernsMemory = !settlement.isEmpty() || subscriber != null || peers.wantKvEvents();
+        if (concernsMemory) {
+            kvBlockManager.tell(new KvBlockManager.Settle(settlement.isEmpty() ? null : settlement.build(), step));
+        } else {
+            peers.metrics().tell(step);
+        }
         tellRouter();
     }
 
