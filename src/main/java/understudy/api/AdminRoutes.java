@@ -18,7 +18,6 @@ import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.http.javadsl.model.HttpResponse;
 import org.apache.pekko.http.javadsl.server.AllDirectives;
 import org.apache.pekko.http.javadsl.server.Route;
-import org.apache.pekko.http.javadsl.unmarshalling.Unmarshaller;
 import understudy.cluster.Cluster;
 import understudy.workload.FaultParser;
 
@@ -35,25 +34,26 @@ import understudy.workload.FaultParser;
  *       possible) and {@code /admin/clock/advance?by=10s}.
  * </ul>
  */
-public final class AdminRoutes extends AllDirectives {
+final class AdminRoutes extends AllDirectives {
     private final ActorSystem<?> outside;
+    private final HttpBodies bodies;
     private final ActorRef<Cluster.Command> cluster;
     private final ClockControl clock;
 
     /**
      * Creates the routes. Who may use them is the business of whoever lets requests in.
      *
-     * @param outside the server's actor system
      * @param cluster the guardian of the emulation
      */
-    public AdminRoutes(ActorSystem<?> outside, ActorRef<Cluster.Command> cluster, ClockControl clock) {
-        this.outside = outside;
+    AdminRoutes(ApiContext api, ActorRef<Cluster.Command> cluster, ClockControl clock) {
+        outside = api.system();
+        bodies = api.bodies();
         this.cluster = cluster;
         this.clock = clock;
     }
 
     /** Returns the routes under {@code /admin}. */
-    public Route route() {
+    Route route() {
         return pathPrefix("admin", () -> concat(status(), faults(), replicas(), clock()));
     }
 
@@ -63,8 +63,7 @@ public final class AdminRoutes extends AllDirectives {
 
     private Route faults() {
         return path(
-                "faults",
-                () -> post(() -> entity(Unmarshaller.entityToString(), body -> attempt(() -> inject(fields(body))))));
+                "faults", () -> bodies.postOfAnyType((request, body) -> attempted(() -> inject(fields(body.node())))));
     }
 
     private Route replicas() {
@@ -94,14 +93,18 @@ public final class AdminRoutes extends AllDirectives {
 
     /** Answers what the client got wrong, which may show at once or later, by a client error. */
     private Route attempt(Supplier<CompletionStage<HttpResponse>> action) {
-        return completeWithFuture(CompletableFuture.completedStage(action)
+        return completeWithFuture(attempted(action));
+    }
+
+    private static CompletionStage<HttpResponse> attempted(Supplier<CompletionStage<HttpResponse>> action) {
+        return CompletableFuture.completedStage(action)
                 .thenCompose(Supplier::get)
                 .exceptionally(failure -> {
                     if (failure.getCause() instanceof IllegalArgumentException mistake) {
                         throw ApiException.badRequest(String.valueOf(mistake.getMessage()), null);
                     }
                     throw new CompletionException(failure.getCause());
-                }));
+                });
     }
 
     private CompletionStage<HttpResponse> inject(Map<String, String> fields) {
@@ -151,11 +154,7 @@ public final class AdminRoutes extends AllDirectives {
     }
 
     /** Returns the fields of a flat JSON object. */
-    private static Map<String, String> fields(String body) {
-        if (!(read(body) instanceof ObjectNode root)) {
-            throw new IllegalArgumentException(
-                    "the body must be an object, such as {\"do\": \"crash\", \"replica\": 0}");
-        }
+    private static Map<String, String> fields(ObjectNode root) {
         var fields = new HashMap<String, String>();
         root.properties().forEach(field -> {
             if (!field.getValue().isValueNode() || field.getValue().isNull()) {
@@ -164,14 +163,6 @@ public final class AdminRoutes extends AllDirectives {
             fields.put(field.getKey(), field.getValue().asText());
         });
         return fields;
-    }
-
-    private static Object read(String body) {
-        try {
-            return Json.read(body);
-        } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException("the body is not JSON: " + e.getMessage(), e);
-        }
     }
 
     private static String given(String name, Optional<String> value) {

@@ -1,10 +1,15 @@
 package understudy.api;
 
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.Locale;
 import java.util.Optional;
+import java.util.Set;
 import org.apache.pekko.http.javadsl.model.AttributeKey;
 import org.apache.pekko.http.javadsl.model.HttpHeader;
 import org.apache.pekko.http.javadsl.model.HttpRequest;
 import understudy.runtime.Stopwatch;
+import understudy.runtime.VirtualTime;
 import understudy.workload.RequestFault;
 
 /**
@@ -21,15 +26,26 @@ record Arrival(Stopwatch since, RequestFault fault) {
         return request.addAttribute(KEY, since);
     }
 
-    /** Reads what a request carries; refuses faults that make no sense. */
-    static Arrival of(HttpRequest request) {
+    /** Reads what a request carries at a virtual time; refuses faults that make no sense. */
+    static Arrival of(HttpRequest request, long nowNanos) {
         Optional<Stopwatch> since = request.getAttribute(KEY);
         try {
-            request.getHeaders().forEach(header -> FaultHeaders.requireKnown(header.name()));
+            var names = new HashSet<String>();
+            request.getHeaders().forEach(header -> requireOnce(header.name(), names));
             var fault = FaultHeaders.read(name -> request.getHeader(name).map(HttpHeader::value));
+            if (fault.delayNanos() > 0) {
+                VirtualTime.requireBeforeEnd(nowNanos, Duration.ofNanos(fault.delayNanos()));
+            }
             return new Arrival(since.orElseGet(Stopwatch::start), fault);
         } catch (IllegalArgumentException e) {
             throw ApiException.badRequest(String.valueOf(e.getMessage()), null);
+        }
+    }
+
+    private static void requireOnce(String name, Set<String> given) {
+        FaultHeaders.requireKnown(name);
+        if (FaultHeaders.isOne(name) && !given.add(name.toLowerCase(Locale.ROOT))) {
+            throw new IllegalArgumentException(name + " is given more than once");
         }
     }
 

@@ -31,7 +31,7 @@ final class CallRunner {
     CompletionStage<HttpResponse> run(
             HttpRequest request, GenerationParams params, List<Generation.Spec> specs, CallFormat format) {
         requireRoom();
-        var arrival = Arrival.of(request);
+        var arrival = Arrival.of(request, api.cluster().time().nowNanos());
         var response = params.streams()
                 ? stream(request, specs, arrival, format)
                 : inOnePiece(request, specs, arrival, format);

@@ -14,6 +14,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
+import org.apache.pekko.Done;
+import org.apache.pekko.actor.CoordinatedShutdown;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.actor.typed.Behavior;
@@ -31,6 +33,9 @@ import understudy.workload.ReplicaState;
 /** An emulated cluster behind an OpenAI-compatible server. */
 public final class EmulationServer implements AutoCloseable {
     private static final Duration LINGER = Duration.ofMillis(300);
+
+    /** How long the actor system may take to end; one of which a thread has died never does. */
+    private static final Duration END_LIMIT = Duration.ofSeconds(10);
 
     private final ClusterHost host;
     private final boolean ownsHost;
@@ -69,6 +74,7 @@ public final class EmulationServer implements AutoCloseable {
                 List.of(engineMetrics::on, view::on, routerMetrics::on, this::onReplicas));
         if (kvEvents != null) {
             readers.add(kvEvents::accept);
+            kvEvents.whenFailed().whenComplete((cause, none) -> host.fail(cause));
         }
         if (spec.subscriber() != null) {
             readers.add(spec.subscriber().ref()::tell);
@@ -90,10 +96,12 @@ public final class EmulationServer implements AutoCloseable {
             state.failAll(ApiException.failed());
             return null;
         });
-        system.getWhenTerminated().whenComplete((done, error) -> {
+        // As soon as it begins to end: it may never get to its end if one of its threads has died.
+        CoordinatedShutdown.get(system).addTask(CoordinatedShutdown.PhaseBeforeServiceUnbind(), "report", () -> {
             if (!isClosing) {
                 host.fail(new IllegalStateException("the HTTP server has ended by itself; see the log"));
             }
+            return CompletableFuture.completedFuture(Done.getInstance());
         });
     }
 
@@ -247,7 +255,10 @@ public final class EmulationServer implements AutoCloseable {
             kvEvents.close();
         }
         system.terminate();
-        system.getWhenTerminated().toCompletableFuture().join();
+        system.getWhenTerminated()
+                .toCompletableFuture()
+                .completeOnTimeout(Done.getInstance(), END_LIMIT.toSeconds(), TimeUnit.SECONDS)
+                .join();
     }
 
     private static Config config(ApiSettings settings) {

@@ -2,11 +2,13 @@ package understudy.api;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.apache.pekko.Done;
 import org.apache.pekko.actor.typed.ActorSystem;
@@ -39,6 +41,9 @@ final class HttpBodies {
     /** What a value takes in a tree, with its place in an object or a list; tokens of JSON that end something count, too. */
     private static final int MEMORY_PER_VALUE = 64;
 
+    /** Fields with schemas and patterns, which a small body can make a lot of work of. */
+    private static final List<String> COSTLY_FIELDS = List.of("structured_outputs", "response_format", "tools", "text");
+
     /** Up to this size a body is read at once: to hand it to another thread would take longer than that. */
     private static final int MAX_BYTES_AT_ONCE = 32 << 10;
 
@@ -46,7 +51,7 @@ final class HttpBodies {
      * How fast bodies are read that are refused. As fast as they come they would keep the threads that all connections share
      * from ever looking at any other.
      */
-    private static final long DROPPED_BYTES_PER_SECOND = 200L << 20;
+    private static final long DROPPED_BYTES_PER_SECOND = 100L << 20;
 
     /** What is read of them without waiting: all that a few clients send. */
     private static final long DROPPED_BYTES_AT_ONCE = 2L << 20;
@@ -73,10 +78,22 @@ final class HttpBodies {
 
     /** Returns a route that answers posts of JSON objects, compressed or not. */
     Route post(BiFunction<HttpRequest, JsonBody, CompletionStage<HttpResponse>> handler) {
+        return post(HttpBodies::requireJson, handler);
+    }
+
+    /** The same, whatever type the body says that it has. */
+    Route postOfAnyType(BiFunction<HttpRequest, JsonBody, CompletionStage<HttpResponse>> handler) {
+        return post(request -> {}, handler);
+    }
+
+    private Route post(
+            Consumer<HttpRequest> requirement,
+            BiFunction<HttpRequest, JsonBody, CompletionStage<HttpResponse>> handler) {
         return Directives.post(() -> Directives.handleRejections(
                 UNKNOWN_ENCODING,
                 () -> Directives.extractRequest(sent -> {
                     boolean isPacked = sent.getHeader("Content-Encoding").isPresent();
+                    requirement.accept(sent);
                     return Directives.decodeRequest(() -> Directives.extractMaterializer(
                             materializer -> Directives.extractRequest(request -> Directives.completeWithFuture(
                                     new Exchange(request, handler).answer(isPacked, materializer)))));
@@ -95,7 +112,6 @@ final class HttpBodies {
         }
 
         CompletionStage<HttpResponse> answer(boolean isPacked, Materializer materializer) {
-            requireJson(request);
             var entity = request.entity();
             var incoming = new IncomingBody(share, maxBytes, entity.getContentLengthOption(), isPacked);
             var response = entity instanceof HttpEntity.Strict strict
@@ -140,10 +156,22 @@ final class HttpBodies {
         }
 
         private CompletionStage<HttpResponse> handle(ByteString body, HttpRequest arrived) {
-            var response = handler.apply(arrived, new JsonBody(Json.readBody(body.asInputStream())));
-            // What is left of the body are its tokens, and what the answer repeats.
-            share.shrinkTo(body.size());
-            return response;
+            var parsed = new JsonBody(Json.readBody(body.asInputStream()));
+            return COSTLY_FIELDS.stream().anyMatch(parsed.node()::has)
+                    ? CompletableFuture.supplyAsync(() -> apply(parsed, arrived, body.size()), elsewhere)
+                            .thenCompose(Function.identity())
+                    : apply(parsed, arrived, body.size());
+        }
+
+        private CompletionStage<HttpResponse> apply(JsonBody parsed, HttpRequest arrived, int numBytes) {
+            try {
+                var response = handler.apply(arrived, parsed);
+                // What is left of the body are its tokens, and what the answer repeats.
+                share.shrinkTo(numBytes);
+                return response;
+            } catch (StackOverflowError e) {
+                throw ApiException.badRequest("The request is nested too deeply.", null);
+            }
         }
 
         private CompletionStage<HttpResponse> handleLarge(ByteString body, HttpRequest arrived) {

@@ -11,6 +11,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import org.apache.pekko.http.javadsl.ServerBinding;
@@ -28,8 +29,12 @@ final class HttpPorts implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(HttpPorts.class);
     private static final Duration BIND_LIMIT = Duration.ofSeconds(60);
 
-    /** After which a port that was taken is tried again. */
+    private static final Duration CLOSE_LIMIT = Duration.ofSeconds(5);
+
+    /** After which a port that was taken is tried again, so many times. */
     private static final Duration RETRY = Duration.ofMillis(500);
+
+    private static final int MAX_TRIES = 60;
 
     /** How long errors of calls in flight have to leave when a replica crashes. */
     private static final Duration LAST_WORDS = Duration.ofMillis(100);
@@ -88,7 +93,7 @@ final class HttpPorts implements AutoCloseable {
                 new TokenRoutes(api, tokenizer),
                 new LivePageRoutes(live),
                 // At every port, since the live page is, and its controls need them.
-                new AdminRoutes(api.system(), time.system(), new VirtualClockControl(time))::route));
+                new AdminRoutes(api, time.system(), new VirtualClockControl(time))::route));
         parts.addAll(moreParts);
         return new HttpServer(api, edge, parts).bind(settings.host(), number(replica), settings.tls());
     }
@@ -108,7 +113,7 @@ final class HttpPorts implements AutoCloseable {
         for (int i = 0; i < states.size() && !isClosed; i++) {
             if (listens(i, states.get(i))) {
                 wanted.add(i);
-                openIfWanted(i);
+                openIfWanted(i, 0);
             } else {
                 wanted.remove(i);
                 close(ofReplicas.remove(i), states.get(i));
@@ -123,25 +128,38 @@ final class HttpPorts implements AutoCloseable {
         return state.isUp() || (isDown && keepsPort);
     }
 
-    private synchronized void openIfWanted(int replica) {
+    private synchronized void openIfWanted(int replica, int numTries) {
         boolean isToOpen = wanted.contains(replica) && !ofReplicas.containsKey(replica) && !isClosed;
         if (isToOpen && opening.add(replica)) {
-            bind(replica, List.of()).whenComplete((binding, error) -> {
+            bindOrFail(replica).whenComplete((binding, error) -> {
                 if (error == null) {
                     keep(replica, binding);
                 } else {
-                    openAgain(replica, error);
+                    openAgain(replica, numTries + 1, error);
                 }
             });
         }
     }
 
+    /** What the library refuses at once, such as a port above 65535, is a failure like any other. */
+    private CompletionStage<ServerBinding> bindOrFail(int replica) {
+        try {
+            return bind(replica, List.of());
+        } catch (RuntimeException e) {
+            return CompletableFuture.failedFuture(e);
+        }
+    }
+
     /** The port may be somebody else's for a moment: the old one's, or that of a client. */
-    private synchronized void openAgain(int replica, Throwable error) {
-        LOG.warn("no port for replica {} yet: {}", replica, error.getMessage());
+    private synchronized void openAgain(int replica, int numTries, Throwable error) {
         opening.remove(replica);
-        var system = api.system();
-        system.scheduler().scheduleOnce(RETRY, () -> openIfWanted(replica), system.executionContext());
+        if (numTries == 1 || numTries == MAX_TRIES) {
+            LOG.warn("no port for replica {}: {}", replica, error.getMessage());
+        }
+        if (numTries < MAX_TRIES) {
+            var system = api.system();
+            system.scheduler().scheduleOnce(RETRY, () -> openIfWanted(replica, numTries), system.executionContext());
+        }
     }
 
     /** Keeps a port that is open now, unless nobody wants it any more. */
@@ -201,6 +219,7 @@ final class HttpPorts implements AutoCloseable {
             binding.terminate(Duration.ofSeconds(1))
                     .exceptionally(failure -> null)
                     .toCompletableFuture()
+                    .completeOnTimeout(null, CLOSE_LIMIT.toSeconds(), TimeUnit.SECONDS)
                     .join();
         }
     }

@@ -9,6 +9,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.NumericNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.io.InputStream;
@@ -25,6 +26,7 @@ final class Json {
                             .build())
                     .build())
             .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+            .nodeFactory(new FiniteNumbers())
             .build();
 
     private Json() {}
@@ -65,6 +67,8 @@ final class Json {
             throw ApiException.invalid("JSON decode error: " + e.getOriginalMessage(), "body");
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        } catch (IllegalArgumentException e) {
+            throw ApiException.invalid("JSON decode error: " + e.getMessage(), "body");
         }
     }
 
@@ -89,6 +93,19 @@ final class Json {
             return Objects.requireNonNull(MAPPER.readTree(text));
         } catch (JacksonException e) {
             throw new IllegalArgumentException(e.getOriginalMessage(), e);
+        }
+    }
+
+    /** Refuses numbers that are too large for a double: written again they would be no JSON. */
+    private static final class FiniteNumbers extends JsonNodeFactory {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        public NumericNode numberNode(double number) {
+            if (Double.isInfinite(number)) {
+                throw new IllegalArgumentException("a number is out of range");
+            }
+            return super.numberNode(number);
         }
     }
 }

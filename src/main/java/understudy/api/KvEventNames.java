@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
  * @param model name under which the model is served
  */
 record KvEventNames(String host, String ip, IntUnaryOperator port, String model) {
-    private static final Pattern NAME = Pattern.compile("\\{(replica|port|host|ip|model)}");
+    static final Pattern NAME = Pattern.compile("\\{(replica|port|host|ip|model)}");
 
     /** Returns the names of a server; the pod's address is in the environment if Kubernetes was told to put it there. */
     static KvEventNames of(ApiSettings settings, IntUnaryOperator port) {

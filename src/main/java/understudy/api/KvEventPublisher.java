@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -40,6 +41,7 @@ public final class KvEventPublisher implements AutoCloseable {
     private final Thread thread;
     private volatile KvEventNames names = new KvEventNames("", "", replica -> 0, "");
     private volatile boolean isClosed;
+    private final CompletableFuture<Throwable> failure = new CompletableFuture<>();
 
     /** A batch with its number, or no batch: the replica has begun anew. */
     private record Item(
@@ -131,6 +133,11 @@ public final class KvEventPublisher implements AutoCloseable {
         return numDropped.get();
     }
 
+    /** Completes with the reason if events can no longer be published. */
+    CompletionStage<Throwable> whenFailed() {
+        return failure;
+    }
+
     /** Publishes what is waiting, then closes the sockets. */
     @Override
     public void close() {
@@ -155,9 +162,10 @@ public final class KvEventPublisher implements AutoCloseable {
             publishUntilClosed();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             if (!opened.completeExceptionally(e)) {
                 LOG.error("KV events are no longer published", e);
+                failure.complete(e);
             }
         }
     }
@@ -211,7 +219,7 @@ public final class KvEventPublisher implements AutoCloseable {
                     new KvEventSockets(
                             context, settings, replicaIndex, () -> names.in(settings.topic(), replicaIndex)));
         } catch (ZMQException e) {
-            throw new IllegalStateException(
+            throw new UnusableEndpointException(
                     "KV events of replica " + replicaIndex + ": cannot use "
                             + KvEventSettings.forReplica(settings.endpoint(), replicaIndex)
                             + (settings.hasReplay()

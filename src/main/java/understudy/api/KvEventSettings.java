@@ -75,4 +75,9 @@ public record KvEventSettings(
                 || endpoint.startsWith("ipc://")
                 || endpoint.startsWith("inproc://");
     }
+
+    /** Returns whether a topic has nothing in braces but the names that it may have. */
+    public static boolean isTopic(String topic) {
+        return KvEventNames.NAME.matcher(topic).replaceAll("").chars().noneMatch(c -> c == '{' || c == '}');
+    }
 }

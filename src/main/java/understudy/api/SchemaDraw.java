@@ -17,7 +17,7 @@ final class SchemaDraw {
     private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
     private static final int BRIEF_FROM_DEPTH = 6;
     private static final int BRIEF_FROM_VALUES = 500;
-    private static final int MAX_VALUES = 20_000;
+    private static final int MAX_VALUES = 5_000;
     private static final int MAX_ITEMS = 1000;
     private static final int MAX_OPTIONAL = 100;
     private static final int NUM_TRIES = 20;
@@ -43,6 +43,9 @@ final class SchemaDraw {
     JsonNode draw(JsonNode schema, int depth) {
         if (++numValues > MAX_VALUES) {
             throw graph.refusal("its values have more than " + MAX_VALUES + " parts.");
+        }
+        if (room(depth) < 0) {
+            throw new NoSampleException("$ref", "its values are nested too deeply");
         }
         var parts = new SchemaParts(graph, schema, room(depth), isBrief(depth), random);
         var values = parts.values();

@@ -19,7 +19,7 @@ final class SchemaGraph {
     /** How deep a value may be. */
     static final int MAX_ROOM = 48;
 
-    private static final int MAX_STEPS = 2_000_000;
+    private static final int MAX_STEPS = 200_000;
     private static final int MAX_RECURSION = 500;
     private static final Set<String> SCALARS = Set.of("string", "integer", "number", "boolean", "null");
 
@@ -78,13 +78,21 @@ final class SchemaGraph {
         if (!text.equals("#") && !text.startsWith("#/")) {
             throw refusal("`$ref` must be a JSON pointer into the schema, such as #/$defs/name, got " + text);
         }
-        // A plus sign is no blank here.
-        String pointer = URLDecoder.decode(text.substring(1).replace("+", "%2B"), StandardCharsets.UTF_8);
-        var target = root.at(JsonPointer.compile(pointer));
+        var target = root.at(pointer(text));
         if (target.isMissingNode()) {
             throw refusal("unresolvable `$ref` " + text);
         }
         return target;
+    }
+
+    private JsonPointer pointer(String reference) {
+        try {
+            // A plus sign is no blank here.
+            String text = URLDecoder.decode(reference.substring(1).replace("+", "%2B"), StandardCharsets.UTF_8);
+            return JsonPointer.compile(text);
+        } catch (IllegalArgumentException e) {
+            throw refusal("unresolvable `$ref` " + reference);
+        }
     }
 
     /** Returns whether the schema has values that are at most so deep; refuses references that lead back to themselves. */
@@ -162,7 +170,8 @@ final class SchemaGraph {
 
     private boolean propertiesEnd(JsonNode schema, int room) {
         for (var name : schema.path("required")) {
-            if (room < 0 || !ends(schema.path("properties").path(name.asText()), room)) {
+            var property = schema.path("properties").path(name.asText());
+            if (room < 0 || !ends(property.isMissingNode() ? schema.path("additionalProperties") : property, room)) {
                 return false;
             }
         }

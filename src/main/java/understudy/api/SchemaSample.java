@@ -6,6 +6,7 @@ import com.networknt.schema.SchemaException;
 import com.networknt.schema.SchemaRegistry;
 import com.networknt.schema.SchemaRegistryConfig;
 import com.networknt.schema.SpecificationVersion;
+import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 import org.apache.commons.rng.UniformRandomProvider;
 
@@ -14,6 +15,7 @@ import org.apache.commons.rng.UniformRandomProvider;
  * refused, and so is one that would take too much work. For one call, on one thread.
  */
 final class SchemaSample {
+    private static final Pattern EXCEPTION_NAME = Pattern.compile("^([a-z]\\w*\\.)+[A-Z]\\w*: ");
     private static final int NUM_ATTEMPTS = 64;
 
     private final SchemaGraph graph;
@@ -57,7 +59,8 @@ final class SchemaSample {
                 return "`" + pattern.getPattern() + "` is no regular expression: " + pattern.getDescription();
             }
         }
-        return String.valueOf(failure.getMessage()).lines().findFirst().orElse("");
+        String line = String.valueOf(failure.getMessage()).lines().findFirst().orElse("");
+        return EXCEPTION_NAME.matcher(line).replaceFirst("");
     }
 
     /** Returns one of the many values that the schema accepts. */
@@ -78,6 +81,11 @@ final class SchemaSample {
                 problem = "`" + error.getKeyword() + "` cannot be satisfied, at '" + error.getInstanceLocation() + "'";
             } catch (NoSampleException e) {
                 problem = e.getMessage();
+            } catch (ApiException e) {
+                throw e;
+            } catch (RuntimeException | StackOverflowError e) {
+                // The validator does not expect all that may stand in a schema.
+                throw graph.refusal("the schema cannot be followed.");
             }
         }
         throw graph.refusal(problem + ".");

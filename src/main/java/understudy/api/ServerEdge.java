@@ -100,8 +100,8 @@ final class ServerEdge {
             return refusal.isPresent()
                     ? CompletableFuture.completedFuture(refusal.get())
                     : SameThread.after(routes.apply(request));
-        } catch (Exception e) {
-            return CompletableFuture.failedFuture(e);
+        } catch (Exception | StackOverflowError e) {
+            return CompletableFuture.failedFuture(new CompletionException(e));
         }
     }
 

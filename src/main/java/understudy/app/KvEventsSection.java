@@ -20,10 +20,18 @@ final class KvEventsSection {
                 kvEvents.wholeNumber("buffer-steps", 1, Integer.MAX_VALUE),
                 kvEvents.wholeNumber("hwm", 1, Integer.MAX_VALUE),
                 kvEvents.wholeNumber("max-queue-size", 1, Integer.MAX_VALUE),
-                kvEvents.text("topic"),
+                topic(kvEvents),
                 kvEvents.choice("format", KvEventSettings.Format.class));
         boolean isPublished = kvEvents.choice("publisher", Publisher.class) == Publisher.ZMQ;
         return kvEvents.bool("enable-kv-cache-events") && isPublished ? Optional.of(settings) : Optional.empty();
+    }
+
+    private static String topic(Section kvEvents) {
+        String topic = kvEvents.text("topic");
+        if (!KvEventSettings.isTopic(topic)) {
+            throw kvEvents.unusable("topic", "where only {replica}, {port}, {host}, {ip} and {model} may be in braces");
+        }
+        return topic;
     }
 
     private static String endpoint(Section kvEvents, String key, int numReplicas) {

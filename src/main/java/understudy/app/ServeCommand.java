@@ -20,6 +20,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import understudy.api.ApiSettings;
 import understudy.api.EmulationServer;
+import understudy.api.UnusableEndpointException;
 import understudy.api.WarmUp;
 
 /** Serves a scenario's cluster over HTTP. */
@@ -99,6 +100,8 @@ final class ServeCommand implements Callable<Integer> {
             WarmUp.run(scenario.clusterSpec(), settings, numWarmUpRequests);
             return EmulationServer.start(
                     scenario.clusterSpec(), scenario.speed(), settings, scenario.kvEvents(), api -> List.of());
+        } catch (UnusableEndpointException e) {
+            throw new ScenarioException(String.valueOf(e.getMessage()));
         } catch (CompletionException e) {
             if (e.getCause() != null && e.getCause().getCause() instanceof BindException failure) {
                 throw scenario.server().unusable("port", "where it cannot listen: " + failure.getMessage());

@@ -21,6 +21,7 @@ import understudy.engine.SchedulingPolicy;
 final class ServerSettings {
     private static final Set<String> LOOPBACK = Set.of("127.0.0.1", "localhost", "::1");
     private static final Pattern COMMA = Pattern.compile("\\s*,\\s*");
+    private static final int MAX_PORT = 65_535;
     private static final int MAX_LENGTH = 100_000_000;
 
     private ServerSettings() {}
@@ -39,7 +40,7 @@ final class ServerSettings {
         }
         return new ApiSettings(
                 host,
-                server.wholeNumber("port", 0, 65_535),
+                port(scenario, server),
                 server.bool("ports-per-replica"),
                 server.choice("down-replicas", DownReplicas.class),
                 models,
@@ -64,6 +65,15 @@ final class ServerSettings {
     /** Returns how many requests a server tries out before it is ready. */
     static int numWarmUpRequests(Scenario scenario) {
         return scenario.server().wholeNumber("warm-up-requests", 0, 1_000_000);
+    }
+
+    private static int port(Scenario scenario, Section server) {
+        int port = server.wholeNumber("port", 0, MAX_PORT);
+        boolean isTooHigh = server.bool("ports-per-replica") && port + scenario.numReplicas() > MAX_PORT;
+        if (port > 0 && isTooHigh) {
+            throw server.unusable("port", "which leaves no ports up to " + MAX_PORT + " for the replicas");
+        }
+        return port;
     }
 
     private static ApiSettings.RequestLimits limits(Section server) {

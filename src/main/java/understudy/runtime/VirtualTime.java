@@ -122,11 +122,16 @@ public final class VirtualTime<T> implements Clock, AutoCloseable {
     }
 
     private static long after(long nowNanos, Duration duration) {
+        requireBeforeEnd(nowNanos, duration);
+        return nowNanos + duration.toNanos();
+    }
+
+    /** Refuses a time that begins now if virtual time, which lasts for 100 years, ends before it. */
+    public static void requireBeforeEnd(long nowNanos, Duration duration) {
         if (duration.compareTo(Duration.ofNanos(Pace.END_NANOS - nowNanos)) > 0) {
             throw new IllegalArgumentException("virtual time ends after 100 years; it is " + Duration.ofNanos(nowNanos)
-                    + " and cannot be advanced by " + duration);
+                    + ", and " + duration + " more are too many");
         }
-        return nowNanos + duration.toNanos();
     }
 
     /** Stops the clock, jumps to the next timer, runs everything of that instant, and returns the time reached. */

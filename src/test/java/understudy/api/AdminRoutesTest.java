@@ -75,8 +75,8 @@ final class AdminRoutesTest {
             value = {
                 "/admin/faults | {\"do\": \"krash\"} | do is \"krash\", must be one of",
                 "/admin/faults | {\"do\": \"crash\", \"replica\": [1]} | replica must be a text or a number",
-                "/admin/faults | {\"do\": | the body is not JSON",
-                "/admin/faults | [] | the body must be an object",
+                "/admin/faults | {\"do\": | JSON decode error",
+                "/admin/faults | [] | Input should be a valid dictionary or object",
                 "/admin/replicas/0/explode | '' | do is \"explode\"",
                 "/admin/clock/run          | '' | the parameter speed is missing",
                 "/admin/clock/advance      | '' | the parameter by is missing",

@@ -61,7 +61,7 @@ final class ClientConnectionTest {
 
         var call = new Call(api.cluster(), new Unheard());
         connection.carry(call);
-        call.start(List.of(spec(api)), Arrival.of(HttpRequest.create()));
+        call.start(List.of(spec(api)), Arrival.of(HttpRequest.create(), 0));
 
         assertThat(call.closed().toCompletableFuture()).isDone();
         assertThat(api.cluster().newestInFlight(1)).isEmpty();

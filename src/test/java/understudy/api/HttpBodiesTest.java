@@ -74,7 +74,7 @@ final class HttpBodiesTest {
         var api = server.server().api();
         var arrivals = new ArrayList<Arrival>();
         var route = api.bodies().post((request, body) -> {
-            arrivals.add(Arrival.of(request));
+            arrivals.add(Arrival.of(request, 0));
             return CompletableFuture.completedStage(HttpBodies.json(200, Json.object()));
         });
         var handler = route.handler(api.system());

@@ -29,7 +29,7 @@ final class ReplicaProbesTest {
         assertThat(server.get("/health").status()).isEqualTo(200);
         server.post("/admin/replicas/1/restart", "");
 
-        await(() -> accepts(port));
+        await(() -> server.server().replicaAddresses().containsKey(1));
         assertThat(port(1)).isEqualTo(port);
         assertThat(get(port, "/health").status()).isEqualTo(200);
         assertThat(post(port, "/v1/completions", WHOLE).status()).isEqualTo(200);

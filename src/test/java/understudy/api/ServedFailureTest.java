@@ -3,14 +3,16 @@ package understudy.api;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.typesafe.config.ConfigFactory;
 import java.time.Duration;
 import java.util.concurrent.CompletionException;
+import org.apache.pekko.actor.InvalidActorNameException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import understudy.app.EmbeddedScenario;
 import understudy.cluster.Cluster;
-import understudy.workload.Fault;
 
 /** Values that do not fit into virtual time, and what is left of a server whose emulation has failed all the same. */
 final class ServedFailureTest {
@@ -97,26 +99,85 @@ final class ServedFailureTest {
                     java.util.concurrent.CompletableFuture.supplyAsync(() -> server.post("/v1/completions", ENDLESS));
             server.awaitMetric("vllm:num_requests_running", "", count -> count == 1);
 
-            // No way from outside leads to such a delay.
+            // To be sent once; nothing that comes from outside leads to a second one.
             running.server()
                     .api()
                     .cluster()
                     .time()
                     .system()
-                    .tell(new Cluster.InjectLater(Duration.ofNanos(Long.MAX_VALUE), new Fault.Crash(0)));
+                    .tell(new Cluster.Start(
+                            EmbeddedScenario.of(ConfigFactory.empty()).clusterSpecWithoutRecords()));
 
             assertThatThrownBy(() -> running.server().whenFailed().join())
                     .isInstanceOf(CompletionException.class)
-                    .hasRootCauseMessage(
-                            rootMessage(running.server().api().cluster().time().nowNanos()));
+                    .hasRootCauseInstanceOf(InvalidActorNameException.class);
             assertThat(waiting.join().status()).isEqualTo(500);
             assertFailed();
         }
     }
 
-    private static String rootMessage(long nowNanos) {
-        return "virtual time ends after 292 years, and a timer is to fire later: it is " + nowNanos
-                + " ns, and the delay 9223372036854775807 ns";
+    /** A thread of the HTTP system that dies keeps the system from ever ending. */
+    @Test
+    void fatalErrorOfAnHttpThread_isAFailure() {
+        var running = server.startAlone();
+        try (server) {
+            running.server().api().system().executionContext().execute(() -> {
+                throw new StackOverflowError("not to be survived");
+            });
+
+            assertThatThrownBy(() -> running.server().whenFailed().join())
+                    .hasRootCauseMessage("the HTTP server has ended by itself; see the log");
+        }
+    }
+
+    /** 36,480 days are 20 short of 100 years of 365 days; 720 hours are 30. */
+    @Test
+    void delaysThatAddUp_areRefusedAtTheEndOfTime_andTheServerGoesOn() {
+        server.speed = Double.POSITIVE_INFINITY;
+        try (server) {
+            server.start();
+            server.cluster().advance(Duration.ofDays(36_480));
+            server.cluster().resume();
+
+            var refused = server.post("/v1/completions", WHOLE, FaultHeaders.DELAY, "720h");
+
+            assertThat(refused.status()).isEqualTo(400);
+            assertThat(refused.json().at("/error/message").asText()).startsWith("virtual time ends after 100 years");
+            // Faults have no such limit; what is due after the end of time is due there.
+            for (int i = 0; i < 3; i++) {
+                server.post("/admin/faults", "{\"do\":\"latency-spike\",\"delay\":\"720h\"}");
+                assertThat(server.post("/v1/completions", WHOLE).status()).isEqualTo(200);
+            }
+        }
+    }
+
+    @Test
+    void faultHeaderGivenTwice_isRefused() {
+        try (server) {
+            server.start();
+
+            var refused = server.post(
+                    "/v1/completions", WHOLE, FaultHeaders.DELAY, "1ms", FaultHeaders.DELAY, "99999999999h");
+
+            assertThat(refused.status()).isEqualTo(400);
+            assertThat(refused.json().at("/error/message").asText()).contains("given more than once");
+        }
+    }
+
+    /** Replicas that join have no port above 65535; the emulation goes on. */
+    @Test
+    void replicaWithoutAPort_isNoFailure() {
+        server.portsPerReplica = true;
+        server.moreSettings = "server.port = 65534";
+        try (server) {
+            server.start();
+
+            assertThat(server.post("/admin/replicas", "").status()).isEqualTo(200);
+            server.awaitMetric("vllm:num_requests_running", "engine=\"1\"", count -> count == 0);
+
+            assertThat(server.post("/v1/completions", WHOLE).status()).isEqualTo(200);
+            assertThat(server.get("/health").status()).isEqualTo(200);
+        }
     }
 
     @Test

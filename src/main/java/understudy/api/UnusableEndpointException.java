@@ -1,0 +1,10 @@
+package understudy.api;
+
+/** An address at which KV events cannot be published; the message is for people, and says which and why. */
+public final class UnusableEndpointException extends IllegalStateException {
+    private static final long serialVersionUID = 1;
+
+    UnusableEndpointException(String message, Throwable cause) {
+        super(message, cause);
+    }
+}
