@@ -24,7 +24,7 @@ public final class EmbeddedScenario {
     }
 
     /**
-     * Reads settings over the defaults of {@code reference.conf}.
+     * Reads settings over the defaults of {@code understudy-defaults.conf}.
      *
      * @throws RuntimeException if a key is unknown or a value cannot be used; the message says which, and what is allowed
      */

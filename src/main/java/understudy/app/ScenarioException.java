@@ -28,7 +28,7 @@ final class ScenarioException extends RuntimeException {
     /** Says where a value was set, file and line where there is a file; nothing for a default. */
     private static String place(ConfigOrigin origin) {
         String description = origin.description();
-        if (description.startsWith("reference.conf")) {
+        if (description.startsWith(ScenarioFile.DEFAULTS)) {
             return "";
         }
         int colon = description.lastIndexOf(": " + origin.lineNumber());

@@ -15,32 +15,21 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 
 /**
  * Finds and merges what a scenario is made of, the strongest first: flags, environment variables, the file, {@code
- * reference.conf}. A file is HOCON, or YAML if its name says so; one that is not on disk is looked for in the jar.
+ * understudy-defaults.conf}. A file is HOCON, or YAML if its name says so; one that is not on disk is looked for in the jar.
  */
 final class ScenarioFile {
     private static final String ENVIRONMENT_PREFIX = "UNDERSTUDY_";
-    private static final List<String> SECTIONS = List.of(
-            "seed",
-            "cluster",
-            "engine",
-            "kv-cache",
-            "latency",
-            "router",
-            "workload",
-            "clock",
-            "faults",
-            "server",
-            "report");
+    /** A name of our own: the {@code reference.conf} of another project says nothing about an emulation, nor ours about it. */
+    static final String DEFAULTS = "understudy-defaults.conf";
 
     /** Every setting with its default. */
-    static final Config REFERENCE = reference();
+    static final Config REFERENCE = ConfigFactory.parseResources(ScenarioFile.class.getClassLoader(), DEFAULTS);
 
     private final KnownKeys knownKeys = new KnownKeys(REFERENCE);
     private final Map<String, String> environment;
@@ -84,15 +73,6 @@ final class ScenarioFile {
     static String render(Config scenario) {
         var options = ConfigRenderOptions.defaults().setOriginComments(false).setComments(false);
         return scenario.root().render(options.setJson(false));
-    }
-
-    private static Config reference() {
-        var everything = ConfigFactory.parseResources(ScenarioFile.class.getClassLoader(), "reference.conf");
-        Config ours = ConfigFactory.empty();
-        for (String section : SECTIONS) {
-            ours = ours.withValue(section, everything.getValue(section));
-        }
-        return ours;
     }
 
     private static Config read(String file) {

@@ -1,7 +1,7 @@
 /**
  * Command line and wiring: reads a scenario, builds a cluster, runs it, reports.
  *
- * <p>Start with {@link understudy.app.RunCommand}. Settings and their defaults are in {@code reference.conf}.
+ * <p>Start with {@link understudy.app.RunCommand}. Settings and their defaults are in {@code understudy-defaults.conf}.
  */
 @NullMarked
 package understudy.app;

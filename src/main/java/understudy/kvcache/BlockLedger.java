@@ -2,7 +2,7 @@ package understudy.kvcache;
 
 import java.util.List;
 
-/** How blocks are accounted for when prefixes are found by session; Document 8 has a simplified and a detailed model. */
+/** How blocks are accounted for when prefixes are found by session; the session cache has a simplified and a detailed model. */
 interface BlockLedger {
 
     /** Creates a ledger of {@code numBlocks} free blocks. */

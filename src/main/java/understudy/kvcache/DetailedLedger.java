@@ -7,7 +7,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Document 8's detailed model: whoever goes on from a prefix shares its block ids, and a block is free again when its
+ * Detailed model of a session cache: whoever goes on from a prefix shares its block ids, and a block is free again when its
  * reference count is zero. The last, partly filled block of a prefix is copied, since whoever goes on writes into it.
  */
 final class DetailedLedger implements BlockLedger {

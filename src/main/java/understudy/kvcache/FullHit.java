@@ -4,6 +4,6 @@ package understudy.kvcache;
 public enum FullHit {
     /** vLLM: the last token is computed again, since its logits are needed; hits stop short of its block. */
     RECOMPUTE_LAST_TOKEN,
-    /** Document 8: no prefill; the first token comes out of the first decode step. */
+    /** Session cache: no prefill; the first token comes out of the first decode step. */
     DECODE_DIRECTLY
 }

@@ -7,7 +7,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Document 8's {@code global_prefix_store}: prefixes that requests share whatever their session, by the hash of all their
+ * Global prefix store of a session cache: prefixes that requests share whatever their session, by the hash of all their
  * tokens, the one that was used longest ago first.
  *
  * <p>Prefixes end at block boundaries. Which one of a prompt is worth storing is found out by counting: the longest with

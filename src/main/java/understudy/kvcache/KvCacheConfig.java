@@ -90,7 +90,7 @@ public record KvCacheConfig(
         return prefixUnit.maxTokens(numGpuBlocks, blockSize());
     }
 
-    /** Creates an empty memory: content-addressed as vLLM's or roseinfer's, or by session as Document 8 has it. */
+    /** Creates an empty memory: content-addressed as vLLM's or roseinfer's, or by session as the session cache has it. */
     public KvMemory createMemory() {
         return findsBySession() ? new SessionKvCache(this) : prefixUnit.createMemory(this);
     }

@@ -1,7 +1,7 @@
 package understudy.kvcache;
 
 /**
- * What is cached of a session: the state after its last turn that has ended (Document 8, {@code SessionCacheInfo}).
+ * What is cached of a session: the state after its last turn that has ended (session cache, {@code SessionCacheInfo}).
  *
  * @param sessionId number of the session
  * @param totalTokensInCache tokens of prompt and answer whose KV is kept

@@ -9,7 +9,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A memory whose prefixes are found by session, as Document 8 ("Simulating Prefix Caching") has it: a follow-up turn goes
+ * A memory whose prefixes are found by session: a session cache: a follow-up turn goes
  * on from all that is cached of its session, to the token, and other requests from a prefix of the {@link
  * GlobalPrefixStore}. What is only cached gives way to requests, whatever was used longest ago first.
  *

@@ -5,7 +5,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Document 8's simplified model: a container counts unique blocks. A prefix belongs to the request or the cache entry that
+ * Simplified model of a session cache: a container counts unique blocks. A prefix belongs to the request or the cache entry that
  * brought it in, and is not counted again for those who go on from it; it stays as long as they do.
  */
 final class SimplifiedLedger implements BlockLedger {

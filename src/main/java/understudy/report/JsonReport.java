@@ -111,7 +111,7 @@ public final class JsonReport {
         json.writeEndArray();
     }
 
-    /** Document 8's summary, under its names. */
+    /** The session cache's summary, under its names. */
     private void writePrefixCaching(PrefixCachingStats stats) throws IOException {
         json.writeObjectFieldStart("prefix_caching");
         json.writeNumberField("eligible_requests", stats.eligible());

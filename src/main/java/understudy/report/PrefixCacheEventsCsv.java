@@ -9,7 +9,7 @@ import java.util.Locale;
 import understudy.kvcache.PrefixCacheEvent;
 
 /**
- * Writes one line per prefix-cache event, in order of time, with the fields of Document 8's {@code
+ * Writes one line per prefix-cache event, in order of time, with the fields of the session cache's {@code
  * log_prefix_cache_event}. A request looks into the cache when it is first admitted, and all its events have that time.
  */
 public final class PrefixCacheEventsCsv {

@@ -36,7 +36,7 @@ import understudy.workload.ReplicaState;
 import understudy.workload.RequestFault;
 
 /**
- * A whole cluster inside a test. Settings are those of a scenario; what they do not say is as in {@code reference.conf}.
+ * A whole cluster inside a test. Settings are those of a scenario; what they do not say is as in {@code understudy-defaults.conf}.
  *
  * <pre>{@code
  * try (var cluster = EmulatedCluster.startPaused("cluster.replicas = 2, router.policy = least-outstanding")) {

@@ -13,7 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the scenarios in {@code conf/prefix} promise: Document 8, section 4, vLLM's PR #2762 and NanoGPT. */
+/** What the scenarios in {@code conf/prefix} promise: the session cache, vLLM's PR #2762 and NanoGPT. */
 final class PrefixScenariosTest {
     private static final String NO_CACHING = "kv-cache.enable-prefix-caching=false";
     private static final String NO_SESSIONS = "kv-cache.sessions=off";

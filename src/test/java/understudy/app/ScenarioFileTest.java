@@ -3,6 +3,7 @@ package understudy.app;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.typesafe.config.ConfigFactory;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,6 +21,18 @@ final class ScenarioFileTest {
 
     @TempDir
     private Path directory;
+
+    /** The test resources have such a file, with another seed and another engine. */
+    @Test
+    void referenceOfAnotherProject_saysNothingAboutAnEmulation_norOursAboutIt() {
+        assertThat(ConfigFactory.load().getInt("seed")).isEqualTo(99);
+        assertThat(ConfigFactory.load().hasPath("kv-cache")).isFalse();
+
+        var scenario = new ScenarioFile(Map.of()).load("conf/demo.conf", Map.of());
+
+        assertThat(scenario.getString("engine.max-num-seqs")).isNotEqualTo("1");
+        assertThat(scenario.getInt("seed")).isNotEqualTo(99);
+    }
 
     @Test
     void flag_beatsEnvironmentBeatsFileBeatsDefault() throws IOException {

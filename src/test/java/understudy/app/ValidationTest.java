@@ -58,7 +58,7 @@ final class ValidationTest {
             settings.put("workload.trace", path("llmservingsim/bench_RTX4090_Llama-3.1-8B_requests.csv"));
         }
         if (scenario.contains("-kernels")) {
-            settings.put("latency.profiled.tables", path("llmservingsim/kernels_rtx4090_llama8b_tp1"));
+            settings.put("latency.profiled.tables", path("llmservingsim") + "/kernels_rtx4090_llama8b_tp1");
         }
         return settings;
     }

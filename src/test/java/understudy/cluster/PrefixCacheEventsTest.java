@@ -20,7 +20,7 @@ import understudy.report.PrefixCacheEventsCsv;
 import understudy.report.PrefixCachingStats;
 import understudy.workload.Workload;
 
-/** All events of Document 8, with their times and tokens, in one run. */
+/** All events of the session cache, with their times and tokens, in one run. */
 final class PrefixCacheEventsTest {
     private static final long SECOND = 1_000_000_000L;
     private static final SegmentedTokens SYSTEM = SegmentedTokens.EMPTY.append(-100, 64);

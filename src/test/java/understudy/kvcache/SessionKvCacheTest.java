@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Document 8's session cache and global prefix store. Blocks of 4 tokens; a prompt is one or more pieces of text. */
+/** The session cache and its global prefix store. Blocks of 4 tokens; a prompt is one or more pieces of text. */
 final class SessionKvCacheTest {
     private static final int NO_LIMIT = 1_000_000;
     private static final long SYSTEM = 500;
