@@ -7,6 +7,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.concurrent.CompletableFuture;
@@ -263,55 +264,13 @@ public final class EmulationServer implements AutoCloseable {
 
     private static Config config(ApiSettings settings) {
         var limits = settings.requestLimits();
-        String text =
-                """
-                pekko {
-                  loggers = ["org.apache.pekko.event.slf4j.Slf4jLogger"]
-                  logging-filter = "org.apache.pekko.event.slf4j.Slf4jLoggingFilter"
-                  loglevel = WARNING
-                  stdout-loglevel = OFF
-                  log-dead-letters = off
-                  jvm-shutdown-hooks = off
-                  # An error that no thread survives ends the actor system, and whoever has started it hears of it.
-                  jvm-exit-on-fatal-error = off
-                  coordinated-shutdown.run-by-jvm-shutdown-hook = off
-                  # As many threads as cores, not eight: more only get in the way of the emulation's. Connections are
-                  # served by the same threads as streams: another pool would have to be woken for every token.
-                  actor.default-dispatcher.fork-join-executor { parallelism-min = 2, parallelism-factor = 1.0 }
-                  actor.internal-dispatcher.fork-join-executor { parallelism-min = 2, parallelism-factor = 1.0 }
-                  # Large bodies are read and encoded apart from all others; two, so that one need not wait for another.
-                  bodies-dispatcher {
-                    executor = "thread-pool-executor"
-                    thread-pool-executor { fixed-pool-size = 2, keep-alive-time = 60s }
-                    throughput = 1
-                  }
-                  io.tcp.worker-dispatcher = "pekko.actor.default-dispatcher"
-                  # Streams gather what has piled up themselves; looking out for more costs ten messages for each token.
-                  stream.materializer.io.tcp.coalesce-writes = 0
-                  # Bodies have a limit of their own, max-content-length, unpacked ones too.
-                  http.routing.decode-max-size = 9223372036854775807
-                  http.server {
-                    server-header = "understudy"
-                    idle-timeout = %d ms
-                    request-timeout = infinite
-                    max-connections = %d
-                    backlog = 4096
-                    # Two, so that the end of a connection is noticed while an answer is under way.
-                    pipelining-limit = 2
-                    socket-options.tcp-no-delay = true
-                    # Probes and load balancers that speak HTTP/1.0 leave out the header Host.
-                    default-host-header = "localhost"
-                    parsing.max-content-length = %d
-                    parsing.illegal-header-warnings = off
-                    # Behind a mesh, cookies and tokens are long; all headers of a connection take at most 3.2 MiB.
-                    parsing.max-uri-length = 64k
-                    parsing.max-header-value-length = 32k
-                    parsing.max-header-count = 100
-                    parsing.error-handler = "understudy.api.ParsingErrors"
-                  }
-                }
-                """.formatted(settings.timeouts().idle().toMillis(), limits.maxConnections(), limits.maxBodyBytes());
+        var ofScenario = ConfigFactory.parseMap(Map.of(
+                "pekko.http.server.idle-timeout", settings.timeouts().idle().toMillis() + " ms",
+                "pekko.http.server.max-connections", limits.maxConnections(),
+                "pekko.http.server.parsing.max-content-length", limits.maxBodyBytes()));
         var classLoader = EmulationServer.class.getClassLoader();
-        return ConfigFactory.parseString(text).withFallback(ConfigFactory.load(classLoader));
+        return ofScenario
+                .withFallback(ConfigFactory.parseResources(classLoader, "understudy/api/http-server.conf"))
+                .withFallback(ConfigFactory.load(classLoader));
     }
 }
