@@ -60,7 +60,7 @@ final class HttpBodies {
     private final Duration timeout;
     private final BodyMemory memory;
     private final Executor elsewhere;
-    private final Pace dropping = new Pace(DROPPED_BYTES_PER_SECOND, DROPPED_BYTES_AT_ONCE);
+    private final ByteRate dropping = new ByteRate(DROPPED_BYTES_PER_SECOND, DROPPED_BYTES_AT_ONCE);
     private final Stopwatch running = Stopwatch.start();
 
     HttpBodies(ActorSystem<?> system, ApiSettings settings) {

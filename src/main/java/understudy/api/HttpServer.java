@@ -2,7 +2,6 @@ package understudy.api;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
@@ -73,10 +72,6 @@ final class HttpServer {
             connection.onLastRequest();
         }
         return request.addAttribute(ClientConnection.KEY, connection);
-    }
-
-    static InetSocketAddress addressOf(ServerBinding binding) {
-        return binding.localAddress();
     }
 
     private static SSLContext sslContext(ApiSettings.Tls tls) {

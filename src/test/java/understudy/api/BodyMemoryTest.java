@@ -58,7 +58,7 @@ final class BodyMemoryTest {
 
     @Test
     void pace_letsABurstPass_andThenNoMoreThanItsRate() {
-        var pace = new Pace(1_000_000, 1_000);
+        var pace = new ByteRate(1_000_000, 1_000);
 
         // A byte takes a microsecond: 1000 bytes are the burst, the next 500 take 500 us, and 400 us of those have
         // passed.

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.typesafe.config.ConfigFactory;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.apache.pekko.actor.InvalidActorNameException;
 import org.junit.jupiter.api.Test;
@@ -95,8 +96,7 @@ final class ServedFailureTest {
         server.speed = 0.01;
         var running = server.startAlone();
         try (server) {
-            var waiting =
-                    java.util.concurrent.CompletableFuture.supplyAsync(() -> server.post("/v1/completions", ENDLESS));
+            var waiting = CompletableFuture.supplyAsync(() -> server.post("/v1/completions", ENDLESS));
             server.awaitMetric("vllm:num_requests_running", "", count -> count == 1);
 
             // To be sent once; nothing that comes from outside leads to a second one.

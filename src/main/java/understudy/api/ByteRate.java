@@ -1,17 +1,17 @@
 package understudy.api;
 
-/** Spreads work over time, so that it does not keep others from theirs. Thread-safe. */
-final class Pace {
+/** Limit of bytes per second: says how long to wait, so that a flood leaves time for others. Thread-safe. */
+final class ByteRate {
     private final double nanosPerByte;
     private final long burstNanos;
     private long busyUntilNanos;
 
     /**
-     * Creates a pace.
+     * Creates a limit.
      *
      * @param burstBytes what may pass at once after a rest
      */
-    Pace(long bytesPerSecond, long burstBytes) {
+    ByteRate(long bytesPerSecond, long burstBytes) {
         nanosPerByte = 1e9 / bytesPerSecond;
         burstNanos = (long) (burstBytes * nanosPerByte);
         busyUntilNanos = -burstNanos;
