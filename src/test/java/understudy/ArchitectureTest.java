@@ -3,6 +3,7 @@ package understudy;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.fields;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.core.domain.JavaClass;
@@ -19,10 +20,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
@@ -39,35 +42,65 @@ final class ArchitectureTest {
             .withImportOption(new ImportOption.DoNotIncludeTests())
             .importPackages("understudy");
 
-    /** The architecture: each package, and the only packages of ours that it may use. */
-    private static final Map<String, Set<String>> MAY_USE = Map.ofEntries(
-            Map.entry(
-                    "app",
-                    Set.of(
-                            "api",
-                            "cluster",
-                            "runtime",
-                            "routing",
-                            "workload",
-                            "engine",
-                            "latency",
-                            "kvcache",
-                            "report")),
-            Map.entry("api", Set.of("cluster", "runtime", "routing", "workload", "engine", "kvcache", "report")),
-            Map.entry("cluster", Set.of("runtime", "routing", "workload", "engine", "latency", "kvcache", "report")),
-            Map.entry("testkit", Set.of("app", "api", "cluster", "runtime", "workload", "engine", "kvcache", "report")),
-            Map.entry("runtime", Set.of()),
-            Map.entry("routing", Set.of("engine", "kvcache")),
-            Map.entry("workload", Set.of("engine", "kvcache")),
-            Map.entry("report", Set.of("engine", "latency", "kvcache")),
-            Map.entry("engine", Set.of("latency", "kvcache")),
-            Map.entry("latency", Set.of()),
-            Map.entry("kvcache", Set.of()));
+    /** The architecture: each room, from the ground up, and the only rooms of ours that it may use. */
+    private static final Map<String, Set<String>> MAY_USE = rooms("""
+            prompt:
+            latency:
+            kvcache.eviction: prompt
+            kvcache: kvcache.eviction prompt
+            kvcache.content: kvcache kvcache.eviction prompt
+            kvcache.session: kvcache kvcache.content prompt
+            engine.queue: prompt
+            engine: engine.queue kvcache latency prompt
+            routing: engine kvcache prompt
+            workload: engine prompt
+            workload.trace: engine prompt workload
+            faults: workload
+            report: engine kvcache latency prompt
+            replay.cache:
+            replay: replay.cache workload.trace
+            runtime:
+            cluster: engine faults kvcache kvcache.content kvcache.session latency prompt report routing runtime workload \
+                workload.trace
+            host: cluster report runtime
+            conform: cluster engine engine.queue kvcache kvcache.content latency prompt report runtime workload.trace
+            api.http: faults host runtime
+            api.schema: api.http
+            api.model: api.http api.schema engine prompt workload
+            api.call: api.http api.model api.schema cluster engine faults host prompt runtime
+            api.metrics: api.call api.model cluster faults kvcache prompt routing
+            api.live: api.call api.http cluster faults kvcache prompt report routing runtime
+            api.kvevents: cluster kvcache prompt
+            api.admin: api.call api.http cluster faults host runtime
+            api.openai: api.call api.http api.model api.schema cluster faults prompt runtime
+            api: api.admin api.call api.http api.kvevents api.live api.metrics api.model api.openai cluster faults host \
+                kvcache routing runtime workload
+            scenario: api.call api.http api.kvevents api.model cluster engine engine.queue faults kvcache \
+                kvcache.eviction latency prompt routing workload workload.trace
+            fidelity: cluster host latency report scenario workload workload.trace
+            app: api api.call api.http api.kvevents cluster conform engine fidelity host latency replay report runtime \
+                scenario workload workload.trace
+            testkit: api api.call api.http api.kvevents cluster engine faults host kvcache prompt report runtime scenario
+            """);
 
     /** No Pekko, no clock, no thread, no unseeded random. */
-    private static final Set<String> PURE = Set.of("routing", "workload", "engine", "latency", "kvcache", "report");
+    private static final Set<String> PURE =
+            Set.of("prompt", "latency", "kvcache", "engine", "routing", "workload", "faults", "report", "replay");
+
+    /** Source files in one package. */
+    private static final int MAX_FILES = 30;
 
     private static final int MAX_LINES = 400;
+
+    private static Map<String, Set<String>> rooms(String table) {
+        return table.lines()
+                .map(line -> line.split(":", 2))
+                .collect(Collectors.toMap(
+                        room -> room[0],
+                        room -> Set.copyOf(List.of(room[1].trim().split(" +"))),
+                        (a, b) -> a,
+                        TreeMap::new));
+    }
 
     static Set<String> packages() {
         return MAY_USE.keySet();
@@ -82,10 +115,11 @@ final class ArchitectureTest {
 
         noClasses()
                 .that()
-                .resideInAPackage("understudy." + name + "..")
+                .resideInAPackage("understudy." + name)
                 .should()
                 .dependOnClassesThat()
-                .resideInAnyPackage(subpackages(forbidden))
+                .resideInAnyPackage(
+                        forbidden.stream().map(room -> "understudy." + room).toArray(String[]::new))
                 .check(MAIN);
     }
 
@@ -93,10 +127,26 @@ final class ArchitectureTest {
     void theTableHasExactlyOurPackages() {
         var found = MAIN.stream()
                 .map(c -> c.getPackageName().substring("understudy.".length()))
-                .map(name -> name.replaceFirst("\\..*", "")) // what is below a package goes by its rules
                 .collect(Collectors.toSet());
 
         assertThat(MAY_USE.keySet()).isEqualTo(found);
+    }
+
+    @Test
+    void packagesAreFreeOfCycles() {
+        slices().matching("understudy.(**)").should().beFreeOfCycles().check(MAIN);
+    }
+
+    @ParameterizedTest
+    @MethodSource("packages")
+    void packageStaysSmall(String name) throws IOException {
+        try (var files = Files.list(Path.of("src/main/java/understudy", name.replace('.', '/')))) {
+            var classes = files.map(file -> file.getFileName().toString())
+                    .filter(file -> file.endsWith(".java") && !file.equals("package-info.java"))
+                    .toList();
+
+            assertThat(classes).hasSizeLessThanOrEqualTo(MAX_FILES);
+        }
     }
 
     @Test

@@ -15,11 +15,11 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 import understudy.kvcache.KvCacheConfig;
-import understudy.kvcache.KvCacheManager;
-import understudy.kvcache.Prompt;
-import understudy.kvcache.SegmentedTokens;
-import understudy.kvcache.SyntheticTokens;
-import understudy.kvcache.Xxh3BlockHasher;
+import understudy.kvcache.content.KvCacheManager;
+import understudy.prompt.Prompt;
+import understudy.prompt.SegmentedTokens;
+import understudy.prompt.SyntheticTokens;
+import understudy.prompt.Xxh3BlockHasher;
 
 /**
  * What a decode-only step costs per running sequence, with 2,000 of them in 100,000 blocks: planning it, and applying its

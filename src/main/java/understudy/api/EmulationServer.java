@@ -23,13 +23,29 @@ import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
+import understudy.api.call.ApiContext;
+import understudy.api.call.ApiSettings;
+import understudy.api.call.ClusterLink;
+import understudy.api.call.ServerState;
+import understudy.api.http.ApiException;
+import understudy.api.http.HttpBodies;
+import understudy.api.http.HttpMetrics;
+import understudy.api.http.RoutePart;
+import understudy.api.kvevents.KvEventNames;
+import understudy.api.kvevents.KvEventPublisher;
+import understudy.api.kvevents.KvEventSettings;
+import understudy.api.live.LiveFeed;
+import understudy.api.live.LiveView;
+import understudy.api.metrics.EngineMetrics;
+import understudy.api.metrics.RouterMetrics;
 import understudy.cluster.ClusterEvent;
 import understudy.cluster.ClusterSpec;
 import understudy.cluster.ReplicaSpec;
 import understudy.cluster.Router;
 import understudy.cluster.Subscriber;
+import understudy.faults.ReplicaState;
+import understudy.host.ClusterHost;
 import understudy.runtime.EpochClock;
-import understudy.workload.ReplicaState;
 
 /** An emulated cluster behind an OpenAI-compatible server. */
 public final class EmulationServer implements AutoCloseable {
@@ -66,7 +82,7 @@ public final class EmulationServer implements AutoCloseable {
         var engineMetrics = new EngineMetrics(registry, settings, kvCaches);
         var httpMetrics = new HttpMetrics(registry);
         var state = new ServerState();
-        httpMetrics.watch(host.time(), state);
+        httpMetrics.watch(host.time(), state::numInFlight);
         var routerMetrics = new RouterMetrics(registry);
         // On a thread of its own, so as not to hold up the emulation; unless that stands still for those who look at
         // it.
@@ -87,9 +103,9 @@ public final class EmulationServer implements AutoCloseable {
                 host,
                 system,
                 door.apply(host.router()),
-                engineMetrics,
+                engineMetrics::onEnded,
                 spec.replicas().size());
-        api = new ApiContext(system, settings, link, state, httpMetrics, new HttpBodies(system, settings));
+        api = new ApiContext(system, settings, link, state, httpMetrics, new HttpBodies(system, settings.http()));
         ports = new HttpPorts(
                 api, new LiveFeed(api, view, spec.routing().getClass().getSimpleName()));
         host.whenFailed().exceptionally(cause -> {
@@ -187,7 +203,8 @@ public final class EmulationServer implements AutoCloseable {
 
     /** Tells a publisher of KV events how this server is reached, for its topics. */
     public void announce(KvEventPublisher publisher) {
-        publisher.publishUnder(KvEventNames.of(api.settings(), ports::portOf));
+        publisher.publishUnder(
+                KvEventNames.of(api.settings().http().host(), api.settings().servedModel(), ports::portOf));
     }
 
     /** Returns what the parts of the server share. */
@@ -220,7 +237,7 @@ public final class EmulationServer implements AutoCloseable {
      * Calls that take longer than they may end with an error.
      */
     public void drain() {
-        var timeouts = api.settings().timeouts();
+        var timeouts = api.settings().http().timeouts();
         api.state().enter(ServerState.Phase.LEAVING);
         pause(timeouts.drainDelay());
         api.state().enter(ServerState.Phase.DRAINING);
@@ -263,9 +280,10 @@ public final class EmulationServer implements AutoCloseable {
     }
 
     private static Config config(ApiSettings settings) {
-        var limits = settings.requestLimits();
+        var limits = settings.http().limits();
         var ofScenario = ConfigFactory.parseMap(Map.of(
-                "pekko.http.server.idle-timeout", settings.timeouts().idle().toMillis() + " ms",
+                "pekko.http.server.idle-timeout",
+                        settings.http().timeouts().idle().toMillis() + " ms",
                 "pekko.http.server.max-connections", limits.maxConnections(),
                 "pekko.http.server.parsing.max-content-length", limits.maxBodyBytes()));
         var classLoader = EmulationServer.class.getClassLoader();

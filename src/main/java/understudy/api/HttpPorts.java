@@ -18,8 +18,23 @@ import org.apache.pekko.http.javadsl.ServerBinding;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import understudy.api.admin.AdminRoutes;
+import understudy.api.admin.VirtualClockControl;
+import understudy.api.call.ApiContext;
+import understudy.api.call.DownReplicas;
+import understudy.api.http.RequestIds;
+import understudy.api.http.RoutePart;
+import understudy.api.live.LiveFeed;
+import understudy.api.live.LivePageRoutes;
+import understudy.api.model.Answers;
+import understudy.api.model.Tokenizer;
+import understudy.api.openai.GenerationRoutes;
+import understudy.api.openai.InfoRoutes;
+import understudy.api.openai.ResponsesRoutes;
+import understudy.api.openai.SpecBuilder;
+import understudy.api.openai.TokenRoutes;
 import understudy.cluster.Router;
-import understudy.workload.ReplicaState;
+import understudy.faults.ReplicaState;
 
 /**
  * Ports of a server: one for the cluster, and, if wanted, one for each replica. A replica that is not up refuses connections, as
@@ -93,14 +108,15 @@ final class HttpPorts implements AutoCloseable {
                 new TokenRoutes(api, tokenizer),
                 new LivePageRoutes(live),
                 // At every port, since the live page is, and its controls need them.
-                new AdminRoutes(api, time.system(), new VirtualClockControl(time))::route));
+                new AdminRoutes(api, time.system(), new VirtualClockControl(time))));
         parts.addAll(moreParts);
-        return new HttpServer(api, edge, parts).bind(settings.host(), number(replica), settings.tls());
+        return new HttpServer(api, edge, parts)
+                .bind(settings.http().host(), number(replica), settings.http().tls());
     }
 
     /** Returns the number of a port; one that was free for a replica once stays the replica's. */
     private synchronized int number(int replica) {
-        int first = api.settings().port();
+        int first = api.settings().http().port();
         boolean isAny = first == 0 || replica == Router.ANY_REPLICA;
         return numbers.getOrDefault(replica, isAny ? first : first + 1 + replica);
     }
@@ -198,9 +214,9 @@ final class HttpPorts implements AutoCloseable {
         var own = replicaAddresses().get(replica);
         boolean comesLater = own == null
                 && api.settings().portsPerReplica()
-                && api.settings().port() > 0;
+                && api.settings().http().port() > 0;
         return comesLater
-                ? api.settings().port() + 1 + replica
+                ? api.settings().http().port() + 1 + replica
                 : Objects.requireNonNullElse(own, address()).getPort();
     }
 

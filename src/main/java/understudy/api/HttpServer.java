@@ -22,6 +22,12 @@ import org.apache.pekko.http.javadsl.server.Route;
 import org.apache.pekko.japi.function.Function;
 import org.apache.pekko.stream.javadsl.Flow;
 import org.jspecify.annotations.Nullable;
+import understudy.api.call.ApiContext;
+import understudy.api.http.ClientConnection;
+import understudy.api.http.HttpFailures;
+import understudy.api.http.HttpSettings;
+import understudy.api.http.RoutePart;
+import understudy.api.http.SameThread;
 
 /** Listens at one port. */
 final class HttpServer {
@@ -35,13 +41,13 @@ final class HttpServer {
         var all = parts.stream().map(RoutePart::route).toArray(Route[]::new);
         // What routes throw is answered by the edge, which knows vLLM's words.
         var passingOn = ExceptionHandler.newBuilder()
-                .matchAny(failure -> Directives.complete(ServerEdge.failed(failure)))
+                .matchAny(failure -> Directives.complete(HttpFailures.response(failure)))
                 .build();
         var sealed = Directives.handleExceptions(passingOn, () -> Directives.concat(Directives.reject(), all));
         routes = sealed.seal().handler(system.classicSystem());
     }
 
-    CompletionStage<ServerBinding> bind(String host, int port, ApiSettings.@Nullable Tls tls) {
+    CompletionStage<ServerBinding> bind(String host, int port, HttpSettings.@Nullable Tls tls) {
         var builder = Http.get(system).newServerAt(host, port).logTo(new ServerLog(system));
         if (tls != null) {
             builder = builder.enableHttps(ConnectionContext.httpsServer(sslContext(tls)));
@@ -74,7 +80,7 @@ final class HttpServer {
         return request.addAttribute(ClientConnection.KEY, connection);
     }
 
-    private static SSLContext sslContext(ApiSettings.Tls tls) {
+    private static SSLContext sslContext(HttpSettings.Tls tls) {
         try (var file = Files.newInputStream(tls.keyStore())) {
             var password = tls.password().toCharArray();
             var keys = KeyStore.getInstance(tls.keyStore().toFile(), password);

@@ -6,6 +6,8 @@ import org.apache.pekko.http.javadsl.model.HttpResponse;
 import org.apache.pekko.http.scaladsl.model.ErrorInfo;
 import org.apache.pekko.http.scaladsl.model.StatusCode;
 import org.apache.pekko.http.scaladsl.settings.ServerSettings;
+import understudy.api.http.ApiException;
+import understudy.api.http.HttpBodies;
 
 /** Answers what is no HTTP, or has more headers than there may be, with a body like that of other errors. */
 final class ParsingErrors extends ParsingErrorHandler {

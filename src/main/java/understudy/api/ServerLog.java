@@ -4,6 +4,7 @@ import org.apache.pekko.actor.ExtendedActorSystem;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.event.BusLogging;
 import org.apache.pekko.event.LoggingFilterWithMarker$;
+import understudy.api.call.StreamedCall;
 
 /** What the HTTP library logs, without the responses that were broken off because somebody asked for it. */
 final class ServerLog extends BusLogging {

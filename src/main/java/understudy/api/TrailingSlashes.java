@@ -6,6 +6,7 @@ import org.apache.pekko.http.javadsl.model.Uri;
 import org.apache.pekko.http.javadsl.model.headers.RawHeader;
 import org.apache.pekko.http.javadsl.server.Directives;
 import org.apache.pekko.http.javadsl.server.Route;
+import understudy.api.http.RoutePart;
 
 /** Sends those who put a slash behind a path of vLLM's to the path without it, as FastAPI does. */
 final class TrailingSlashes implements RoutePart {

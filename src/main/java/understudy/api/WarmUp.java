@@ -8,9 +8,12 @@ import java.time.Duration;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import understudy.api.call.ApiSettings;
+import understudy.api.http.HttpSettings;
+import understudy.api.http.Json;
 import understudy.cluster.ClusterSpec;
+import understudy.faults.FaultPlan;
 import understudy.routing.RoundRobin;
-import understudy.workload.FaultPlan;
 
 /**
  * Calls a server that nobody else sees, so that the first clients of the real one do not wait for classes to be loaded and
@@ -43,19 +46,16 @@ public final class WarmUp {
     }
 
     private static ApiSettings unseen(ApiSettings settings) {
-        return new ApiSettings(
+        var http = new HttpSettings(
                 "127.0.0.1",
                 0,
-                false,
-                settings.downReplicas(),
-                settings.models(),
+                null,
                 "",
                 "",
                 List.of(),
-                settings.requestLimits(),
-                settings.timeouts(),
-                settings.model(),
-                null);
+                settings.http().limits(),
+                settings.http().timeouts());
+        return new ApiSettings(http, false, settings.downReplicas(), settings.models(), settings.model());
     }
 
     private static void call(InetSocketAddress server, int number, String model) throws IOException {

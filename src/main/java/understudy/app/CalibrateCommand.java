@@ -11,7 +11,13 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
-import understudy.workload.CsvTable;
+import understudy.fidelity.Calibration;
+import understudy.fidelity.LayerCalibration;
+import understudy.fidelity.StepCalibration;
+import understudy.scenario.ScenarioException;
+import understudy.scenario.Section;
+import understudy.scenario.SpecFiles;
+import understudy.workload.trace.CsvTable;
 
 /** Fits a device to measurements. */
 @Command(
@@ -37,7 +43,7 @@ import understudy.workload.CsvTable;
             "  understudy run conf/demo.conf --set latency.model=profile --set latency.gpu=my-device.conf",
             "  understudy calibrate linear_a100.csv --gpu a100-80g-sxm"
         })
-final class CalibrateCommand implements Callable<Integer> {
+public final class CalibrateCommand implements Callable<Integer> {
     @Spec
     private CommandSpec command;
 
@@ -80,15 +86,6 @@ final class CalibrateCommand implements Callable<Integer> {
         terminal.flush();
         return 0;
     }
-
-    /**
-     * What came of a fit.
-     *
-     * @param table residuals, for people
-     * @param device the fitted device, in the form of a GPU file
-     * @param warnings what to know before believing it, a line each
-     */
-    record Calibration(String table, Section device, List<String> warnings) {}
 
     /** vLLM's defaults go by the name of a GPU, so that it stays a part of the device's. */
     private String deviceName(Calibration calibration) {

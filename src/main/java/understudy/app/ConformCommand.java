@@ -10,9 +10,12 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
-import understudy.workload.RecordedRun;
-import understudy.workload.RecordedRunReader;
-import understudy.workload.TraceException;
+import understudy.conform.ActorReplay;
+import understudy.conform.Conformance;
+import understudy.conform.DirectReplay;
+import understudy.conform.RecordedRun;
+import understudy.conform.RecordedRunReader;
+import understudy.workload.trace.TraceException;
 
 /** Compares our scheduler's decisions with recorded ones of vLLM's. */
 @Command(

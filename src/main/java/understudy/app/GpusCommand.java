@@ -7,6 +7,9 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
+import understudy.report.Tables;
+import understudy.scenario.GpuFile;
+import understudy.scenario.SpecFiles;
 
 /** Lists the GPUs that {@code latency.gpu} can name. */
 @Command(

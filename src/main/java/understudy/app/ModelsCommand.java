@@ -8,6 +8,9 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 import understudy.latency.LlmSpec;
+import understudy.report.Tables;
+import understudy.scenario.LlmFile;
+import understudy.scenario.SpecFiles;
 
 /** Lists the models that {@code latency.llm} can name. */
 @Command(

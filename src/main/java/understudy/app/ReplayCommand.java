@@ -11,9 +11,10 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
-import understudy.report.replay.ReplayReport;
+import understudy.replay.BlockTraceReader;
+import understudy.replay.ReplayReport;
 import understudy.runtime.Stopwatch;
-import understudy.workload.BlockTraceReader;
+import understudy.scenario.ScenarioException;
 
 /** Replays traces against prefix caches of many policies and capacities. */
 @Command(

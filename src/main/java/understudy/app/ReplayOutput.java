@@ -8,10 +8,11 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import understudy.report.replay.ReplayCsv;
-import understudy.report.replay.ReplayHtml;
-import understudy.report.replay.ReplayJson;
-import understudy.report.replay.ReplayReport;
+import understudy.replay.ReplayCsv;
+import understudy.replay.ReplayHtml;
+import understudy.replay.ReplayJson;
+import understudy.replay.ReplayReport;
+import understudy.scenario.ScenarioException;
 
 /** Where the results of a replay go: tables to stdout, unless one of the files is to go there, and files. */
 final class ReplayOutput {

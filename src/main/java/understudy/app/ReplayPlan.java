@@ -7,8 +7,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
-import understudy.kvcache.replay.ReplayPolicy;
-import understudy.kvcache.replay.ReplaySettings;
+import understudy.replay.ReplayPolicy;
+import understudy.replay.ReplaySettings;
+import understudy.scenario.ScenarioException;
 
 /**
  * Which caches a trace is to be replayed against: every policy with every capacity, once.

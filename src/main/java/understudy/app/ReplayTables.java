@@ -6,10 +6,11 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.IntFunction;
 import java.util.stream.IntStream;
-import understudy.kvcache.replay.ReplayPolicy;
-import understudy.kvcache.replay.ReplayResult;
-import understudy.kvcache.replay.SharingView;
-import understudy.report.replay.ReplayReport;
+import understudy.replay.ReplayPolicy;
+import understudy.replay.ReplayReport;
+import understudy.replay.ReplayResult;
+import understudy.replay.SharingView;
+import understudy.report.Tables;
 
 /** The report of a replay as text. */
 final class ReplayTables {

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 import understudy.report.PrefixCacheEventsCsv;
 import understudy.report.RequestLog;
 import understudy.report.RequestsCsv;
+import understudy.scenario.ScenarioException;
 
 /**
  * Writes what a run leaves behind; each file appears complete or not at all.

@@ -16,6 +16,13 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
+import understudy.fidelity.MeasuredCells;
+import understudy.fidelity.StepExplanation;
+import understudy.host.Emulation;
+import understudy.scenario.EngineSettings;
+import understudy.scenario.Scenario;
+import understudy.scenario.ScenarioFile;
+import understudy.scenario.Section;
 import understudy.workload.Workload;
 
 /** Runs a scenario and reports. */

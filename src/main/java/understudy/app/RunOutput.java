@@ -4,8 +4,11 @@ import java.io.IOException;
 import java.util.concurrent.ExecutionException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
+import understudy.fidelity.Fidelity;
+import understudy.fidelity.MeasuredCells;
+import understudy.fidelity.MeasuredRun;
+import understudy.host.Emulation;
 import understudy.report.ConsoleReport;
-import understudy.report.Fidelity;
 import understudy.report.Invariants;
 import understudy.report.JsonReport;
 import understudy.report.Outcome;
@@ -13,6 +16,9 @@ import understudy.report.RequestLog;
 import understudy.report.RunRecord;
 import understudy.report.RunReport;
 import understudy.report.StreamingReport;
+import understudy.scenario.EngineKind;
+import understudy.scenario.Scenario;
+import understudy.scenario.ScenarioException;
 
 /**
  * Where a run's results go: stdout, and files; warnings go to stderr. Methods return the exit code that follows.

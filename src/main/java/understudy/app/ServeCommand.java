@@ -18,10 +18,15 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
-import understudy.api.ApiSettings;
 import understudy.api.EmulationServer;
-import understudy.api.UnusableEndpointException;
 import understudy.api.WarmUp;
+import understudy.api.call.ApiSettings;
+import understudy.api.kvevents.UnusableEndpointException;
+import understudy.scenario.Scenario;
+import understudy.scenario.ScenarioException;
+import understudy.scenario.ScenarioFile;
+import understudy.scenario.Section;
+import understudy.scenario.ServerSettings;
 
 /** Serves a scenario's cluster over HTTP. */
 @Command(
@@ -112,7 +117,8 @@ final class ServeCommand implements Callable<Integer> {
 
     /** Tries the port before anything is started; the HTTP library has more to say of a port in use than anybody wants. */
     private static void requireFree(ApiSettings settings, Section server) {
-        var address = new InetSocketAddress(settings.host(), settings.port());
+        var address =
+                new InetSocketAddress(settings.http().host(), settings.http().port());
         if (address.isUnresolved()) {
             throw server.unusable("host", "which is no address of this machine");
         }

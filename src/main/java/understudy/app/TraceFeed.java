@@ -3,8 +3,8 @@ package understudy.app;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import understudy.kvcache.replay.TraceChunk;
-import understudy.workload.BlockTraceReader;
+import understudy.replay.BlockTraceReader;
+import understudy.replay.TraceChunk;
 
 /**
  * A trace that one thread reads while others use what has been read. Every chunk is kept, since some users begin late; what

@@ -14,14 +14,14 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import understudy.kvcache.replay.NextUse;
-import understudy.kvcache.replay.ReplayResult;
-import understudy.kvcache.replay.ReplaySettings;
-import understudy.kvcache.replay.Replayer;
-import understudy.kvcache.replay.ReuseCounter;
-import understudy.kvcache.replay.SharingView;
-import understudy.kvcache.replay.TraceChunk;
-import understudy.workload.BlockTraceReader;
+import understudy.replay.BlockTraceReader;
+import understudy.replay.NextUse;
+import understudy.replay.ReplayResult;
+import understudy.replay.ReplaySettings;
+import understudy.replay.Replayer;
+import understudy.replay.ReuseCounter;
+import understudy.replay.SharingView;
+import understudy.replay.TraceChunk;
 
 /**
  * Replays one trace against many caches on all cores: one thread reads, and the others begin on what it has read. Each cache

@@ -5,7 +5,8 @@ import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.HelpCommand;
-import understudy.workload.TraceException;
+import understudy.scenario.ScenarioException;
+import understudy.workload.trace.TraceException;
 
 /** The program. */
 @Command(

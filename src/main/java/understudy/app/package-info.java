@@ -1,7 +1,7 @@
 /**
- * Command line and wiring: reads a scenario, builds a cluster, runs it, reports.
+ * Command line: parses, calls, prints. Nothing else depends on it.
  *
- * <p>Start with {@link understudy.app.RunCommand}. Settings and their defaults are in {@code understudy-defaults.conf}.
+ * <p>Start with {@link understudy.app.RunCommand}.
  */
 @NullMarked
 package understudy.app;

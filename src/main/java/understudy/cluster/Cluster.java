@@ -15,14 +15,14 @@ import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.actor.typed.javadsl.Receive;
 import org.jspecify.annotations.Nullable;
+import understudy.faults.Fault;
+import understudy.faults.ReplicaState;
 import understudy.report.RunLog;
 import understudy.report.RunRecord;
 import understudy.report.RunReport;
 import understudy.runtime.Clock;
-import understudy.workload.Fault;
-import understudy.workload.ReplicaState;
-import understudy.workload.TraceException;
 import understudy.workload.Workload;
+import understudy.workload.trace.TraceException;
 
 /** The guardian: starts all other actors, and collects what they know when the run is over. */
 public final class Cluster extends AbstractBehavior<Cluster.Command> {

@@ -6,12 +6,12 @@ import it.unimi.dsi.fastutil.longs.LongImmutableList;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.List;
 import understudy.engine.StepResult;
+import understudy.faults.ReplicaState;
 import understudy.kvcache.KvBlockCounts;
 import understudy.kvcache.KvEvent;
 import understudy.kvcache.PrefixCacheStats;
 import understudy.report.RequestRecord;
 import understudy.routing.RoutingScores;
-import understudy.workload.ReplicaState;
 
 /**
  * Event of a cluster. All of them go to one {@link Subscriber}, in order for each replica: metrics, live page and KV event

@@ -3,8 +3,8 @@ package understudy.cluster;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import understudy.faults.FaultPlan;
 import understudy.routing.RoutingPolicy;
-import understudy.workload.FaultPlan;
 import understudy.workload.Workload;
 
 /**

@@ -89,7 +89,7 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
     private KvBlockManager(
             ActorContext<Command> context, KvCacheConfig config, ReplicaCounters counters, ReplicaPeers peers) {
         super(context);
-        kvCache = config.createMemory();
+        kvCache = KvMemories.create(config);
         blockSize = config.blockSize();
         replicaIndex = counters.replicaIndex();
         before = counters.prefixCacheOfPredecessors();

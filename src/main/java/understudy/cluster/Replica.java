@@ -16,10 +16,10 @@ import org.jspecify.annotations.Nullable;
 import understudy.engine.EngineCore;
 import understudy.engine.Request;
 import understudy.engine.StepResult;
+import understudy.faults.RequestFault;
 import understudy.report.ReplicaCounters;
 import understudy.report.RunRecord;
 import understudy.runtime.Clock;
-import understudy.workload.RequestFault;
 
 /**
  * One engine: decides in every step who runs. Memory belongs to its {@link KvBlockManager}, time to its {@link VirtualGpu}.

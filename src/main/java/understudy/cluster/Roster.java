@@ -8,14 +8,14 @@ import java.util.Optional;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.jspecify.annotations.Nullable;
+import understudy.faults.Fault;
+import understudy.faults.Fleet;
+import understudy.faults.ReplicaState;
 import understudy.kvcache.KvCacheAudit;
 import understudy.kvcache.PrefixCacheStats;
 import understudy.report.ReplicaCounters;
 import understudy.report.RunRecord;
 import understudy.runtime.Clock;
-import understudy.workload.Fault;
-import understudy.workload.Fleet;
-import understudy.workload.ReplicaState;
 
 /** The replicas of a cluster: starts them, does to them what faults and operators ask for, and collects their records. */
 final class Roster {

@@ -13,15 +13,15 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.actor.typed.javadsl.Receive;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.Request;
+import understudy.faults.Fault;
+import understudy.faults.FaultDice;
+import understudy.faults.RequestFault;
 import understudy.kvcache.KvEvent;
 import understudy.report.RequestRecord;
 import understudy.routing.ClusterView;
 import understudy.routing.LeastOutstanding;
 import understudy.routing.RoutingPolicy;
 import understudy.runtime.Clock;
-import understudy.workload.Fault;
-import understudy.workload.FaultDice;
-import understudy.workload.RequestFault;
 
 /** The cluster's front door: keeps a view of the replicas, chooses one for each request, and forwards it. */
 public final class Router extends AbstractBehavior<Router.Command> {

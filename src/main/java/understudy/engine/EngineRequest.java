@@ -1,9 +1,11 @@
 package understudy.engine;
 
 import org.jspecify.annotations.Nullable;
+import understudy.engine.queue.QueuedRequest;
 import understudy.kvcache.Admission;
 import understudy.kvcache.PrefixCacheEvents;
 import understudy.kvcache.PrefixLookup;
+import understudy.prompt.TokenSequence;
 
 /**
  * A request inside a scheduler: how far it has come, and when. Only its {@link Planner} changes it.
@@ -11,7 +13,7 @@ import understudy.kvcache.PrefixLookup;
  * <p>There is no prefill or decode phase: computed tokens are always catching up with known ones (vLLM {@code
  * v1/request.py}).
  */
-public final class EngineRequest {
+public final class EngineRequest implements QueuedRequest {
     private final Request request;
     private final int handle;
     private final long queuedNanos;
@@ -67,8 +69,34 @@ public final class EngineRequest {
         return handle;
     }
 
+    @Override
+    public long id() {
+        return request.id();
+    }
+
+    @Override
+    public String name() {
+        return request.name();
+    }
+
+    @Override
+    public int priority() {
+        return request.priority();
+    }
+
+    @Override
+    public long arrivalNanos() {
+        return request.arrivalNanos();
+    }
+
+    @Override
     public int numPromptTokens() {
         return request.prompt().length();
+    }
+
+    @Override
+    public TokenSequence promptTokens() {
+        return request.prompt().tokens();
     }
 
     public int numOutputTokens() {

@@ -1,6 +1,6 @@
 package understudy.engine;
 
-import understudy.kvcache.TokenSource;
+import understudy.prompt.TokenSource;
 
 /**
  * What the model is going to answer, which nobody but the model may know before it is sampled.

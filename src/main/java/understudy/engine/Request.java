@@ -1,6 +1,6 @@
 package understudy.engine;
 
-import understudy.kvcache.Prompt;
+import understudy.prompt.Prompt;
 
 /**
  * One call of the API, as it travels from its sender to a replica.

@@ -1,16 +1,18 @@
 package understudy.engine;
 
 import org.jspecify.annotations.Nullable;
+import understudy.engine.queue.SchedulingPolicy;
+import understudy.engine.queue.WaitingQueues;
 
 /** The unfinished requests of an engine: those that wait, those that run, and what a step's result does to them. */
 public final class RequestBook {
-    final WaitingQueues waiting;
+    final WaitingQueues<EngineRequest> waiting;
     final RunningList running = new RunningList();
     private final RequestTable all = new RequestTable();
     private final StepUpdate stepUpdate;
 
     RequestBook(StepUpdate.Settings settings, SchedulingPolicy policy) {
-        waiting = new WaitingQueues(policy);
+        waiting = new WaitingQueues<>(policy);
         stepUpdate = new StepUpdate(settings, all, waiting, running);
     }
 

@@ -4,6 +4,8 @@ import it.unimi.dsi.fastutil.ints.IntArrayList;
 import it.unimi.dsi.fastutil.objects.ObjectArrayList;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
+import understudy.engine.queue.SchedulingPolicy;
+import understudy.engine.queue.WaitingQueues;
 import understudy.kvcache.Admission;
 import understudy.kvcache.AdmissionRequest;
 import understudy.kvcache.KvAnswer;
@@ -26,7 +28,7 @@ import understudy.kvcache.Reservation;
 public final class RoseinferPlanner implements Planner {
     private final RoseinferConfig config;
     private final RequestBook requests;
-    private final WaitingQueues pending;
+    private final WaitingQueues<EngineRequest> pending;
     private final RunningList sessions;
     private final StepPlan plan = new StepPlan();
     private final Reservation.Builder reservation = new Reservation.Builder();

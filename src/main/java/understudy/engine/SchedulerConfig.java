@@ -1,5 +1,7 @@
 package understudy.engine;
 
+import understudy.engine.queue.SchedulingPolicy;
+
 /**
  * The scheduler's settings, under vLLM's names ({@code vllm/config/scheduler.py}).
  *

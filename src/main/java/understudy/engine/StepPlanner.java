@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
+import understudy.engine.queue.WaitingQueues;
 import understudy.kvcache.Admission;
 import understudy.kvcache.AdmissionRequest;
 import understudy.kvcache.KvAnswer;
@@ -26,7 +27,7 @@ public final class StepPlanner implements Planner {
 
     private final SchedulerConfig config;
     private final RequestBook requests;
-    private final WaitingQueues waiting;
+    private final WaitingQueues<EngineRequest> waiting;
     private final RunningList running;
     private final PreemptionVictim preemptionVictim;
     private final ReservationDraft draft = new ReservationDraft();

@@ -1,12 +1,13 @@
 package understudy.engine;
 
 import org.jspecify.annotations.Nullable;
+import understudy.engine.queue.WaitingQueues;
 
 /** Applies a step's result to the requests (vLLM {@code Scheduler.update_from_output} and {@code check_stop}). */
 final class StepUpdate {
     private final Settings config;
     private final RequestTable requests;
-    private final WaitingQueues waiting;
+    private final WaitingQueues<EngineRequest> waiting;
     private final RunningList running;
     private final StepResult result = new StepResult();
 
@@ -28,7 +29,7 @@ final class StepUpdate {
         }
     }
 
-    StepUpdate(Settings config, RequestTable requests, WaitingQueues waiting, RunningList running) {
+    StepUpdate(Settings config, RequestTable requests, WaitingQueues<EngineRequest> waiting, RunningList running) {
         this.config = config;
         this.requests = requests;
         this.waiting = waiting;

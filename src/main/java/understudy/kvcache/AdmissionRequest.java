@@ -24,7 +24,7 @@ public record AdmissionRequest(
         boolean isResumed,
         int maxTotalTokens) {
 
-    int numTokens() {
+    public int numTokens() {
         return lookup.numTokens();
     }
 
@@ -32,7 +32,7 @@ public record AdmissionRequest(
      * Returns how many tokens to compute now if the first {@code numCachedTokens} are found: at least 1, or 0 if the
      * prompt does not fit the budget and may not be cut.
      */
-    int tokensNow(int numCachedTokens) {
+    public int tokensNow(int numCachedTokens) {
         int wanted = Math.max(1, numTokens() - numCachedTokens);
         int limited = longPrefillTokenThreshold > 0 ? Math.min(wanted, longPrefillTokenThreshold) : wanted;
         return !enableChunkedPrefill && limited > maxTokensNow ? 0 : Math.min(limited, maxTokensNow);

@@ -1,5 +1,7 @@
 package understudy.kvcache;
 
+import understudy.kvcache.session.GlobalPrefixStore;
+
 /**
  * What goes into the {@link GlobalPrefixStore}.
  *
@@ -11,7 +13,7 @@ public record GlobalPrefixLimits(int minLength, int minUses, long maxTokens) {
     /** No store. */
     public static final GlobalPrefixLimits OFF = new GlobalPrefixLimits(1, 1, 0);
 
-    boolean isOn() {
+    public boolean isOn() {
         return maxTokens > 0;
     }
 }

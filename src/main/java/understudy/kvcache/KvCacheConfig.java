@@ -1,5 +1,9 @@
 package understudy.kvcache;
 
+import understudy.kvcache.eviction.EvictionPolicy;
+import understudy.kvcache.eviction.FreeOrder;
+import understudy.prompt.BlockHasher;
+
 /**
  * Sizes and switches of one replica's KV cache, under vLLM's names.
  *
@@ -88,11 +92,6 @@ public record KvCacheConfig(
     /** Returns the tokens that one request may have when nobody else holds any blocks. */
     public long maxTokens() {
         return prefixUnit.maxTokens(numGpuBlocks, blockSize());
-    }
-
-    /** Creates an empty memory: content-addressed as vLLM's or roseinfer's, or by session as the session cache has it. */
-    public KvMemory createMemory() {
-        return findsBySession() ? new SessionKvCache(this) : prefixUnit.createMemory(this);
     }
 
     /** Returns whether the number of blocks may change while requests run. */

@@ -1,6 +1,8 @@
 package understudy.kvcache;
 
 import it.unimi.dsi.fastutil.longs.LongList;
+import understudy.prompt.TokenIds;
+import understudy.prompt.TokenSource;
 
 /**
  * A change of the prefix-hash table, as vLLM publishes it ({@code vllm/distributed/kv_events.py}).

@@ -2,6 +2,7 @@ package understudy.kvcache;
 
 import java.util.Arrays;
 import java.util.List;
+import understudy.prompt.SessionTurn;
 
 /**
  * The {@link PrefixCacheEvent}s of one request; none if it did not look into the cache.
@@ -32,7 +33,7 @@ public record PrefixCacheEvents(int mask) {
      *
      * @param numCachedTokens leading tokens that were found
      */
-    static PrefixCacheEvents ofContent(SessionTurn turn, int numCachedTokens) {
+    public static PrefixCacheEvents ofContent(SessionTurn turn, int numCachedTokens) {
         if (numCachedTokens == 0) {
             return of(PrefixCacheEvent.MISS_FULL);
         }

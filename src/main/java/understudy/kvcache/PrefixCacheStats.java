@@ -14,7 +14,7 @@ public record PrefixCacheStats(long queries, long hits, long preemptedQueries, l
     public static final PrefixCacheStats NONE = new PrefixCacheStats(0, 0, 0, 0);
 
     /** Returns these counts and one more admission. */
-    PrefixCacheStats plus(boolean isResumed, int numTokens, int numHitTokens) {
+    public PrefixCacheStats plus(boolean isResumed, int numTokens, int numHitTokens) {
         return isResumed
                 ? new PrefixCacheStats(queries, hits, preemptedQueries + numTokens, preemptedHits + numHitTokens)
                 : new PrefixCacheStats(queries + numTokens, hits + numHitTokens, preemptedQueries, preemptedHits);

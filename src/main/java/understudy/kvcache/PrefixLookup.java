@@ -1,5 +1,8 @@
 package understudy.kvcache;
 
+import understudy.prompt.Prompt;
+import understudy.prompt.TokenSource;
+
 /**
  * What of a request may be cached: the question of a lookup.
  *

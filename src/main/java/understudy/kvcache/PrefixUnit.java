@@ -5,11 +5,6 @@ public enum PrefixUnit {
     /** Every full block of a sequence, behind equal blocks (vLLM, SGLang). */
     BLOCK {
         @Override
-        public KvMemory createMemory(KvCacheConfig config) {
-            return new KvCacheManager(config);
-        }
-
-        @Override
         public int minBlocks() {
             return 2;
         }
@@ -17,18 +12,10 @@ public enum PrefixUnit {
     /** A whole prompt together with its last logits (roseinfer's {@code PrefixCache}). */
     PROMPT {
         @Override
-        public KvMemory createMemory(KvCacheConfig config) {
-            return new PromptKvCache(config);
-        }
-
-        @Override
         public int minBlocks() {
             return 3;
         }
     };
-
-    /** Creates an empty memory. */
-    public abstract KvMemory createMemory(KvCacheConfig config);
 
     /**
      * Returns the fewest physical blocks that can hold anything: the null block, one to use, and, where equal prompts share

@@ -24,17 +24,17 @@ public final class Reservation {
         return handles.length;
     }
 
-    int handle(int index) {
+    public int handle(int index) {
         return handles[index];
     }
 
     /** Returns how many tokens the request has computed once this step has run. */
-    int numComputedTokens(int index) {
+    public int numComputedTokens(int index) {
         return numComputedTokens[index];
     }
 
     /** Returns how many tokens of the request are known, which bounds what may be cached. */
-    int numTokens(int index) {
+    public int numTokens(int index) {
         return numTokens[index];
     }
 

@@ -24,34 +24,34 @@ public final class Settlement {
     }
 
     /** Returns the number of the step whose result this is. */
-    long step() {
+    public long step() {
         return step;
     }
 
     /** Returns when the step has ended, in virtual time. */
-    long atNanos() {
+    public long atNanos() {
         return atNanos;
     }
 
-    int size() {
+    public int size() {
         return handles.length;
     }
 
-    int handle(int index) {
+    public int handle(int index) {
         return handles[index];
     }
 
     /** Returns how many leading tokens may be cached now, or 0 if nothing has changed. */
-    int numTokensToCache(int index) {
+    public int numTokensToCache(int index) {
         return numTokensToCache[index];
     }
 
     /** Returns how many tokens of the request are known: its prompt, and its answer so far. */
-    int numTokens(int index) {
+    public int numTokens(int index) {
         return numTokens[index];
     }
 
-    boolean isEnded(int index) {
+    public boolean isEnded(int index) {
         return isEnded[index];
     }
 

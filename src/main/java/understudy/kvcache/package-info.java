@@ -1,11 +1,10 @@
 /**
- * Blocks, block tables, the prefix-hash table, eviction policies, session cache.
+ * Contract of a replica's KV memory: questions, answers, settings, counts.
  *
  * <p>Start with {@link understudy.kvcache.KvMemory}, which answers the two questions a scheduler asks: may this request be
- * admitted, and may these running requests grow. {@link understudy.kvcache.KvCacheManager} finds prefixes by content and
- * follows vLLM V1 ({@code vllm/v1/core}); {@code SessionKvCache} finds them by session, {@code PromptKvCache} whole prompts.
- * Everything here is
- * pure and confined to one thread.
+ * admitted, and may these running requests grow. Implementations: {@code kvcache.content} finds prefixes by content, as vLLM
+ * does; {@code kvcache.session} finds them by session. {@code kvcache.eviction} orders free blocks. Everything here is pure
+ * and confined to one thread.
  */
 @NullMarked
 package understudy.kvcache;

@@ -6,7 +6,7 @@ import it.unimi.dsi.fastutil.longs.LongList;
 import it.unimi.dsi.fastutil.longs.LongLists;
 import it.unimi.dsi.fastutil.objects.ObjectArrayList;
 import understudy.kvcache.PrefixCacheEvents;
-import understudy.kvcache.SessionTurn;
+import understudy.prompt.SessionTurn;
 
 /** The requests that have ended, in the order in which they did; 92 bytes each, unless token times are kept. */
 public final class RequestLog {

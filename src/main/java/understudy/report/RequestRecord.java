@@ -5,7 +5,7 @@ import it.unimi.dsi.fastutil.longs.LongLists;
 import understudy.engine.EngineRequest;
 import understudy.engine.Request;
 import understudy.kvcache.PrefixCacheEvents;
-import understudy.kvcache.SessionTurn;
+import understudy.prompt.SessionTurn;
 
 /**
  * Everything a report says about one request that has ended. Times are virtual nanoseconds.

@@ -5,8 +5,8 @@ import it.unimi.dsi.fastutil.longs.LongImmutableList;
 import java.util.Arrays;
 import java.util.List;
 import understudy.engine.Request;
-import understudy.kvcache.BlockHasher;
 import understudy.kvcache.KvEvent;
+import understudy.prompt.BlockHasher;
 
 /**
  * Sends a request where most of its prompt is cached, unless the load is out of balance.

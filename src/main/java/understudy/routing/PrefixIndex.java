@@ -4,8 +4,8 @@ import it.unimi.dsi.fastutil.ints.IntArrayList;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.Arrays;
 import java.util.List;
-import understudy.kvcache.HashIndex;
 import understudy.kvcache.KvEvent;
+import understudy.prompt.HashIndex;
 
 /**
  * Which replicas hold which blocks, as far as their KV events tell: a set of replicas for each block hash.

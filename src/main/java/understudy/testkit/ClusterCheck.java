@@ -3,11 +3,11 @@ package understudy.testkit;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import understudy.faults.ReplicaState;
 import understudy.report.LatencyStats;
 import understudy.report.ReplicaStats;
 import understudy.report.RunReport;
 import understudy.runtime.Stopwatch;
-import understudy.workload.ReplicaState;
 
 /**
  * Assertions about a cluster at one moment, for any test framework: each throws {@link AssertionError} if it does not hold, and

@@ -12,10 +12,8 @@ import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.jspecify.annotations.Nullable;
-import understudy.api.ClusterHost;
 import understudy.api.EmulationServer;
-import understudy.api.KvEventPublisher;
-import understudy.app.EmbeddedScenario;
+import understudy.api.kvevents.KvEventPublisher;
 import understudy.cluster.Cluster;
 import understudy.cluster.KvBlockManager;
 import understudy.cluster.PrefixCacheResets;
@@ -25,15 +23,17 @@ import understudy.cluster.Subscriber;
 import understudy.engine.OutputScript;
 import understudy.engine.Request;
 import understudy.engine.SamplingParams;
-import understudy.kvcache.Prompt;
-import understudy.kvcache.SegmentedTokens;
-import understudy.kvcache.SyntheticTokens;
+import understudy.faults.Fault;
+import understudy.faults.ReplicaState;
+import understudy.faults.RequestFault;
+import understudy.host.ClusterHost;
+import understudy.prompt.Prompt;
+import understudy.prompt.SegmentedTokens;
+import understudy.prompt.SyntheticTokens;
 import understudy.report.Invariants;
 import understudy.report.RunReport;
 import understudy.runtime.VirtualTime;
-import understudy.workload.Fault;
-import understudy.workload.ReplicaState;
-import understudy.workload.RequestFault;
+import understudy.scenario.EmbeddedScenario;
 
 /**
  * A whole cluster inside a test. Settings are those of a scenario; what they do not say is as in {@code understudy-defaults.conf}.

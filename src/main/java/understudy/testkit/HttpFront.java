@@ -7,12 +7,12 @@ import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.jspecify.annotations.Nullable;
-import understudy.api.ClusterHost;
 import understudy.api.EmulationServer;
-import understudy.app.EmbeddedScenario;
 import understudy.cluster.Router;
 import understudy.cluster.Subscriber;
+import understudy.host.ClusterHost;
 import understudy.runtime.Stopwatch;
+import understudy.scenario.EmbeddedScenario;
 
 /** The HTTP server of an emulated cluster, and how many requests have come in by it. */
 final class HttpFront implements AutoCloseable {
@@ -26,7 +26,7 @@ final class HttpFront implements AutoCloseable {
         var settings = scenario.server();
         server = EmulationServer.attach(
                 host, scenario.clusterSpec(subscriber), settings, router -> host.spawn(counting(router), "door"));
-        String scheme = settings.tls() == null ? "http" : "https";
+        String scheme = settings.http().tls() == null ? "http" : "https";
         uri = URI.create(scheme + "://" + hostAndPort(server.address()));
     }
 

@@ -5,8 +5,9 @@ import java.util.OptionalLong;
 import org.apache.commons.rng.UniformRandomProvider;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.Request;
-import understudy.kvcache.Prompt;
-import understudy.kvcache.SegmentedTokens;
+import understudy.prompt.Prompt;
+import understudy.prompt.SegmentedTokens;
+import understudy.prompt.Segments;
 
 /**
  * One client that hands over requests one after the other, without waiting for answers, as roseinfer's {@code

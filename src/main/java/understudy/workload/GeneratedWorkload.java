@@ -5,9 +5,10 @@ import java.util.OptionalLong;
 import org.apache.commons.rng.UniformRandomProvider;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.Request;
-import understudy.kvcache.Prompt;
-import understudy.kvcache.SegmentedTokens;
-import understudy.kvcache.SessionTurn;
+import understudy.prompt.Prompt;
+import understudy.prompt.SegmentedTokens;
+import understudy.prompt.Segments;
+import understudy.prompt.SessionTurn;
 
 /**
  * Made-up conversations. A session opens with a prefix that its group shares, and a text of its own; every further turn

@@ -1,7 +1,8 @@
 package understudy.workload;
 
 import understudy.engine.OutputScript;
-import understudy.kvcache.SyntheticTokens;
+import understudy.prompt.Segments;
+import understudy.prompt.SyntheticTokens;
 
 /** How the length of an answer comes about. */
 public enum OutputLimit {
@@ -10,12 +11,12 @@ public enum OutputLimit {
     /** As in production: the model ends the answer by itself, and {@code max_tokens} is whatever the context leaves. */
     END_OF_SEQUENCE;
 
-    OutputScript script(long textId, int numOutputTokens) {
+    public OutputScript script(long textId, int numOutputTokens) {
         int length = this == MAX_TOKENS ? OutputScript.ENDLESS : numOutputTokens;
         return new OutputScript(new SyntheticTokens(Segments.ofAnswer(textId)), length);
     }
 
-    int maxTokens(int numOutputTokens, int numPromptTokens, int maxModelLen) {
+    public int maxTokens(int numOutputTokens, int numPromptTokens, int maxModelLen) {
         return this == MAX_TOKENS ? numOutputTokens : Math.max(1, maxModelLen - numPromptTokens);
     }
 }

@@ -3,6 +3,7 @@ package understudy.workload;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.Request;
+import understudy.workload.trace.TraceException;
 
 /** A source of requests, read lazily; the requests of a run are numbered from 0 on. */
 public interface Workload extends AutoCloseable {

@@ -14,7 +14,7 @@ import org.openqa.selenium.logging.LogType;
 import org.openqa.selenium.logging.LoggingPreferences;
 
 /** The browser of Debian's packages chromium and chromium-driver, without a window. */
-final class Chromium {
+public final class Chromium {
     private static final Path PROGRAM = Path.of("/usr/bin/chromium");
     private static final Path DRIVER = Path.of("/usr/bin/chromedriver");
 
@@ -24,7 +24,7 @@ final class Chromium {
     private Chromium() {}
 
     /** Skips tests where there is none. */
-    static void assumeInstalled() {
+    public static void assumeInstalled() {
         assumeTrue(
                 Files.isExecutable(PROGRAM) && Files.isExecutable(DRIVER),
                 "no " + PROGRAM + " or " + DRIVER + " (Debian's packages chromium and chromium-driver)");
@@ -35,7 +35,7 @@ final class Chromium {
      *
      * @param hostRules what names mean beside 127.0.0.1, tried first, such as {@code EXCLUDE localhost}; may be empty
      */
-    static ChromeDriver start(String... hostRules) {
+    public static ChromeDriver start(String... hostRules) {
         var logs = new LoggingPreferences();
         logs.enable(LogType.BROWSER, Level.ALL);
         var options = new ChromeOptions();

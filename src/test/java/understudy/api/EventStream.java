@@ -3,6 +3,7 @@ package understudy.api;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
 import java.util.List;
+import understudy.api.http.Json;
 
 /**
  * A streamed answer, read strictly: events of an optional line with a name and one line of data, each closed by an empty line.

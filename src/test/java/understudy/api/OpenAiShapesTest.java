@@ -21,6 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import understudy.api.OpenAiShapes.Violation;
+import understudy.api.http.Json;
 
 /** Every answer, and every event of a streamed one, is what OpenAI describes, but for what vLLM does differently, too. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)

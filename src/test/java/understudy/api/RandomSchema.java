@@ -4,20 +4,21 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.List;
 import org.apache.commons.rng.UniformRandomProvider;
+import understudy.api.http.Json;
 
 /** Draws JSON schemas, most of which have values. */
-final class RandomSchema {
+public final class RandomSchema {
     private static final List<String> PATTERNS =
             List.of("^[a-z]{2,9}$", "[0-9]+", "^(x|yz)*$", "^\\d{3}-\\w+$", "^.{4}");
     private static final List<String> FORMATS = List.of("date", "email", "uuid", "uri", "ipv4", "date-time");
 
     private final UniformRandomProvider random;
 
-    RandomSchema(UniformRandomProvider random) {
+    public RandomSchema(UniformRandomProvider random) {
         this.random = random;
     }
 
-    JsonNode draw() {
+    public JsonNode draw() {
         var root = any(0);
         var definitions = Json.object();
         definitions.set("text", text());

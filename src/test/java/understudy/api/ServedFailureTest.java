@@ -12,8 +12,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import understudy.app.EmbeddedScenario;
+import understudy.api.http.FaultHeaders;
 import understudy.cluster.Cluster;
+import understudy.scenario.EmbeddedScenario;
 
 /** Values that do not fit into virtual time, and what is left of a server whose emulation has failed all the same. */
 final class ServedFailureTest {

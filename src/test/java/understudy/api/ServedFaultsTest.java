@@ -16,6 +16,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
+import understudy.api.http.FaultHeaders;
 
 /** What clients see when something goes wrong behind the server; a step takes 0.5 ms. */
 final class ServedFaultsTest {

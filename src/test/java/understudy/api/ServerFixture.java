@@ -16,45 +16,46 @@ import java.util.Locale;
 import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
-import understudy.app.EmbeddedScenario;
+import understudy.api.model.AnswerMode;
+import understudy.scenario.EmbeddedScenario;
 import understudy.testkit.EmulatedCluster;
 
 /** Starts servers on a free port of 127.0.0.1, and talks to them as clients do. */
-final class ServerFixture implements AutoCloseable {
-    static final int MAX_MODEL_LEN = 2048;
+public final class ServerFixture implements AutoCloseable {
+    public static final int MAX_MODEL_LEN = 2048;
     private static final ObjectMapper JSON = new ObjectMapper();
 
-    int numReplicas = 1;
-    int numBlocks = 1000;
-    double speed = 10;
+    public int numReplicas = 1;
+    public int numBlocks = 1000;
+    public double speed = 10;
     Duration step = Duration.ofMillis(5);
-    boolean portsPerReplica;
-    String apiKey = "";
-    String adminToken = "";
-    int maxBodyBytes = 1 << 20;
+    public boolean portsPerReplica;
+    public String apiKey = "";
+    public String adminToken = "";
+    public int maxBodyBytes = 1 << 20;
     int maxInFlight;
     int streamBuffer = 4096;
     Duration requestTimeout = Duration.ZERO;
-    Duration drainTimeout = Duration.ofSeconds(30);
+    public Duration drainTimeout = Duration.ofSeconds(30);
     AnswerMode answers = AnswerMode.RANDOM;
     String answersFile = "";
     String tlsKeyStore = "";
     String tlsPassword = "";
-    String moreSettings = "";
+    public String moreSettings = "";
 
     private final HttpClient client =
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
     private EmulatedCluster cluster;
     private EmulationServer server;
 
-    ServerFixture start() {
+    public ServerFixture start() {
         cluster = EmulatedCluster.serve(settings());
         server = cluster.server();
         return this;
     }
 
     /** Starts what {@code serve} starts, without what tests need besides. */
-    ServerFixture startAlone() {
+    public ServerFixture startAlone() {
         var scenario = EmbeddedScenario.of(settings());
         server = EmulationServer.start(
                 scenario.clusterSpecWithoutRecords(),
@@ -65,7 +66,7 @@ final class ServerFixture implements AutoCloseable {
         return this;
     }
 
-    EmulationServer server() {
+    public EmulationServer server() {
         return server;
     }
 
@@ -109,14 +110,14 @@ final class ServerFixture implements AutoCloseable {
         return ConfigFactory.parseString(moreSettings).withFallback(ConfigFactory.parseMap(settings));
     }
 
-    String url() {
+    public String url() {
         return (tlsKeyStore.isEmpty() ? "http" : "https") + "://127.0.0.1:"
                 + server.address().getPort();
     }
 
     /** An answer of the server. */
-    record Reply(int status, java.net.http.HttpHeaders headers, String text) {
-        JsonNode json() {
+    public record Reply(int status, java.net.http.HttpHeaders headers, String text) {
+        public JsonNode json() {
             try {
                 return JSON.readTree(text);
             } catch (IOException e) {
@@ -125,7 +126,7 @@ final class ServerFixture implements AutoCloseable {
         }
 
         /** The events of a stream, without the last one, which says that it is the last one. */
-        List<JsonNode> events() {
+        public List<JsonNode> events() {
             var lines = text.lines().filter(line -> !line.isEmpty()).toList();
             var events = new ArrayList<JsonNode>();
             for (String line : lines) {
@@ -136,20 +137,20 @@ final class ServerFixture implements AutoCloseable {
             return events;
         }
 
-        boolean isDone() {
+        public boolean isDone() {
             return text.endsWith("data: [DONE]\n\n");
         }
     }
 
-    Reply post(String path, String body, String... headers) {
+    public Reply post(String path, String body, String... headers) {
         return send(request(path, headers).POST(HttpRequest.BodyPublishers.ofString(body)));
     }
 
-    Reply post(String path, byte[] body, String... headers) {
+    public Reply post(String path, byte[] body, String... headers) {
         return send(request(path, headers).POST(HttpRequest.BodyPublishers.ofByteArray(body)));
     }
 
-    Reply get(String path, String... headers) {
+    public Reply get(String path, String... headers) {
         return send(request(path, headers).GET());
     }
 
@@ -165,7 +166,7 @@ final class ServerFixture implements AutoCloseable {
         }
     }
 
-    HttpRequest.Builder request(String path, String... headers) {
+    public HttpRequest.Builder request(String path, String... headers) {
         var builder = HttpRequest.newBuilder(URI.create(url() + path)).timeout(Duration.ofSeconds(60));
         if (Stream.of(headers).noneMatch("Content-Type"::equalsIgnoreCase)) {
             builder.header("Content-Type", "application/json");
@@ -173,12 +174,12 @@ final class ServerFixture implements AutoCloseable {
         return headers.length == 0 ? builder : builder.headers(headers);
     }
 
-    HttpClient client() {
+    public HttpClient client() {
         return client;
     }
 
     /** The value of a series, such as {@code vllm:num_requests_running}, summed over all its labels that contain a text. */
-    double metric(String name, String label) {
+    public double metric(String name, String label) {
         return get("/metrics")
                 .text()
                 .lines()
@@ -189,7 +190,7 @@ final class ServerFixture implements AutoCloseable {
     }
 
     /** Waits until a series has a value; the server's metrics follow its answers at a small distance. */
-    void awaitMetric(String name, String label, Predicate<Double> isGood) {
+    public void awaitMetric(String name, String label, Predicate<Double> isGood) {
         for (int i = 0; i < 500; i++) {
             if (isGood.test(metric(name, label))) {
                 return;

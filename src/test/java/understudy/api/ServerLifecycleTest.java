@@ -24,6 +24,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import understudy.api.call.ServerState;
+import understudy.api.model.AnswerMode;
 
 /** What a server does beside answering: let in, give up, hold back, end. */
 final class ServerLifecycleTest {

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.ArrayList;
 import java.util.List;
+import understudy.api.http.Json;
 
 /** A request of the files beside the schemas, and the way in which its answer is wanted. */
 record ShapeRequest(String name, String path, Mode mode, JsonNode body, List<String> headers, int status) {

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import understudy.api.http.FaultHeaders;
 
 /** What vLLM's Grafana dashboards ask Prometheus for is on our page, after some traffic. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)

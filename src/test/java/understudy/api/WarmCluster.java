@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 
 /** Two ready replicas that have a prompt in their prefix caches, and whether they still are what they were. */
-final class WarmCluster {
+public final class WarmCluster {
     private static final String PROMPT =
             "{\"prompt\": \"" + "Something that is kept. ".repeat(20) + "\", \"max_tokens\": 1}";
 
@@ -15,7 +15,7 @@ final class WarmCluster {
         this.server = server;
     }
 
-    static WarmCluster start(ServerFixture server) {
+    public static WarmCluster start(ServerFixture server) {
         server.numReplicas = 2;
         server.start();
         var cluster = new WarmCluster(server);
@@ -26,7 +26,7 @@ final class WarmCluster {
     }
 
     /** A clock that stood still would leave the calls without an answer. */
-    void hasNotChanged() {
+    public void hasNotChanged() {
         assertThat(server.cluster().states()).hasToString("[READY, READY]");
         assertThat(cachedTokens()).isPositive();
         assertThat(cachedTokens()).isPositive();

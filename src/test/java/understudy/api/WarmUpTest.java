@@ -7,10 +7,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
-import understudy.app.EmbeddedScenario;
 import understudy.cluster.ClusterSpec;
 import understudy.cluster.ReplicaSpec;
 import understudy.routing.RoundRobin;
+import understudy.scenario.EmbeddedScenario;
 
 /** What happens before a server starts. */
 final class WarmUpTest {

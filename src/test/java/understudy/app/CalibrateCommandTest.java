@@ -18,6 +18,8 @@ import understudy.TestData;
 import understudy.latency.BatchShape;
 import understudy.latency.LatencyModel;
 import understudy.latency.ProfileFit;
+import understudy.scenario.Scenario;
+import understudy.scenario.ScenarioFile;
 
 final class CalibrateCommandTest {
     private static final String HEADER = "step_ms,prefill_tokens,prefill_context,decodes,decode_context\n";

@@ -8,7 +8,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 
 /** Calls the program as a user does, but in this process. */
-final class CommandLineFixture {
+public final class CommandLineFixture {
     final String out;
     final String err;
     final int exitCode;

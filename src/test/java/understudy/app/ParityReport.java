@@ -11,7 +11,11 @@ import java.util.TreeMap;
 import understudy.api.EmulationServer;
 import understudy.api.StreamClient;
 import understudy.engine.Request;
+import understudy.host.Emulation;
 import understudy.report.RequestRecord;
+import understudy.scenario.Scenario;
+import understudy.scenario.ScenarioFile;
+import understudy.scenario.ServerSettings;
 
 /**
  * Sends the workload of a scenario through HTTP, and runs the same scenario in virtual time: {@code ParityReport SCENARIO

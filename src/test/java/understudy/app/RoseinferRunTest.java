@@ -13,6 +13,7 @@ import org.assertj.core.data.Percentage;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import understudy.scenario.ScenarioFile;
 
 /**
  * What roseinfer's author measured on a CPU, before and after batching the prefill, against the two scenarios. They share

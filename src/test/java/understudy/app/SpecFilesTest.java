@@ -13,6 +13,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import understudy.scenario.GpuFile;
+import understudy.scenario.LlmFile;
+import understudy.scenario.ScenarioException;
+import understudy.scenario.SpecFiles;
 
 /** The bundled files, and others of their form. */
 final class SpecFilesTest {

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import understudy.TestData;
 
 /** The scenarios of {@code conf/validation} against what real servers took. */
-final class ValidationTest {
+public final class ValidationTest {
     private static final Pattern FIGURE =
             Pattern.compile("\\| ([A-Z][^|]*?) +\\|[^|]*\\|[^|]*\\| +([+-][0-9.]+) % \\|");
 
@@ -50,7 +50,7 @@ final class ValidationTest {
     }
 
     /** Returns the settings by which a scenario of {@code conf/validation} finds its measurements; none for others. */
-    static Map<String, String> measurements(String scenario) {
+    public static Map<String, String> measurements(String scenario) {
         var settings = new LinkedHashMap<String, String>();
         if (scenario.contains("h200-llama")) {
             settings.put("workload.trace", path("inferencemax/llama-3.3-70b-fp8_h200_vllm.csv"));

@@ -12,9 +12,9 @@ import org.junit.jupiter.api.Test;
 import understudy.engine.FinishReason;
 import understudy.engine.OutputScript;
 import understudy.engine.Request;
-import understudy.kvcache.Prompt;
-import understudy.kvcache.SyntheticTokens;
-import understudy.kvcache.TokenSequence;
+import understudy.prompt.Prompt;
+import understudy.prompt.SyntheticTokens;
+import understudy.prompt.TokenSequence;
 import understudy.testkit.VirtualTimeTestKit;
 
 /** Aborts that come at an awkward moment: while a plan is being made, or while a replica crashes. A step takes 5 ms. */

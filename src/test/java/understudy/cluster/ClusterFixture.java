@@ -10,28 +10,28 @@ import understudy.engine.PreemptionVictim;
 import understudy.engine.Request;
 import understudy.engine.RequestLimits;
 import understudy.engine.SchedulerConfig;
-import understudy.engine.SchedulingPolicy;
-import understudy.kvcache.BlockHasher;
-import understudy.kvcache.EvictionPolicy;
-import understudy.kvcache.FreeOrder;
+import understudy.engine.queue.SchedulingPolicy;
+import understudy.faults.FaultPlan;
 import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.PrefixOptions;
 import understudy.kvcache.PrefixUnit;
-import understudy.kvcache.Xxh3BlockHasher;
+import understudy.kvcache.eviction.EvictionPolicy;
+import understudy.kvcache.eviction.FreeOrder;
 import understudy.latency.LatencyModel;
 import understudy.latency.LinearLatency;
+import understudy.prompt.BlockHasher;
+import understudy.prompt.Xxh3BlockHasher;
 import understudy.report.RequestRecord;
 import understudy.report.RunRecord;
 import understudy.routing.RoundRobin;
 import understudy.routing.RoutingPolicy;
 import understudy.runtime.VirtualTime;
-import understudy.workload.FaultPlan;
 import understudy.workload.Workload;
 
 /** Builds clusters for tests and runs workloads on them. */
-final class ClusterFixture {
+public final class ClusterFixture {
     BlockHasher hasher = new Xxh3BlockHasher(16);
-    PrefixOptions prefixes = PrefixOptions.VLLM;
+    public PrefixOptions prefixes = PrefixOptions.VLLM;
     EvictionPolicy evictionPolicy = EvictionPolicy.LRU;
     boolean promotesFullBlocks;
     ContextOverflow contextOverflow = ContextOverflow.REJECT;
@@ -40,10 +40,10 @@ final class ClusterFixture {
     int maxNumSeqs = 256;
     int maxNumBatchedTokens = 2048;
     int maxModelLen = 20_000;
-    boolean isAsync;
+    public boolean isAsync;
     boolean sharesWithinStep = true;
     long apiDelayNanos;
-    LatencyModel latency = new LinearLatency(5e6, 0, 0, 0);
+    public LatencyModel latency = new LinearLatency(5e6, 0, 0, 0);
     RoutingPolicy routing = new RoundRobin();
     Duration kvEventDelay = Duration.ZERO;
     FaultPlan faults = FaultPlan.NONE;
@@ -85,16 +85,16 @@ final class ClusterFixture {
     }
 
     /** Runs a workload to its end, as fast as possible. */
-    RunRecord run(Workload workload) {
+    public RunRecord run(Workload workload) {
         return run(workload, Double.POSITIVE_INFINITY);
     }
 
-    RunRecord run(Workload workload, double speed) {
+    public RunRecord run(Workload workload, double speed) {
         return run(spec(workload), speed);
     }
 
     /** Runs a workload on replicas of another kind, as fast as possible. */
-    RunRecord run(Workload workload, ReplicaSpec replica) {
+    public RunRecord run(Workload workload, ReplicaSpec replica) {
         var replicas = Collections.nCopies(numReplicas, replica);
         return run(new ClusterSpec(replicas, routing, kvEventDelay, workload), Double.POSITIVE_INFINITY);
     }
@@ -110,7 +110,7 @@ final class ClusterFixture {
         }
     }
 
-    static List<RequestRecord> requests(RunRecord run) {
+    public static List<RequestRecord> requests(RunRecord run) {
         return IntStream.range(0, run.requests().size())
                 .mapToObj(run.requests()::get)
                 .toList();

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import understudy.engine.Request;
-import understudy.kvcache.SegmentedTokens;
+import understudy.prompt.SegmentedTokens;
 import understudy.report.Invariants;
 import understudy.report.Outcome;
 import understudy.report.RequestRecord;
@@ -26,9 +26,9 @@ import understudy.workload.Distribution;
 import understudy.workload.GeneratedWorkload;
 import understudy.workload.OutputLimit;
 import understudy.workload.RandomStreams;
-import understudy.workload.TraceException;
 import understudy.workload.WholeNumbers;
 import understudy.workload.Workload;
+import understudy.workload.trace.TraceException;
 
 /** Whole clusters; a step takes 5 ms unless a test says otherwise. */
 final class ClusterInVirtualTimeTest {

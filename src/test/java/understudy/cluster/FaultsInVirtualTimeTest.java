@@ -13,7 +13,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import understudy.engine.Request;
-import understudy.kvcache.SegmentedTokens;
+import understudy.faults.Fault;
+import understudy.faults.FaultPlan;
+import understudy.faults.FaultPlan.TimedFault;
+import understudy.prompt.SegmentedTokens;
 import understudy.report.Invariants;
 import understudy.report.Outcome;
 import understudy.report.RequestRecord;
@@ -22,9 +25,6 @@ import understudy.report.RunReport;
 import understudy.routing.LeastOutstanding;
 import understudy.routing.PrefixAware;
 import understudy.routing.RoundRobin;
-import understudy.workload.Fault;
-import understudy.workload.FaultPlan;
-import understudy.workload.FaultPlan.TimedFault;
 import understudy.workload.RandomStreams;
 
 /** What goes wrong by plan; a step takes 5 ms. */

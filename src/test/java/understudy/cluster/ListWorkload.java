@@ -5,26 +5,26 @@ import java.util.List;
 import java.util.OptionalLong;
 import understudy.engine.OutputScript;
 import understudy.engine.Request;
-import understudy.kvcache.Prompt;
-import understudy.kvcache.SegmentedTokens;
-import understudy.kvcache.SyntheticTokens;
+import understudy.prompt.Prompt;
+import understudy.prompt.SegmentedTokens;
+import understudy.prompt.SyntheticTokens;
 import understudy.workload.Workload;
 
 /** A workload that a test has written down. */
-class ListWorkload implements Workload {
+public class ListWorkload implements Workload {
     private final Iterator<Request> requests;
     private long numPlanned;
 
-    ListWorkload(List<Request> requests) {
+    public ListWorkload(List<Request> requests) {
         this.requests = requests.iterator();
     }
 
     /** A prompt of its own, and an answer that ends at its limit. */
-    static Request request(long id, long arrivalNanos, int promptTokens, int outputTokens) {
+    public static Request request(long id, long arrivalNanos, int promptTokens, int outputTokens) {
         return request(id, arrivalNanos, SegmentedTokens.EMPTY.append(id, promptTokens), outputTokens);
     }
 
-    static Request request(long id, long arrivalNanos, SegmentedTokens prompt, int outputTokens) {
+    public static Request request(long id, long arrivalNanos, SegmentedTokens prompt, int outputTokens) {
         var output = new OutputScript(new SyntheticTokens(-1 - id), OutputScript.ENDLESS);
         return Request.of(id, arrivalNanos, new Prompt(prompt), outputTokens, output);
     }

@@ -9,11 +9,11 @@ import understudy.engine.OutputScript;
 import understudy.engine.Request;
 import understudy.kvcache.FullHit;
 import understudy.kvcache.PrefixOptions;
-import understudy.kvcache.Prompt;
-import understudy.kvcache.SegmentedTokens;
-import understudy.kvcache.SyntheticTokens;
-import understudy.kvcache.TokenIds;
-import understudy.kvcache.Xxh3BlockHasher;
+import understudy.prompt.Prompt;
+import understudy.prompt.SegmentedTokens;
+import understudy.prompt.SyntheticTokens;
+import understudy.prompt.TokenIds;
+import understudy.prompt.Xxh3BlockHasher;
 import understudy.report.RequestRecord;
 import understudy.report.RunRecord;
 

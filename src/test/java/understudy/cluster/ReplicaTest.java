@@ -10,11 +10,11 @@ import org.apache.pekko.actor.typed.ActorRef;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import understudy.engine.FinishReason;
+import understudy.faults.RequestFault;
 import understudy.kvcache.KvCacheConfig;
 import understudy.report.Outcome;
 import understudy.report.RequestRecord;
 import understudy.testkit.VirtualTimeTestKit;
-import understudy.workload.RequestFault;
 
 /** What one replica says to the others; a step takes 5 ms. */
 final class ReplicaTest {

@@ -6,8 +6,8 @@ import static understudy.cluster.ListWorkload.request;
 import java.time.Duration;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
+import understudy.faults.RequestFault;
 import understudy.testkit.VirtualTimeTestKit;
-import understudy.workload.RequestFault;
 
 /** What a replica hears of the API's work on a request that was done before it came. */
 final class RouterHeadStartTest {

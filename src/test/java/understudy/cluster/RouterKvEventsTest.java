@@ -11,9 +11,9 @@ import org.apache.pekko.actor.typed.ActorRef;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import understudy.kvcache.KvEvent;
-import understudy.kvcache.Prompt;
-import understudy.kvcache.SegmentedTokens;
-import understudy.kvcache.SyntheticTokens;
+import understudy.prompt.Prompt;
+import understudy.prompt.SegmentedTokens;
+import understudy.prompt.SyntheticTokens;
 import understudy.routing.PrefixAware;
 import understudy.testkit.VirtualTimeTestKit;
 

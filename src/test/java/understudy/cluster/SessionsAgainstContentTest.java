@@ -11,7 +11,7 @@ import understudy.kvcache.GlobalPrefixLimits;
 import understudy.kvcache.PrefixCacheEvent;
 import understudy.kvcache.PrefixOptions;
 import understudy.kvcache.SessionMode;
-import understudy.kvcache.SessionTurn;
+import understudy.prompt.SessionTurn;
 import understudy.report.Invariants;
 import understudy.report.RequestRecord;
 import understudy.workload.Distribution;

@@ -8,10 +8,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import understudy.engine.Request;
-import understudy.kvcache.EvictionPolicy;
 import understudy.kvcache.FullHit;
 import understudy.kvcache.PrefixOptions;
-import understudy.kvcache.SegmentedTokens;
+import understudy.kvcache.eviction.EvictionPolicy;
+import understudy.prompt.SegmentedTokens;
 import understudy.report.RequestRecord;
 import understudy.report.RunRecord;
 

@@ -5,22 +5,23 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
+import understudy.engine.queue.SchedulingPolicy;
 import understudy.kvcache.KvCacheConfig;
-import understudy.kvcache.KvCacheManager;
-import understudy.kvcache.Prompt;
-import understudy.kvcache.TokenIds;
-import understudy.kvcache.Xxh3BlockHasher;
+import understudy.kvcache.content.KvCacheManager;
+import understudy.prompt.Prompt;
+import understudy.prompt.TokenIds;
+import understudy.prompt.Xxh3BlockHasher;
 
 /** A scheduler with its KV cache, driven by hand; settings as in vLLM's own scheduler test unless changed. */
-final class EngineFixture {
-    int maxNumSeqs = 16;
+public final class EngineFixture {
+    public int maxNumSeqs = 16;
     int maxNumBatchedTokens = 8192;
     int maxModelLen = 100_000;
     int threshold;
     boolean chunks = true;
     boolean isAsync;
-    boolean caches;
-    SchedulingPolicy policy = SchedulingPolicy.FCFS;
+    public boolean caches;
+    public SchedulingPolicy policy = SchedulingPolicy.FCFS;
     PreemptionVictim victim = PreemptionVictim.AUTO;
     int numBlocks = 10_000;
 
@@ -59,19 +60,19 @@ final class EngineFixture {
     }
 
     /** Adds a request of {@code numTokens} equal tokens, different from those of other requests. */
-    EngineRequest add(long id, int numTokens) {
+    public EngineRequest add(long id, int numTokens) {
         return add(id, numTokens, 16, 0);
     }
 
-    EngineRequest add(long id, int numTokens, int maxTokens, int priority) {
+    public EngineRequest add(long id, int numTokens, int maxTokens, int priority) {
         return add(request(id, filled(numTokens, (int) id), maxTokens, priority, OutputScript.ENDLESS));
     }
 
-    EngineRequest add(Request request) {
+    public EngineRequest add(Request request) {
         return planner().add(request, nowNanos);
     }
 
-    static Request request(long id, int[] prompt, int maxTokens, int priority, int outputLength) {
+    public static Request request(long id, int[] prompt, int maxTokens, int priority, int outputLength) {
         var output = new OutputScript(index -> 1_000_000 * (int) id + index, outputLength);
         return new Request(
                 id,
@@ -110,7 +111,7 @@ final class EngineFixture {
     }
 
     /** Plans a step, applies it at once, and returns the scheduled tokens by request id. */
-    Map<Long, Integer> step() {
+    public Map<Long, Integer> step() {
         var plan = plan();
         var scheduled = scheduled(plan);
         update(plan);

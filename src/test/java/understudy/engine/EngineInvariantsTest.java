@@ -10,17 +10,18 @@ import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import understudy.kvcache.EvictionPolicy;
-import understudy.kvcache.FreeOrder;
+import understudy.engine.queue.SchedulingPolicy;
 import understudy.kvcache.FullHit;
 import understudy.kvcache.KvCacheConfig;
-import understudy.kvcache.KvCacheManager;
 import understudy.kvcache.KvEvent;
 import understudy.kvcache.PrefixOptions;
 import understudy.kvcache.PrefixUnit;
-import understudy.kvcache.Prompt;
-import understudy.kvcache.TokenIds;
-import understudy.kvcache.Xxh3BlockHasher;
+import understudy.kvcache.content.KvCacheManager;
+import understudy.kvcache.eviction.EvictionPolicy;
+import understudy.kvcache.eviction.FreeOrder;
+import understudy.prompt.Prompt;
+import understudy.prompt.TokenIds;
+import understudy.prompt.Xxh3BlockHasher;
 
 /**
  * What must hold after every step, whatever happens: random settings, random requests with shared prefixes, tight memory,

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import understudy.engine.queue.SchedulingPolicy;
 
 /** Four requests run and fill 12 blocks; the next token of request 2 needs one more. */
 final class PreemptionVictimTest {

@@ -3,13 +3,14 @@ package understudy.engine;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
-import understudy.kvcache.EvictionPolicy;
-import understudy.kvcache.FreeOrder;
 import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.KvMemory;
 import understudy.kvcache.PrefixOptions;
 import understudy.kvcache.PrefixUnit;
-import understudy.kvcache.Xxh3BlockHasher;
+import understudy.kvcache.content.PromptKvCache;
+import understudy.kvcache.eviction.EvictionPolicy;
+import understudy.kvcache.eviction.FreeOrder;
+import understudy.prompt.Xxh3BlockHasher;
 
 /** The worker loop of roseinfer with its memory, driven by hand; blocks have 4 tokens. */
 final class RoseinferFixture {
@@ -31,20 +32,19 @@ final class RoseinferFixture {
     RoseinferPlanner planner() {
         if (planner == null) {
             planner = new RoseinferPlanner(new RoseinferConfig(maxBatchSize, prefill, maxModelLen, 4, caches, dedups));
-            memory = new KvCacheConfig(
-                            new Xxh3BlockHasher(4),
-                            numBlocks,
-                            caches,
-                            maxModelLen,
-                            0,
-                            evictionPolicy,
-                            FreeOrder.UNHASHED_FIRST,
-                            false,
-                            false,
-                            PrefixUnit.PROMPT,
-                            dedups,
-                            PrefixOptions.VLLM)
-                    .createMemory();
+            memory = new PromptKvCache(new KvCacheConfig(
+                    new Xxh3BlockHasher(4),
+                    numBlocks,
+                    caches,
+                    maxModelLen,
+                    0,
+                    evictionPolicy,
+                    FreeOrder.UNHASHED_FIRST,
+                    false,
+                    false,
+                    PrefixUnit.PROMPT,
+                    dedups,
+                    PrefixOptions.VLLM));
         }
         return planner;
     }

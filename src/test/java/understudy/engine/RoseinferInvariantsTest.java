@@ -9,7 +9,7 @@ import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import understudy.kvcache.EvictionPolicy;
+import understudy.kvcache.eviction.EvictionPolicy;
 
 /**
  * What must hold after every step of the roseinfer loop: random settings, few different prompts, tight memory, aborts. 16

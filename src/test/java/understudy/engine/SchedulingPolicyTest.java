@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.entry;
 
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import understudy.engine.queue.SchedulingPolicy;
 
 /** The orders of the waiting queue that vLLM does not have. */
 final class SchedulingPolicyTest {

@@ -8,20 +8,22 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import understudy.kvcache.EvictionPolicy;
-import understudy.kvcache.FreeOrder;
+import understudy.engine.queue.SchedulingPolicy;
 import understudy.kvcache.FullHit;
 import understudy.kvcache.GlobalPrefixLimits;
 import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.KvMemory;
 import understudy.kvcache.PrefixOptions;
 import understudy.kvcache.PrefixUnit;
-import understudy.kvcache.Prompt;
-import understudy.kvcache.SegmentedTokens;
 import understudy.kvcache.SessionMode;
-import understudy.kvcache.SessionTurn;
-import understudy.kvcache.SyntheticTokens;
-import understudy.kvcache.Xxh3BlockHasher;
+import understudy.kvcache.eviction.EvictionPolicy;
+import understudy.kvcache.eviction.FreeOrder;
+import understudy.kvcache.session.SessionKvCache;
+import understudy.prompt.Prompt;
+import understudy.prompt.SegmentedTokens;
+import understudy.prompt.SessionTurn;
+import understudy.prompt.SyntheticTokens;
+import understudy.prompt.Xxh3BlockHasher;
 
 /**
  * What must hold after every step when prefixes are found by session, whatever happens: tight memory, preemptions, aborts,
@@ -85,24 +87,23 @@ final class SessionInvariantsTest {
                     true);
             limits = new RequestLimits(maxModelLen, maxModelLen, ContextOverflow.TRUNCATE_OLDEST, blockSize);
             planner = new StepPlanner(config);
-            memory = new KvCacheConfig(
-                            new Xxh3BlockHasher(blockSize),
-                            numBlocks,
+            memory = new SessionKvCache(new KvCacheConfig(
+                    new Xxh3BlockHasher(blockSize),
+                    numBlocks,
+                    true,
+                    maxModelLen,
+                    random.nextInt(3),
+                    EvictionPolicy.LRU,
+                    FreeOrder.UNHASHED_FIRST,
+                    false,
+                    false,
+                    PrefixUnit.BLOCK,
+                    true,
+                    new PrefixOptions(
+                            random.nextBoolean() ? FullHit.DECODE_DIRECTLY : FullHit.RECOMPUTE_LAST_TOKEN,
                             true,
-                            maxModelLen,
-                            random.nextInt(3),
-                            EvictionPolicy.LRU,
-                            FreeOrder.UNHASHED_FIRST,
-                            false,
-                            false,
-                            PrefixUnit.BLOCK,
-                            true,
-                            new PrefixOptions(
-                                    random.nextBoolean() ? FullHit.DECODE_DIRECTLY : FullHit.RECOMPUTE_LAST_TOKEN,
-                                    true,
-                                    mode,
-                                    new GlobalPrefixLimits(2 * blockSize, 1 + random.nextInt(2), 8L * blockSize)))
-                    .createMemory();
+                            mode,
+                            new GlobalPrefixLimits(2 * blockSize, 1 + random.nextInt(2), 8L * blockSize))));
             engine = new DirectEngine(planner, memory);
         }
 

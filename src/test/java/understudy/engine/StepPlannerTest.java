@@ -10,6 +10,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import understudy.engine.queue.SchedulingPolicy;
 
 /** Scenarios follow vLLM's own tests of its scheduler; blocks have 16 tokens. */
 final class StepPlannerTest {

@@ -10,8 +10,9 @@ import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
-import understudy.kvcache.replay.ReplayPolicy;
-import understudy.kvcache.replay.ReplayedKeys;
+import understudy.kvcache.eviction.EvictionPolicy;
+import understudy.replay.ReplayPolicy;
+import understudy.replay.ReplayedKeys;
 
 /** What every cache keeps to, whatever it evicts: the pool of a replica as well as the replay of a trace. */
 final class CacheContractTest {

@@ -7,6 +7,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import understudy.kvcache.eviction.EvictionPolicy;
 
 /** What tells the eviction policies apart. */
 final class EvictionPoliciesTest {

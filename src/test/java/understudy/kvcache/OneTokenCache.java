@@ -1,22 +1,29 @@
 package understudy.kvcache;
 
 import java.util.List;
+import understudy.kvcache.content.KvCacheManager;
+import understudy.kvcache.eviction.EvictionPolicy;
+import understudy.kvcache.eviction.FreeOrder;
+import understudy.prompt.Prompt;
+import understudy.prompt.TokenIds;
+import understudy.prompt.TokenSource;
+import understudy.prompt.Xxh3BlockHasher;
 
 /**
  * A cache whose blocks hold one token, so that a request for a token is an access to a key, as in the papers about
  * eviction policies.
  */
-final class OneTokenCache {
+public final class OneTokenCache {
     private static final int NO_LIMIT = Integer.MAX_VALUE;
     private static final TokenSource NO_OUTPUT = index -> {
         throw new AssertionError("nothing is answered");
     };
 
-    final KvCacheManager kvCache;
+    public final KvCacheManager kvCache;
     private long step;
 
     /** Creates an empty cache with room for {@code capacity} keys. */
-    OneTokenCache(EvictionPolicy policy, int capacity) {
+    public OneTokenCache(EvictionPolicy policy, int capacity) {
         kvCache = new KvCacheManager(new KvCacheConfig(
                 new Xxh3BlockHasher(1),
                 capacity + 1,
@@ -31,7 +38,7 @@ final class OneTokenCache {
     }
 
     /** Asks for each key in turn, and lets go of it at once. */
-    void use(int... keys) {
+    public void use(int... keys) {
         for (int key : keys) {
             hold(0, key);
             release(0);
@@ -39,23 +46,23 @@ final class OneTokenCache {
     }
 
     /** Asks for a key without letting go of it; returns whether it was cached. */
-    boolean hold(int handle, int... keys) {
+    public boolean hold(int handle, int... keys) {
         var answer = kvCache.admit(
                 new AdmissionRequest(lookup(handle, keys), NO_LIMIT, 0, true, true, false, 0, false, keys.length));
         return ((Admission.Admitted) answer).events().isHit();
     }
 
-    void release(int handle) {
+    public void release(int handle) {
         kvCache.free(handle, ++step);
     }
 
-    boolean contains(int key) {
+    public boolean contains(int key) {
         boolean isCached = kvCache.match(List.of(lookup(999, new int[] {key})))[0] > 0;
         release(999);
         return isCached;
     }
 
-    static PrefixLookup lookup(int handle, int[] keys) {
+    public static PrefixLookup lookup(int handle, int[] keys) {
         return new PrefixLookup(handle, new Prompt(new TokenIds(keys)), NO_OUTPUT, keys.length, true);
     }
 }

@@ -5,6 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import understudy.prompt.Prompt;
+import understudy.prompt.SegmentedTokens;
+import understudy.prompt.SyntheticTokens;
+import understudy.prompt.TokenSource;
 
 final class TokensTest {
 

@@ -7,6 +7,13 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import understudy.kvcache.content.KvCacheManager;
+import understudy.kvcache.eviction.EvictionPolicy;
+import understudy.kvcache.eviction.FreeOrder;
+import understudy.prompt.Prompt;
+import understudy.prompt.TokenIds;
+import understudy.prompt.TokenSource;
+import understudy.prompt.Xxh3BlockHasher;
 
 /**
  * The scenarios of vLLM's {@code tests/v1/core/test_prefix_caching.py} for text models, with its numbers: blocks of 16

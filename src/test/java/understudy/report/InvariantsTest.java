@@ -6,7 +6,7 @@ import it.unimi.dsi.fastutil.longs.LongArrayList;
 import org.junit.jupiter.api.Test;
 import understudy.kvcache.KvCacheAudit;
 import understudy.kvcache.PrefixCacheEvents;
-import understudy.kvcache.SessionTurn;
+import understudy.prompt.SessionTurn;
 
 /** Each law is broken once, to see that it is noticed. */
 final class InvariantsTest {

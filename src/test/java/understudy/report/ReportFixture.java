@@ -7,7 +7,7 @@ import understudy.kvcache.KvCacheAudit;
 import understudy.kvcache.PrefixCacheEvent;
 import understudy.kvcache.PrefixCacheEvents;
 import understudy.kvcache.PrefixCacheStats;
-import understudy.kvcache.SessionTurn;
+import understudy.prompt.SessionTurn;
 
 /**
  * A run of 10 s with three requests: one of 4 tokens, one of a single token, one that was turned away.

@@ -6,9 +6,9 @@ import java.util.stream.IntStream;
 import understudy.engine.OutputScript;
 import understudy.engine.Request;
 import understudy.kvcache.KvEvent;
-import understudy.kvcache.Prompt;
-import understudy.kvcache.TokenIds;
-import understudy.kvcache.Xxh3BlockHasher;
+import understudy.prompt.Prompt;
+import understudy.prompt.TokenIds;
+import understudy.prompt.Xxh3BlockHasher;
 
 /** Requests and events over runs of consecutive token ids, in blocks of 4. */
 final class RoutingFixture {

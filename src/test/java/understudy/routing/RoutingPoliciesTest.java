@@ -6,7 +6,7 @@ import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import understudy.engine.Request;
-import understudy.kvcache.Xxh3BlockHasher;
+import understudy.prompt.Xxh3BlockHasher;
 
 final class RoutingPoliciesTest {
     private static final Request COLD = RoutingFixture.request(0, 90_000, 20);

@@ -9,7 +9,7 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import understudy.kvcache.Xxh3BlockHasher;
+import understudy.prompt.Xxh3BlockHasher;
 
 /** What holds for every policy. */
 final class RoutingPolicyContractTest {

@@ -11,11 +11,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 import understudy.cluster.RequestEvent;
 import understudy.engine.FinishReason;
 import understudy.engine.SamplingParams;
-import understudy.kvcache.Prompt;
-import understudy.kvcache.SegmentedTokens;
-import understudy.workload.Fault;
-import understudy.workload.ReplicaState;
-import understudy.workload.RequestFault;
+import understudy.faults.Fault;
+import understudy.faults.ReplicaState;
+import understudy.faults.RequestFault;
+import understudy.prompt.Prompt;
+import understudy.prompt.SegmentedTokens;
 
 /** A step takes 10 ms, and a request 4 ms to the queue. */
 final class EmulatedClusterTest {

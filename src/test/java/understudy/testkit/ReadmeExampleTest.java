@@ -9,7 +9,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import understudy.workload.Fault;
+import understudy.faults.Fault;
 
 /** The example of the README, to the letter. */
 final class ReadmeExampleTest {

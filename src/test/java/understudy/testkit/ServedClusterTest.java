@@ -13,8 +13,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import understudy.workload.Fault;
-import understudy.workload.ReplicaState;
+import understudy.faults.Fault;
+import understudy.faults.ReplicaState;
 
 /** A cluster in a test, called over HTTP. A step takes 10 ms, and a request 4 ms to the queue. */
 final class ServedClusterTest {

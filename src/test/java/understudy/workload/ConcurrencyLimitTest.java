@@ -7,6 +7,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import understudy.workload.trace.CsvTraceReader;
+import understudy.workload.trace.TraceWorkload;
 
 final class ConcurrencyLimitTest {
     @TempDir

@@ -15,8 +15,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import understudy.kvcache.SyntheticTokens;
-import understudy.kvcache.TokenSequence;
+import understudy.prompt.SyntheticTokens;
+import understudy.prompt.TokenSequence;
+import understudy.workload.trace.AzureTraceReader;
+import understudy.workload.trace.CsvTraceReader;
+import understudy.workload.trace.MooncakeTraceReader;
+import understudy.workload.trace.TraceException;
+import understudy.workload.trace.TraceReader;
+import understudy.workload.trace.TraceRow;
 
 final class TraceReadersTest {
     @TempDir

@@ -12,8 +12,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import understudy.engine.Request;
-import understudy.kvcache.SegmentedTokens;
-import understudy.kvcache.TokenSequence;
+import understudy.prompt.SegmentedTokens;
+import understudy.prompt.TokenSequence;
+import understudy.workload.trace.TraceException;
+import understudy.workload.trace.TraceReader;
+import understudy.workload.trace.TraceRow;
+import understudy.workload.trace.TraceWorkload;
 
 final class WorkloadsTest {
     private static final int MAX_MODEL_LEN = 10_000;

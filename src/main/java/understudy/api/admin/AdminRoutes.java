@@ -1,0 +1,196 @@
+package understudy.api.admin;
+
+import static org.apache.pekko.http.javadsl.server.PathMatchers.integerSegment;
+import static org.apache.pekko.http.javadsl.server.PathMatchers.segment;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.ActorSystem;
+import org.apache.pekko.http.javadsl.model.HttpResponse;
+import org.apache.pekko.http.javadsl.server.AllDirectives;
+import org.apache.pekko.http.javadsl.server.Route;
+import understudy.api.call.ApiContext;
+import understudy.api.http.ApiException;
+import understudy.api.http.HttpBodies;
+import understudy.api.http.Json;
+import understudy.api.http.RoutePart;
+import understudy.cluster.Cluster;
+import understudy.faults.FaultParser;
+import understudy.host.Reply;
+
+/**
+ * Control of a running cluster: a thin layer over the guardian's messages. Bodies are JSON; errors have the shape of vLLM's.
+ *
+ * <ul>
+ *   <li>{@code GET /admin/status}: the virtual time, and the state of each replica.
+ *   <li>{@code POST /admin/faults}: an entry of a scenario's {@code faults.plan}, without {@code at}: {@code {"do":
+ *       "slow-gpu", "replica": 0, "factor": 3, "for": "10s"}}.
+ *   <li>{@code POST /admin/replicas}: adds one. {@code POST /admin/replicas/<index>/<what>} with {@code crash}, {@code
+ *       restart}, {@code drain}, {@code resume} or {@code remove}.
+ *   <li>{@code POST /admin/clock/pause}, {@code /admin/clock/step}, {@code /admin/clock/run?speed=2} ({@code max} is as fast as
+ *       possible) and {@code /admin/clock/advance?by=10s}.
+ * </ul>
+ */
+public final class AdminRoutes extends AllDirectives implements RoutePart {
+    private final ActorSystem<?> outside;
+    private final HttpBodies bodies;
+    private final ActorRef<Cluster.Command> cluster;
+    private final ClockControl clock;
+
+    /**
+     * Creates the routes. Who may use them is the business of whoever lets requests in.
+     *
+     * @param cluster the guardian of the emulation
+     */
+    public AdminRoutes(ApiContext api, ActorRef<Cluster.Command> cluster, ClockControl clock) {
+        outside = api.system();
+        bodies = api.bodies();
+        this.cluster = cluster;
+        this.clock = clock;
+    }
+
+    /** Returns the routes under {@code /admin}. */
+    @Override
+    public Route route() {
+        return pathPrefix("admin", () -> concat(status(), faults(), replicas(), clock()));
+    }
+
+    private Route status() {
+        return path("status", () -> get(() -> completeWithFuture(currentStatus())));
+    }
+
+    private Route faults() {
+        return path(
+                "faults", () -> bodies.postOfAnyType((request, body) -> attempted(() -> inject(fields(body.node())))));
+    }
+
+    private Route replicas() {
+        return pathPrefix(
+                "replicas",
+                () -> post(() -> concat(
+                        pathEnd(() -> attempt(() -> inject(Map.of("do", "add")))),
+                        path(
+                                integerSegment().slash(segment()),
+                                (index, what) ->
+                                        attempt(() -> inject(Map.of("do", what, "replica", String.valueOf(index))))))));
+    }
+
+    private Route clock() {
+        return pathPrefix(
+                "clock",
+                () -> post(() -> concat(
+                        path("pause", () -> attempt(() -> onClock(clock::pause))),
+                        path("step", () -> attempt(() -> onClock(clock::step))),
+                        path(
+                                "run",
+                                () -> parameterOptional("speed", speed -> attempt(() -> run(given("speed", speed))))),
+                        path(
+                                "advance",
+                                () -> parameterOptional("by", by -> attempt(() -> advance(given("by", by))))))));
+    }
+
+    /** Answers what the client got wrong, which may show at once or later, by a client error. */
+    private Route attempt(Supplier<CompletionStage<HttpResponse>> action) {
+        return completeWithFuture(attempted(action));
+    }
+
+    private static CompletionStage<HttpResponse> attempted(Supplier<CompletionStage<HttpResponse>> action) {
+        return CompletableFuture.completedStage(action)
+                .thenCompose(Supplier::get)
+                .exceptionally(failure -> {
+                    if (failure.getCause() instanceof IllegalArgumentException mistake) {
+                        throw ApiException.badRequest(String.valueOf(mistake.getMessage()), null);
+                    }
+                    throw new CompletionException(failure.getCause());
+                });
+    }
+
+    private CompletionStage<HttpResponse> inject(Map<String, String> fields) {
+        var faults = FaultParser.parse(fields, 0);
+        var first = faults.get(0).fault();
+        return Reply.ask(outside, cluster, Cluster.Injected.class, ref -> new Cluster.Inject(first, ref))
+                .thenCompose(injected -> {
+                    injected.refusal().ifPresent(why -> {
+                        throw new ApiException(409, "ConflictError", why, null);
+                    });
+                    faults.stream()
+                            .skip(1)
+                            .forEach(later -> cluster.tell(
+                                    new Cluster.InjectLater(Duration.ofNanos(later.atNanos()), later.fault())));
+                    return currentStatus();
+                });
+    }
+
+    private CompletionStage<HttpResponse> run(String speed) {
+        double factor = speed(speed);
+        return onClock(() -> clock.run(factor));
+    }
+
+    private CompletionStage<HttpResponse> advance(String by) {
+        var duration = Duration.ofNanos(FaultParser.durationNanos("by", by));
+        return onClock(() -> clock.advance(duration));
+    }
+
+    /** Some of the controls wait for the loop, so they do not run on the server's own threads. */
+    private CompletionStage<HttpResponse> onClock(Runnable action) {
+        return CompletableFuture.runAsync(action).thenCompose(done -> currentStatus());
+    }
+
+    private CompletionStage<HttpResponse> currentStatus() {
+        return Reply.ask(outside, cluster, Cluster.Status.class, Cluster.GetStatus::new)
+                .thenApply(status -> HttpBodies.json(200, toJson(status)));
+    }
+
+    private static ObjectNode toJson(Cluster.Status status) {
+        var root = Json.object().put("virtual_time_s", status.atNanos() / 1e9);
+        var replicas = root.putArray("replicas");
+        for (int i = 0; i < status.replicas().size(); i++) {
+            var state = status.replicas().get(i).name().toLowerCase(Locale.ROOT);
+            replicas.addObject().put("replica", i).put("state", state);
+        }
+        return root;
+    }
+
+    /** Returns the fields of a flat JSON object. */
+    private static Map<String, String> fields(ObjectNode root) {
+        var fields = new HashMap<String, String>();
+        root.properties().forEach(field -> {
+            if (!field.getValue().isValueNode() || field.getValue().isNull()) {
+                throw new IllegalArgumentException(field.getKey() + " must be a text or a number");
+            }
+            fields.put(field.getKey(), field.getValue().asText());
+        });
+        return fields;
+    }
+
+    private static String given(String name, Optional<String> value) {
+        return value.orElseThrow(() -> new IllegalArgumentException("the parameter " + name + " is missing"));
+    }
+
+    private static double speed(String text) {
+        double factor = text.equals("max") ? Double.POSITIVE_INFINITY : finite(text);
+        if (factor > 0) {
+            return factor;
+        }
+        throw new IllegalArgumentException("speed is \"" + text + "\", must be a number above 0, or max");
+    }
+
+    /** Returns a number, or NaN if it is none, or too large for one. */
+    private static double finite(String text) {
+        try {
+            double number = Double.parseDouble(text);
+            return Double.isInfinite(number) ? Double.NaN : number;
+        } catch (NumberFormatException e) {
+            return Double.NaN;
+        }
+    }
+}

@@ -1,0 +1,27 @@
+package understudy.api.call;
+
+import java.util.List;
+import understudy.api.http.HttpSettings;
+import understudy.api.model.ModelSettings;
+
+/**
+ * What a server is told before it starts.
+ *
+ * @param http where it listens, and what it lets in
+ * @param portsPerReplica whether each replica also has a port of its own, counted up from the one behind the server's
+ * @param downReplicas what such a port does while its replica is not up
+ * @param models names under which the model is known, at least one; answers carry the first
+ * @param model how answers come about
+ */
+public record ApiSettings(
+        HttpSettings http,
+        boolean portsPerReplica,
+        DownReplicas downReplicas,
+        List<String> models,
+        ModelSettings model) {
+
+    /** Returns the name that answers carry. */
+    public String servedModel() {
+        return models.get(0);
+    }
+}

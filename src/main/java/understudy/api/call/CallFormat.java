@@ -1,0 +1,62 @@
+package understudy.api.call;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.List;
+import understudy.api.http.ApiException;
+import understudy.api.http.Json;
+
+/** How an API writes its answers; one for each call. */
+public interface CallFormat {
+
+    /** One answer: everything that was said, in one piece. */
+    record Whole(Generation generation, Delta delta) {}
+
+    /** Returns the body of an answer that is not streamed. */
+    ObjectNode whole(List<Whole> choices);
+
+    /** Returns what goes out with a piece of a streamed answer: no, one or several server-sent events. */
+    String events(Generation generation, Delta delta);
+
+    /** Returns what goes out behind the last piece of the last answer. */
+    String end();
+
+    /** Returns what goes out instead, if the answer breaks off. */
+    default String failure(ApiException failure) {
+        return event(failure.body()) + DONE;
+    }
+
+    /** The event behind the last one. */
+    String DONE = "data: [DONE]\n\n";
+
+    /** Returns one server-sent event, with the space that many clients insist on. */
+    static String event(ObjectNode data) {
+        return "data: " + Json.write(data) + "\n\n";
+    }
+
+    /** Returns server-sent events, if there are any, of which the last has only the first half of its JSON. */
+    static String malformed(String events) {
+        if (events.isEmpty()) {
+            return events;
+        }
+        int data = events.lastIndexOf("data: ") + "data: ".length();
+        int end = events.length() - "\n\n".length();
+        return events.substring(0, data + (end - data) / 2) + "\n\n";
+    }
+
+    /** Returns the usage of a call whose answers are complete. */
+    static Usage usage(List<Whole> choices) {
+        int numPrompt = 0;
+        int numCompletion = 0;
+        int numCached = 0;
+        for (var choice : choices) {
+            var spec = choice.generation.spec();
+            var ending = choice.delta.ending();
+            numCompletion += choice.delta.toToken();
+            if (spec.choice() % spec.params().n() == 0) {
+                numPrompt += spec.prompt().length();
+                numCached += ending == null ? 0 : ending.numCachedTokens();
+            }
+        }
+        return new Usage(numPrompt, numCompletion, numCached);
+    }
+}

@@ -1,0 +1,127 @@
+package understudy.api.call;
+
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiConsumer;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.ActorSystem;
+import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import understudy.cluster.Cluster;
+import understudy.cluster.PrefixCacheResets;
+import understudy.cluster.RequestEvent;
+import understudy.cluster.Router;
+import understudy.faults.ReplicaState;
+import understudy.host.ClusterHost;
+import understudy.host.Reply;
+import understudy.runtime.VirtualTime;
+
+/** The way from the HTTP edge to the emulated cluster and back: requests in, events of each to whoever waits for it. */
+public final class ClusterLink {
+    private final VirtualTime<Cluster.Command> time;
+    private final ActorSystem<?> system;
+    private final ActorRef<Router.Command> router;
+    private final ActorRef<RequestEvent> ear;
+    private final BiConsumer<RequestEvent.Ended, Generation> onEnded;
+    private final int numReplicas;
+    private final ConcurrentHashMap<Long, Generation> generations = new ConcurrentHashMap<>();
+    private final AtomicLong nextId = new AtomicLong();
+
+    /** @param onEnded told of each request that has ended, and how */
+    public ClusterLink(
+            ClusterHost host,
+            ActorSystem<?> system,
+            ActorRef<Router.Command> router,
+            BiConsumer<RequestEvent.Ended, Generation> onEnded,
+            int numReplicas) {
+        time = host.time();
+        this.system = system;
+        this.router = router;
+        this.onEnded = onEnded;
+        this.numReplicas = numReplicas;
+        ear = host.spawn(system, listening(), "request-events");
+    }
+
+    /** Returns the emulation's clock and actor system. */
+    public VirtualTime<Cluster.Command> time() {
+        return time;
+    }
+
+    /** Returns where requests go. */
+    public ActorRef<Router.Command> router() {
+        return router;
+    }
+
+    /** Returns how many replicas the cluster started with. */
+    public int numReplicas() {
+        return numReplicas;
+    }
+
+    /** Returns a number that no other request has. */
+    public long nextId() {
+        return nextId.getAndIncrement();
+    }
+
+    /** Returns the requests that have not ended, at most so many: the latest. */
+    public List<Generation> newestInFlight(int max) {
+        return generations.values().stream()
+                .sorted(Comparator.comparingLong(Generation::id).reversed())
+                .limit(max)
+                .toList();
+    }
+
+    /** Sends a request, which arrives at the virtual time that the wall clock calls for now. */
+    void submit(Generation generation) {
+        generations.put(generation.id(), generation);
+        time.post(() -> router.tell(new Router.Submit(
+                generation.request(time.nowNanos(), time.speed()),
+                ear,
+                generation.needsTokens(),
+                generation.spec().replicaIndex(),
+                generation.fault())));
+    }
+
+    /** Gives up a request; its end is still told. */
+    void abort(long id) {
+        // As a task of the loop, so that it cannot overtake the request.
+        time.post(() -> router.tell(new Router.Abort(id)));
+    }
+
+    /** Has all replicas forget their cached content, and tells whether all of them have. */
+    public CompletionStage<Boolean> resetPrefixCache(boolean resetsRunning) {
+        return Reply.ask(
+                        system,
+                        router,
+                        PrefixCacheResets.AllReset.class,
+                        ref -> new Router.ResetPrefixCache(resetsRunning, ref))
+                .thenApply(PrefixCacheResets.AllReset::isDone);
+    }
+
+    /** Returns the state of each replica, by index. */
+    public CompletionStage<List<ReplicaState>> states() {
+        return Reply.ask(system, time.system(), Cluster.Status.class, Cluster.GetStatus::new)
+                .thenApply(Cluster.Status::replicas);
+    }
+
+    private Behavior<RequestEvent> listening() {
+        return Behaviors.receiveMessage(event -> {
+            deliver(event);
+            return Behaviors.same();
+        });
+    }
+
+    private void deliver(RequestEvent event) {
+        boolean isLast = !(event instanceof RequestEvent.Admitted || event instanceof RequestEvent.Token);
+        var generation = isLast ? generations.remove(event.requestId()) : generations.get(event.requestId());
+        if (generation == null) {
+            return;
+        }
+        generation.onEvent(event);
+        if (event instanceof RequestEvent.Ended ended) {
+            onEnded.accept(ended, generation);
+        }
+    }
+}

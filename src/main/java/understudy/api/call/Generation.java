@@ -1,0 +1,239 @@
+package understudy.api.call;
+
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+import understudy.api.http.Arrival;
+import understudy.api.model.Answer;
+import understudy.api.model.Detokenizer;
+import understudy.api.model.StopStrings;
+import understudy.api.model.Tokenizer;
+import understudy.cluster.RequestEvent;
+import understudy.engine.FinishReason;
+import understudy.engine.OutputScript;
+import understudy.engine.Request;
+import understudy.engine.SamplingParams;
+import understudy.faults.RequestFault;
+import understudy.prompt.Prompt;
+import understudy.prompt.TokenIds;
+
+/**
+ * One request to the engine, as its sender sees it: turns tokens into text and looks for stop strings, as vLLM's output
+ * processor does. Events come from one thread at a time.
+ */
+public final class Generation {
+    private final long id;
+    private final Spec spec;
+    private final Arrival arrival;
+    private final Listener listener;
+    private final Detokenizer detokenizer = new Detokenizer();
+    private final StopStrings stops;
+    private final StringBuilder unsent = new StringBuilder();
+    private int numSentTokens;
+    private int numTokens;
+    private @Nullable String reason;
+    private volatile long arrivalNanos;
+    private volatile @Nullable Integer replicaIndex;
+    private volatile int malformedAtToken;
+    private volatile @Nullable Long firstTokenNanos;
+
+    /**
+     * What is asked for.
+     *
+     * @param choice which answer of the call
+     * @param name vLLM's {@code request_id}
+     * @param replicaIndex the replica that is to serve it, or {@code Router.ANY_REPLICA}
+     */
+    public record Spec(
+            int choice,
+            String name,
+            TokenIds prompt,
+            GenerationParams params,
+            int maxTokens,
+            int maxModelLen,
+            Answer answer,
+            Tokenizer tokenizer,
+            int replicaIndex) {}
+
+    /** Hears of an answer, on the thread of the events. */
+    interface Listener {
+        /** There is more. */
+        void onDelta(Generation generation, Delta delta);
+
+        /** The engine will never serve the request. */
+        void onRejected(String reason);
+
+        /** A replica has the request; only if tokens must be known when they are sampled. */
+        void onAdmitted();
+
+        /** No complete answer will come. */
+        void onBroken(RequestEvent.Failed failed);
+
+        /** The text is complete before the engine knows: it is to be told. */
+        void onStopped(Generation generation);
+    }
+
+    Generation(long id, Spec spec, Arrival arrival, Listener listener) {
+        this.id = id;
+        this.spec = spec;
+        this.arrival = arrival;
+        this.listener = listener;
+        stops = new StopStrings(spec.params.stops(), spec.params.includesStop());
+    }
+
+    public long id() {
+        return id;
+    }
+
+    public Spec spec() {
+        return spec;
+    }
+
+    /** Returns what is to go wrong with the request. */
+    RequestFault fault() {
+        return arrival.fault();
+    }
+
+    /** Returns when the request arrived, in virtual time. */
+    public long arrivalNanos() {
+        return arrivalNanos;
+    }
+
+    /** Returns the replica that serves the request, or null if that is not known. */
+    public @Nullable Integer replicaIndex() {
+        return replicaIndex;
+    }
+
+    /** Returns whether a piece of the answer is to reach the client as broken JSON. */
+    boolean isMalformed(Delta delta) {
+        return delta.fromToken() < malformedAtToken && malformedAtToken <= delta.toToken();
+    }
+
+    /** Returns when the first token came, in virtual time, or null if none has, or if tokens are not followed. */
+    public @Nullable Long firstTokenNanos() {
+        return firstTokenNanos;
+    }
+
+    public int numTokens() {
+        return numTokens;
+    }
+
+    /** Returns why the answer ended, in the words of {@code finish_reason}, or null while it has not. */
+    public @Nullable String reason() {
+        return reason;
+    }
+
+    /** Returns a token of the answer that has been sampled. */
+    public int tokenAt(int index) {
+        return spec.answer.tokens().tokenAt(index);
+    }
+
+    /** Returns whether every token must be known when it is sampled: to send it, or to look for stop strings. */
+    boolean needsTokens() {
+        return spec.params.streams() || !spec.params.stops().isEmpty();
+    }
+
+    /**
+     * Returns the request for the engine. It arrived when it was read: reading it is part of the API's delay, which the
+     * emulation adds from then on.
+     */
+    Request request(long nowNanos, double speed) {
+        arrivalNanos = Math.max(0, nowNanos - arrival.virtualAgeNanos(speed));
+        var params = spec.params;
+        var sampling = new SamplingParams(
+                spec.maxTokens,
+                params.minTokens(),
+                params.ignoresEos(),
+                params.stopTokenIds(),
+                params.numPromptLogprobs() >= 0);
+        return new Request(
+                id,
+                spec.name,
+                arrivalNanos,
+                new Prompt(spec.prompt, "", params.cacheSalt()),
+                sampling,
+                params.priority(),
+                new OutputScript(spec.answer.tokens(), spec.answer.length()));
+    }
+
+    void onEvent(RequestEvent event) {
+        if (event instanceof RequestEvent.Admitted admitted) {
+            replicaIndex = admitted.replicaIndex();
+            malformedAtToken = admitted.malformedAtToken();
+            listener.onAdmitted();
+        } else if (event instanceof RequestEvent.Token token) {
+            if (firstTokenNanos == null) {
+                firstTokenNanos = token.atNanos();
+            }
+            onToken(token.numOutputTokens());
+        } else if (event instanceof RequestEvent.Finished finished) {
+            onFinished(finished);
+        } else if (event instanceof RequestEvent.Rejected rejected) {
+            reason = "error";
+            listener.onRejected(rejected.reason());
+        } else if (event instanceof RequestEvent.Failed failed) {
+            reason = "error";
+            listener.onBroken(failed);
+        }
+    }
+
+    private void onToken(int count) {
+        if (stops.found() != null) {
+            return;
+        }
+        read(count);
+        if (stops.found() != null) {
+            listener.onStopped(this);
+        } else if (!mayBeLast(count)) {
+            send(null);
+        }
+    }
+
+    private void onFinished(RequestEvent.Finished finished) {
+        read(finished.numOutputTokens());
+        if (stops.found() != null) {
+            end("stop", stops.found(), finished.numCachedTokens());
+            return;
+        }
+        unsent.append(stops.append(detokenizer.end(), false)).append(stops.end());
+        boolean isStop = finished.reason() == FinishReason.STOP;
+        boolean isStopToken = isStop && numTokens != spec.answer.length();
+        Object stopReason = isStopToken ? Integer.valueOf(tokenAt(numTokens - 1)) : null;
+        end(finished.reason().name().toLowerCase(Locale.ROOT), stopReason, finished.numCachedTokens());
+    }
+
+    private void end(String endReason, @Nullable Object stopReason, int numCachedTokens) {
+        reason = endReason;
+        send(new Delta.Ending(endReason, stopReason, numCachedTokens));
+    }
+
+    private void read(int count) {
+        for (; numTokens < count && stops.found() == null; numTokens++) {
+            int token = tokenAt(numTokens);
+            String text = isSilent(token, numTokens) ? "" : detokenizer.append(spec.tokenizer.text(token));
+            unsent.append(stops.append(text, numTokens >= spec.params.minTokens()));
+        }
+    }
+
+    /** End-of-sequence tokens have no text, and neither have stop tokens unless they are asked for. */
+    private boolean isSilent(int token, int index) {
+        var params = spec.params;
+        boolean stopsHere = params.stopTokenIds().contains(token) && index + 1 >= params.minTokens();
+        boolean isSpecial = params.skipsSpecialTokens() && spec.tokenizer.isSpecial(token);
+        return isSpecial || (stopsHere && !params.includesStop());
+    }
+
+    /** The last piece carries the reason of the end, so it waits for that; a wrong guess only merges two pieces. */
+    private boolean mayBeLast(int count) {
+        return count >= spec.maxTokens
+                || spec.prompt.length() + count >= spec.maxModelLen
+                || count == spec.answer.length()
+                || spec.params.stopTokenIds().contains(tokenAt(count - 1));
+    }
+
+    private void send(Delta.@Nullable Ending ending) {
+        var delta = new Delta(spec.choice, numSentTokens, numTokens, unsent.toString(), ending);
+        numSentTokens = numTokens;
+        unsent.setLength(0);
+        listener.onDelta(this, delta);
+    }
+}

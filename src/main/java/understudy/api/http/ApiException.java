@@ -1,0 +1,70 @@
+package understudy.api.http;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import org.jspecify.annotations.Nullable;
+
+/** A request that is answered with an error, in the words of vLLM ({@code vllm/entrypoints/openai}). */
+public final class ApiException extends RuntimeException {
+    private final int status;
+    private final String type;
+    private final @Nullable String param;
+
+    /**
+     * Creates an error.
+     *
+     * @param status HTTP status
+     * @param type vLLM's name for this kind of error
+     * @param param the field that is to blame, or null
+     */
+    public ApiException(int status, String type, String message, @Nullable String param) {
+        super(message, null, false, false);
+        this.status = status;
+        this.type = type;
+        this.param = param;
+    }
+
+    /** A value that makes no sense. */
+    public static ApiException badRequest(String message, @Nullable String param) {
+        return new ApiException(400, "BadRequestError", message, param);
+    }
+
+    /** A field of the wrong kind, or a missing one; {@code param} is its path, such as {@code body.prompt}. */
+    public static ApiException invalid(String problem, String param) {
+        return new ApiException(400, "Bad Request", "1 validation error(s): " + param + ": " + problem, param);
+    }
+
+    /** A plain HTTP error without anything of its own to say. */
+    public static ApiException plain(int status, String phrase) {
+        return new ApiException(status, phrase, phrase, null);
+    }
+
+    /** A server that ends takes nothing new, and does not go on for ever with what it has. */
+    public static ApiException shuttingDown() {
+        return new ApiException(503, "ServiceUnavailable", "The server is shutting down.", null);
+    }
+
+    /** An emulation that has failed serves nothing; vLLM says the same of an engine that is dead. */
+    public static ApiException failed() {
+        return new ApiException(500, "InternalServerError", "The emulation has failed; see the server's log.", null);
+    }
+
+    /** Returns the message of the answer. */
+    public String message() {
+        return String.valueOf(getMessage());
+    }
+
+    public int status() {
+        return status;
+    }
+
+    /** Returns the body of the answer. */
+    public ObjectNode body() {
+        var body = Json.object();
+        body.putObject("error")
+                .put("message", message())
+                .put("type", type)
+                .put("param", param)
+                .put("code", status);
+        return body;
+    }
+}

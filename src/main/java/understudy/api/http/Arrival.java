@@ -1,0 +1,56 @@
+package understudy.api.http;
+
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+import org.apache.pekko.http.javadsl.model.AttributeKey;
+import org.apache.pekko.http.javadsl.model.HttpHeader;
+import org.apache.pekko.http.javadsl.model.HttpRequest;
+import understudy.faults.RequestFault;
+import understudy.runtime.Stopwatch;
+import understudy.runtime.VirtualTime;
+
+/**
+ * How a call came.
+ *
+ * @param since runs since its request was read
+ * @param fault what is to go wrong with it
+ */
+public record Arrival(Stopwatch since, RequestFault fault) {
+    private static final AttributeKey<Stopwatch> KEY = AttributeKey.create("understudy-arrival", Stopwatch.class);
+
+    /** Returns a request that carries when it came. */
+    public static HttpRequest mark(HttpRequest request, Stopwatch since) {
+        return request.addAttribute(KEY, since);
+    }
+
+    /** Reads what a request carries at a virtual time; refuses faults that make no sense. */
+    public static Arrival of(HttpRequest request, long nowNanos) {
+        Optional<Stopwatch> since = request.getAttribute(KEY);
+        try {
+            var names = new HashSet<String>();
+            request.getHeaders().forEach(header -> requireOnce(header.name(), names));
+            var fault = FaultHeaders.read(name -> request.getHeader(name).map(HttpHeader::value));
+            if (fault.delayNanos() > 0) {
+                VirtualTime.requireBeforeEnd(nowNanos, Duration.ofNanos(fault.delayNanos()));
+            }
+            return new Arrival(since.orElseGet(Stopwatch::start), fault);
+        } catch (IllegalArgumentException e) {
+            throw ApiException.badRequest(String.valueOf(e.getMessage()), null);
+        }
+    }
+
+    private static void requireOnce(String name, Set<String> given) {
+        FaultHeaders.requireKnown(name);
+        if (FaultHeaders.isOne(name) && !given.add(name.toLowerCase(Locale.ROOT))) {
+            throw new IllegalArgumentException(name + " is given more than once");
+        }
+    }
+
+    /** Returns how long ago that was in virtual time; no time at all on a clock that is not paced. */
+    public long virtualAgeNanos(double speed) {
+        return Double.isInfinite(speed) ? 0 : (long) (since.seconds() * speed * 1e9);
+    }
+}

@@ -1,0 +1,76 @@
+package understudy.api.http;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+import understudy.faults.FaultParser;
+import understudy.faults.RequestFault;
+
+/**
+ * Faults of a single request, by its headers: {@code X-Understudy-Fail: true}, {@code X-Understudy-Cut-After-Tokens: 5},
+ * {@code X-Understudy-Malformed-At-Token: 5}, {@code X-Understudy-Delay: 200ms}.
+ */
+public final class FaultHeaders {
+    /** The request is answered by an error. */
+    public static final String FAIL = "X-Understudy-Fail";
+
+    /** The answer breaks off after so many tokens. */
+    public static final String CUT_AFTER_TOKENS = "X-Understudy-Cut-After-Tokens";
+
+    /** The event of a stream with this output token, counted from 1, is broken JSON. */
+    public static final String MALFORMED_AT_TOKEN = "X-Understudy-Malformed-At-Token";
+
+    /** The request reaches the waiting queue so much later, in virtual time. */
+    public static final String DELAY = "X-Understudy-Delay";
+
+    private static final String PREFIX = "X-Understudy-";
+    private static final List<String> ALL = List.of(FAIL, CUT_AFTER_TOKENS, MALFORMED_AT_TOKEN, DELAY);
+
+    private FaultHeaders() {}
+
+    /** Returns whether a header looks like one of these. */
+    static boolean isOne(String name) {
+        return name.regionMatches(true, 0, PREFIX, 0, PREFIX.length());
+    }
+
+    /**
+     * Refuses a header that looks like one of these and is none.
+     *
+     * @throws IllegalArgumentException if it does; the message names those that there are
+     */
+    public static void requireKnown(String name) {
+        if (isOne(name) && ALL.stream().noneMatch(name::equalsIgnoreCase)) {
+            throw new IllegalArgumentException("unknown header " + name + ", must be one of " + String.join(", ", ALL));
+        }
+    }
+
+    /**
+     * Reads the headers of a request.
+     *
+     * @param header returns the value of the header of that name, if there is one
+     * @throws IllegalArgumentException if a value cannot be used; the message says which, and what is allowed
+     */
+    public static RequestFault read(Function<String, Optional<String>> header) {
+        boolean fails = header.apply(FAIL).map(FaultHeaders::truth).orElse(false);
+        int cut = token(CUT_AFTER_TOKENS, header);
+        int malformed = token(MALFORMED_AT_TOKEN, header);
+        long delayNanos = header.apply(DELAY)
+                .map(text -> FaultParser.durationNanos(DELAY, text))
+                .orElse(0L);
+        return new RequestFault(fails, cut, malformed, delayNanos);
+    }
+
+    private static int token(String name, Function<String, Optional<String>> header) {
+        return header.apply(name)
+                .map(text -> FaultParser.wholeNumber(name, text, 1, Integer.MAX_VALUE))
+                .orElse(0);
+    }
+
+    private static boolean truth(String text) {
+        return switch (text) {
+            case "true" -> true;
+            case "false" -> false;
+            default -> throw new IllegalArgumentException(FAIL + " is \"" + text + "\", must be true or false");
+        };
+    }
+}

@@ -1,0 +1,62 @@
+package understudy.api.http;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Settings of the server as an HTTP server, whatever it answers.
+ *
+ * @param host address to listen at
+ * @param port port to listen at, 0 for any that is free
+ * @param tls the server's key and certificate, or null for plain HTTP
+ * @param apiKey what clients must send as bearer token to {@code /v1}, or empty
+ * @param adminToken what clients must send as bearer token to {@code /admin}, or empty
+ * @param allowedHosts names of the server beside those of loopback under which {@code /admin} and the like answer without a
+ *     token
+ * @param limits what is let in
+ * @param timeouts how long things may take
+ */
+public record HttpSettings(
+        String host,
+        int port,
+        @Nullable Tls tls,
+        String apiKey,
+        String adminToken,
+        List<String> allowedHosts,
+        Limits limits,
+        Timeouts timeouts) {
+
+    /**
+     * What is let in.
+     *
+     * @param maxBodyBytes largest body, before and after decompression
+     * @param maxBodyMemoryBytes most memory for all bodies at a time
+     * @param maxInFlight most calls at a time, or 0 for no limit; more are told to come again
+     * @param maxConnections most open connections
+     * @param streamBuffer chunks that may wait for a slow reader before its stream is cut
+     */
+    public record Limits(
+            int maxBodyBytes, long maxBodyMemoryBytes, int maxInFlight, int maxConnections, int streamBuffer) {}
+
+    /**
+     * How long things may take, in wall time.
+     *
+     * @param request the longest a call may take, or zero for no limit
+     * @param body the longest a body may take to arrive
+     * @param idle after how long without any byte a connection is closed
+     * @param drainDelay from the end of readiness to the first refusal of a call
+     * @param drain how long calls in flight may go on after that
+     * @param retryAfter what clients that are turned away are told to wait
+     */
+    public record Timeouts(
+            Duration request, Duration body, Duration idle, Duration drainDelay, Duration drain, Duration retryAfter) {}
+
+    /**
+     * A key store.
+     *
+     * @param keyStore a PKCS12 or JKS file
+     */
+    public record Tls(Path keyStore, String password) {}
+}

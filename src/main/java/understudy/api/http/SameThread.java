@@ -1,0 +1,27 @@
+package understudy.api.http;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/** Lets what follows a stage run on the thread that completes it. */
+public final class SameThread {
+    private SameThread() {}
+
+    /**
+     * Returns a stage that completes with another. Those of the HTTP library hand every further step to the common pool,
+     * and on a machine with two cores, where that pool has a single thread, the JDK starts a new thread for each instead.
+     */
+    public static <T> CompletionStage<T> after(CompletionStage<T> stage) {
+        var after = new CompletableFuture<T>();
+        stage.whenCompleteAsync(
+                (value, failure) -> {
+                    if (failure == null) {
+                        after.complete(value);
+                    } else {
+                        after.completeExceptionally(failure);
+                    }
+                },
+                Runnable::run);
+        return after;
+    }
+}

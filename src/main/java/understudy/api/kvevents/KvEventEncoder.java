@@ -1,0 +1,187 @@
+package understudy.api.kvevents;
+
+import it.unimi.dsi.fastutil.longs.LongList;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.math.BigInteger;
+import org.msgpack.core.MessageBufferPacker;
+import org.msgpack.core.MessagePack;
+import understudy.kvcache.KvEvent;
+
+/**
+ * Writes batches of KV events as vLLM does ({@code vllm/distributed/kv_events.py}): an array of time stamp, events and
+ * data-parallel rank. Hashes are the low 64 bits of the block hash, unsigned. {@code lora_id} is always nil, since adapters
+ * have only names here.
+ */
+final class KvEventEncoder {
+    private static final String MEDIUM = "GPU";
+    private static final String SPEC_KIND = "full_attention";
+    private static final int GROUP_INDEX = 0;
+
+    private final boolean asMaps;
+    private final double epochSeconds;
+    private final MessageBufferPacker out = MessagePack.newDefaultBufferPacker();
+
+    /**
+     * Creates an encoder.
+     *
+     * @param epochSeconds the time stamp of virtual time 0
+     */
+    KvEventEncoder(KvEventSettings.Format format, double epochSeconds) {
+        asMaps = format == KvEventSettings.Format.MAP;
+        this.epochSeconds = epochSeconds;
+    }
+
+    /** Returns the bytes of a batch; the replica counts as the data-parallel rank of its index. */
+    byte[] encode(KvEventBatch batch) {
+        out.clear();
+        try {
+            out.packArrayHeader(3);
+            out.packDouble(epochSeconds + batch.atNanos() / 1e9);
+            out.packArrayHeader(numEvents(batch));
+            for (var event : batch.events()) {
+                write(event, batch.blockSize());
+            }
+            out.packInt(batch.replicaIndex());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return out.toByteArray();
+    }
+
+    /** A run of removals is one event here, and one for each hash in vLLM. */
+    private static int numEvents(KvEventBatch batch) {
+        int count = 0;
+        for (var event : batch.events()) {
+            count += event instanceof KvEvent.Removed removed
+                    ? removed.blockHashes().size()
+                    : 1;
+        }
+        return count;
+    }
+
+    private void write(KvEvent event, int blockSize) throws IOException {
+        if (event instanceof KvEvent.Stored stored) {
+            writeStored(stored, blockSize);
+        } else if (event instanceof KvEvent.Removed removed) {
+            for (int i = 0; i < removed.blockHashes().size(); i++) {
+                writeRemoved(removed.blockHashes().getLong(i));
+            }
+        } else {
+            writeHeader("AllBlocksCleared", 0);
+        }
+    }
+
+    private void writeStored(KvEvent.Stored stored, int blockSize) throws IOException {
+        // The array form names no fields, so it has the last one, the sliding window, even though it is nil.
+        writeHeader("BlockStored", asMaps ? 10 : 11);
+        writeKey("block_hashes");
+        writeHashes(stored.blockHashes());
+        writeKey("parent_block_hash");
+        if (stored.hasParent()) {
+            writeHash(stored.parentHash());
+        } else {
+            out.packNil();
+        }
+        writeKey("token_ids");
+        writeTokens(stored, blockSize);
+        writeKey("block_size");
+        out.packInt(blockSize);
+        writeKey("lora_id");
+        out.packNil();
+        writeKey("medium");
+        out.packString(MEDIUM);
+        writeKey("lora_name");
+        writeTextOrNil(stored.loraName());
+        writeKey("extra_keys");
+        writeExtraKeys(stored);
+        writeKey("group_idx");
+        out.packInt(GROUP_INDEX);
+        writeKey("kv_cache_spec_kind");
+        out.packString(SPEC_KIND);
+        if (!asMaps) {
+            out.packNil();
+        }
+    }
+
+    private void writeRemoved(long hash) throws IOException {
+        writeHeader("BlockRemoved", 3);
+        writeKey("block_hashes");
+        out.packArrayHeader(1);
+        writeHash(hash);
+        writeKey("medium");
+        out.packString(MEDIUM);
+        writeKey("group_idx");
+        out.packInt(GROUP_INDEX);
+    }
+
+    private void writeHeader(String type, int numFields) throws IOException {
+        if (asMaps) {
+            out.packMapHeader(numFields + 1);
+            out.packString("type");
+        } else {
+            out.packArrayHeader(numFields + 1);
+        }
+        out.packString(type);
+    }
+
+    private void writeKey(String key) throws IOException {
+        if (asMaps) {
+            out.packString(key);
+        }
+    }
+
+    private void writeHashes(LongList hashes) throws IOException {
+        out.packArrayHeader(hashes.size());
+        for (int i = 0; i < hashes.size(); i++) {
+            writeHash(hashes.getLong(i));
+        }
+    }
+
+    private void writeHash(long hash) throws IOException {
+        if (hash >= 0) {
+            out.packLong(hash);
+        } else {
+            out.packBigInteger(new BigInteger(Long.toUnsignedString(hash)));
+        }
+    }
+
+    private void writeTokens(KvEvent.Stored stored, int blockSize) throws IOException {
+        var ids = new int[stored.blockHashes().size() * blockSize];
+        stored.tokens().copy(stored.firstToken(), ids.length, ids, 0);
+        out.packArrayHeader(ids.length);
+        for (int id : ids) {
+            out.packInt(id);
+        }
+    }
+
+    /** One entry per block: nil, or what the block's hash covers besides tokens and parent. */
+    private void writeExtraKeys(KvEvent.Stored stored) throws IOException {
+        boolean hasLora = !stored.loraName().isEmpty();
+        out.packArrayHeader(stored.blockHashes().size());
+        for (int i = 0; i < stored.blockHashes().size(); i++) {
+            boolean isSalted =
+                    i == 0 && !stored.hasParent() && !stored.cacheSalt().isEmpty();
+            int numKeys = (hasLora ? 1 : 0) + (isSalted ? 1 : 0);
+            if (numKeys == 0) {
+                out.packNil();
+                continue;
+            }
+            out.packArrayHeader(numKeys);
+            if (hasLora) {
+                out.packString(stored.loraName());
+            }
+            if (isSalted) {
+                out.packString(stored.cacheSalt());
+            }
+        }
+    }
+
+    private void writeTextOrNil(String text) throws IOException {
+        if (text.isEmpty()) {
+            out.packNil();
+        } else {
+            out.packString(text);
+        }
+    }
+}

@@ -1,0 +1,91 @@
+package understudy.api.live;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.Locale;
+import understudy.api.http.Json;
+import understudy.cluster.ClusterEvent;
+import understudy.faults.ReplicaState;
+import understudy.kvcache.KvBlockCounts;
+import understudy.kvcache.PrefixCacheStats;
+
+/** The latest that is known of a replica. */
+final class LiveReplica {
+    private final KvBlockCounts empty;
+    private ReplicaState state = ReplicaState.STARTING;
+    private int numRunning;
+    private int numWaiting;
+    private int numTokensOfStep;
+    private long numPreemptions;
+    private KvBlockCounts blocks = KvBlockCounts.NONE;
+    private PrefixCacheStats prefixCache = PrefixCacheStats.NONE;
+
+    /** Creates a replica of which nothing is known but how many usable blocks it has when it is there. */
+    LiveReplica(int numBlocks) {
+        empty = new KvBlockCounts(numBlocks, 0, 0);
+    }
+
+    void onLoad(ClusterEvent.EngineLoad load) {
+        numRunning = load.numRunning();
+        numWaiting = load.numWaiting();
+        numPreemptions = load.numPreemptions();
+        if (numRunning == 0) {
+            numTokensOfStep = 0;
+        }
+    }
+
+    void onKvCache(ClusterEvent.KvCacheState kvCache) {
+        blocks = kvCache.blocks();
+        prefixCache = kvCache.prefixCache();
+    }
+
+    void onStep(int numTokens) {
+        numTokensOfStep = numTokens;
+    }
+
+    /** A replica that is gone has taken its requests and its memory with it; one that has started says nothing yet. */
+    void onState(ReplicaState next) {
+        state = next;
+        if (next == ReplicaState.READY || next == ReplicaState.DRAINING) {
+            blocks = blocks.equals(KvBlockCounts.NONE) ? empty : blocks;
+        } else {
+            numRunning = 0;
+            numWaiting = 0;
+            numTokensOfStep = 0;
+            blocks = KvBlockCounts.NONE;
+        }
+    }
+
+    int numRunning() {
+        return numRunning;
+    }
+
+    int numWaiting() {
+        return numWaiting;
+    }
+
+    long numPreemptions() {
+        return numPreemptions;
+    }
+
+    KvBlockCounts blocks() {
+        return blocks;
+    }
+
+    PrefixCacheStats prefixCache() {
+        return prefixCache;
+    }
+
+    ObjectNode toJson() {
+        var node = Json.object()
+                .put("state", state.name().toLowerCase(Locale.ROOT))
+                .put("running", numRunning)
+                .put("waiting", numWaiting)
+                .put("tokensPerStep", numTokensOfStep);
+        node.putObject("kv")
+                .put("total", blocks.numBlocks())
+                .put("used", blocks.numUsed())
+                .put("cached", blocks.numCached())
+                .put("free", blocks.numBlocks() - blocks.numUsed() - blocks.numCached());
+        return node;
+    }
+}

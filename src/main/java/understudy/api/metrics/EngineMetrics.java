@@ -1,0 +1,264 @@
+package understudy.api.metrics;
+
+import io.prometheus.metrics.core.datapoints.CounterDataPoint;
+import io.prometheus.metrics.core.datapoints.DistributionDataPoint;
+import io.prometheus.metrics.core.metrics.Counter;
+import io.prometheus.metrics.core.metrics.Gauge;
+import io.prometheus.metrics.core.metrics.Histogram;
+import io.prometheus.metrics.core.metrics.Info;
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import understudy.api.call.ApiSettings;
+import understudy.api.call.Generation;
+import understudy.cluster.ClusterEvent;
+import understudy.cluster.RequestEvent;
+import understudy.faults.ReplicaState;
+import understudy.kvcache.KvCacheConfig;
+
+/** vLLM's metrics of every replica, under its names, with its labels and buckets ({@code vllm/v1/metrics/loggers.py}). */
+public final class EngineMetrics {
+    private static final List<String> FINISHED_REASONS = List.of("stop", "length", "abort", "error", "repetition");
+
+    private final ApiSettings settings;
+    private final List<KvCacheConfig> kvCaches;
+    private final Families families;
+    private final Map<Integer, ReplicaMetrics> replicas = new ConcurrentHashMap<>();
+    private final Map<Integer, ReplicaMetrics.Totals> totals = new HashMap<>();
+
+    /**
+     * Registers the series of all replicas.
+     *
+     * @param kvCaches the memory of each replica
+     */
+    public EngineMetrics(PrometheusRegistry registry, ApiSettings settings, List<KvCacheConfig> kvCaches) {
+        this.settings = settings;
+        this.kvCaches = kvCaches;
+        families = new Families(registry, settings.model().maxModelLen());
+        for (int i = 0; i < kvCaches.size(); i++) {
+            show(i, ReplicaMetrics.Totals.NONE);
+        }
+    }
+
+    private void show(int index, ReplicaMetrics.Totals before) {
+        families.cacheConfig(
+                index,
+                kvCaches.get(index < kvCaches.size() ? index : 0),
+                settings.model().hashAlgorithm());
+        replicas.put(index, new ReplicaMetrics(families, String.valueOf(index), settings.servedModel(), before));
+    }
+
+    /** Takes an event of the cluster; on one thread. */
+    public void on(ClusterEvent event) {
+        if (event instanceof ClusterEvent.StepEnded step) {
+            onStep(step);
+        } else if (event instanceof ClusterEvent.LoadChanged changed) {
+            onLoad(changed.replicaIndex(), changed.load());
+        } else if (event instanceof ClusterEvent.KvCacheChanged changed) {
+            onKvCache(changed.replicaIndex(), changed.kvCache());
+        } else if (event instanceof ClusterEvent.ReplicasChanged changed) {
+            onStates(changed.states());
+        }
+    }
+
+    private void onStep(ClusterEvent.StepEnded step) {
+        onLoad(step.replicaIndex(), step.load());
+        onKvCache(step.replicaIndex(), step.kvCache());
+        var replica = replicas.get(step.replicaIndex());
+        if (replica != null) {
+            replica.onStep(step);
+        }
+    }
+
+    private void onLoad(int index, ClusterEvent.EngineLoad load) {
+        var replica = replicas.get(index);
+        if (replica == null) {
+            totals.put(index, totalsOf(index).with(load));
+        } else {
+            replica.onLoad(load);
+        }
+    }
+
+    private void onKvCache(int index, ClusterEvent.KvCacheState state) {
+        var replica = replicas.get(index);
+        if (replica == null) {
+            totals.put(index, totalsOf(index).with(state));
+        } else {
+            replica.onKvCache(state);
+        }
+    }
+
+    private ReplicaMetrics.Totals totalsOf(int index) {
+        return totals.getOrDefault(index, ReplicaMetrics.Totals.NONE);
+    }
+
+    /** The counters of a process end with it: a replica that is not up has no series, and a new one counts from 0. */
+    private void onStates(List<ReplicaState> states) {
+        for (int i = 0; i < states.size(); i++) {
+            var shown = replicas.get(i);
+            if (states.get(i).isUp() && shown == null) {
+                show(i, totalsOf(i));
+            } else if (!states.get(i).isUp() && shown != null) {
+                totals.put(i, shown.totals());
+                replicas.remove(i);
+                families.forget(i);
+            }
+        }
+    }
+
+    /**
+     * Takes note of a request that has ended. As with vLLM, a failure that the engine survives counts as its {@code error}; one
+     * that no engine has seen does not, nor does one with which the engine's process, and with it its counters, has died.
+     */
+    public void onEnded(RequestEvent.Ended ended, Generation generation) {
+        boolean isLost = ended instanceof RequestEvent.Failed failed
+                && (failed.cause() == RequestEvent.FailureCause.CRASH
+                        || failed.cause() == RequestEvent.FailureCause.NO_REPLICA);
+        var replica = isLost ? null : replicas.get(ended.timing().replicaIndex());
+        if (replica != null) {
+            replica.onEnded(ended, generation, String.valueOf(generation.reason()));
+        }
+    }
+
+    /** The families, whose series the replicas have. */
+    static final class Families {
+        final Gauge running;
+        final Gauge waiting;
+        final Gauge waitingByReason;
+        final Gauge kvUsage;
+        final Counter prefixQueries;
+        final Counter prefixHits;
+        final Counter preemptions;
+        final Counter promptTokens;
+        final Counter promptTokensBySource;
+        final Counter promptTokensCached;
+        final Counter promptTokensCachedBySource;
+        final Counter generationTokens;
+        final Counter routerDecisions;
+        private final Counter success;
+        private final Gauge sleepState;
+        private final Info cacheConfig;
+        private final List<Counter> alwaysZero;
+        private final Map<String, Histogram> histograms = new LinkedHashMap<>();
+        private final Map<Integer, String[]> cacheConfigs = new HashMap<>();
+        private final MetricFamilies make;
+
+        Families(PrometheusRegistry registry, int maxModelLen) {
+            make = new MetricFamilies(registry, maxModelLen);
+            running = make.gauge("num_requests_running", "Number of requests in model execution batches.");
+            waiting = make.gauge("num_requests_waiting", "Number of requests waiting to be processed.");
+            waitingByReason = make.gauge(
+                    "num_requests_waiting_by_reason",
+                    "Number of waiting requests by reason: scheduling capacity, or deferred by transient constraints.",
+                    "reason");
+            sleepState = make.gauge("engine_sleep_state", "Engine sleep state; awake = 1 means awake.", "sleep_state");
+            kvUsage = make.gauge("kv_cache_usage_perc", "KV-cache usage. 1 means 100 percent usage.");
+            prefixQueries = make.counter("prefix_cache_queries", "Prefix cache queries, in queried tokens.");
+            prefixHits = make.counter("prefix_cache_hits", "Prefix cache hits, in cached tokens.");
+            preemptions = make.counter("num_preemptions", "Cumulative number of preemption from the engine.");
+            promptTokens = make.counter("prompt_tokens", "Number of prefill tokens processed.");
+            promptTokensBySource =
+                    make.counter("prompt_tokens_by_source", "Number of prompt tokens by source.", "source");
+            promptTokensCached =
+                    make.counter("prompt_tokens_cached", "Number of cached prompt tokens (local + external).");
+            promptTokensCachedBySource = make.counter(
+                    "prompt_tokens_cached_by_source",
+                    "Number of cached prompt tokens, by the tier of the cache.",
+                    "source");
+            generationTokens = make.counter("generation_tokens", "Number of generation tokens processed.");
+            success = make.counter("request_success", "Count of successfully processed requests.", "finished_reason");
+            alwaysZero = alwaysZero(make);
+            addHistograms(make);
+            routerDecisions = Counter.builder()
+                    .name("understudy_router_decisions")
+                    .help("Requests that the router has sent to a replica.")
+                    .labelNames("engine")
+                    .register(registry);
+            cacheConfig = Info.builder()
+                    .name("vllm:cache_config")
+                    .help("Information of the LLMEngine CacheConfig")
+                    .labelNames(CacheConfigLabels.NAMES)
+                    .register(registry);
+        }
+
+        private static List<Counter> alwaysZero(MetricFamilies make) {
+            return List.of(
+                    make.counter(
+                            "external_prefix_cache_queries", "Prefix cache queries to other instances, in tokens."),
+                    make.counter("external_prefix_cache_hits", "Prefix cache hits of other instances, in tokens."),
+                    make.counter("mm_cache_queries", "Multi-modal cache queries, in queried items."),
+                    make.counter("mm_cache_hits", "Multi-modal cache hits, in cached items."),
+                    make.counter("estimated_flops_per_gpu", "Estimated number of floating point operations per GPU."),
+                    make.counter("estimated_read_bytes_per_gpu", "Estimated number of bytes read from memory per GPU."),
+                    make.counter(
+                            "estimated_write_bytes_per_gpu", "Estimated number of bytes written to memory per GPU."));
+        }
+
+        private void addHistograms(MetricFamilies make) {
+            for (var each : List.of(
+                    make.numTokens("request_prompt_tokens", "Number of prefill tokens processed."),
+                    make.numTokens("request_generation_tokens", "Number of generation tokens processed."),
+                    make.iterationTokens("iteration_tokens_total", "Histogram of number of tokens per engine_step."),
+                    make.numTokens(
+                            "request_max_num_generation_tokens",
+                            "Histogram of maximum number of requested generation tokens."),
+                    make.histogram("request_params_n", "Histogram of the n request parameter.", 1, 2, 5, 10, 20),
+                    make.numTokens("request_params_max_tokens", "Histogram of the max_tokens request parameter."),
+                    make.numTokens(
+                            "request_prefill_kv_computed_tokens",
+                            "Histogram of new KV tokens computed during prefill (excluding cached tokens)."),
+                    make.ttftSeconds("time_to_first_token_seconds", "Histogram of time to first token in seconds."),
+                    make.tokenSeconds("inter_token_latency_seconds", "Histogram of inter-token latency in seconds."),
+                    make.tokenSeconds(
+                            "request_time_per_output_token_seconds",
+                            "Histogram of time_per_output_token_seconds per request."),
+                    make.requestSeconds("e2e_request_latency_seconds", "Histogram of e2e request latency in seconds."),
+                    make.requestSeconds(
+                            "request_queue_time_seconds", "Histogram of time spent in WAITING phase for request."),
+                    make.requestSeconds(
+                            "request_inference_time_seconds", "Histogram of time spent in RUNNING phase for request."),
+                    make.requestSeconds(
+                            "request_prefill_time_seconds", "Histogram of time spent in PREFILL phase for request."),
+                    make.requestSeconds(
+                            "request_decode_time_seconds", "Histogram of time spent in DECODE phase for request."))) {
+                var name = each.collect().getMetadata().getName();
+                histograms.put(name.substring("vllm:".length()), each);
+            }
+        }
+
+        Map<String, CounterDataPoint> successByReason(String engine, String model) {
+            var byReason = new LinkedHashMap<String, CounterDataPoint>();
+            FINISHED_REASONS.forEach(reason -> byReason.put(reason, success.labelValues(engine, model, reason)));
+            return byReason;
+        }
+
+        Map<String, DistributionDataPoint> histograms(String engine, String model) {
+            var points = new LinkedHashMap<String, DistributionDataPoint>();
+            histograms.forEach((name, family) -> points.put(name, family.labelValues(engine, model)));
+            return points;
+        }
+
+        /** Shows the series that never change. */
+        void constants(String engine, String model) {
+            alwaysZero.forEach(family -> family.initLabelValues(engine, model));
+            sleepState.labelValues(engine, model, "awake").set(1);
+            sleepState.labelValues(engine, model, "weights_offloaded").set(0);
+            sleepState.labelValues(engine, model, "discard_all").set(0);
+        }
+
+        void cacheConfig(int engine, KvCacheConfig kvCache, String hashAlgorithm) {
+            var labels = CacheConfigLabels.of(engine, kvCache, hashAlgorithm);
+            cacheConfigs.put(engine, labels);
+            cacheConfig.addLabelValues(labels);
+        }
+
+        /** Takes the series of an engine away; what the router counts stays. */
+        void forget(int engine) {
+            make.forget(String.valueOf(engine));
+            cacheConfig.remove(cacheConfigs.remove(engine));
+        }
+    }
+}

@@ -1,0 +1,165 @@
+package understudy.api.metrics;
+
+import io.prometheus.metrics.core.datapoints.CounterDataPoint;
+import io.prometheus.metrics.core.datapoints.DistributionDataPoint;
+import io.prometheus.metrics.core.datapoints.GaugeDataPoint;
+import java.util.List;
+import java.util.Map;
+import understudy.api.call.Generation;
+import understudy.cluster.ClusterEvent;
+import understudy.cluster.RequestEvent;
+import understudy.kvcache.PrefixCacheStats;
+
+/** The series of one replica. Told by several threads; the client library is thread-safe, and each count has one teller. */
+final class ReplicaMetrics {
+    private static final List<String> OTHER_CACHE_TIERS = List.of("host", "disk", "p2p", "external_unspecified");
+
+    final GaugeDataPoint running;
+    final GaugeDataPoint waiting;
+    final GaugeDataPoint waitingForCapacity;
+    final GaugeDataPoint kvUsage;
+    final CounterDataPoint prefixQueries;
+    final CounterDataPoint prefixHits;
+    final CounterDataPoint preemptions;
+    final CounterDataPoint promptTokens;
+    final CounterDataPoint computedTokens;
+    final CounterDataPoint cacheHitTokens;
+    final CounterDataPoint cachedTokens;
+    final CounterDataPoint cachedOnDevice;
+    final CounterDataPoint generationTokens;
+    final CounterDataPoint routerDecisions;
+    final Map<String, CounterDataPoint> successByReason;
+    final Map<String, DistributionDataPoint> histograms;
+    private Totals totals;
+
+    /** What a replica has counted since the start of the run, its predecessors included. */
+    record Totals(PrefixCacheStats prefixCache, long numPreemptions, long numRequests) {
+        static final Totals NONE = new Totals(PrefixCacheStats.NONE, 0, 0);
+
+        Totals with(ClusterEvent.EngineLoad load) {
+            return new Totals(prefixCache, load.numPreemptions(), load.numRequests());
+        }
+
+        Totals with(ClusterEvent.KvCacheState state) {
+            return new Totals(state.prefixCache(), numPreemptions, numRequests);
+        }
+    }
+
+    /** Shows the series of a replica, which has counted so much {@code before}, in an earlier life. */
+    ReplicaMetrics(EngineMetrics.Families families, String engine, String model, Totals before) {
+        totals = before;
+        String[] labels = {engine, model};
+        running = families.running.labelValues(labels);
+        waiting = families.waiting.labelValues(labels);
+        waitingForCapacity = families.waitingByReason.labelValues(engine, model, "capacity");
+        families.waitingByReason.labelValues(engine, model, "deferred");
+        kvUsage = families.kvUsage.labelValues(labels);
+        prefixQueries = families.prefixQueries.labelValues(labels);
+        prefixHits = families.prefixHits.labelValues(labels);
+        preemptions = families.preemptions.labelValues(labels);
+        promptTokens = families.promptTokens.labelValues(labels);
+        computedTokens = families.promptTokensBySource.labelValues(engine, model, "local_compute");
+        cacheHitTokens = families.promptTokensBySource.labelValues(engine, model, "local_cache_hit");
+        families.promptTokensBySource.labelValues(engine, model, "external_kv_transfer");
+        cachedTokens = families.promptTokensCached.labelValues(labels);
+        cachedOnDevice = families.promptTokensCachedBySource.labelValues(engine, model, "device");
+        OTHER_CACHE_TIERS.forEach(tier -> families.promptTokensCachedBySource.initLabelValues(engine, model, tier));
+        generationTokens = families.generationTokens.labelValues(labels);
+        routerDecisions = families.routerDecisions.labelValues(engine);
+        successByReason = families.successByReason(engine, model);
+        histograms = families.histograms(engine, model);
+        families.constants(engine, model);
+    }
+
+    void onLoad(ClusterEvent.EngineLoad load) {
+        running.set(load.numRunning());
+        waiting.set(load.numWaiting());
+        waitingForCapacity.set(load.numWaiting());
+        preemptions.inc(load.numPreemptions() - totals.numPreemptions);
+        routerDecisions.inc(load.numRequests() - totals.numRequests);
+        totals = totals.with(load);
+    }
+
+    void onKvCache(ClusterEvent.KvCacheState state) {
+        kvUsage.set(state.usage());
+        prefixQueries.inc(state.prefixCache().queries() - totals.prefixCache.queries());
+        prefixHits.inc(state.prefixCache().hits() - totals.prefixCache.hits());
+        totals = totals.with(state);
+    }
+
+    void onStep(ClusterEvent.StepEnded step) {
+        onGaps(step);
+        if (step.numSampled() == 0) {
+            return;
+        }
+        var first = step.firstTokens();
+        long numComputed = first.numPromptTokens() - first.numCachedTokens();
+        generationTokens.inc(step.numSampled());
+        promptTokens.inc(first.numPromptTokens());
+        computedTokens.inc(numComputed);
+        cacheHitTokens.inc(first.numCachedTokens());
+        cachedTokens.inc(first.numCachedTokens());
+        cachedOnDevice.inc(first.numCachedTokens());
+        observe("iteration_tokens_total", (double) numComputed + step.numSampled());
+        for (int i = 0; i < first.ttftNanos().size(); i++) {
+            observe("time_to_first_token_seconds", first.ttftNanos().getLong(i) / 1e9);
+        }
+    }
+
+    private void onGaps(ClusterEvent.StepEnded step) {
+        var gaps = histogram("inter_token_latency_seconds");
+        for (int i = 0; i < step.gapNanos().size(); i++) {
+            for (int count = step.gapCounts().getInt(i); count > 0; count--) {
+                gaps.observe(step.gapNanos().getLong(i) / 1e9);
+            }
+        }
+    }
+
+    Totals totals() {
+        return totals;
+    }
+
+    /** A request has ended, by {@code reason} as its sender was told. */
+    void onEnded(RequestEvent.Ended ended, Generation generation, String reason) {
+        var success = successByReason.get(reason);
+        if (success != null) {
+            success.inc();
+        }
+        // An answer may end at a stop string before the engine knows; one that broke off is not read to its end.
+        int numTokens = ended instanceof RequestEvent.Finished ? generation.numTokens() : ended.numOutputTokens();
+        var spec = generation.spec();
+        observe("request_prompt_tokens", spec.prompt().length());
+        observe("request_generation_tokens", numTokens);
+        observe("request_params_max_tokens", spec.maxTokens());
+        if (spec.choice() % spec.params().n() == 0) {
+            observe("request_params_n", spec.params().n());
+            observe("request_max_num_generation_tokens", numTokens);
+        }
+        var timing = ended.timing();
+        if (timing.firstTokenNanos() == 0) {
+            return;
+        }
+        observe("request_prefill_kv_computed_tokens", spec.prompt().length() - (double) ended.numCachedTokens());
+        observe("e2e_request_latency_seconds", (ended.atNanos() - generation.arrivalNanos()) / 1e9);
+        observe("request_queue_time_seconds", (timing.scheduledNanos() - timing.queuedNanos()) / 1e9);
+        observe("request_inference_time_seconds", (ended.atNanos() - timing.scheduledNanos()) / 1e9);
+        observe("request_prefill_time_seconds", (timing.firstTokenNanos() - timing.scheduledNanos()) / 1e9);
+        double decodeSeconds = (ended.atNanos() - timing.firstTokenNanos()) / 1e9;
+        observe("request_decode_time_seconds", decodeSeconds);
+        if (ended.numOutputTokens() > 1) {
+            observe("request_time_per_output_token_seconds", decodeSeconds / (ended.numOutputTokens() - 1));
+        }
+    }
+
+    private void observe(String name, double value) {
+        histogram(name).observe(value);
+    }
+
+    private DistributionDataPoint histogram(String name) {
+        var found = histograms.get(name);
+        if (found == null) {
+            throw new IllegalArgumentException("no histogram " + name);
+        }
+        return found;
+    }
+}

@@ -1,0 +1,26 @@
+package understudy.api.model;
+
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import understudy.api.schema.Constraint;
+import understudy.api.schema.SchemaSample;
+
+/**
+ * What the model knows when it begins to answer.
+ *
+ * @param question gives the text that is answered: the last message, or the prompt
+ * @param seed equal seeds and questions give equal answers
+ * @param continuesText whether the answer stands right behind other text
+ * @param ignoresEos whether the answer goes on until the limit of tokens
+ * @param tool the function that must be called, or null for none
+ * @param arguments of that function
+ * @param constraint what the answer must look like, or null for text
+ */
+public record AnswerContext(
+        Supplier<String> question,
+        long seed,
+        boolean continuesText,
+        boolean ignoresEos,
+        @Nullable ToolDefinition tool,
+        @Nullable SchemaSample arguments,
+        @Nullable Constraint constraint) {}

@@ -1,0 +1,58 @@
+package understudy.api.model;
+
+import java.util.List;
+import org.apache.commons.rng.UniformRandomProvider;
+import understudy.api.http.Json;
+import understudy.prompt.TokenIds;
+import understudy.workload.RandomStreams;
+
+/** Decides what the model says: calls of tools and JSON where they are asked for, else whatever the mode of the server is. */
+public final class Answers {
+    private final Tokenizer tokenizer;
+    private final Prose prose;
+    private final ModelSettings model;
+
+    public Answers(Tokenizer tokenizer, ModelSettings model) {
+        this.tokenizer = tokenizer;
+        this.model = model;
+        prose = new Prose(tokenizer);
+    }
+
+    public Answer answer(AnswerContext context) {
+        var streams = new RandomStreams(context.seed());
+        var tool = context.tool();
+        var arguments = context.arguments();
+        if (tool != null && arguments != null) {
+            var drawn = arguments.sample(streams.stream("tool-arguments"));
+            var call = new ToolCall(tool.name(), Json.write(drawn));
+            return spoken(ToolCall.text(List.of(call)), List.of(call), context);
+        }
+        var constraint = context.constraint();
+        if (constraint != null) {
+            return spoken(constraint.text(streams.stream("json-answer")), List.of(), context);
+        }
+        return switch (model.answers()) {
+            case RANDOM -> random(context, streams.stream("answer-length"));
+            case ECHO -> spoken(context.question().get(), List.of(), context);
+            case REPLAY -> spoken(model.canned().answerTo(context.question().get()), List.of(), context);
+        };
+    }
+
+    private Answer random(AnswerContext context, UniformRandomProvider random) {
+        var tokens = prose.tokens(context.seed(), context.continuesText());
+        return context.ignoresEos()
+                ? Answer.endless(tokens)
+                : Answer.ending(tokens, model.lengths().sample(random), tokenizer.imEnd(), List.of());
+    }
+
+    /** Says a text; one that must not end is followed by prose. */
+    private Answer spoken(String text, List<ToolCall> toolCalls, AnswerContext context) {
+        // No answer is longer than the context, so nobody hears what is cut off.
+        var tokens = new TokenIds(tokenizer.encode(text, model.maxModelLen()));
+        if (!context.ignoresEos()) {
+            return Answer.ending(tokens, tokens.length(), tokenizer.imEnd(), toolCalls);
+        }
+        var more = prose.tokens(context.seed(), true);
+        return Answer.endless(i -> i < tokens.length() ? tokens.tokenAt(i) : more.tokenAt(i - tokens.length()));
+    }
+}

@@ -1,0 +1,88 @@
+package understudy.api.model;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.List;
+import java.util.stream.IntStream;
+import understudy.api.http.Json;
+import understudy.prompt.TokenIds;
+
+/**
+ * Turns a conversation into tokens, as ChatML: each message stands between two special tokens. Contents are encoded by
+ * themselves, so that an answer sent back gives the same tokens as when it was sampled.
+ */
+public final class ChatTemplate {
+    private static final String TOOLS_INTRODUCTION = """
+            # Tools
+
+            You may call one or more functions to assist with the user query.
+            <tools>
+            """;
+    private static final String TOOLS_END = """
+            </tools>
+
+            For each call, return a JSON object with name and arguments within <tool_call></tool_call>.""";
+
+    private final TokenIds open;
+    private final TokenIds close;
+
+    public ChatTemplate(Tokenizer tokenizer) {
+        open = new TokenIds(tokenizer.imStart());
+        var end = IntStream.concat(IntStream.of(tokenizer.imEnd()), IntStream.of(tokenizer.encode("\n")));
+        close = new TokenIds(end.toArray());
+    }
+
+    /**
+     * Returns the prompt.
+     *
+     * @param tools definitions of functions, as they came
+     * @param opensAnswer whether the prompt ends with the beginning of an answer
+     * @param continuesLast whether the last message is to be continued, and so stays open
+     */
+    public PromptText render(
+            List<ChatMessage> messages, List<JsonNode> tools, boolean opensAnswer, boolean continuesLast) {
+        var prompt = new PromptText();
+        boolean hasSystem = !messages.isEmpty() && messages.get(0).role().equals("system");
+        if (!tools.isEmpty() && !hasSystem) {
+            open(prompt, "system");
+            prompt.add(introduce(tools));
+            close(prompt);
+        }
+        for (int i = 0; i < messages.size(); i++) {
+            boolean staysOpen = continuesLast && i == messages.size() - 1;
+            message(prompt, messages.get(i), i == 0 && hasSystem ? tools : List.of(), staysOpen);
+        }
+        if (opensAnswer && !continuesLast) {
+            open(prompt, "assistant");
+        }
+        return prompt;
+    }
+
+    private void message(PromptText prompt, ChatMessage message, List<JsonNode> tools, boolean staysOpen) {
+        open(prompt, message.role());
+        prompt.add(message.content());
+        if (!tools.isEmpty()) {
+            prompt.add("\n\n" + introduce(tools));
+        }
+        if (!message.toolCalls().isEmpty()) {
+            prompt.add(ToolCall.text(message.toolCalls()));
+        }
+        if (!staysOpen) {
+            close(prompt);
+        }
+    }
+
+    private static String introduce(List<JsonNode> tools) {
+        var text = new StringBuilder(TOOLS_INTRODUCTION);
+        tools.forEach(tool -> text.append(Json.write(tool)).append('\n'));
+        return text.append(TOOLS_END).toString();
+    }
+
+    private void open(PromptText prompt, String role) {
+        prompt.addKnown("<|im_start|>", open);
+        prompt.add(role + "\n");
+    }
+
+    private void close(PromptText prompt) {
+        prompt.addKnown("<|im_end|>\n", close);
+    }
+}

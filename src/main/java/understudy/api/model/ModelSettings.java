@@ -1,0 +1,25 @@
+package understudy.api.model;
+
+import understudy.workload.WholeNumbers;
+
+/**
+ * Settings of the made-up model: how answers come about.
+ *
+ * @param seed of the synthetic text
+ * @param maxModelLen longest sequence in tokens, prompt and output together
+ * @param hasPriorities whether requests may carry a priority
+ * @param vocabulary of the tokenizer
+ * @param answers where answers come from
+ * @param lengths of synthetic answers that end by themselves
+ * @param canned answers to replay
+ * @param hashAlgorithm vLLM's name for how blocks are hashed
+ */
+public record ModelSettings(
+        long seed,
+        int maxModelLen,
+        boolean hasPriorities,
+        Tokenizer.Vocabulary vocabulary,
+        AnswerMode answers,
+        WholeNumbers lengths,
+        CannedAnswers canned,
+        String hashAlgorithm) {}

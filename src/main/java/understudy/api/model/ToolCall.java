@@ -1,0 +1,27 @@
+package understudy.api.model;
+
+import java.util.List;
+import java.util.stream.Collectors;
+import understudy.api.http.Json;
+
+/**
+ * A call of a function, by the model or as it is sent back to it.
+ *
+ * @param arguments JSON, word for word
+ */
+public record ToolCall(String name, String arguments) {
+
+    /** Returns the text that stands for this call in a conversation, in the manner of Hermes and Qwen. */
+    String text() {
+        return head() + arguments + "}\n</tool_call>";
+    }
+
+    /** Returns the part of the text in front of the arguments. */
+    public String head() {
+        return "<tool_call>\n{\"name\": " + Json.write(Json.object().textNode(name)) + ", \"arguments\": ";
+    }
+
+    static String text(List<ToolCall> calls) {
+        return calls.stream().map(ToolCall::text).collect(Collectors.joining("\n"));
+    }
+}

@@ -1,0 +1,46 @@
+package understudy.api.model;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.ArrayList;
+import java.util.List;
+import understudy.api.http.ApiException;
+import understudy.api.http.Json;
+import understudy.api.http.JsonBody;
+import understudy.api.schema.BoundedPatterns;
+import understudy.api.schema.SchemaSample;
+
+/**
+ * A function that the model may call.
+ *
+ * @param schema what its arguments look like, as a JSON schema
+ */
+public record ToolDefinition(String name, JsonNode schema) {
+
+    /** Reads the field {@code tools}. */
+    public static List<ToolDefinition> readAll(JsonBody body) {
+        var tools = new ArrayList<ToolDefinition>();
+        for (var tool : body.objects("tools")) {
+            // Chat completions nest the function, the Responses API does not.
+            var function = tool.get("function") == null ? tool : tool.object("function");
+            String name = function.text("name");
+            if (name == null) {
+                throw ApiException.invalid("Field required", function.at("name"));
+            }
+            var schema = function.object("parameters").node();
+            requireSchema(schema, function.at("parameters"));
+            tools.add(new ToolDefinition(name, schema));
+        }
+        return tools;
+    }
+
+    /** Refuses what is not a JSON schema. */
+    public static void requireSchema(JsonNode schema, String path) {
+        SchemaSample.compile(schema, path, new BoundedPatterns());
+    }
+
+    /** Returns what makes up arguments; a function without parameters takes an empty object. */
+    public SchemaSample arguments() {
+        var none = Json.object().put("type", "object");
+        return new SchemaSample(schema.isEmpty() ? none : schema, "tools");
+    }
+}

@@ -1,0 +1,9 @@
+/**
+ * The made-up model: what it reads and says.
+ *
+ * <p>Start with {@link understudy.api.model.Answers} and {@link understudy.api.model.Tokenizer}.
+ */
+@NullMarked
+package understudy.api.model;
+
+import org.jspecify.annotations.NullMarked;

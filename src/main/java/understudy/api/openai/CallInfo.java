@@ -1,0 +1,38 @@
+package understudy.api.openai;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import understudy.api.call.Delta;
+import understudy.api.call.GenerationParams;
+import understudy.api.http.Json;
+import understudy.api.model.Tokenizer;
+
+/**
+ * What all answers of a call have in common.
+ *
+ * @param id with the prefix of its API
+ * @param created seconds since 1970
+ */
+record CallInfo(String id, long created, String model, GenerationParams params, Tokenizer tokenizer) {
+
+    /** Returns a new object with the first fields of a chunk or an answer. */
+    ObjectNode open(String object) {
+        return Json.object()
+                .put("id", id)
+                .put("object", object)
+                .put("created", created)
+                .put("model", model);
+    }
+
+    boolean hasLogprobs() {
+        return params.numLogprobs() >= 0;
+    }
+
+    /** Returns whether a chunk holds nothing of its piece but the text. */
+    boolean isPlain(Delta delta) {
+        return delta.ending() == null && !hasLogprobs() && !params.returnsTokenIds() && !params.continuousUsage();
+    }
+
+    Logprobs logprobs() {
+        return new Logprobs(tokenizer, Math.max(0, params.numLogprobs()));
+    }
+}

@@ -1,0 +1,94 @@
+package understudy.api.openai;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+import understudy.api.http.ApiException;
+import understudy.api.http.JsonBody;
+import understudy.api.model.PromptText;
+import understudy.api.model.Tokenizer;
+import understudy.prompt.TokenIds;
+
+/**
+ * A prompt in tokens.
+ *
+ * @param question what it comes down to, as text; made only for those who ask
+ * @param continuesText whether the answer stands right behind the text of the prompt
+ */
+record EncodedPrompt(TokenIds tokens, Supplier<String> question, boolean continuesText) {
+    private static final int MAX_PROMPTS = 4096;
+
+    EncodedPrompt(TokenIds tokens, String question, boolean continuesText) {
+        this(tokens, () -> question, continuesText);
+    }
+
+    /** Reads the field {@code prompt}: a string, a list of strings, a list of token ids, or a list of such lists. */
+    static List<EncodedPrompt> read(JsonBody body, Tokenizer tokenizer, PromptLimit limit) {
+        var prompt = body.require("prompt");
+        String path = body.at("prompt");
+        if (prompt.isTextual()) {
+            return List.of(ofText(prompt.textValue(), tokenizer, limit));
+        }
+        if (!prompt.isArray()) {
+            throw ApiException.invalid("Input should be a valid string or list", path);
+        }
+        if (prompt.size() > 0 && prompt.get(0).isNumber()) {
+            return List.of(ofTokens(prompt, path, tokenizer, limit));
+        }
+        if (prompt.size() > MAX_PROMPTS) {
+            throw ApiException.badRequest("prompt must have at most " + MAX_PROMPTS + " entries", "prompt");
+        }
+        var prompts = new ArrayList<EncodedPrompt>();
+        for (var each : prompt) {
+            prompts.add(ofEntry(each, path + "." + prompts.size(), tokenizer, limit));
+        }
+        if (prompts.isEmpty()) {
+            throw empty();
+        }
+        return prompts;
+    }
+
+    private static EncodedPrompt ofEntry(JsonNode entry, String path, Tokenizer tokenizer, PromptLimit limit) {
+        if (entry.isTextual()) {
+            return ofText(entry.textValue(), tokenizer, limit);
+        }
+        if (entry.isArray()) {
+            return ofTokens(entry, path, tokenizer, limit);
+        }
+        throw ApiException.invalid("Input should be a valid string or list", path);
+    }
+
+    private static EncodedPrompt ofText(String text, Tokenizer tokenizer, PromptLimit limit) {
+        var ids = checked(limit.encode(PromptText.of(text), tokenizer), tokenizer);
+        return new EncodedPrompt(ids, text, true);
+    }
+
+    private static EncodedPrompt ofTokens(JsonNode array, String path, Tokenizer tokenizer, PromptLimit limit) {
+        limit.requireIds(array.size());
+        var ids = checked(JsonBody.tokens(array, path), tokenizer);
+        return new EncodedPrompt(ids, () -> tokenizer.decode(ids), true);
+    }
+
+    private static TokenIds checked(int[] tokens, Tokenizer tokenizer) {
+        if (tokens.length == 0) {
+            throw empty();
+        }
+        tokenizer.requireKnown(tokens);
+        return new TokenIds(tokens);
+    }
+
+    private static ApiException empty() {
+        return ApiException.badRequest("The decoder prompt cannot be empty", "prompt");
+    }
+
+    /** Returns the prompt, or only its last {@code limit} tokens unless that is 0. */
+    EncodedPrompt truncated(int limit) {
+        if (limit == 0 || tokens.length() <= limit) {
+            return this;
+        }
+        var kept = new int[limit];
+        tokens.copy(tokens.length() - limit, limit, kept, 0);
+        return new EncodedPrompt(new TokenIds(kept), question, continuesText);
+    }
+}

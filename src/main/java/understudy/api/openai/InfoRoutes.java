@@ -1,0 +1,168 @@
+package understudy.api.openai;
+
+import static org.apache.pekko.http.javadsl.server.Directives.complete;
+import static org.apache.pekko.http.javadsl.server.Directives.completeWithFuture;
+import static org.apache.pekko.http.javadsl.server.Directives.concat;
+import static org.apache.pekko.http.javadsl.server.Directives.encodeResponseWith;
+import static org.apache.pekko.http.javadsl.server.Directives.get;
+import static org.apache.pekko.http.javadsl.server.Directives.parameterOptional;
+import static org.apache.pekko.http.javadsl.server.Directives.path;
+import static org.apache.pekko.http.javadsl.server.Directives.pathEndOrSingleSlash;
+import static org.apache.pekko.http.javadsl.server.Directives.pathPrefix;
+import static org.apache.pekko.http.javadsl.server.Directives.post;
+import static org.apache.pekko.http.javadsl.server.Directives.respondWithHeader;
+import static org.apache.pekko.http.javadsl.server.PathMatchers.segment;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.apache.pekko.http.javadsl.coding.Coder;
+import org.apache.pekko.http.javadsl.model.ContentType;
+import org.apache.pekko.http.javadsl.model.ContentTypes;
+import org.apache.pekko.http.javadsl.model.HttpCharsets;
+import org.apache.pekko.http.javadsl.model.HttpEntities;
+import org.apache.pekko.http.javadsl.model.HttpResponse;
+import org.apache.pekko.http.javadsl.model.MediaTypes;
+import org.apache.pekko.http.javadsl.model.headers.RawHeader;
+import org.apache.pekko.http.javadsl.server.Route;
+import org.apache.pekko.util.ByteString;
+import understudy.api.call.ApiContext;
+import understudy.api.call.ServerState;
+import understudy.api.http.HttpBodies;
+import understudy.api.http.Json;
+import understudy.api.http.RoutePart;
+import understudy.cluster.Router;
+import understudy.faults.ReplicaState;
+import understudy.runtime.EpochClock;
+
+/** What a server says of itself. */
+public final class InfoRoutes implements RoutePart {
+    private static final ContentType METRICS = ContentTypes.create(
+            MediaTypes.customWithOpenCharset("text", "plain", java.util.Map.of("version", "0.0.4"), false),
+            HttpCharsets.UTF_8);
+
+    private final ApiContext api;
+    private final int replicaIndex;
+    private final long startedSeconds = EpochClock.seconds();
+
+    public InfoRoutes(ApiContext api, int replicaIndex) {
+        this.api = api;
+        this.replicaIndex = replicaIndex;
+    }
+
+    @Override
+    public Route route() {
+        return concat(
+                path("health", () -> get(() -> completeWithFuture(health()))),
+                path(segment("health").slash("ready"), () -> get(() -> completeWithFuture(readiness()))),
+                path(
+                        "ping",
+                        () -> concat(
+                                get(() -> complete(HttpResponse.create())),
+                                post(() -> complete(HttpResponse.create())))),
+                path("version", () -> get(() -> complete(HttpBodies.json(200, version())))),
+                path("load", () -> get(() -> complete(HttpBodies.json(200, load())))),
+                pathPrefix("metrics", () -> pathEndOrSingleSlash(this::metricsRoute)),
+                path(segment("v1").slash("models"), () -> get(() -> complete(HttpBodies.json(200, models())))),
+                path("reset_prefix_cache", () -> post(this::resetPrefixCache)));
+    }
+
+    /** As vLLM's: 503 once what serves has died, here the replica, or all replicas behind the port of the cluster. */
+    private CompletionStage<HttpResponse> health() {
+        return api.state().phase() == ServerState.Phase.FAILED
+                ? CompletableFuture.completedFuture(status(false))
+                : states().thenApply(states -> status(!isDown(states)));
+    }
+
+    /** Draining, removal and a cluster without any replica are meant; only a crash and a start are not. */
+    private static boolean isDown(List<ReplicaState> states) {
+        boolean hasDied = states.contains(ReplicaState.DOWN) || states.contains(ReplicaState.STARTING);
+        return hasDied && states.stream().noneMatch(ReplicaState::isUp);
+    }
+
+    private CompletionStage<HttpResponse> readiness() {
+        return api.state().phase() == ServerState.Phase.READY
+                ? states().thenApply(states -> status(states.contains(ReplicaState.READY)))
+                : CompletableFuture.completedFuture(status(false));
+    }
+
+    /** Returns the states of the replicas behind this port. */
+    private CompletionStage<List<ReplicaState>> states() {
+        return api.cluster()
+                .states()
+                .thenApply(states ->
+                        replicaIndex == Router.ANY_REPLICA ? states : states.subList(replicaIndex, replicaIndex + 1));
+    }
+
+    private static HttpResponse status(boolean isGood) {
+        return HttpResponse.create().withStatus(isGood ? 200 : 503);
+    }
+
+    private static ObjectNode version() {
+        String version = InfoRoutes.class.getPackage().getImplementationVersion();
+        return Json.object().put("version", "understudy " + (version == null ? "(not packaged)" : version));
+    }
+
+    private ObjectNode load() {
+        return Json.object().put("server_load", api.state().numInFlight());
+    }
+
+    /** As the application of prometheus_client that vLLM mounts: whatever the method, with or without a slash. */
+    private Route metricsRoute() {
+        var encodings = List.of(Coder.NoCoding, Coder.Gzip);
+        return respondWithHeader(
+                RawHeader.create("Vary", "Accept-Encoding"),
+                () -> encodeResponseWith(encodings, () -> complete(metrics())));
+    }
+
+    private HttpResponse metrics() {
+        String text = replicaIndex == Router.ANY_REPLICA
+                ? api.metrics().text()
+                : api.metrics().textOf(replicaIndex);
+        return HttpResponse.create().withEntity(HttpEntities.create(METRICS, ByteString.fromString(text)));
+    }
+
+    private ObjectNode models() {
+        var list = Json.object().put("object", "list");
+        var data = list.putArray("data");
+        String root = api.settings().servedModel();
+        for (String model : api.settings().models()) {
+            var card = data.addObject()
+                    .put("id", model)
+                    .put("object", "model")
+                    .put("created", startedSeconds)
+                    .put("owned_by", "vllm")
+                    .put("root", root)
+                    .putNull("parent")
+                    .put("max_model_len", api.settings().model().maxModelLen());
+            card.putArray("permission").add(permission(model));
+        }
+        return list;
+    }
+
+    private ObjectNode permission(String model) {
+        return Json.object()
+                .put("id", String.format("modelperm-%016x", (long) model.hashCode()))
+                .put("object", "model_permission")
+                .put("created", startedSeconds)
+                .put("allow_create_engine", false)
+                .put("allow_sampling", true)
+                .put("allow_logprobs", true)
+                .put("allow_search_indices", false)
+                .put("allow_view", true)
+                .put("allow_fine_tuning", false)
+                .put("organization", "*")
+                .putNull("group")
+                .put("is_blocking", false);
+    }
+
+    private Route resetPrefixCache() {
+        return parameterOptional("reset_running_requests", resets -> {
+            boolean resetsRunning = resets.map(Boolean::parseBoolean).orElse(false);
+            return completeWithFuture(api.cluster()
+                    .resetPrefixCache(resetsRunning)
+                    .thenApply(isDone -> HttpBodies.json(200, Json.object().put("success", isDone))));
+        });
+    }
+}

@@ -1,0 +1,129 @@
+package understudy.api.openai;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import it.unimi.dsi.fastutil.HashCommon;
+import understudy.api.call.Generation;
+import understudy.api.http.Json;
+import understudy.api.model.Tokenizer;
+import understudy.prompt.TokenSequence;
+
+/**
+ * Made-up log probabilities: there is no model that could have real ones. They are a pure function of token and position,
+ * negative, and the sampled token always has the largest.
+ */
+final class Logprobs {
+    private final Tokenizer tokenizer;
+    private final int numAlternatives;
+
+    /**
+     * Creates a source.
+     *
+     * @param numAlternatives other tokens to name with each token, at least 0
+     */
+    Logprobs(Tokenizer tokenizer, int numAlternatives) {
+        this.tokenizer = tokenizer;
+        this.numAlternatives = numAlternatives;
+    }
+
+    /** Returns the field {@code logprobs} of a chat choice, for the tokens of a piece. */
+    ObjectNode ofChat(Generation generation, int from, int to) {
+        var logprobs = Json.object();
+        var content = logprobs.putArray("content");
+        for (int i = from; i < to; i++) {
+            int token = generation.tokenAt(i);
+            var entry = content.addObject();
+            describe(entry, token, of(token, i));
+            var top = entry.putArray("top_logprobs");
+            for (int rank = 0; rank < numAlternatives; rank++) {
+                int alternative = alternative(token, i, rank);
+                describe(top.addObject(), alternative, of(token, i) - rank);
+            }
+        }
+        return logprobs;
+    }
+
+    /**
+     * Returns the field {@code logprobs} of a completion choice, for the tokens of a piece.
+     *
+     * @param echoed what the piece repeats of the prompt before its own tokens; nothing came before its first token, which
+     *     has no probability
+     * @param textOffset where the text of the piece begins
+     */
+    ObjectNode ofCompletion(TokenSequence echoed, Generation generation, int from, int to, int textOffset) {
+        var lists = new CompletionLists(textOffset);
+        for (int i = 0; i < echoed.length(); i++) {
+            lists.add(echoed.tokenAt(i), i, i > 0);
+        }
+        for (int i = from; i < to; i++) {
+            lists.add(generation.tokenAt(i), i, true);
+        }
+        return lists.logprobs;
+    }
+
+    /** The parallel lists of a completion. */
+    private final class CompletionLists {
+        private final ObjectNode logprobs = Json.object();
+        private final ArrayNode offsets = logprobs.putArray("text_offset");
+        private final ArrayNode values = logprobs.putArray("token_logprobs");
+        private final ArrayNode tokens = logprobs.putArray("tokens");
+        private final ArrayNode tops = logprobs.putArray("top_logprobs");
+        private int offset;
+
+        CompletionLists(int textOffset) {
+            offset = textOffset;
+        }
+
+        void add(int token, int index, boolean hasLogprob) {
+            String text = tokenizer.decode(token);
+            offsets.add(offset);
+            tokens.add(text);
+            offset += text.length();
+            if (hasLogprob) {
+                values.add(of(token, index));
+                addTop(tops, token, index);
+            } else {
+                values.addNull();
+                tops.addNull();
+            }
+        }
+    }
+
+    /** Returns the field {@code prompt_logprobs}: null for the first token, then one object per token. */
+    ArrayNode ofPrompt(TokenSequence prompt) {
+        var logprobs = Json.array().addNull();
+        for (int i = 1; i < prompt.length(); i++) {
+            int token = prompt.tokenAt(i);
+            logprobs.addObject()
+                    .putObject(String.valueOf(token))
+                    .put("logprob", of(token, i))
+                    .put("rank", 1)
+                    .put("decoded_token", tokenizer.decode(token));
+        }
+        return logprobs;
+    }
+
+    /** Adds the most likely tokens, and the sampled one: as that is the most likely, it is among them if there are any. */
+    private void addTop(ArrayNode tops, int token, int index) {
+        var top = tops.addObject();
+        for (int rank = 0; rank < Math.max(1, numAlternatives); rank++) {
+            top.put(tokenizer.decode(alternative(token, index, rank)), of(token, index) - rank);
+        }
+    }
+
+    private void describe(ObjectNode entry, int token, double logprob) {
+        entry.put("token", tokenizer.decode(token)).put("logprob", logprob);
+        var bytes = entry.putArray("bytes");
+        for (var rest = tokenizer.text(token).bytes().duplicate(); rest.hasRemaining(); ) {
+            bytes.add(rest.get() & 0xFF);
+        }
+    }
+
+    private static double of(int token, int index) {
+        return -((HashCommon.mix(token * 31 + index) & 0x3FF) + 1) / 1024.0;
+    }
+
+    private static int alternative(int token, int index, int rank) {
+        return rank == 0 ? token : (HashCommon.mix(token + 31 * (index + rank)) & 0x7FFF) + 256;
+    }
+}

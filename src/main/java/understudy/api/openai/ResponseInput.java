@@ -1,0 +1,112 @@
+package understudy.api.openai;
+
+import java.util.ArrayList;
+import java.util.List;
+import understudy.api.http.ApiException;
+import understudy.api.http.Json;
+import understudy.api.http.JsonBody;
+import understudy.api.model.ChatMessage;
+import understudy.api.model.ToolCall;
+
+/**
+ * The conversation that a response answers (vLLM {@code construct_input_messages}): its items are messages, calls of tools,
+ * what came of them, reasoning, and references to what was answered before.
+ */
+final class ResponseInput {
+    private final ResponseItems items;
+    private final List<ChatMessage> messages = new ArrayList<>();
+    private List<ToolCall> lastCalls = new ArrayList<>();
+
+    private ResponseInput(ResponseItems items) {
+        this.items = items;
+    }
+
+    /** Reads the fields {@code instructions} and {@code input}; {@code items} knows what was answered before. */
+    static List<ChatMessage> read(JsonBody body, ResponseItems items) {
+        var input = new ResponseInput(items);
+        String instructions = body.text("instructions");
+        if (instructions != null && !instructions.isEmpty()) {
+            input.messages.add(new ChatMessage("system", instructions, List.of()));
+        }
+        var given = body.require("input");
+        if (given.isTextual()) {
+            input.messages.add(new ChatMessage("user", given.textValue(), List.of()));
+        } else {
+            body.objects("input").forEach(input::add);
+        }
+        if (input.messages.isEmpty()) {
+            throw ApiException.badRequest("The decoder prompt cannot be empty", "input");
+        }
+        return input.messages;
+    }
+
+    private void add(JsonBody item) {
+        String type = item.text("type");
+        boolean isMessage = item.get("role") != null;
+        // The type may be left out where there is nothing but an id.
+        boolean isReference = "item_reference".equals(type) || (type == null && !isMessage);
+        if (isReference && item.get("id") != null) {
+            add(referred(String.valueOf(item.text("id"))));
+            return;
+        }
+        switch (type == null || isMessage ? "message" : type) {
+            case "message" -> add(ChatMessage.read(item));
+            case "function_call" -> add(called(item, orEmpty(item, "arguments")));
+            case "custom_tool_call" -> add(called(item, customArguments(item)));
+            case "function_call_output", "custom_tool_call_output" ->
+                add(new ChatMessage("tool", ChatMessage.text(item.require("output"), item.at("output")), List.of()));
+            case "reasoning" -> add(reasoning(item));
+            default -> throw ApiException.badRequest("Unsupported input item type: " + type, "input");
+        }
+    }
+
+    private static ChatMessage called(JsonBody item, String arguments) {
+        String name = orEmpty(item, "name");
+        String namespace = orEmpty(item, "namespace");
+        var call = new ToolCall(namespace.isEmpty() ? name : ResponseTools.flatName(namespace, name), arguments);
+        return new ChatMessage("assistant", "", List.of(call));
+    }
+
+    /** The input of a custom tool is text; the model knows the tool as a function of that text. */
+    private static String customArguments(JsonBody item) {
+        return Json.write(Json.object().put("input", orEmpty(item, "input")));
+    }
+
+    private static String orEmpty(JsonBody item, String key) {
+        String text = item.text(key);
+        return text == null ? "" : text;
+    }
+
+    /** What the model has thought is not shown to it again. */
+    private static ChatMessage reasoning(JsonBody item) {
+        if (!orEmpty(item, "encrypted_content").isEmpty()) {
+            throw ApiException.badRequest("Encrypted content is not supported.", "input");
+        }
+        return new ChatMessage("assistant", "", List.of());
+    }
+
+    private ChatMessage referred(String id) {
+        return items.find(id)
+                .orElseThrow(
+                        () -> new ApiException(404, "NotFoundError", "Item with id '" + id + "' not found.", "input"));
+    }
+
+    /** What the assistant thought, said and called, item by item, is one message, unless it spoke twice. */
+    private void add(ChatMessage message) {
+        int last = messages.size() - 1;
+        boolean continues = last >= 0
+                && message.role().equals("assistant")
+                && messages.get(last).role().equals("assistant");
+        boolean speaksAgain = continues
+                && !message.content().isEmpty()
+                && !messages.get(last).content().isEmpty();
+        if (continues && !speaksAgain) {
+            lastCalls.addAll(message.toolCalls());
+            String said = messages.get(last).content() + message.content();
+            messages.set(last, new ChatMessage("assistant", said, lastCalls));
+        } else {
+            lastCalls = new ArrayList<>(message.toolCalls());
+            messages.add(new ChatMessage(message.role(), message.content(), lastCalls));
+        }
+    }
+}

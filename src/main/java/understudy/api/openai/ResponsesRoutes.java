@@ -1,0 +1,114 @@
+package understudy.api.openai;
+
+import static org.apache.pekko.http.javadsl.server.Directives.path;
+import static org.apache.pekko.http.javadsl.server.PathMatchers.segment;
+
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import org.apache.pekko.http.javadsl.model.HttpRequest;
+import org.apache.pekko.http.javadsl.model.HttpResponse;
+import org.apache.pekko.http.javadsl.server.Route;
+import understudy.api.call.ApiContext;
+import understudy.api.call.CallRunner;
+import understudy.api.call.GenerationParams;
+import understudy.api.http.ApiException;
+import understudy.api.http.JsonBody;
+import understudy.api.http.RequestIds;
+import understudy.api.http.RoutePart;
+import understudy.api.model.ChatMessage;
+import understudy.api.model.ChatTemplate;
+import understudy.api.model.Tokenizer;
+import understudy.prompt.TokenIds;
+import understudy.runtime.EpochClock;
+
+/**
+ * The Responses API. Of its memory there is only what clients refer to when they go on: items of earlier answers. Responses
+ * cannot be fetched, or gone on from as a whole, as with vLLM unless its store is switched on.
+ */
+public final class ResponsesRoutes implements RoutePart {
+    private static final long MAX_REMEMBERED_CHARS = 8_000_000;
+    private static final String NO_BACKGROUND =
+            "This vLLM engine does not support `store=True` and therefore does not support the background mode. To enable"
+                    + " these features, set the environment variable `VLLM_ENABLE_RESPONSES_API_STORE=1` when launching"
+                    + " the vLLM server.";
+
+    private final ApiContext api;
+    private final Tokenizer tokenizer;
+    private final ChatTemplate template;
+    private final SpecBuilder specs;
+    private final CallRunner runner;
+    private final ResponseItems items = new ResponseItems(MAX_REMEMBERED_CHARS);
+
+    public ResponsesRoutes(ApiContext api, Tokenizer tokenizer, SpecBuilder specs) {
+        this.api = api;
+        this.tokenizer = tokenizer;
+        this.specs = specs;
+        template = new ChatTemplate(tokenizer);
+        runner = new CallRunner(api);
+    }
+
+    @Override
+    public Route route() {
+        var bodies = api.bodies();
+        return path(segment("v1").slash("responses"), () -> bodies.post(this::respond));
+    }
+
+    private CompletionStage<HttpResponse> respond(HttpRequest request, JsonBody body) {
+        specs.requireModel(body.text("model"));
+        refuseWhatNeedsAStore(body);
+        var params = GenerationParams.read(body, List.of("max_output_tokens"), null, ResponseEcho.logprobs(body));
+        var messages = ResponseInput.read(body, items);
+        var tools = new ResponseTools(body);
+        var tool = tools.choose(messages);
+        var constraint = StructuredOutputs.readResponse(body);
+        var echo = new ResponseEcho(body);
+        var prompt = prompt(messages, tools, limit(body, params));
+        var info = new CallInfo(
+                "resp_" + RequestIds.of(request),
+                EpochClock.seconds(),
+                api.settings().servedModel(),
+                params,
+                tokenizer);
+        var requests = specs.build(info.id(), List.of(prompt), params, new SpecBuilder.Shape(tool, constraint));
+        var memory = body.bool("store", true) ? items : new ResponseItems(0);
+        return runner.run(request, params, requests, new ResponsesFormat(info, echo, tools, memory));
+    }
+
+    /** Refuses what vLLM can do only with its store, and templates of prompts, which it has not at all. */
+    private static void refuseWhatNeedsAStore(JsonBody body) {
+        boolean isBackground = body.bool("background", false);
+        if (isBackground && !body.bool("store", true)) {
+            throw ApiException.badRequest("background can only be used when `store` is true", "background");
+        }
+        if (body.get("prompt") != null) {
+            throw ApiException.badRequest("prompt template is not supported", "prompt");
+        }
+        if (isBackground) {
+            throw new ApiException(400, "invalid_request_error", NO_BACKGROUND, "background");
+        }
+        if (body.get("previous_response_id") != null) {
+            throw new ApiException(
+                    404,
+                    "NotFoundError",
+                    "Response with id '" + body.text("previous_response_id") + "' not found.",
+                    "previous_response_id");
+        }
+    }
+
+    private EncodedPrompt prompt(List<ChatMessage> messages, ResponseTools tools, PromptLimit limit) {
+        var tokens = limit.encode(template.render(messages, tools.shown(), true, false), tokenizer);
+        String question = messages.get(messages.size() - 1).content();
+        return new EncodedPrompt(new TokenIds(tokens), question, false).truncated(limit.numKept());
+    }
+
+    /** Returns the limit of the prompt, which is cut, if that is asked for, so that there is room for the answer. */
+    private PromptLimit limit(JsonBody body, GenerationParams params) {
+        var model = api.settings().model();
+        var limit = PromptLimit.of(model, params);
+        if (!ResponseEcho.truncates(body)) {
+            return limit;
+        }
+        int numOutput = limit.asked() == null ? 1 : limit.asked();
+        return new PromptLimit(model.maxModelLen(), limit.asked(), Math.max(1, model.maxModelLen() - numOutput));
+    }
+}

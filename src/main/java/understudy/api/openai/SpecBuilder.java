@@ -1,0 +1,119 @@
+package understudy.api.openai;
+
+import it.unimi.dsi.fastutil.HashCommon;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import understudy.api.call.ApiSettings;
+import understudy.api.call.ClusterLink;
+import understudy.api.call.Generation;
+import understudy.api.call.GenerationParams;
+import understudy.api.http.ApiException;
+import understudy.api.model.AnswerContext;
+import understudy.api.model.Answers;
+import understudy.api.model.Tokenizer;
+import understudy.api.model.ToolDefinition;
+import understudy.api.schema.Constraint;
+import understudy.prompt.TokenSequence;
+
+/** Makes requests to the engine out of calls, after the checks that vLLM makes at its front end. */
+public final class SpecBuilder {
+    /** Most answers of one call: a small body could ask for millions, each a request to the engine. */
+    private static final int MAX_CHOICES = 4096;
+
+    private final ApiSettings settings;
+    private final ClusterLink cluster;
+    private final Tokenizer tokenizer;
+    private final Answers answers;
+    private final int replicaIndex;
+
+    /**
+     * Creates a builder.
+     *
+     * @param replicaIndex the replica that is to serve, or {@code Router.ANY_REPLICA}
+     */
+    public SpecBuilder(
+            ApiSettings settings, ClusterLink cluster, Tokenizer tokenizer, Answers answers, int replicaIndex) {
+        this.settings = settings;
+        this.cluster = cluster;
+        this.tokenizer = tokenizer;
+        this.answers = answers;
+        this.replicaIndex = replicaIndex;
+    }
+
+    /** What an answer must be, if it is not just text. */
+    public record Shape(
+            @Nullable ToolDefinition tool, @Nullable Constraint constraint) {
+        static final Shape TEXT = new Shape(null, null);
+    }
+
+    /** Refuses models that are not served. */
+    void requireModel(@Nullable String model) {
+        if (model != null && !model.isEmpty() && !settings.models().contains(model)) {
+            throw new ApiException(404, "NotFoundError", "The model `" + model + "` does not exist.", "model");
+        }
+    }
+
+    /**
+     * Returns the requests of a call: for each prompt, as many as answers are wanted.
+     *
+     * @param name of the call, on which those of the requests are based
+     */
+    public List<Generation.Spec> build(String name, List<EncodedPrompt> prompts, GenerationParams params, Shape shape) {
+        if (params.priority() != 0 && !settings.model().hasPriorities()) {
+            throw ApiException.badRequest(
+                    "Got priority " + params.priority() + " but Priority scheduling is not enabled.", "priority");
+        }
+        long numChoices = (long) prompts.size() * params.n();
+        if (numChoices > MAX_CHOICES) {
+            throw ApiException.badRequest(
+                    "prompts times n must be at most " + MAX_CHOICES + ", got " + numChoices + ".", "n");
+        }
+        var tool = shape.tool();
+        var arguments = tool == null ? null : tool.arguments();
+        var limit = PromptLimit.of(settings.model(), params);
+        var specs = new ArrayList<Generation.Spec>();
+        for (var whole : prompts) {
+            var prompt = whole.truncated(params.truncatePrompt());
+            int maxTokens = limit.requireRoom(prompt.tokens().length());
+            for (int i = 0; i < params.n(); i++) {
+                int choice = specs.size();
+                var context = new AnswerContext(
+                        prompt.question(),
+                        seed(params, prompt.tokens(), i),
+                        prompt.continuesText(),
+                        params.ignoresEos(),
+                        tool,
+                        arguments,
+                        shape.constraint());
+                specs.add(new Generation.Spec(
+                        choice,
+                        name + "-" + choice,
+                        prompt.tokens(),
+                        params,
+                        maxTokens,
+                        settings.model().maxModelLen(),
+                        answers.answer(context),
+                        tokenizer,
+                        replicaIndex));
+            }
+        }
+        return specs;
+    }
+
+    /** Calls with a seed of their own, and greedy ones, are answered alike whenever they come. */
+    private long seed(GenerationParams params, TokenSequence prompt, int choice) {
+        boolean isRepeatable = params.isGreedy() || params.seed() != null;
+        long own = params.seed() == null ? 0 : params.seed();
+        long call = isRepeatable ? hash(prompt) * 31 + own : cluster.nextId();
+        return HashCommon.murmurHash3(HashCommon.murmurHash3(settings.model().seed() + choice) ^ call);
+    }
+
+    private static long hash(TokenSequence prompt) {
+        long hash = 1;
+        for (int i = 0; i < prompt.length(); i++) {
+            hash = 31 * hash + prompt.tokenAt(i);
+        }
+        return hash;
+    }
+}

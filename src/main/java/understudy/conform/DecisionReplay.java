@@ -1,0 +1,168 @@
+package understudy.conform;
+
+import java.time.Duration;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.ChildFailed;
+import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
+import org.apache.pekko.actor.typed.javadsl.ActorContext;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import org.apache.pekko.actor.typed.javadsl.Receive;
+import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
+import understudy.cluster.KvBlockManager;
+import understudy.cluster.Replica;
+import understudy.cluster.ReplicaPeers;
+import understudy.cluster.ReplicaSpec;
+import understudy.cluster.RequestEvent;
+import understudy.engine.RequestLimits;
+import understudy.runtime.Clock;
+
+/**
+ * Sends the requests of a recorded run to a replica, and writes down what it decides. Step k is the instant k milliseconds
+ * of a device that takes one millisecond for everything; an instant at which nothing is planned is an empty step.
+ */
+public final class DecisionReplay extends AbstractBehavior<DecisionReplay.Command> {
+
+    /** What the replay understands. */
+    public sealed interface Command {}
+
+    /** Begins; to be sent once, at time 0. */
+    public enum Start implements Command {
+        NOW
+    }
+
+    private record Arrive(int index) implements Command {}
+
+    private record Decided(KvBlockManager.Described described) implements Command {}
+
+    private record Heard(RequestEvent event) implements Command {}
+
+    private enum AskForRecord implements Command {
+        NOW
+    }
+
+    private record Recorded(Replica.ReplicaRecord replicaRecord) implements Command {}
+
+    /** Hears, on the loop thread, how the replay ended; exactly one of the two is called, once. */
+    public interface Observer {
+
+        void onEnded(ReplayedRun run);
+
+        /** The replica failed. */
+        void onFailed(Throwable cause);
+    }
+
+    private static final long NANOS_PER_STEP = 1_000_000;
+
+    private final TimerScheduler<Command> timers;
+    private final Clock clock;
+    private final RecordedRun run;
+    private final ReplayLog log;
+    private final Observer observer;
+    private final ActorRef<Replica.Command> replica;
+    private final ActorRef<RequestEvent> ear;
+
+    private DecisionReplay(
+            ActorContext<Command> context,
+            TimerScheduler<Command> timers,
+            Clock clock,
+            RecordedRun run,
+            Observer observer) {
+        super(context);
+        this.timers = timers;
+        this.clock = clock;
+        this.run = run;
+        this.observer = observer;
+        log = new ReplayLog(run);
+        ear = context.messageAdapter(RequestEvent.class, Heard::new);
+        var planObserver = context.messageAdapter(KvBlockManager.Described.class, Decided::new);
+        var nobody = context.getSystem().ignoreRef();
+        var peers = new ReplicaPeers(nobody.narrow(), nobody.narrow(), false, planObserver);
+        replica = context.spawn(Replica.create(clock, 0, spec(run), peers), "replica");
+        context.watch(replica);
+    }
+
+    /** Creates a replay. */
+    public static Behavior<Command> create(Clock clock, RecordedRun run, Observer observer) {
+        return Behaviors.setup(
+                context -> Behaviors.withTimers(timers -> new DecisionReplay(context, timers, clock, run, observer)));
+    }
+
+    /** The recording's driver makes one plan in each step, an empty one included. */
+    private static ReplicaSpec spec(RecordedRun run) {
+        return new ReplicaSpec(
+                run.schedulerConfig(),
+                RequestLimits.NONE,
+                run.kvCacheConfig(),
+                batch -> NANOS_PER_STEP,
+                0,
+                false,
+                NANOS_PER_STEP);
+    }
+
+    @Override
+    public Receive<Command> createReceive() {
+        return newReceiveBuilder()
+                .onMessage(Decided.class, this::onDecided)
+                .onMessage(Heard.class, this::onHeard)
+                .onMessage(Arrive.class, this::onArrive)
+                .onMessage(Start.class, this::onStart)
+                .onMessage(AskForRecord.class, this::onAskForRecord)
+                .onMessage(Recorded.class, this::onRecorded)
+                .onSignal(ChildFailed.class, this::onChildFailed)
+                .build();
+    }
+
+    /** Timers of one instant fire in the order in which they are set: arrivals before everything that follows from them. */
+    private Behavior<Command> onStart(Start now) {
+        for (int index : run.additionOrder()) {
+            long atNanos = run.requests().get(index).arrivalStep() * NANOS_PER_STEP;
+            timers.startSingleTimer(index, new Arrive(index), Duration.ofNanos(atNanos));
+        }
+        long endNanos = (run.steps().size() + 2L) * NANOS_PER_STEP;
+        timers.startSingleTimer(AskForRecord.NOW, AskForRecord.NOW, Duration.ofNanos(endNanos));
+        return this;
+    }
+
+    private Behavior<Command> onArrive(Arrive arrive) {
+        replica.tell(new Replica.Submit(run.request(arrive.index), ear, false));
+        return this;
+    }
+
+    private Behavior<Command> onDecided(Decided decided) {
+        log.onPlan(clock.nowNanos() / NANOS_PER_STEP, decided.described.plan(), decided.described.state());
+        return this;
+    }
+
+    private Behavior<Command> onHeard(Heard heard) {
+        if (heard.event instanceof RequestEvent.Finished finished) {
+            long instant = finished.atNanos() / NANOS_PER_STEP;
+            log.onFinished(run.config().asyncScheduling() ? instant : instant - 1, finished.requestId());
+        }
+        return this;
+    }
+
+    private Behavior<Command> onChildFailed(ChildFailed failed) {
+        observer.onFailed(failed.cause());
+        return Behaviors.stopped();
+    }
+
+    private Behavior<Command> onAskForRecord(AskForRecord now) {
+        replica.tell(new Replica.GetRecord(getContext().messageAdapter(Replica.ReplicaRecord.class, Recorded::new)));
+        return this;
+    }
+
+    private Behavior<Command> onRecorded(Recorded recorded) {
+        var record = recorded.replicaRecord;
+        var stats = record.value().stats().prefixCache();
+        var end = new RecordedRun.End(
+                record.freeBlocks(),
+                record.value().stats().numPreemptions(),
+                stats.queries(),
+                stats.hits(),
+                stats.preemptedQueries(),
+                stats.preemptedHits());
+        observer.onEnded(log.toRun(end, record.value().numUnfinished()));
+        return this;
+    }
+}

@@ -1,0 +1,117 @@
+package understudy.conform;
+
+import it.unimi.dsi.fastutil.ints.IntList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.IntStream;
+import understudy.engine.OutputScript;
+import understudy.engine.PreemptionVictim;
+import understudy.engine.Request;
+import understudy.engine.SamplingParams;
+import understudy.engine.SchedulerConfig;
+import understudy.engine.StepDecision;
+import understudy.engine.queue.SchedulingPolicy;
+import understudy.kvcache.KvCacheConfig;
+import understudy.prompt.Prompt;
+import understudy.prompt.TokenIds;
+import understudy.prompt.Xxh3BlockHasher;
+
+/**
+ * A workload and what the real vLLM scheduler decided on it, step for step.
+ *
+ * @param config the scheduler's and the KV cache's settings
+ * @param requests in the order of the recording
+ * @param steps one decision per step, from step 0 on
+ * @param end what was left when everything had ended
+ */
+public record RecordedRun(Config config, List<RecordedRequest> requests, List<StepDecision> steps, End end) {
+
+    /** Settings, as vLLM names them. */
+    public record Config(
+            int numBlocks,
+            int blockSize,
+            int maxNumBatchedTokens,
+            int maxNumSeqs,
+            int maxModelLen,
+            int longPrefillTokenThreshold,
+            boolean isPriority,
+            boolean enablePrefixCaching,
+            boolean enableChunkedPrefill,
+            boolean asyncScheduling) {}
+
+    /**
+     * A request.
+     *
+     * @param prompt token ids, at least one
+     * @param arrivalStep step before which it is added
+     * @param arrivalTime vLLM's {@code arrival_time}, in seconds: orders requests of one priority
+     */
+    public record RecordedRequest(
+            String id, IntList prompt, int maxTokens, int priority, int arrivalStep, double arrivalTime) {}
+
+    /** The value that the KV cache is told a sampled token has: the recording's driver counts from here. */
+    private static final int FIRST_OUTPUT_TOKEN = 50_000;
+
+    /** Returns the indexes of the requests in the order in which they are added. */
+    public List<Integer> additionOrder() {
+        return IntStream.range(0, requests.size())
+                .boxed()
+                .sorted(Comparator.comparingInt(i -> requests.get(i).arrivalStep()))
+                .toList();
+    }
+
+    /**
+     * Returns a request as an engine gets it. Its arrival is a number that is ordered as the recorded times are, ties
+     * included, and means nothing else.
+     */
+    public Request request(int index) {
+        var recorded = requests.get(index);
+        return new Request(
+                index,
+                recorded.id(),
+                Double.doubleToLongBits(recorded.arrivalTime()),
+                new Prompt(new TokenIds(recorded.prompt().toIntArray())),
+                SamplingParams.ofMaxTokens(recorded.maxTokens()),
+                recorded.priority(),
+                new OutputScript(output -> FIRST_OUTPUT_TOKEN + output, OutputScript.ENDLESS));
+    }
+
+    /** Returns the recorded scheduler's settings. */
+    public SchedulerConfig schedulerConfig() {
+        return new SchedulerConfig(
+                config.maxNumSeqs(),
+                config.maxNumBatchedTokens(),
+                config.maxModelLen(),
+                config.longPrefillTokenThreshold(),
+                config.enableChunkedPrefill(),
+                true,
+                config.isPriority() ? SchedulingPolicy.PRIORITY : SchedulingPolicy.FCFS,
+                PreemptionVictim.AUTO,
+                config.asyncScheduling(),
+                config.blockSize(),
+                config.enablePrefixCaching());
+    }
+
+    /** Returns the recorded KV cache's settings. */
+    public KvCacheConfig kvCacheConfig() {
+        return KvCacheConfig.ofVllm(
+                new Xxh3BlockHasher(config.blockSize()),
+                config.numBlocks(),
+                config.enablePrefixCaching(),
+                config.maxModelLen());
+    }
+
+    /**
+     * The end of a run.
+     *
+     * @param freeOrder block ids in the order in which they would be given out
+     * @param queries tokens looked up at first admissions, and so on as in vLLM's {@code PrefixCacheStats}
+     */
+    public record End(
+            IntList freeOrder,
+            long numPreemptions,
+            long queries,
+            long hits,
+            long preemptedQueries,
+            long preemptedHits) {}
+}

@@ -1,0 +1,13 @@
+package understudy.conform;
+
+import java.util.List;
+import understudy.engine.StepDecision;
+
+/**
+ * What came of replaying a recorded run.
+ *
+ * @param steps one decision for each recorded one
+ * @param end what was left
+ * @param numUnfinished requests that had not ended after the last recorded step
+ */
+public record ReplayedRun(List<StepDecision> steps, RecordedRun.End end, long numUnfinished) {}

@@ -1,0 +1,45 @@
+package understudy.engine.queue;
+
+import java.util.ArrayDeque;
+import org.jspecify.annotations.Nullable;
+
+/** First come, first served; what is put back goes to the front. */
+final class FcfsQueue<R extends QueuedRequest> implements RequestQueue<R> {
+    private final ArrayDeque<R> queue = new ArrayDeque<>();
+
+    @Override
+    public @Nullable R peek() {
+        return queue.peekFirst();
+    }
+
+    @Override
+    public void pop() {
+        queue.removeFirst();
+    }
+
+    @Override
+    public void add(R request) {
+        queue.addLast(request);
+    }
+
+    @Override
+    public void prepend(R request) {
+        queue.addFirst(request);
+    }
+
+    @Override
+    public void remove(R request) {
+        queue.remove(request);
+    }
+
+    @Override
+    public int size() {
+        return queue.size();
+    }
+
+    /** Skipped requests go first, whoever heads the other queue. */
+    @Override
+    public boolean goesBefore(R head, R otherHead) {
+        return true;
+    }
+}

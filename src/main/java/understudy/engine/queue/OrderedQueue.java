@@ -1,0 +1,63 @@
+package understudy.engine.queue;
+
+import java.util.Comparator;
+import java.util.PriorityQueue;
+import org.jspecify.annotations.Nullable;
+
+/** Requests by a fixed order; what is put back takes its place in that order. */
+final class OrderedQueue<R extends QueuedRequest> implements RequestQueue<R> {
+    private static final Comparator<QueuedRequest> BY_ARRIVAL = Comparator.comparingLong(QueuedRequest::arrivalNanos)
+            .thenComparing(QueuedRequest::name)
+            .thenComparingLong(QueuedRequest::id);
+
+    /** vLLM's priority policy: (priority, arrival, request id), all ascending. */
+    static final Comparator<QueuedRequest> BY_PRIORITY =
+            Comparator.comparingInt(QueuedRequest::priority).thenComparing(BY_ARRIVAL);
+
+    /** Shortest prompt first. */
+    static final Comparator<QueuedRequest> BY_PROMPT_LENGTH =
+            Comparator.comparingInt(QueuedRequest::numPromptTokens).thenComparing(BY_ARRIVAL);
+
+    private final Comparator<QueuedRequest> order;
+    private final PriorityQueue<R> queue;
+
+    OrderedQueue(Comparator<QueuedRequest> order) {
+        this.order = order;
+        queue = new PriorityQueue<>(order);
+    }
+
+    @Override
+    public @Nullable R peek() {
+        return queue.peek();
+    }
+
+    @Override
+    public void pop() {
+        queue.remove();
+    }
+
+    @Override
+    public void add(R request) {
+        queue.add(request);
+    }
+
+    @Override
+    public void prepend(R request) {
+        queue.add(request);
+    }
+
+    @Override
+    public void remove(R request) {
+        queue.remove(request);
+    }
+
+    @Override
+    public int size() {
+        return queue.size();
+    }
+
+    @Override
+    public boolean goesBefore(R head, R otherHead) {
+        return order.compare(head, otherHead) < 0;
+    }
+}

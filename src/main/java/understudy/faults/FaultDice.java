@@ -1,0 +1,90 @@
+package understudy.faults;
+
+import java.util.HashMap;
+import java.util.Map;
+import org.apache.commons.rng.UniformRandomProvider;
+import understudy.workload.RandomStreams;
+
+/** Decides for each request what goes wrong with it, by the faults of all requests and of its replica. */
+public final class FaultDice {
+    private final RandomStreams streams;
+    private final Map<Integer, Die> dice = new HashMap<>();
+
+    /** Creates dice without any fault. */
+    public FaultDice(RandomStreams streams) {
+        this.streams = streams;
+    }
+
+    /** Lets a fault take effect for the requests from now on. */
+    public void set(Fault.OfRequests fault) {
+        dice.computeIfAbsent(fault.replica(), this::newDie).set(fault);
+    }
+
+    /** Ends the faults of one replica. */
+    public void clear(int replica) {
+        dice.remove(replica);
+    }
+
+    /** Decides for the next request, which goes to this replica. */
+    public RequestFault next(int replica) {
+        if (dice.isEmpty()) {
+            return RequestFault.NONE;
+        }
+        return roll(Fault.ALL_REPLICAS).plus(roll(replica));
+    }
+
+    private RequestFault roll(int replica) {
+        var die = dice.get(replica);
+        return die == null ? RequestFault.NONE : die.roll();
+    }
+
+    private Die newDie(int replica) {
+        return new Die(streams.stream("faults", replica), streams.stream("malformed-streams", replica));
+    }
+
+    /** The faults of one replica, or those of all. Every roll draws as often, so that one rate leaves the others alone. */
+    private static final class Die {
+        private final UniformRandomProvider random;
+        private final UniformRandomProvider malformedRandom;
+        private double errorRate;
+        private int numErrorsLeft;
+        private double cutRate;
+        private int cutAfterTokens;
+        private double malformedRate;
+        private int malformedAtToken;
+        private long delayNanos;
+
+        Die(UniformRandomProvider random, UniformRandomProvider malformedRandom) {
+            this.random = random;
+            this.malformedRandom = malformedRandom;
+        }
+
+        void set(Fault.OfRequests fault) {
+            if (fault instanceof Fault.ErrorRate error) {
+                errorRate = error.rate();
+            } else if (fault instanceof Fault.ErrorSequence sequence) {
+                numErrorsLeft = sequence.count();
+            } else if (fault instanceof Fault.CutStreams cut) {
+                cutRate = cut.rate();
+                cutAfterTokens = cut.afterTokens();
+            } else if (fault instanceof Fault.MalformStreams malformed) {
+                malformedRate = malformed.rate();
+                malformedAtToken = malformed.atToken();
+            } else if (fault instanceof Fault.LatencySpike spike) {
+                delayNanos = spike.delayNanos();
+            }
+        }
+
+        RequestFault roll() {
+            boolean isError = random.nextDouble() < errorRate;
+            boolean isCut = random.nextDouble() < cutRate;
+            boolean isMalformed = malformedRandom.nextDouble() < malformedRate;
+            if (numErrorsLeft > 0) {
+                numErrorsLeft--;
+                isError = true;
+            }
+            return new RequestFault(
+                    isError, isCut ? cutAfterTokens : 0, isMalformed ? malformedAtToken : 0, delayNanos);
+        }
+    }
+}

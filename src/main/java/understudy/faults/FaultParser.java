@@ -1,0 +1,148 @@
+package understudy.faults;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import understudy.workload.Durations;
+
+/**
+ * Reads a fault from its written form: {@code do} names it, and each kind has its own further keys. Scenarios and requests to
+ * the cluster share it.
+ *
+ * <p>Not reusable: one instance reads one fault.
+ */
+public final class FaultParser {
+    private static final int MAX_COUNT = 1_000_000_000;
+
+    private final Map<String, String> fields;
+    private final Set<String> used = new HashSet<>();
+
+    private FaultParser(Map<String, String> fields) {
+        this.fields = fields;
+    }
+
+    /**
+     * Reads a fault of a plan, which has the keys {@code at}, and {@code for} if it ends by itself.
+     *
+     * @throws IllegalArgumentException if a key or value cannot be used; the message says which, and what is allowed
+     */
+    public static List<FaultPlan.TimedFault> parseTimed(Map<String, String> fields) {
+        var parser = new FaultParser(fields);
+        return parser.timed(parser.nanos("at"));
+    }
+
+    /** Reads a fault that happens at {@code nowNanos}; see {@link #parseTimed}. */
+    public static List<FaultPlan.TimedFault> parse(Map<String, String> fields, long nowNanos) {
+        return new FaultParser(fields).timed(nowNanos);
+    }
+
+    private List<FaultPlan.TimedFault> timed(long atNanos) {
+        var fault = fault();
+        var faults = new ArrayList<FaultPlan.TimedFault>();
+        faults.add(new FaultPlan.TimedFault(atNanos, fault));
+        if (fields.containsKey("for")) {
+            long lastsNanos = nanos("for");
+            var undo = fault.undo()
+                    .orElseThrow(() -> new IllegalArgumentException(text("do") + " takes no duration (for)"));
+            faults.add(new FaultPlan.TimedFault(atNanos + lastsNanos, undo));
+        }
+        requireNothingElse();
+        return faults;
+    }
+
+    private Fault fault() {
+        return switch (text("do")) {
+            case "add" -> new Fault.Add();
+            case "crash" -> new Fault.Crash(replica());
+            case "restart" -> new Fault.Restart(replica());
+            case "drain" -> new Fault.Drain(replica());
+            case "resume" -> new Fault.Resume(replica());
+            case "remove" -> new Fault.Remove(replica());
+            case "slow-gpu" -> new Fault.SlowGpu(replica(), number("factor", 0.001, 1e6));
+            case "shrink-kv" -> new Fault.ShrinkKv(replica(), wholeNumber("num-gpu-blocks", 2, MAX_COUNT));
+            case "error-rate" -> new Fault.ErrorRate(replicaOrAll(), number("rate", 0, 1));
+            case "error-sequence" -> new Fault.ErrorSequence(replicaOrAll(), wholeNumber("count", 0, MAX_COUNT));
+            case "cut-streams" ->
+                new Fault.CutStreams(replicaOrAll(), number("rate", 0, 1), wholeNumber("after-tokens", 1, MAX_COUNT));
+            case "malform-streams" ->
+                new Fault.MalformStreams(replicaOrAll(), number("rate", 0, 1), wholeNumber("at-token", 1, MAX_COUNT));
+            case "latency-spike" -> new Fault.LatencySpike(replicaOrAll(), nanos("delay"));
+            default ->
+                throw unusable(
+                        "do",
+                        text("do"),
+                        "one of add, crash, restart, drain, resume, remove, slow-gpu, shrink-kv, error-rate, error-sequence,"
+                                + " cut-streams, malform-streams, latency-spike");
+        };
+    }
+
+    private int replica() {
+        return wholeNumber("replica", 0, MAX_COUNT);
+    }
+
+    private int replicaOrAll() {
+        return fields.containsKey("replica") ? replica() : Fault.ALL_REPLICAS;
+    }
+
+    private int wholeNumber(String key, int min, int max) {
+        return wholeNumber(key, text(key), min, max);
+    }
+
+    /** Reads a whole number; {@code key} is for the message of the {@link IllegalArgumentException} if it is none. */
+    public static int wholeNumber(String key, String text, int min, int max) {
+        try {
+            int number = Integer.parseInt(text);
+            if (number >= min && number <= max) {
+                return number;
+            }
+        } catch (NumberFormatException e) {
+            throw unusable(key, text, "a whole number from " + min + " to " + max);
+        }
+        throw unusable(key, text, "from " + min + " to " + max);
+    }
+
+    private double number(String key, double min, double max) {
+        try {
+            double number = Double.parseDouble(text(key));
+            if (number >= min && number <= max) {
+                return number;
+            }
+        } catch (NumberFormatException e) {
+            throw unusable(key, text(key), "a number from " + min + " to " + max);
+        }
+        throw unusable(key, text(key), "from " + min + " to " + max);
+    }
+
+    private long nanos(String key) {
+        return durationNanos(key, text(key));
+    }
+
+    /** Reads a duration; {@code key} is for the message of the {@link IllegalArgumentException} if it is none. */
+    public static long durationNanos(String key, String text) {
+        return Math.round(Durations.nanos(text).orElseThrow(() -> unusable(key, text, Durations.ALLOWED)));
+    }
+
+    private String text(String key) {
+        used.add(key);
+        String text = fields.get(key);
+        if (text == null) {
+            throw new IllegalArgumentException(key + " is missing");
+        }
+        return text;
+    }
+
+    private void requireNothingElse() {
+        for (String key : fields.keySet()) {
+            if (!used.contains(key)) {
+                throw new IllegalArgumentException("unknown key " + key + " for " + text("do") + "; it takes "
+                        + String.join(", ", used.stream().sorted().toList()));
+            }
+        }
+    }
+
+    private static IllegalArgumentException unusable(String key, String text, String allowed) {
+        return new IllegalArgumentException(key + " is \"" + text + "\", must be " + allowed);
+    }
+}

@@ -1,0 +1,13 @@
+package understudy.fidelity;
+
+import java.util.List;
+import understudy.scenario.Section;
+
+/**
+ * What came of a fit.
+ *
+ * @param table residuals, for people
+ * @param device the fitted device, in the form of a GPU file
+ * @param warnings what to know before believing it, a line each
+ */
+public record Calibration(String table, Section device, List<String> warnings) {}

@@ -1,0 +1,138 @@
+package understudy.fidelity;
+
+import com.github.freva.asciitable.AsciiTable;
+import com.github.freva.asciitable.Column;
+import com.github.freva.asciitable.ColumnData;
+import com.github.freva.asciitable.HorizontalAlign;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.Function;
+import understudy.latency.GpuSpec;
+import understudy.latency.LayerFit;
+import understudy.latency.LlmSpec;
+import understudy.latency.WeightFormat;
+import understudy.scenario.GpuFile;
+import understudy.scenario.ScenarioException;
+import understudy.scenario.Section;
+import understudy.workload.trace.CsvTable;
+
+/** Fits three figures of a GPU to measured transformer layers, and says how well they predict models they were not fitted to. */
+public final class LayerCalibration {
+    /** The column that tells such a file. */
+    public static final String TIME = "layer_us";
+
+    private static final List<String> COLUMNS =
+            List.of("model", "tp", "m", "n_head", "n_kv_head", "n_embd", "n_expanded_embd", "use_gated_mlp", TIME);
+    private static final int SMALL_BATCH = 256;
+    private static final int LARGE_BATCH = 512;
+
+    private LayerCalibration() {}
+
+    /** Mean absolute errors in percent of the steps in a range of sizes. */
+    private record Errors(String tokens, int numRows, double leftOut, double byDataSheet) {}
+
+    /** Reads the file and fits; {@code base} gives the data sheet. */
+    public static Calibration of(Path file, Section base) {
+        var measurements = read(file);
+        var gpu = GpuFile.read(base);
+        if (!gpu.hasDataSheet()) {
+            throw new ScenarioException(file + " has measured layers, which need a data sheet: --gpu NAME");
+        }
+        var fit = new LayerFit(gpu.spec(), measurements);
+        double[] leftOut = fit.predictLeavingOneModelOut();
+        double[] byDataSheet = fit.predictByDataSheet();
+        var errors = List.of(
+                errors(measurements, leftOut, byDataSheet, 1, SMALL_BATCH),
+                errors(measurements, leftOut, byDataSheet, SMALL_BATCH + 1, LARGE_BATCH - 1),
+                errors(measurements, leftOut, byDataSheet, LARGE_BATCH, Integer.MAX_VALUE));
+        return new Calibration(table(errors), device(base, fit.fit(), file), List.of());
+    }
+
+    private static List<LayerFit.Measurement> read(Path file) {
+        var measurements = new ArrayList<LayerFit.Measurement>();
+        try (var csv = new CsvTable(file)) {
+            while (csv.next(COLUMNS)) {
+                measurements.add(new LayerFit.Measurement(
+                        layer(csv), csv.wholeNumber("tp", 1), csv.wholeNumber("m", 1), csv.positive(TIME)));
+            }
+        }
+        return measurements;
+    }
+
+    private static LlmSpec layer(CsvTable csv) {
+        int hidden = csv.wholeNumber("n_embd", 1);
+        int heads = csv.wholeNumber("n_head", 1);
+        var attention = new LlmSpec.Attention(
+                heads, csv.wholeNumber("n_kv_head", 1), Math.max(1, hidden / heads), false, 0, 0, null);
+        boolean isGated = csv.text("use_gated_mlp").equalsIgnoreCase("true");
+        var feedForward = new LlmSpec.FeedForward(csv.wholeNumber("n_expanded_embd", 1), isGated, 1, 0, 0, 0, 0);
+        return new LlmSpec(
+                csv.text("model"), 1, hidden, 1, true, 1, attention, feedForward, WeightFormat.BF16, WeightFormat.BF16);
+    }
+
+    private static Errors errors(
+            List<LayerFit.Measurement> measurements, double[] leftOut, double[] byDataSheet, int from, int to) {
+        double sumLeftOut = 0;
+        double sumByDataSheet = 0;
+        int count = 0;
+        for (int i = 0; i < measurements.size(); i++) {
+            var measured = measurements.get(i);
+            if (measured.numTokens() >= from && measured.numTokens() <= to) {
+                sumLeftOut += Math.abs(leftOut[i] / measured.micros() - 1);
+                sumByDataSheet += Math.abs(byDataSheet[i] / measured.micros() - 1);
+                count++;
+            }
+        }
+        String tokens = to == Integer.MAX_VALUE ? "from " + from : from + " to " + to;
+        return new Errors(tokens, count, percent(sumLeftOut, count), percent(sumByDataSheet, count));
+    }
+
+    private static double percent(double sum, int count) {
+        return count == 0 ? 0 : sum / count * 100;
+    }
+
+    private static Section device(Section base, GpuSpec fitted, Path file) {
+        var gemm = fitted.gemm();
+        return base.with(
+                        "gemm",
+                        Map.of(
+                                "compute-efficiency", decimal("%.4f", gemm.compute()),
+                                "bandwidth-efficiency", decimal("%.4f", gemm.bandwidth()),
+                                "overhead", decimal("%.3f", gemm.overheadMicros()) + "us"))
+                .with("source", "matrix products by calibrate " + file)
+                .with("status", "fitted")
+                .with(
+                        "assumed",
+                        base.texts("assumed").stream()
+                                .filter(part -> !part.equals("gemm"))
+                                .toList());
+    }
+
+    private static String table(List<Errors> errors) {
+        return AsciiTable.builder()
+                .border(AsciiTable.BASIC_ASCII_NO_DATA_SEPARATORS)
+                .data(
+                        errors,
+                        List.of(
+                                column("tokens", Errors::tokens),
+                                column("layers", e -> String.valueOf(e.numRows)),
+                                column("mean error, its model left out", e -> decimal("%.1f %%", e.leftOut)),
+                                column("data sheet's roofline", e -> decimal("%.1f %%", e.byDataSheet))))
+                .asString();
+    }
+
+    private static ColumnData<Errors> column(String header, Function<Errors, String> value) {
+        return new Column()
+                .header(header)
+                .headerAlign(HorizontalAlign.RIGHT)
+                .dataAlign(HorizontalAlign.RIGHT)
+                .with(value);
+    }
+
+    private static String decimal(String format, double value) {
+        return String.format(Locale.ROOT, format, value);
+    }
+}

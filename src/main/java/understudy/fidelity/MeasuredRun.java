@@ -1,0 +1,33 @@
+package understudy.fidelity;
+
+import java.nio.file.Path;
+import java.util.Optional;
+import understudy.report.LatencyStats;
+import understudy.report.RunReport;
+import understudy.scenario.Section;
+
+/** Compares a run with the times of a real server, if its trace has them. */
+public final class MeasuredRun {
+    private MeasuredRun() {}
+
+    /**
+     * Returns the comparison, or nothing if the run was broken off, or its workload is not a CSV trace with measured times
+     * at its original pace.
+     */
+    public static Optional<Fidelity> compare(Section workload, RunReport report) {
+        if (report.isPartial() || !workload.text("kind").equals("csv") || workload.positive("time-scale", "inf") != 1) {
+            return Optional.empty();
+        }
+        return MeasuredRequests.read(Path.of(workload.text("trace")), workload.wholeNumber("limit", 0L, Long.MAX_VALUE))
+                .map(measured -> compare(measured, report));
+    }
+
+    private static Fidelity compare(MeasuredRequests measured, RunReport report) {
+        var fidelity = new Fidelity();
+        fidelity.add("TTFT", LatencyStats.of(measured.ttftNanos().toDoubleArray()), report.ttft());
+        fidelity.add("TPOT", LatencyStats.of(measured.tpotNanos().toDoubleArray()), report.tpot());
+        fidelity.add("E2EL", LatencyStats.of(measured.e2elNanos().toDoubleArray()), report.e2el());
+        fidelity.add("Duration (s)", measured.makespanSeconds(), report.durationSeconds());
+        return fidelity;
+    }
+}

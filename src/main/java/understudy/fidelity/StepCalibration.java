@@ -1,0 +1,147 @@
+package understudy.fidelity;
+
+import com.github.freva.asciitable.AsciiTable;
+import com.github.freva.asciitable.ColumnData;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.Function;
+import understudy.latency.BatchShape;
+import understudy.latency.ProfileFit;
+import understudy.latency.ProfileLatency;
+import understudy.report.Tables;
+import understudy.scenario.ScenarioException;
+import understudy.scenario.Section;
+import understudy.workload.trace.CsvTable;
+
+/** Fits a device in five numbers to measured steps. */
+public final class StepCalibration {
+    private static final List<String> COLUMNS =
+            List.of("step_ms", "prefill_tokens", "prefill_context", "decodes", "decode_context");
+    private static final double NANOS_PER_MILLI = 1e6;
+    private static final double MAX_STEP_MILLIS = 3_600_000;
+    private static final int NUM_FITTED = 5;
+
+    /** What a step's time alone says nothing about. */
+    private static final List<String> NOT_FITTED = List.of("gemm", "attention", "all-reduce", "experts");
+
+    private StepCalibration() {}
+
+    /** A measured step, and what the fitted device takes for it. */
+    private record Row(ProfileFit.Measurement measured, double fittedNanos) {
+        double errorPercent() {
+            return (fittedNanos / measured.nanos() - 1) * 100;
+        }
+    }
+
+    /** Reads the file and fits; {@code base} gives what the fit does not, or defaults if there is no data sheet. */
+    public static Calibration of(Path file, Section base, boolean hasDataSheet) {
+        var measurements = read(file);
+        if (measurements.isEmpty()) {
+            throw new ScenarioException(file + ": no measurements");
+        }
+        var device = ProfileFit.fit(measurements);
+        var rows = measurements.stream()
+                .map(measured -> new Row(measured, device.stepNanos(measured.batch())))
+                .toList();
+        double error = rows.stream()
+                .mapToDouble(row -> Math.abs(row.errorPercent()))
+                .average()
+                .orElse(0);
+        String summary = String.format(Locale.ROOT, "%d steps, mean absolute error %.1f %%", rows.size(), error);
+        boolean isDetermined = rows.size() >= NUM_FITTED;
+        var fitted = base.with("profile", profile(device))
+                .with("source", "calibrate " + file + ": " + summary)
+                .with("status", isDetermined ? "fitted" : "assumed")
+                .with("assumed", hasDataSheet ? base.texts("assumed") : NOT_FITTED);
+        var warnings = isDetermined
+                ? List.<String>of()
+                : List.of("warning: " + rows.size() + " steps do not determine " + NUM_FITTED + " numbers");
+        return new Calibration(table(rows) + "\n" + summary, fitted, warnings);
+    }
+
+    private static List<ProfileFit.Measurement> read(Path file) {
+        var measurements = new ArrayList<ProfileFit.Measurement>();
+        try (var csv = new CsvTable(file)) {
+            while (csv.next(COLUMNS)) {
+                measurements.add(new ProfileFit.Measurement(batch(csv), stepMillis(csv) * NANOS_PER_MILLI));
+            }
+        }
+        return measurements;
+    }
+
+    private static double stepMillis(CsvTable csv) {
+        double millis = csv.positive("step_ms");
+        if (millis > MAX_STEP_MILLIS) {
+            throw csv.problem("step_ms is " + csv.text("step_ms") + ", must be at most an hour");
+        }
+        return millis;
+    }
+
+    private static BatchShape batch(CsvTable csv) {
+        int prefillTokens = csv.wholeNumber("prefill_tokens", 0);
+        int chunks = csv.text("prefill_chunks").isEmpty() ? 1 : csv.wholeNumber("prefill_chunks", 0);
+        int prefillContext = csv.wholeNumber("prefill_context", 0);
+        int decodes = csv.wholeNumber("decodes", 0);
+        int decodeContext = csv.wholeNumber("decode_context", 0);
+        if (prefillTokens == 1) {
+            throw csv.problem("prefill_tokens is 1, which is a decode");
+        }
+        var batch = new BatchShape.Builder();
+        for (int i = 0; i < chunks && prefillTokens > 0; i++) {
+            batch.add(prefillTokens, prefillContext, true);
+        }
+        for (int i = 0; i < decodes; i++) {
+            batch.add(1, decodeContext, true);
+        }
+        var shape = batch.build();
+        if (shape.numTokens() == 0) {
+            throw csv.problem("neither prefill_tokens nor decodes is above 0");
+        }
+        return shape;
+    }
+
+    private static Map<String, Object> profile(ProfileLatency device) {
+        return Map.of(
+                "weights", nanos(device.weightsNanos()),
+                "per-token", nanos(device.perTokenNanos()),
+                "per-kv-token", nanos(device.perKvTokenNanos()),
+                "per-attention-pair", nanos(device.perAttentionPairNanos()),
+                "per-mixed-kv-token", nanos(device.perMixedKvTokenNanos()));
+    }
+
+    private static String nanos(double value) {
+        return String.format(Locale.ROOT, "%.6g", value) + "ns";
+    }
+
+    private static String table(List<Row> rows) {
+        return AsciiTable.builder()
+                .border(AsciiTable.BASIC_ASCII_NO_DATA_SEPARATORS)
+                .data(
+                        rows,
+                        List.of(
+                                number(
+                                        "prefill tokens",
+                                        r -> String.valueOf(r.measured.batch().numPrefillTokens())),
+                                number(
+                                        "decodes",
+                                        r -> String.valueOf(r.measured.batch().numDecodes())),
+                                number(
+                                        "KV tokens",
+                                        r -> String.valueOf(r.measured.batch().decodeKvTokens())),
+                                number("measured ms", r -> decimal("%.3f", r.measured.nanos() / NANOS_PER_MILLI)),
+                                number("fitted ms", r -> decimal("%.3f", r.fittedNanos / NANOS_PER_MILLI)),
+                                number("error", r -> decimal("%+.1f %%", r.errorPercent()))))
+                .asString();
+    }
+
+    private static ColumnData<Row> number(String header, Function<Row, String> value) {
+        return Tables.number(header).with(value);
+    }
+
+    private static String decimal(String format, double value) {
+        return String.format(Locale.ROOT, format, value);
+    }
+}

@@ -1,0 +1,9 @@
+/**
+ * Emulated against measured, and calibration.
+ *
+ * <p>Start with {@link understudy.fidelity.MeasuredCells} and {@link understudy.fidelity.StepCalibration}.
+ */
+@NullMarked
+package understudy.fidelity;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,106 @@
+package understudy.host;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+import understudy.cluster.Cluster;
+import understudy.cluster.ClusterSpec;
+import understudy.cluster.Progress;
+import understudy.report.HostStats;
+import understudy.report.RunRecord;
+import understudy.runtime.Stopwatch;
+import understudy.runtime.VirtualTime;
+
+/**
+ * One run of a cluster. Creating it brings up the actor system, which takes a while and needs no scenario; {@link #start}
+ * lets it go.
+ */
+public final class Emulation implements AutoCloseable {
+    private final Progress progress = new Progress();
+    private final CompletableFuture<Result> result = new CompletableFuture<>();
+    private final VirtualTime<Cluster.Command> time;
+    private volatile Stopwatch stopwatch = Stopwatch.start();
+
+    /** What came of a run. */
+    public record Result(RunRecord run, HostStats host) {}
+
+    public Emulation() {
+        time = VirtualTime.create("understudy", clock -> Cluster.create(clock, progress, new Ending()));
+        time.whenStopped().whenComplete((done, error) -> result.completeExceptionally(stopped(error)));
+        time.system()
+                .getWhenTerminated()
+                .whenComplete((done, error) -> result.completeExceptionally(
+                        new IllegalStateException("the actors of the emulation have ended before the run", error)));
+        time.onIdle(() -> result.completeExceptionally(
+                new IllegalStateException("the emulation has stalled: requests are left, but nothing is due")));
+    }
+
+    private static Throwable stopped(@Nullable Throwable error) {
+        return error == null ? new IllegalStateException("the emulation was closed before its end") : error;
+    }
+
+    /**
+     * Builds the cluster and lets it run.
+     *
+     * @param speed virtual seconds per wall second; infinite is as fast as possible
+     */
+    public void start(ClusterSpec spec, double speed) {
+        time.system().tell(new Cluster.Start(spec));
+        stopwatch = Stopwatch.start();
+        time.run(speed);
+    }
+
+    /** Waits for the end of the run, for at most {@code millis}; throws {@link TimeoutException} if that is not enough. */
+    public Result await(long millis) throws InterruptedException, ExecutionException, TimeoutException {
+        return result.get(millis, TimeUnit.MILLISECONDS);
+    }
+
+    /** Breaks the run off; what has happened until now becomes its result. */
+    public void stop() {
+        time.system().tell(Cluster.Stop.NOW);
+    }
+
+    public long numEnded() {
+        return progress.numEnded();
+    }
+
+    public double virtualSeconds() {
+        return time.nowNanos() / 1e9;
+    }
+
+    public double wallSeconds() {
+        return stopwatch.seconds();
+    }
+
+    @Override
+    public void close() {
+        time.close();
+    }
+
+    /** Called on the loop; the clock stops with the run. */
+    private final class Ending implements Cluster.Observer {
+        @Override
+        public void onEnded(RunRecord run) {
+            double wallSeconds = stopwatch.seconds();
+            time.pause();
+            var lateness = time.lateness();
+            var runtime = Runtime.getRuntime();
+            result.complete(new Result(
+                    run,
+                    new HostStats(
+                            wallSeconds,
+                            time.numEvents(),
+                            runtime.totalMemory() - runtime.freeMemory(),
+                            lateness.p50Nanos(),
+                            lateness.p99Nanos(),
+                            lateness.maxNanos())));
+        }
+
+        @Override
+        public void onFailed(Throwable cause) {
+            result.completeExceptionally(cause);
+        }
+    }
+}

@@ -1,0 +1,55 @@
+package understudy.host;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.ActorSystem;
+import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.Props;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+
+/** Asks an actor of the emulation from outside. Pekko's own {@code ask} would take its time-out from the virtual clock. */
+public final class Reply {
+    private static final long TIMEOUT_SECONDS = 10;
+    private static final AtomicLong NUM_QUESTIONS = new AtomicLong();
+
+    /** The emulation has not answered in time. */
+    public static final class NoAnswerException extends RuntimeException {
+        NoAnswerException(String message) {
+            super(message);
+        }
+    }
+
+    private enum GiveUp {
+        NOW
+    }
+
+    private Reply() {}
+
+    /**
+     * Sends a question, and returns the answer; after some seconds of wall time without one, a {@link NoAnswerException}.
+     *
+     * @param outside an ordinary actor system, in which the answer is received
+     * @param question makes the message, from the address to answer to
+     */
+    public static <Q, A> CompletionStage<A> ask(
+            ActorSystem<?> outside, ActorRef<Q> to, Class<A> type, Function<ActorRef<A>, Q> question) {
+        var answer = new CompletableFuture<A>();
+        Behavior<Object> receiver = Behaviors.receive(Object.class)
+                .onMessage(type, message -> {
+                    answer.complete(message);
+                    return Behaviors.stopped();
+                })
+                .onAnyMessage(other -> Behaviors.stopped())
+                .build();
+        var address = outside.systemActorOf(receiver, "reply-" + NUM_QUESTIONS.incrementAndGet(), Props.empty());
+        to.tell(question.apply(address.narrow()));
+        return answer.orTimeout(TIMEOUT_SECONDS, TimeUnit.SECONDS).exceptionally(timeout -> {
+            address.tell(GiveUp.NOW);
+            throw new NoAnswerException("The emulation has not answered within " + TIMEOUT_SECONDS + " s.");
+        });
+    }
+}

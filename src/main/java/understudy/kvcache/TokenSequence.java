@@ -1,8 +1,0 @@
-package understudy.kvcache;
-
-/** A finite, immutable run of token ids. */
-public interface TokenSequence extends TokenSource {
-
-    /** Returns the number of tokens; positions run from 0 to one less. */
-    int length();
-}

@@ -1,0 +1,170 @@
+package understudy.kvcache.content;
+
+import it.unimi.dsi.fastutil.ints.IntArrayList;
+import understudy.kvcache.KvBlockCounts;
+import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.eviction.BlockUse;
+import understudy.kvcache.eviction.FreeBlockQueue;
+import understudy.kvcache.eviction.PrefixTable;
+
+/**
+ * The physical KV blocks of one replica: reference counts, the prefix-hash table, and the queue of free blocks.
+ *
+ * <p>Follows vLLM V1 {@code block_pool.py}. A block is in the free queue exactly when nobody references it.
+ */
+public final class BlockPool {
+    private final int[] refCounts;
+    private final PrefixTable prefixTable;
+    private final BlockUse use;
+    private final FreeBlockQueue freeBlocks;
+    private final KvEventLog events;
+    private final int[] released;
+    private final IntArrayList withheld = new IntArrayList();
+    private int numToWithhold;
+    private int numFreeHashed;
+    private long numReleased;
+    private long numEvicted;
+
+    BlockPool(KvCacheConfig config, KvEventLog events) {
+        int numBlocks = config.numGpuBlocks();
+        this.refCounts = new int[numBlocks];
+        this.released = new int[numBlocks];
+        this.prefixTable = new PrefixTable(numBlocks);
+        this.use = new BlockUse(numBlocks);
+        this.freeBlocks = config.evictionPolicy().create(prefixTable, use, config.freeOrder());
+        this.events = events;
+    }
+
+    /** Returns the blocks of the device, those out of use included. */
+    public int numGpuBlocks() {
+        return refCounts.length;
+    }
+
+    /** Returns the blocks, the null block included, that are not out of use. */
+    public int numBlocks() {
+        return refCounts.length - withheld.size();
+    }
+
+    /**
+     * Takes blocks out of use, or back into it: free ones at once, in the order in which they would be given out; others when
+     * they are released.
+     *
+     * @param numBlocks to be left in use, the null block included; at least 2, and at most all
+     */
+    void resize(int numBlocks) {
+        numToWithhold = refCounts.length - numBlocks;
+        withhold();
+        while (withheld.size() > numToWithhold) {
+            released[0] = withheld.popInt();
+            freeBlocks.release(released, 1);
+            numReleased++;
+        }
+    }
+
+    private void withhold() {
+        while (withheld.size() < numToWithhold && numFree() > 0) {
+            withheld.push(pollEvicted());
+        }
+    }
+
+    public int numFree() {
+        return freeBlocks.size();
+    }
+
+    /** Returns what the blocks are good for. */
+    public KvBlockCounts counts() {
+        int numUsable = numBlocks() - 1;
+        return new KvBlockCounts(numUsable, numUsable - numFree(), numFreeHashed);
+    }
+
+    /** Returns how many blocks have lost their last reference since the start. */
+    long numReleased() {
+        return numReleased;
+    }
+
+    /** Returns how many cached blocks have been given out again since the start. */
+    long numEvicted() {
+        return numEvicted;
+    }
+
+    public int refCount(int block) {
+        return refCounts[block];
+    }
+
+    public PrefixTable prefixTable() {
+        return prefixTable;
+    }
+
+    public int[] freeOrder() {
+        return freeBlocks.order();
+    }
+
+    /** Adds a reference to a cached block; a free one leaves the free queue. */
+    void touch(int block) {
+        if (refCounts[block]++ == 0) {
+            freeBlocks.remove(block);
+            numFreeHashed -= prefixTable.isHashed(block) ? 1 : 0;
+        }
+    }
+
+    /** Gives out the next free block, which loses the content it had cached. */
+    int take() {
+        int block = pollEvicted();
+        refCounts[block] = 1;
+        return block;
+    }
+
+    private int pollEvicted() {
+        int block = freeBlocks.poll();
+        if (prefixTable.isHashed(block)) {
+            events.removed(prefixTable.hashOf(block));
+            prefixTable.remove(block);
+            numFreeHashed--;
+            numEvicted++;
+        }
+        use.clear(block);
+        return block;
+    }
+
+    /**
+     * Drops one reference of each block of a table, the last block first, as vLLM does.
+     *
+     * @param lastStep number of the step in which the table's request was scheduled last
+     */
+    void release(int[] blockTable, int count, long lastStep) {
+        int numUnreferenced = 0;
+        for (int i = count - 1; i >= 0; i--) {
+            int block = blockTable[i];
+            use.note(block, lastStep, i + 1);
+            if (--refCounts[block] == 0) {
+                released[numUnreferenced++] = block;
+                numFreeHashed += prefixTable.isHashed(block) ? 1 : 0;
+            }
+        }
+        freeBlocks.release(released, numUnreferenced);
+        numReleased += numUnreferenced;
+        withhold();
+    }
+
+    /** Drops one reference of a single block, in favour of another one with the same content. */
+    void release(int block) {
+        if (--refCounts[block] == 0) {
+            released[0] = block;
+            numFreeHashed += prefixTable.isHashed(block) ? 1 : 0;
+            freeBlocks.release(released, 1);
+            numReleased++;
+            withhold();
+        }
+    }
+
+    /** Forgets all cached content; refused, with false, while any block is referenced. */
+    boolean reset() {
+        if (numFree() != numBlocks() - 1) {
+            return false;
+        }
+        prefixTable.clear();
+        numFreeHashed = 0;
+        events.cleared();
+        return true;
+    }
+}

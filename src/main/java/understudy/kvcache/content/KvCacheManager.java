@@ -1,0 +1,253 @@
+package understudy.kvcache.content;
+
+import it.unimi.dsi.fastutil.longs.LongImmutableList;
+import java.util.List;
+import understudy.kvcache.Admission;
+import understudy.kvcache.AdmissionRequest;
+import understudy.kvcache.FullHit;
+import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.PrefixCacheEvent;
+import understudy.kvcache.PrefixCacheEvents;
+import understudy.kvcache.PrefixLookup;
+import understudy.kvcache.Reservation;
+import understudy.kvcache.Settlement;
+import understudy.kvcache.eviction.PrefixTable;
+
+/**
+ * The KV memory of vLLM V1 ({@code kv_cache_manager.py}), for one group of full-attention layers.
+ *
+ * <p>Blocks are put into the prefix table when they are allocated, before the model has run, so a later request of the same
+ * step can hit them, unless {@link KvCacheConfig#sharesWithinStep} says otherwise.
+ */
+public final class KvCacheManager extends PooledMemory<KvSequence> {
+    private static final Admission.Refused REFUSED = new Admission.Refused();
+
+    private final int numTokensToRecompute;
+    private final boolean cachesGenerated;
+    private final RefusalMemory refusal = new RefusalMemory();
+    private int[] hits = new int[64];
+    private int numHits;
+
+    /** Creates an empty cache. */
+    public KvCacheManager(KvCacheConfig config) {
+        super(config, new KvEventLog(config.recordsEvents()));
+        numTokensToRecompute = config.prefixes().fullHit() == FullHit.RECOMPUTE_LAST_TOKEN ? 1 : 0;
+        cachesGenerated = config.prefixes().cachesGeneratedBlocks();
+    }
+
+    @Override
+    public Admission admit(AdmissionRequest request) {
+        if (refusal.stillHolds(request, pool)) {
+            return REFUSED;
+        }
+        var sequence = lookUp(request.lookup());
+        int numHitTokens = numHits * blockSize;
+        int scheduled = request.tokensNow(numHitTokens);
+        int numComputedAfter = Math.min(numHitTokens + scheduled, request.numTokens());
+        if (scheduled == 0 || !fits(request, sequence, numComputedAfter)) {
+            return REFUSED;
+        }
+        attach(sequence, numComputedAfter, request.numTokens());
+        count(request, request.numTokens(), numHitTokens);
+        return new Admission.Admitted(numHitTokens, scheduled, events(request, numHitTokens));
+    }
+
+    @Override
+    public int[] match(List<PrefixLookup> lookups) {
+        var numTokens = new int[lookups.size()];
+        for (int i = 0; i < numTokens.length; i++) {
+            lookUp(lookups.get(i));
+            numTokens[i] = numHits * blockSize;
+        }
+        return numTokens;
+    }
+
+    @Override
+    public int reserve(Reservation reservation) {
+        for (int i = 0; i < reservation.size(); i++) {
+            var sequence = known(reservation.handle(i));
+            int numComputed = reservation.numComputedTokens(i);
+            int numNeeded = blocksFor(numComputed) - sequence.numBlocks();
+            if (numNeeded > pool.numFree()) {
+                return i;
+            }
+            take(sequence, numNeeded);
+            cacheAhead(sequence, Math.min(numComputed, reservation.numTokens(i)));
+        }
+        return reservation.size();
+    }
+
+    @Override
+    public void settle(Settlement settlement) {
+        for (int i = 0; i < settlement.size(); i++) {
+            int handle = settlement.handle(i);
+            if (settlement.numTokensToCache(i) > 0) {
+                cache(known(handle), settlement.numTokensToCache(i));
+            }
+            if (settlement.isEnded(i)) {
+                free(handle, settlement.step());
+            }
+        }
+    }
+
+    @Override
+    public void free(int handle, long lastStep) {
+        super.free(handle, lastStep);
+        refusal.forget(handle);
+    }
+
+    @Override
+    public void resize(int numGpuBlocks) {
+        pool.resize(Math.min(numGpuBlocks, pool.numGpuBlocks()));
+    }
+
+    /** Returns the number of blocks that nobody references. */
+    public int numFreeBlocks() {
+        return pool.numFree();
+    }
+
+    private KvSequence sequenceOf(PrefixLookup request) {
+        var sequence = find(request.handle());
+        if (sequence == null) {
+            sequence = new KvSequence(request.prompt(), request.output(), config.hasher());
+            register(request.handle(), sequence);
+        }
+        return sequence;
+    }
+
+    /** Finds the leading full blocks that are cached; in vLLM never the last token, since it must be computed. */
+    private KvSequence lookUp(PrefixLookup request) {
+        var sequence = sequenceOf(request);
+        numHits = 0;
+        if (!config.enablePrefixCaching() || !request.readsCache()) {
+            return sequence;
+        }
+        int maxHits = maxHits(request.numTokens());
+        if (maxHits > hits.length) {
+            hits = new int[maxHits * 2];
+        }
+        for (int i = 0; i < maxHits; i++) {
+            int block = pool.prefixTable().lookup(sequence.hashOf(i));
+            if (block == PrefixTable.NULL_BLOCK) {
+                break;
+            }
+            hits[numHits++] = block;
+        }
+        return sequence;
+    }
+
+    private int maxHits(int numTokens) {
+        return (numTokens - numTokensToRecompute) / blockSize;
+    }
+
+    private PrefixCacheEvents events(AdmissionRequest request, int numHitTokens) {
+        if (!config.enablePrefixCaching() || !request.lookup().readsCache()) {
+            return PrefixCacheEvents.NONE;
+        }
+        var events = PrefixCacheEvents.ofContent(request.lookup().prompt().turn(), numHitTokens);
+        return numHitTokens == request.numTokens() ? events.and(PrefixCacheEvent.FULL_HIT_NO_PREFILL_NEEDED) : events;
+    }
+
+    private boolean fits(AdmissionRequest request, KvSequence sequence, int numComputedAfter) {
+        int numEvictable = countEvictableHits();
+        int numAvailable = pool.numFree() - (request.isAnythingRunning() ? config.watermarkBlocks() : 0);
+        if (request.reserveFullSequence()) {
+            int numBlocks = blocksFor(request.numTokens());
+            if (Math.max(0, numBlocks - numHits) + numEvictable > numAvailable) {
+                rememberRefusal(request, sequence, numBlocks, numEvictable);
+                return false;
+            }
+        }
+        return Math.max(0, blocksFor(numComputedAfter) - numHits) + numEvictable <= numAvailable;
+    }
+
+    private void rememberRefusal(AdmissionRequest request, KvSequence sequence, int numBlocks, int numEvictable) {
+        boolean mayRead = config.enablePrefixCaching() && request.lookup().readsCache();
+        boolean couldHitMore = mayRead && numHits < maxHits(request.numTokens());
+        long missedHash = couldHitMore ? sequence.hashOf(numHits) : 0;
+        int numHitsInUse = numHits - numEvictable;
+        refusal.remember(request, pool, numBlocks, numHitsInUse, couldHitMore, missedHash);
+    }
+
+    /** Free blocks that are hit would leave the free queue, so they count as needed capacity. */
+    private int countEvictableHits() {
+        int count = 0;
+        for (int i = 0; i < numHits; i++) {
+            if (pool.refCount(hits[i]) == 0) {
+                count++;
+            }
+        }
+        return count;
+    }
+
+    /** Touches the hits before it takes new blocks, so that none of them is given out below. */
+    private void attach(KvSequence sequence, int numComputedAfter, int numTokens) {
+        for (int i = 0; i < numHits; i++) {
+            pool.touch(hits[i]);
+            sequence.append(hits[i]);
+        }
+        sequence.setNumCachedBlocks(numHits);
+        take(sequence, blocksFor(numComputedAfter) - numHits);
+        cacheAhead(sequence, Math.min(numComputedAfter, numTokens));
+    }
+
+    private void take(KvSequence sequence, int count) {
+        for (int i = 0; i < count; i++) {
+            sequence.append(pool.take());
+        }
+    }
+
+    /** Caches, while a step is planned, what it is going to compute. */
+    private void cacheAhead(KvSequence sequence, int numTokens) {
+        if (config.sharesWithinStep()) {
+            countStoredByPlan(cache(sequence, numTokens));
+        }
+    }
+
+    /** Puts newly full blocks into the prefix table, and returns how many. */
+    private int cache(KvSequence sequence, int numTokens) {
+        int numFull = (cachesGenerated ? numTokens : Math.min(numTokens, sequence.numPromptTokens())) / blockSize;
+        int first = sequence.numCachedBlocks();
+        if (!config.enablePrefixCaching() || numFull <= first) {
+            return 0;
+        }
+        sequence.setNumCachedBlocks(numFull);
+        int numPromoted = 0;
+        int firstStored = first;
+        for (int i = first; i < numFull; i++) {
+            if (config.promotesFullBlocks() && promote(sequence, i)) {
+                recordStored(sequence, firstStored, i);
+                firstStored = i + 1;
+                numPromoted++;
+            } else {
+                pool.prefixTable().insert(sequence.block(i), sequence.hashOf(i));
+            }
+        }
+        recordStored(sequence, firstStored, numFull);
+        return numFull - first - numPromoted;
+    }
+
+    /** Swaps a block that has become full for a cached one with the same content, if there is one. */
+    private boolean promote(KvSequence sequence, int index) {
+        int cached = pool.prefixTable().lookup(sequence.hashOf(index));
+        if (cached == PrefixTable.NULL_BLOCK) {
+            return false;
+        }
+        pool.touch(cached);
+        pool.release(sequence.block(index));
+        sequence.replace(index, cached);
+        return true;
+    }
+
+    private void recordStored(KvSequence sequence, int first, int end) {
+        if (!events.isEnabled() || first == end) {
+            return;
+        }
+        var hashes = new long[end - first];
+        for (int i = first; i < end; i++) {
+            hashes[i - first] = sequence.hashOf(i);
+        }
+        long parentHash = first > 0 ? sequence.hashOf(first - 1) : 0;
+        events.stored(sequence.stored(new LongImmutableList(hashes), parentHash, first));
+    }
+}

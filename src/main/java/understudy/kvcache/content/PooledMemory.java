@@ -1,0 +1,138 @@
+package understudy.kvcache.content;
+
+import it.unimi.dsi.fastutil.ints.IntImmutableList;
+import it.unimi.dsi.fastutil.ints.IntList;
+import it.unimi.dsi.fastutil.objects.ObjectArrayList;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import understudy.kvcache.AdmissionRequest;
+import understudy.kvcache.KvBlockCounts;
+import understudy.kvcache.KvCacheAudit;
+import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.KvEvent;
+import understudy.kvcache.KvMemory;
+import understudy.kvcache.KvSnapshot;
+import understudy.kvcache.PrefixCacheStats;
+
+/**
+ * What memories have in common whose blocks have ids and come from one pool: the tables of requests by handle, and counts.
+ *
+ * @param <S> what is kept of a request
+ */
+abstract class PooledMemory<S extends KvSequence> implements KvMemory {
+    final KvCacheConfig config;
+    final int blockSize;
+    final KvEventLog events;
+    final BlockPool pool;
+    private final ObjectArrayList<@Nullable S> sequences = new ObjectArrayList<>();
+    private PrefixCacheStats stats = PrefixCacheStats.NONE;
+    private long numStoredByPlans;
+
+    PooledMemory(KvCacheConfig config, KvEventLog events) {
+        this.config = config;
+        this.events = events;
+        blockSize = config.blockSize();
+        pool = new BlockPool(config, events);
+    }
+
+    @Override
+    public void release(int handle, long lastStep) {
+        var sequence = find(handle);
+        if (sequence != null) {
+            sequence.releaseTo(pool, lastStep);
+        }
+    }
+
+    @Override
+    public void free(int handle, long lastStep) {
+        release(handle, lastStep);
+        if (handle < sequences.size()) {
+            sequences.set(handle, null);
+        }
+    }
+
+    @Override
+    public boolean resetPrefixCache() {
+        return pool.reset();
+    }
+
+    @Override
+    public List<KvEvent> drainEvents() {
+        return events.drain();
+    }
+
+    @Override
+    public double usage() {
+        return 1 - (double) pool.numFree() / (pool.numBlocks() - 1);
+    }
+
+    @Override
+    public KvBlockCounts blockCounts() {
+        return pool.counts();
+    }
+
+    @Override
+    public PrefixCacheStats stats() {
+        return stats;
+    }
+
+    @Override
+    public KvSnapshot snapshot(IntList handles) {
+        var tables = new ArrayList<IntList>(handles.size());
+        for (int i = 0; i < handles.size(); i++) {
+            tables.add(new IntImmutableList(known(handles.getInt(i)).blockTable()));
+        }
+        return new KvSnapshot(tables, pool.numFree(), numStoredByPlans, pool.numEvicted());
+    }
+
+    @Override
+    public int[] freeOrder() {
+        return pool.freeOrder();
+    }
+
+    @Override
+    public long[] blockHashes() {
+        return pool.prefixTable().hashes();
+    }
+
+    @Override
+    public KvCacheAudit audit() {
+        return BlockPoolAudit.of(pool, sequences.toArray(new @Nullable KvSequence[0]));
+    }
+
+    @Nullable S find(int handle) {
+        return handle < sequences.size() ? sequences.get(handle) : null;
+    }
+
+    S known(int handle) {
+        var sequence = find(handle);
+        if (sequence == null) {
+            throw new IllegalArgumentException("no request with handle " + handle);
+        }
+        return sequence;
+    }
+
+    void register(int handle, S sequence) {
+        if (handle >= sequences.size()) {
+            sequences.size(handle + 1);
+        }
+        sequences.set(handle, sequence);
+    }
+
+    /** Counts the lookup of a request that was admitted. */
+    void count(AdmissionRequest request, int numTokens, int numCachedTokens) {
+        if (config.enablePrefixCaching()) {
+            stats = stats.plus(request.isResumed(), numTokens, numCachedTokens);
+        }
+    }
+
+    /** Counts blocks that have become findable while a step was planned. */
+    void countStoredByPlan(int numBlocks) {
+        numStoredByPlans += numBlocks;
+    }
+
+    int blocksFor(int numTokens) {
+        return (Math.min(numTokens, config.maxModelLen()) + blockSize - 1) / blockSize;
+    }
+}

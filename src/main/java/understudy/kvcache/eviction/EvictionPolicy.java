@@ -1,0 +1,28 @@
+package understudy.kvcache.eviction;
+
+/** Which free block is given out next, and with it which cached content is lost. */
+public enum EvictionPolicy {
+    /** vLLM V1: what was released longest ago; of one request the last block first. */
+    LRU,
+    /** The first prefix caching of vLLM (PR #2762): what was used longest ago, then what has most tokens before it. */
+    LRU_LONGEST_PREFIX,
+    /** What the fewest requests have used. */
+    LFU,
+    /** What was cached first. */
+    FIFO,
+    /** S3-FIFO: what was used once goes soon. */
+    S3FIFO,
+    /** ARC: recency against frequency, by what was missed. */
+    ARC;
+
+    public FreeBlockQueue create(PrefixTable prefixTable, BlockUse use, FreeOrder freeOrder) {
+        return switch (this) {
+            case LRU -> new LruFreeQueue(prefixTable, freeOrder);
+            case LRU_LONGEST_PREFIX -> new LruLongestPrefixQueue(use);
+            case LFU -> new PolicyFreeQueue(prefixTable, new LfuOrder(use));
+            case FIFO -> new PolicyFreeQueue(prefixTable, new FifoOrder(use.numBlocks()));
+            case S3FIFO -> new PolicyFreeQueue(prefixTable, new S3FifoOrder(prefixTable, use));
+            case ARC -> new PolicyFreeQueue(prefixTable, new ArcOrder(prefixTable, use));
+        };
+    }
+}

@@ -1,0 +1,28 @@
+package understudy.kvcache.eviction;
+
+/**
+ * The blocks that nobody references, in the order in which they are given out again. They may still carry a hash: then
+ * they are cached, and giving one out evicts it.
+ */
+public interface FreeBlockQueue {
+
+    /** Returns the number of free blocks. */
+    int size();
+
+    /** Removes and returns the block to use next; there must be one. */
+    int poll();
+
+    /** Takes a free block out of the middle, because a request hit it. */
+    void remove(int block);
+
+    /**
+     * Adds blocks that have just lost their last reference.
+     *
+     * @param blocks block ids of one request, its last block first
+     * @param count how many of them count
+     */
+    void release(int[] blocks, int count);
+
+    /** Returns the free blocks, next to be given out first; for tests and audits. */
+    int[] order();
+}

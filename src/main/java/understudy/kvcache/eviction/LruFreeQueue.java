@@ -1,0 +1,90 @@
+package understudy.kvcache.eviction;
+
+/**
+ * vLLM V1's order: the block that has been free longest goes first, of one request the last block first; with {@link
+ * FreeOrder#UNHASHED_FIRST}, blocks without a hash go before all others, last in first out.
+ *
+ * <p>Follows {@code FreeKVCacheBlockQueue} and {@code BlockPool.free_blocks} of vLLM. A doubly
+ * linked list over block ids; block 0, the null block, serves as its sentinel.
+ */
+final class LruFreeQueue implements FreeBlockQueue {
+    private static final int SENTINEL = PrefixTable.NULL_BLOCK;
+
+    private final PrefixTable prefixTable;
+    private final FreeOrder freeOrder;
+    private final int[] next;
+    private final int[] previous;
+    private int size;
+
+    LruFreeQueue(PrefixTable prefixTable, FreeOrder freeOrder) {
+        this.prefixTable = prefixTable;
+        this.freeOrder = freeOrder;
+        int numBlocks = prefixTable.numBlocks();
+        next = new int[numBlocks];
+        previous = new int[numBlocks];
+        for (int block = 1; block < numBlocks; block++) {
+            insertBefore(SENTINEL, block);
+        }
+    }
+
+    @Override
+    public int size() {
+        return size;
+    }
+
+    @Override
+    public int poll() {
+        int block = next[SENTINEL];
+        if (block == SENTINEL) {
+            throw new IllegalStateException("no free block");
+        }
+        remove(block);
+        return block;
+    }
+
+    @Override
+    public void remove(int block) {
+        next[previous[block]] = next[block];
+        previous[next[block]] = previous[block];
+        size--;
+    }
+
+    @Override
+    public void release(int[] blocks, int count) {
+        int oldHead = next[SENTINEL];
+        for (int i = 0; i < count; i++) {
+            if (goesFirst(blocks[i])) {
+                insertBefore(oldHead, blocks[i]);
+            }
+        }
+        for (int i = 0; i < count; i++) {
+            if (!goesFirst(blocks[i])) {
+                insertBefore(SENTINEL, blocks[i]);
+            }
+        }
+    }
+
+    @Override
+    public int[] order() {
+        var order = new int[size];
+        int block = next[SENTINEL];
+        for (int i = 0; i < size; i++) {
+            order[i] = block;
+            block = next[block];
+        }
+        return order;
+    }
+
+    private boolean goesFirst(int block) {
+        return freeOrder == FreeOrder.UNHASHED_FIRST && !prefixTable.isHashed(block);
+    }
+
+    private void insertBefore(int successor, int block) {
+        int predecessor = previous[successor];
+        next[predecessor] = block;
+        previous[block] = predecessor;
+        next[block] = successor;
+        previous[successor] = block;
+        size++;
+    }
+}

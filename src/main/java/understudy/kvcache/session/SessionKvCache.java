@@ -1,0 +1,308 @@
+package understudy.kvcache.session;
+
+import it.unimi.dsi.fastutil.ints.IntList;
+import it.unimi.dsi.fastutil.ints.IntLists;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import understudy.kvcache.Admission;
+import understudy.kvcache.AdmissionRequest;
+import understudy.kvcache.KvBlockCounts;
+import understudy.kvcache.KvCacheAudit;
+import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.KvEvent;
+import understudy.kvcache.KvMemory;
+import understudy.kvcache.KvSnapshot;
+import understudy.kvcache.PrefixCacheStats;
+import understudy.kvcache.PrefixLookup;
+import understudy.kvcache.Reservation;
+import understudy.kvcache.Settlement;
+import understudy.prompt.Prompt;
+
+/**
+ * Session cache: a memory whose prefixes are found by session. A follow-up turn goes on from all that is cached of its
+ * session, to the token, and other requests from a prefix of the {@link GlobalPrefixStore}. What is only cached gives way
+ * to requests, the least recently used first.
+ *
+ * <p>Deviations: a follow-up turn must have the tokens that are cached of its session, where the model that this follows
+ * compares lengths only; a turn that has lost the oldest part of its conversation goes on from the rest of what is cached,
+ * as if positions did not matter; and a stored prefix can be hit as soon as its blocks are scheduled, as in vLLM.
+ */
+public final class SessionKvCache implements KvMemory {
+    private static final Admission.Refused REFUSED = new Admission.Refused();
+
+    private final KvCacheConfig config;
+    private final int blockSize;
+    private final BlockLedger ledger;
+    private final SessionTable sessions = new SessionTable();
+    private final GlobalPrefixStore prefixes;
+    private final SessionLookup lookups;
+    private @Nullable SessionRequest[] live = new @Nullable SessionRequest[64];
+    private PrefixCacheStats stats = PrefixCacheStats.NONE;
+
+    public SessionKvCache(KvCacheConfig config) {
+        this.config = config;
+        blockSize = config.blockSize();
+        ledger = BlockLedger.create(config.prefixes().sessions(), config.numGpuBlocks() - 1, blockSize);
+        prefixes = new GlobalPrefixStore(config.prefixes().globalPrefixes(), blockSize);
+        lookups = new SessionLookup(config, sessions, prefixes);
+    }
+
+    @Override
+    public Admission admit(AdmissionRequest request) {
+        var candidate = liveOf(request.lookup());
+        var found = lookups.find(candidate, request.lookup());
+        int scheduled = request.tokensNow(found.numCached());
+        if (scheduled == 0) {
+            return REFUSED;
+        }
+        int numComputedAfter = Math.min(found.numCached() + scheduled, request.numTokens());
+        var blocks = share(found, candidate.prompt());
+        int numToFit = request.reserveFullSequence() ? request.numTokens() : numComputedAfter;
+        int spare = request.isAnythingRunning() ? config.watermarkBlocks() : 0;
+        if (blocks.numMissing(limited(numToFit)) + spare > ledger.numAvailable()) {
+            blocks.release();
+            return REFUSED;
+        }
+        attach(candidate, found, blocks, request);
+        grow(candidate, numComputedAfter);
+        stats = stats.plus(request.isResumed(), request.numTokens(), found.numCached());
+        return new Admission.Admitted(found.numCached(), scheduled, found.events());
+    }
+
+    @Override
+    public int[] match(List<PrefixLookup> questions) {
+        return questions.stream()
+                .mapToInt(lookup -> lookups.find(liveOf(lookup), lookup).numCached())
+                .toArray();
+    }
+
+    @Override
+    public int reserve(Reservation reservation) {
+        for (int i = 0; i < reservation.size(); i++) {
+            var request = known(reservation.handle(i));
+            int numComputed = reservation.numComputedTokens(i);
+            if (Objects.requireNonNull(request.blocks).numMissing(limited(numComputed)) > ledger.numAvailable()) {
+                return i;
+            }
+            grow(request, numComputed);
+        }
+        return reservation.size();
+    }
+
+    @Override
+    public void settle(Settlement settlement) {
+        for (int i = 0; i < settlement.size(); i++) {
+            if (settlement.isEnded(i)) {
+                int handle = settlement.handle(i);
+                end(known(handle), settlement.numTokens(i), settlement.atNanos());
+                free(handle, settlement.step());
+            }
+        }
+    }
+
+    @Override
+    public void release(int handle, long lastStep) {
+        var request = handle < live.length ? live[handle] : null;
+        if (request == null || request.blocks == null) {
+            return;
+        }
+        request.blocks.release();
+        request.blocks = null;
+        request.numBlocksToStore = 0;
+        if (request.prefix != null) {
+            prefixes.release(request.prefix);
+            request.prefix = null;
+        }
+    }
+
+    @Override
+    public void free(int handle, long lastStep) {
+        release(handle, lastStep);
+        if (handle < live.length) {
+            live[handle] = null;
+        }
+    }
+
+    @Override
+    public boolean resetPrefixCache() {
+        if (usage() > 0) {
+            return false;
+        }
+        sessions.clear();
+        prefixes.clear();
+        return true;
+    }
+
+    /** Returns none: nothing is found by content. */
+    @Override
+    public List<KvEvent> drainEvents() {
+        return List.of();
+    }
+
+    @Override
+    public double usage() {
+        return 1 - (double) ledger.numAvailable() / (config.numGpuBlocks() - 1);
+    }
+
+    @Override
+    public KvBlockCounts blockCounts() {
+        int numBlocks = config.numGpuBlocks() - 1;
+        int numAvailable = ledger.numAvailable();
+        return new KvBlockCounts(numBlocks, numBlocks - numAvailable, numAvailable - ledger.numFree());
+    }
+
+    @Override
+    public PrefixCacheStats stats() {
+        return stats;
+    }
+
+    @Override
+    public KvSnapshot snapshot(IntList handles) {
+        var tables = new ArrayList<IntList>(handles.size());
+        for (int i = 0; i < handles.size(); i++) {
+            var blocks = known(handles.getInt(i)).blocks;
+            tables.add(blocks == null ? IntLists.EMPTY_LIST : blocks.blockIds());
+        }
+        return new KvSnapshot(tables, ledger.numAvailable(), 0, 0);
+    }
+
+    @Override
+    public int[] freeOrder() {
+        return new int[0];
+    }
+
+    /** Nothing is found by content here. */
+    @Override
+    public long[] blockHashes() {
+        return new long[0];
+    }
+
+    @Override
+    public KvCacheAudit audit() {
+        var requests = new ArrayList<BlockHolding>();
+        for (var request : live) {
+            if (request != null && request.blocks != null) {
+                requests.add(request.blocks);
+            }
+        }
+        var cached = sessions.holdings();
+        cached.addAll(prefixes.holdings());
+        return ledger.audit(requests, cached);
+    }
+
+    /** Returns what is cached of a session, or null. */
+    @Nullable SessionCacheInfo session(long sessionId) {
+        var entry = sessions.find(sessionId);
+        return entry == null ? null : entry.info();
+    }
+
+    GlobalPrefixStore prefixes() {
+        return prefixes;
+    }
+
+    private BlockHolding share(SessionLookup.Found found, Prompt prompt) {
+        if (found.session() != null) {
+            return found.session().blocks().share(found.session().leftOut(prompt) / blockSize, found.numCached());
+        }
+        return found.prefix() != null ? found.prefix().blocks().share(0, found.numCached()) : ledger.open();
+    }
+
+    private void attach(
+            SessionRequest request, SessionLookup.Found found, BlockHolding blocks, AdmissionRequest question) {
+        request.blocks = blocks;
+        request.prefix = found.prefix();
+        request.admittedNanos = question.atNanos();
+        if (found.prefix() != null) {
+            prefixes.acquire(found.prefix(), question.atNanos());
+        }
+        if (found.session() == null && question.lookup().readsCache() && !question.isResumed()) {
+            request.numBlocksToStore = prefixes.count(lookups.hashes(request), found.numCached() / blockSize);
+        }
+    }
+
+    /** Takes what is missing, from what is only cached if need be, and stores a prefix that is complete now. */
+    private void grow(SessionRequest request, int numComputed) {
+        var blocks = Objects.requireNonNull(request.blocks);
+        int numTokens = limited(numComputed);
+        int numMissing = blocks.numMissing(numTokens);
+        while (ledger.numFree() < numMissing) {
+            evictOldest();
+        }
+        blocks.grow(numTokens);
+        int numToStore = request.numBlocksToStore;
+        if (numToStore > 0 && numComputed >= numToStore * blockSize) {
+            request.numBlocksToStore = 0;
+            store(request, blocks, numToStore);
+        }
+    }
+
+    private void store(SessionRequest request, BlockHolding blocks, int numBlocks) {
+        long hash = lookups.hashes(request)[numBlocks - 1];
+        int length = numBlocks * blockSize;
+        if (prefixes.makeRoom(hash, length)) {
+            prefixes.put(
+                    new GlobalPrefixStore.Prefix(hash, length, blocks.keepAsPrefix(numBlocks), request.admittedNanos));
+        }
+    }
+
+    private void evictOldest() {
+        var session = sessions.oldestEvictable();
+        var prefix = prefixes.oldestEvictable();
+        if (session != null && (prefix == null || session.info().lastUpdateNanos() <= prefix.lastAccessNanos())) {
+            sessions.drop(session);
+        } else if (prefix != null) {
+            prefixes.drop(prefix);
+        } else {
+            throw new IllegalStateException(
+                    ledger.numAvailable() + " blocks are available, but only " + ledger.numFree() + " can be had");
+        }
+    }
+
+    private void end(SessionRequest request, int numTokens, long atNanos) {
+        var turn = request.prompt().turn();
+        if (request.blocks == null || !turn.isInSession()) {
+            return;
+        }
+        int numPrompt = request.prompt().length();
+        var info = new SessionCacheInfo(
+                turn.sessionId(),
+                numTokens,
+                numPrompt,
+                numTokens - numPrompt,
+                turn.turn(),
+                turn.numTruncatedTokens(),
+                atNanos);
+        var kept = request.blocks.keepForSession(limited(numTokens));
+        request.blocks.release();
+        request.blocks = ledger.open();
+        sessions.update(new SessionTable.Entry(info, kept, request.tokens()));
+    }
+
+    private int limited(int numTokens) {
+        return Math.min(numTokens, config.maxModelLen());
+    }
+
+    private SessionRequest liveOf(PrefixLookup lookup) {
+        int handle = lookup.handle();
+        if (handle >= live.length) {
+            live = Arrays.copyOf(live, Math.max(handle + 1, live.length * 2));
+        }
+        var request = live[handle];
+        if (request == null) {
+            request = new SessionRequest(lookup, config.hasher());
+            live[handle] = request;
+        }
+        return request;
+    }
+
+    private SessionRequest known(int handle) {
+        var request = handle < live.length ? live[handle] : null;
+        if (request == null) {
+            throw new IllegalArgumentException("no request with handle " + handle);
+        }
+        return request;
+    }
+}

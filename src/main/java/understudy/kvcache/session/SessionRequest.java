@@ -1,0 +1,49 @@
+package understudy.kvcache.session;
+
+import org.jspecify.annotations.Nullable;
+import understudy.kvcache.PrefixLookup;
+import understudy.kvcache.content.KvSequence;
+import understudy.prompt.BlockHasher;
+import understudy.prompt.Prompt;
+
+/** A request that has not ended, in a memory that finds prefixes by session: what it holds, and what it goes on from. */
+final class SessionRequest {
+    private final Prompt prompt;
+    private final KvSequence tokens;
+    private SessionTable.@Nullable Entry compared;
+    private int numMatched;
+
+    /** What it holds while it runs. */
+    @Nullable BlockHolding blocks;
+
+    /** The stored prefix that it goes on from, if any. */
+    GlobalPrefixStore.@Nullable Prefix prefix;
+
+    /** Blocks at its beginning that are to be stored for others once they are scheduled, or 0. */
+    int numBlocksToStore;
+
+    /** When it was admitted last, in virtual time. */
+    long admittedNanos;
+
+    SessionRequest(PrefixLookup lookup, BlockHasher hasher) {
+        prompt = lookup.prompt();
+        tokens = new KvSequence(lookup.prompt(), lookup.output(), hasher);
+    }
+
+    Prompt prompt() {
+        return prompt;
+    }
+
+    KvSequence tokens() {
+        return tokens;
+    }
+
+    /** Returns what {@link SessionTable.Entry#match} says; asking again about the same state costs nothing. */
+    int match(SessionTable.Entry entry) {
+        if (!entry.equals(compared)) {
+            compared = entry;
+            numMatched = entry.match(prompt);
+        }
+        return numMatched;
+    }
+}

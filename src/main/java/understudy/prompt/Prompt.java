@@ -1,0 +1,120 @@
+package understudy.prompt;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a request asks: its tokens, and what else keeps its blocks apart from others with the same tokens.
+ *
+ * <p>Immutable to its users. It remembers the block hashes of the last hasher it was asked for, because router and
+ * replica need the same ones.
+ */
+public final class Prompt {
+    private final TokenSequence tokens;
+    private final String loraName;
+    private final String cacheSalt;
+    private final SessionTurn turn;
+    private @Nullable Hashed hashed;
+
+    /**
+     * Creates a prompt.
+     *
+     * @param tokens at least one token
+     * @param loraName the LoRA adapter's name, or empty for the base model
+     * @param cacheSalt keeps this prompt's blocks from those with another salt, or empty
+     * @param turn the place in a conversation
+     */
+    public Prompt(TokenSequence tokens, String loraName, String cacheSalt, SessionTurn turn) {
+        if (tokens.length() < 1) {
+            throw new IllegalArgumentException("a prompt needs at least one token");
+        }
+        this.tokens = tokens;
+        this.loraName = loraName;
+        this.cacheSalt = cacheSalt;
+        this.turn = turn;
+    }
+
+    /** Creates a prompt that belongs to no conversation. */
+    public Prompt(TokenSequence tokens, String loraName, String cacheSalt) {
+        this(tokens, loraName, cacheSalt, SessionTurn.NONE);
+    }
+
+    /** Creates a prompt for the base model, without a salt. */
+    public Prompt(TokenSequence tokens) {
+        this(tokens, SessionTurn.NONE);
+    }
+
+    /** Creates a prompt for the base model, without a salt, as a turn of a conversation. */
+    public Prompt(TokenSequence tokens, SessionTurn turn) {
+        this(tokens, "", "", turn);
+    }
+
+    /** Returns the number of tokens, at least 1. */
+    public int length() {
+        return tokens.length();
+    }
+
+    public TokenSequence tokens() {
+        return tokens;
+    }
+
+    public String loraName() {
+        return loraName;
+    }
+
+    public String cacheSalt() {
+        return cacheSalt;
+    }
+
+    public SessionTurn turn() {
+        return turn;
+    }
+
+    /** Returns this prompt without its first {@code count} tokens, fewer than it has. */
+    public Prompt withoutFirst(int count) {
+        return new Prompt(new TokenSuffix(tokens, count), loraName, cacheSalt, turn.truncatedBy(count));
+    }
+
+    /** Returns the hashes of all full blocks, in order. Callers share the array and must not change it. */
+    public long[] blockHashes(BlockHasher hasher) {
+        return hashedBy(hasher).hashes;
+    }
+
+    /** Returns a chain that stands behind the last full block. */
+    public HashChain chainEnd(BlockHasher hasher) {
+        return hashedBy(hasher).end.fork();
+    }
+
+    private Hashed hashedBy(BlockHasher hasher) {
+        var known = hashed;
+        if (known == null || known.hasher != hasher) {
+            known = hash(hasher);
+            hashed = known;
+        }
+        return known;
+    }
+
+    private Hashed hash(BlockHasher hasher) {
+        var chain = hasher.start(this);
+        int blockSize = hasher.blockSize();
+        var block = new int[blockSize];
+        var hashes = new long[tokens.length() / blockSize];
+        for (int i = 0; i < hashes.length; i++) {
+            tokens.copy(i * blockSize, blockSize, block, 0);
+            hashes[i] = chain.next(block);
+        }
+        return new Hashed(hasher, hashes, chain);
+    }
+
+    /** The hashes of a prompt's full blocks, and the chain that goes on behind them. */
+    private static final class Hashed {
+        final BlockHasher hasher;
+        final long[] hashes;
+        final HashChain end;
+
+        Hashed(BlockHasher hasher, long[] hashes, HashChain end) {
+            this.hasher = hasher;
+            this.hashes = hashes;
+            this.end = end;
+        }
+    }
+}

@@ -1,0 +1,84 @@
+package understudy.prompt;
+
+import java.util.Arrays;
+
+/**
+ * A prompt made of pieces of {@link SyntheticTokens}, each from the beginning of its segment: a shared system prompt,
+ * then a question, then an answer. Two prompts share a prefix as far as their segments and lengths agree.
+ */
+public final class SegmentedTokens implements TokenSequence {
+    /** The prompt without tokens, to append to. */
+    public static final SegmentedTokens EMPTY = new SegmentedTokens(new long[0], new int[0]);
+
+    private final long[] segments;
+    private final int[] ends;
+
+    private SegmentedTokens(long[] segments, int[] ends) {
+        this.segments = segments;
+        this.ends = ends;
+    }
+
+    /**
+     * Returns a prompt of equally long pieces, cut to a length.
+     *
+     * @param segments their numbers, in order; enough of them to cover {@code length}
+     * @param tokensPerSegment tokens in each piece, at least 1
+     * @param length tokens in the prompt, at least 0
+     */
+    public static SegmentedTokens ofBlocks(long[] segments, int tokensPerSegment, int length) {
+        int count = (length + tokensPerSegment - 1) / tokensPerSegment;
+        if (count > segments.length) {
+            throw new IllegalArgumentException(
+                    segments.length + " segments of " + tokensPerSegment + " tokens do not cover " + length);
+        }
+        var ends = new int[count];
+        for (int i = 0; i < count; i++) {
+            ends[i] = Math.min((i + 1) * tokensPerSegment, length);
+        }
+        return new SegmentedTokens(Arrays.copyOf(segments, count), ends);
+    }
+
+    /** Returns this prompt followed by the first {@code length} tokens of a segment. */
+    public SegmentedTokens append(long segment, int length) {
+        if (length == 0) {
+            return this;
+        }
+        int count = ends.length;
+        var longerSegments = Arrays.copyOf(segments, count + 1);
+        var longerEnds = Arrays.copyOf(ends, count + 1);
+        longerSegments[count] = segment;
+        longerEnds[count] = Math.addExact(length(), length);
+        return new SegmentedTokens(longerSegments, longerEnds);
+    }
+
+    @Override
+    public int length() {
+        return ends.length == 0 ? 0 : ends[ends.length - 1];
+    }
+
+    @Override
+    public int tokenAt(int index) {
+        int piece = pieceOf(index);
+        return new SyntheticTokens(segments[piece]).tokenAt(index - startOf(piece));
+    }
+
+    @Override
+    public void copy(int from, int count, int[] into, int at) {
+        int copied = 0;
+        for (int piece = pieceOf(from); copied < count; piece++) {
+            int index = from + copied;
+            int fromThisPiece = Math.min(count - copied, ends[piece] - index);
+            new SyntheticTokens(segments[piece]).copy(index - startOf(piece), fromThisPiece, into, at + copied);
+            copied += fromThisPiece;
+        }
+    }
+
+    private int startOf(int piece) {
+        return piece == 0 ? 0 : ends[piece - 1];
+    }
+
+    private int pieceOf(int index) {
+        int found = Arrays.binarySearch(ends, index + 1);
+        return found >= 0 ? found : -found - 1;
+    }
+}

@@ -1,0 +1,28 @@
+package understudy.prompt;
+
+/** Numbers for pieces of synthetic text, kept apart by what they are for. */
+public final class Segments {
+    private static final int SHIFT = 56;
+
+    private Segments() {}
+
+    /** A block that a trace names by a number. */
+    public static long ofTraceBlock(long blockId) {
+        return blockId;
+    }
+
+    /** The part of a prompt that only one text has. */
+    public static long ofUniqueText(long textId) {
+        return textId ^ (1L << SHIFT);
+    }
+
+    /** What the model answers to a text. */
+    public static long ofAnswer(long textId) {
+        return textId ^ (2L << SHIFT);
+    }
+
+    /** The prefix that the requests of a group share. */
+    public static long ofSharedPrefix(long group) {
+        return group ^ (3L << SHIFT);
+    }
+}

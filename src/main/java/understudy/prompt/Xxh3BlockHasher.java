@@ -1,0 +1,74 @@
+package understudy.prompt;
+
+import com.dynatrace.hash4j.hashing.Hasher64;
+import com.dynatrace.hash4j.hashing.Hashing;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * The fast default: XXH3 with 64 bits over the parent's hash and the block's token ids.
+ *
+ * <p>It groups blocks exactly as vLLM's hashes do ({@code kv_cache_utils.hash_block_tokens}), but the values differ. LoRA
+ * name and cache salt enter through the first block's parent, which reaches every later block.
+ */
+public final class Xxh3BlockHasher implements BlockHasher {
+    private static final Hasher64 XXH3 = Hashing.xxh3_64();
+    private static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+    private static final VarHandle INTS = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
+
+    private final int blockSize;
+
+    /** Creates a hasher for blocks of {@code blockSize} tokens, at least 1. */
+    public Xxh3BlockHasher(int blockSize) {
+        if (blockSize < 1) {
+            throw new IllegalArgumentException("block size must be at least 1: " + blockSize);
+        }
+        this.blockSize = blockSize;
+    }
+
+    @Override
+    public int blockSize() {
+        return blockSize;
+    }
+
+    @Override
+    public HashChain start(Prompt prompt) {
+        return new Chain(noneHash(prompt), new byte[Long.BYTES + blockSize * Integer.BYTES]);
+    }
+
+    /** The parent of the first block; the length keeps the two names apart. */
+    private static long noneHash(Prompt prompt) {
+        if (prompt.loraName().isEmpty() && prompt.cacheSalt().isEmpty()) {
+            return 0;
+        }
+        String extraKeys = prompt.loraName().length() + ":" + prompt.loraName() + prompt.cacheSalt();
+        return XXH3.hashBytesToLong(extraKeys.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static final class Chain implements HashChain {
+        private final byte[] buffer;
+        private long parent;
+
+        private Chain(long parent, byte[] buffer) {
+            this.parent = parent;
+            this.buffer = buffer;
+        }
+
+        @Override
+        public long next(int[] tokens) {
+            LONGS.set(buffer, 0, parent);
+            for (int i = 0; i < tokens.length; i++) {
+                INTS.set(buffer, Long.BYTES + i * Integer.BYTES, tokens[i]);
+            }
+            parent = XXH3.hashBytesToLong(buffer, 0, buffer.length);
+            return parent;
+        }
+
+        @Override
+        public HashChain fork() {
+            return new Chain(parent, buffer.clone());
+        }
+    }
+}

@@ -1,0 +1,192 @@
+package understudy.scenario;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+import understudy.latency.GpuSpec;
+import understudy.latency.KvCapacity;
+import understudy.latency.LlmSpec;
+import understudy.latency.WeightFormat;
+
+/**
+ * The model and the GPUs that a scenario names, and what vLLM would derive from them; either may be missing, and then the
+ * defaults are those of Llama-3.1-8B on one H100.
+ *
+ * @param llm the model
+ * @param gpu each of a replica's GPUs
+ * @param tensorParallelSize how many GPUs a replica has
+ * @param bytesPerKvElement of the KV cache
+ * @param gpuMemoryUtilization share of the memory that vLLM may use
+ */
+public record Deployment(
+        @Nullable LlmFile llm,
+        @Nullable GpuFile gpu,
+        int tensorParallelSize,
+        double bytesPerKvElement,
+        double gpuMemoryUtilization) {
+    private static final int MAX_TENSOR_PARALLEL_SIZE = 1024;
+    private static final int DEFAULT_BLOCKS = 29_000;
+    private static final int DEFAULT_MAX_MODEL_LEN = 131_072;
+    private static final double LARGE_GPU_GIB = 160;
+    private static final double MEDIUM_GPU_GIB = 70;
+    private static final String LLM = "llm";
+    private static final String GPU = "gpu";
+
+    private enum KvCacheDtype {
+        AUTO,
+        BF16,
+        BFLOAT16,
+        FP8,
+        FP8_E4M3,
+        FP8_E5M2
+    }
+
+    /** Reads what both sections say about the hardware. */
+    static Deployment read(Section latency, Section kvCache) {
+        var llm = latency.text(LLM).isEmpty() ? null : withDtype(LlmFile.find(latency, LLM), latency);
+        var gpu = latency.text(GPU).isEmpty() ? null : GpuFile.find(latency, GPU);
+        int tensorParallelSize = latency.wholeNumber("tensor-parallel-size", 1, MAX_TENSOR_PARALLEL_SIZE);
+        if (llm != null && llm.spec().attention().numHeads() % tensorParallelSize != 0) {
+            throw latency.unusable(
+                    "tensor-parallel-size",
+                    "but the " + llm.spec().attention().numHeads() + " attention heads of "
+                            + llm.spec().name() + " must divide evenly among the GPUs");
+        }
+        int numKvHeads =
+                llm == null ? tensorParallelSize : llm.spec().attention().numKvHeads();
+        if (numKvHeads % tensorParallelSize != 0 && tensorParallelSize % numKvHeads != 0) {
+            throw latency.unusable(
+                    "tensor-parallel-size",
+                    "but the " + numKvHeads + " KV heads must divide evenly among the GPUs, or the GPUs among them");
+        }
+        double bytes = switch (kvCache.choice("kv-cache-dtype", KvCacheDtype.class)) {
+            case AUTO -> llm != null && llm.spec().weights() == WeightFormat.FP32 ? 4 : 2;
+            case BF16, BFLOAT16 -> 2;
+            case FP8, FP8_E4M3, FP8_E5M2 -> 1;
+        };
+        return new Deployment(llm, gpu, tensorParallelSize, bytes, kvCache.number("gpu-memory-utilization", 0, 1));
+    }
+
+    private static LlmFile withDtype(LlmFile file, Section latency) {
+        var spec = file.spec();
+        var weights = LlmFile.format(latency, "dtype", spec.weights());
+        boolean isAsStored = latency.text("dtype").equals("auto");
+        return isAsStored
+                ? file
+                : new LlmFile(spec.withWeights(weights), file.status(), file.paramsBillion(), file.source());
+    }
+
+    /** Returns the model, which {@code key} of the section must name. */
+    static LlmSpec llm(Section latency, Deployment deployment) {
+        if (deployment.llm == null) {
+            throw latency.unusable(LLM, "but this latency model needs a model: --set latency.llm=NAME");
+        }
+        return deployment.llm.spec();
+    }
+
+    /** Returns the GPU's file, which the section must name. */
+    static GpuFile gpu(Section latency, Deployment deployment) {
+        if (deployment.gpu == null) {
+            throw latency.unusable(GPU, "but this latency model needs a GPU: --set latency.gpu=NAME");
+        }
+        if (!deployment.gpu.hasDataSheet()) {
+            throw latency.unusable(
+                    GPU, "whose file lacks bf16-tflops or bandwidth-gb-per-s, which this latency model needs");
+        }
+        return deployment.gpu;
+    }
+
+    /** Returns vLLM's default for its OpenAI server ({@code EngineArgs.get_batch_defaults}). */
+    int defaultMaxNumSeqs() {
+        return gpu == null || gpu.spec().memoryGib() == 0 || isLarge(gpu.spec()) ? 1024 : 256;
+    }
+
+    /** Returns vLLM's default for its OpenAI server. */
+    int defaultMaxNumBatchedTokens() {
+        if (gpu == null || gpu.spec().memoryGib() == 0) {
+            return 8192;
+        }
+        return gpu.spec().memoryGib() >= LARGE_GPU_GIB ? 16_384 : isLarge(gpu.spec()) ? 8192 : 2048;
+    }
+
+    /** Returns the longest sequence that the model was made for. */
+    int defaultMaxModelLen() {
+        return llm == null ? DEFAULT_MAX_MODEL_LEN : llm.spec().maxPositionEmbeddings();
+    }
+
+    /** Returns the blocks that fit, or the default without model or GPU. */
+    int numGpuBlocks(Section kvCache, int maxNumBatchedTokens, int blockSize) {
+        if (llm == null || gpu == null || gpu.spec().memoryGib() == 0) {
+            return DEFAULT_BLOCKS;
+        }
+        var capacity = capacity(llm.spec(), gpu.spec(), maxNumBatchedTokens, blockSize);
+        if (capacity.numGpuBlocks() < 2) {
+            throw kvCache.unusable(
+                    "num-gpu-blocks",
+                    "but " + llm.spec().name() + " does not fit on " + gpus() + ": " + capacity.reason()
+                            + "; raise latency.tensor-parallel-size or kv-cache.gpu-memory-utilization");
+        }
+        return (int) Math.min(Integer.MAX_VALUE, capacity.numGpuBlocks());
+    }
+
+    /**
+     * Returns, line by line, what was derived and how.
+     *
+     * @param reservedTokens token budget that the memory was reserved for, or 0 if the number of blocks was given
+     */
+    public List<String> reasons(EngineSettings engine, int reservedTokens) {
+        var lines = new ArrayList<String>();
+        if (llm != null) {
+            lines.add(String.format(
+                    Locale.ROOT,
+                    "latency.llm %s: %.2f billion weights, %s (%s)",
+                    llm.spec().name(),
+                    llm.spec().numParams() / 1e9,
+                    word(llm.status()),
+                    llm.source()));
+        }
+        if (gpu != null) {
+            boolean isMixed =
+                    gpu.status() == GpuFile.Status.FITTED && !gpu.assumed().isEmpty();
+            String assumed = isMixed ? ", but assumed: " + String.join(", ", gpu.assumed()) : "";
+            lines.add("latency.gpu " + gpu.spec().name() + ": " + word(gpu.status()) + assumed + " (" + gpu.source()
+                    + ")");
+        }
+        if (llm != null && gpu != null && gpu.spec().memoryGib() > 0 && reservedTokens > 0) {
+            var capacity = capacity(
+                    llm.spec(), gpu.spec(), reservedTokens, engine.kvCache().blockSize());
+            lines.add("kv-cache.num-gpu-blocks " + engine.kvCache().numGpuBlocks() + ", "
+                    + engine.kvCache().maxTokens() + " tokens, on " + gpus() + ": " + capacity.reason());
+        }
+        lines.add("engine.max-num-seqs " + engine.scheduler().maxNumSeqs() + ", max-num-batched-tokens "
+                + engine.scheduler().maxNumBatchedTokens() + ", max-model-len "
+                + engine.scheduler().maxModelLen());
+        return lines;
+    }
+
+    private KvCapacity capacity(LlmSpec model, GpuSpec device, int maxNumBatchedTokens, int blockSize) {
+        return KvCapacity.of(
+                model,
+                device,
+                tensorParallelSize,
+                bytesPerKvElement,
+                gpuMemoryUtilization,
+                maxNumBatchedTokens,
+                blockSize);
+    }
+
+    private String gpus() {
+        String name = gpu == null ? "an unnamed GPU" : gpu.spec().name();
+        return tensorParallelSize == 1 ? name : tensorParallelSize + " x " + name;
+    }
+
+    private static boolean isLarge(GpuSpec gpu) {
+        double least = gpu.name().toLowerCase(Locale.ROOT).contains("a100") ? LARGE_GPU_GIB : MEDIUM_GPU_GIB;
+        return gpu.memoryGib() >= least;
+    }
+
+    private static String word(GpuFile.Status status) {
+        return status.name().toLowerCase(Locale.ROOT);
+    }
+}

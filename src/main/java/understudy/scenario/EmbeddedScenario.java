@@ -1,0 +1,71 @@
+package understudy.scenario;
+
+import com.typesafe.config.Config;
+import com.typesafe.config.ConfigFactory;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import understudy.api.call.ApiSettings;
+import understudy.api.kvevents.KvEventSettings;
+import understudy.cluster.ClusterSpec;
+import understudy.cluster.Subscriber;
+
+/**
+ * A scenario for programs that run a cluster inside themselves, and send the requests. Neither environment variables nor the
+ * section {@code workload} count, and a server listens at any port that is free unless the settings name one.
+ */
+public final class EmbeddedScenario {
+    private static final Config ANY_PORT = ConfigFactory.parseString("server.port = 0");
+
+    private final Scenario scenario;
+
+    private EmbeddedScenario(Scenario scenario) {
+        this.scenario = scenario;
+    }
+
+    /**
+     * Reads settings over the defaults of {@code understudy-defaults.conf}.
+     *
+     * @throws RuntimeException if a key is unknown or a value cannot be used; the message says which, and what is allowed
+     */
+    public static EmbeddedScenario of(Config settings) {
+        return new EmbeddedScenario(Scenario.read(new ScenarioFile(Map.of()).load(settings.withFallback(ANY_PORT))));
+    }
+
+    /**
+     * Returns the cluster to build.
+     *
+     * @param subscriber is told what happens in the cluster, or null
+     */
+    public ClusterSpec clusterSpec(@Nullable Subscriber subscriber) {
+        return scenario.clusterSpec(null, subscriber, true);
+    }
+
+    /** Returns the cluster to build behind a server that has no end: no record of its requests is kept. */
+    public ClusterSpec clusterSpecWithoutRecords() {
+        return scenario.clusterSpec();
+    }
+
+    /**
+     * Returns how the cluster is to be served over HTTP.
+     *
+     * @throws RuntimeException if a value cannot be used; the message says which, and what is allowed
+     */
+    public ApiSettings server() {
+        return ServerSettings.read(scenario);
+    }
+
+    /** Returns how KV events are to be published, or empty if they are not. */
+    public Optional<KvEventSettings> kvEvents() {
+        return scenario.kvEvents();
+    }
+
+    public int numReplicas() {
+        return scenario.numReplicas();
+    }
+
+    /** Returns virtual seconds per wall second; infinite is as fast as possible. */
+    public double speed() {
+        return scenario.speed();
+    }
+}

@@ -1,0 +1,37 @@
+package understudy.scenario;
+
+import java.util.ArrayList;
+import understudy.faults.FaultParser;
+import understudy.faults.FaultPlan;
+import understudy.workload.RandomStreams;
+
+/** The section {@code faults}. */
+final class FaultSettings {
+    private enum OnCrash {
+        FAIL,
+        REROUTE
+    }
+
+    private FaultSettings() {}
+
+    /** Reads the plan, and checks that so many replicas can carry it out. */
+    static FaultPlan read(Section faults, long seed, int numReplicas) {
+        var timed = new ArrayList<FaultPlan.TimedFault>();
+        for (var entry : faults.entries("plan")) {
+            try {
+                timed.addAll(FaultParser.parseTimed(entry.values()));
+            } catch (IllegalArgumentException e) {
+                throw new ScenarioException(entry.origin(), "faults.plan: " + e.getMessage());
+            }
+        }
+        var plan = new FaultPlan(
+                timed,
+                faults.choice("on-crash", OnCrash.class) == OnCrash.REROUTE,
+                Math.round(faults.nanos("startup-time")),
+                new RandomStreams(seed));
+        plan.refusal(numReplicas).ifPresent(why -> {
+            throw faults.unusable("plan", "which cannot be carried out: " + why);
+        });
+        return plan;
+    }
+}

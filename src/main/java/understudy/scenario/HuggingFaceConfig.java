@@ -1,0 +1,230 @@
+package understudy.scenario;
+
+import com.fasterxml.jackson.core.JacksonException;
+import com.fasterxml.jackson.core.json.JsonReadFeature;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.Set;
+import understudy.latency.LlmSpec;
+import understudy.latency.LlmSpec.LatentAttention;
+import understudy.latency.WeightFormat;
+
+/**
+ * Reads the dimensions of a model from a Hugging Face {@code config.json}. Names that differ from family to family are all
+ * known; what a multimodal model keeps in {@code text_config} is taken from there. Keys it does not know are passed over.
+ *
+ * <p>Deviation: experts are taken to be in all layers behind {@code first_k_dense_replace}, or to begin with the first
+ * layer if only every n-th has them, which keeps their number.
+ */
+final class HuggingFaceConfig {
+    private static final String FILE = "config.json";
+    private static final int MAX = 100_000_000;
+    private static final JsonMapper JSON = JsonMapper.builder()
+            .enable(JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS) // as Python writes them
+            .build();
+    /** Families whose layers are like those of models that the formulas were held against. */
+    private static final Set<String> KNOWN =
+            Set.of("llama", "mistral", "mixtral", "qwen2", "qwen3", "qwen3_moe", "gpt2", "gpt_oss", "internlm2", "yi");
+
+    private static final Set<String> UNGATED = Set.of(
+            "gpt2",
+            "gpt_neox",
+            "gptj",
+            "gpt_neo",
+            "gpt_bigcode",
+            "opt",
+            "bloom",
+            "falcon",
+            "phi",
+            "mpt",
+            "starcoder2",
+            "nemotron");
+    private static final Set<String> QK_NORM = Set.of(
+            "qwen3", "qwen3_moe", "qwen3_vl_text", "qwen3_vl_moe_text", "gemma3", "gemma3_text", "olmo2", "olmoe");
+    private static final Set<String> TIED = Set.of("gpt2", "gemma", "gemma2", "gemma3", "gemma3_text", "opt", "bloom");
+
+    private final JsonFields json;
+    private final String family;
+    private final int numLayers;
+    private final int hidden;
+
+    private HuggingFaceConfig(JsonFields json) {
+        this.json = json;
+        family = json.text("model_type");
+        numLayers = json.positive("num_hidden_layers", "n_layer", "n_layers", "num_layers");
+        hidden = json.positive("hidden_size", "n_embd", "d_model");
+    }
+
+    /** Returns whether a text is the path of such a file, or of a folder that has one. */
+    static boolean isOne(String path) {
+        return path.endsWith(".json") || Files.isRegularFile(Path.of(path).resolve(FILE));
+    }
+
+    /** Reads a file, or the one in a folder. */
+    static LlmFile read(Path path) {
+        var file = Files.isDirectory(path) ? path.resolve(FILE) : path;
+        var root = parse(file);
+        boolean isNested =
+                !root.hasNonNull("hidden_size") && root.path("text_config").isObject();
+        var config = new HuggingFaceConfig(new JsonFields(file.toString(), isNested ? root.get("text_config") : root));
+        var spec = config.spec(nameOf(file, root), weights(file, root));
+        boolean isKnown = spec.attention().latent() == null && KNOWN.contains(config.family);
+        var status = isKnown ? GpuFile.Status.FITTED : GpuFile.Status.ASSUMED;
+        return new LlmFile(spec, status, 0, file.toString());
+    }
+
+    private static JsonNode parse(Path file) {
+        try {
+            var root = JSON.readTree(file.toFile());
+            if (root == null || !root.isObject()) {
+                throw new ScenarioException(file + ": not a JSON object");
+            }
+            return root;
+        } catch (JacksonException e) {
+            throw new ScenarioException(file + ":" + e.getLocation().getLineNr() + ": " + e.getOriginalMessage());
+        } catch (IOException e) {
+            throw new ScenarioException(file + ": cannot be read: " + e.getMessage());
+        }
+    }
+
+    private static String nameOf(Path file, JsonNode root) {
+        String name = root.path("_name_or_path").asText("");
+        var folder = file.toAbsolutePath().getParent();
+        return !name.isEmpty() ? name : folder == null ? FILE : String.valueOf(folder.getFileName());
+    }
+
+    private LlmSpec spec(String name, WeightFormat quantized) {
+        var feedForward = feedForward();
+        // MXFP4 is for experts alone, and so is the only quantization that leaves the rest as it is.
+        boolean isForExperts = json.text("quantization_config", "quant_method").equals("mxfp4");
+        return new LlmSpec(
+                name,
+                numLayers,
+                hidden,
+                json.positive("vocab_size"),
+                json.bool("tie_word_embeddings", TIED.contains(family)),
+                json.number(131_072, "max_position_embeddings", "n_positions", "max_seq_len"),
+                attention(),
+                feedForward,
+                isForExperts ? WeightFormat.BF16 : quantized,
+                quantized);
+    }
+
+    private LlmSpec.Attention attention() {
+        int heads = json.positive("num_attention_heads", "n_head", "n_heads", "num_heads");
+        int kvHeads = json.number(kvHeadsByDefault(heads), "num_key_value_heads", "num_kv_heads", "n_head_kv");
+        if (kvHeads > heads || heads % kvHeads != 0) {
+            throw json.problem("num_key_value_heads is " + kvHeads + ", which must divide the " + heads + " heads");
+        }
+        int window = json.bool("use_sliding_window", true) ? json.number(0, "sliding_window") : 0;
+        int kvRank = json.number(0, "kv_lora_rank");
+        return new LlmSpec.Attention(
+                heads,
+                kvHeads,
+                headDim(heads),
+                json.bool("use_qk_norm", json.bool("qk_layernorm", QK_NORM.contains(family))),
+                window,
+                window == 0 ? 0 : numWindowLayers(),
+                kvRank == 0 ? null : latent(kvRank));
+    }
+
+    private int headDim(int heads) {
+        int given = json.number(0, "head_dim", "kv_channels");
+        return given > 0 ? given : Math.max(1, hidden / heads);
+    }
+
+    private int kvHeadsByDefault(int heads) {
+        return json.bool("multi_query", false) ? 1 : heads;
+    }
+
+    private int numWindowLayers() {
+        int named = json.count("layer_types", "sliding_attention");
+        if (named >= 0) {
+            return named;
+        }
+        int pattern = json.number(0, "sliding_window_pattern");
+        if (pattern > 1) {
+            return numLayers - numLayers / pattern;
+        }
+        // Qwen2 has full attention below this layer, Gemma 2 in every other one.
+        int firstWindow = json.number(0, "max_window_layers");
+        return family.equals("gemma2") ? numLayers - numLayers / 2 : Math.max(0, numLayers - firstWindow);
+    }
+
+    private LatentAttention latent(int kvRank) {
+        return new LatentAttention(
+                json.number(0, "q_lora_rank"),
+                kvRank,
+                json.positive("qk_rope_head_dim"),
+                json.positive("qk_nope_head_dim"),
+                json.positive("v_head_dim"));
+    }
+
+    private LlmSpec.FeedForward feedForward() {
+        int experts = json.number(0, "num_local_experts", "num_experts", "n_routed_experts");
+        boolean isGated = !UNGATED.contains(family);
+        if (experts < 2) {
+            return new LlmSpec.FeedForward(denseSize(), isGated, numLayers, 0, 0, 0, 0);
+        }
+        int size = json.number(0, "moe_intermediate_size", "expert_intermediate_size");
+        int expertSize = size == 0 ? json.positive("intermediate_size") : size;
+        int dense = numDenseLayers();
+        int shared = json.number(
+                json.number(0, "n_shared_experts", "num_shared_experts") * expertSize,
+                "shared_expert_intermediate_size");
+        int perToken = json.positive("num_experts_per_tok", "num_experts_per_token", "moe_topk");
+        return new LlmSpec.FeedForward(
+                dense == 0 ? 0 : denseSize(), isGated, dense, experts, Math.min(perToken, experts), expertSize, shared);
+    }
+
+    private int numDenseLayers() {
+        int listed = json.count("moe_layer_freq", "0");
+        if (listed >= 0) {
+            return Math.min(numLayers, listed);
+        }
+        int step = Math.max(1, json.number(1, "decoder_sparse_step", "moe_layer_freq", "interleave_moe_layer_step"));
+        int named = Math.max(0, json.size("mlp_only_layers"));
+        int first = json.number(0, "first_k_dense_replace");
+        return Math.min(numLayers, first + named + (numLayers - first) - (numLayers - first) / step);
+    }
+
+    private int denseSize() {
+        int size =
+                json.number(0, "intermediate_size_mlp", "intermediate_size", "ffn_dim", "n_inner", "ffn_hidden_size");
+        if (size == 0 && !UNGATED.contains(family)) {
+            throw json.problem("intermediate_size is missing");
+        }
+        return size == 0 ? Math.min(MAX, 4 * hidden) : size;
+    }
+
+    private static WeightFormat weights(Path file, JsonNode root) {
+        var quantization = root.path("quantization_config");
+        if (quantization.isObject()) {
+            return quantized(file, quantization);
+        }
+        // vLLM's dtype = auto stores 32-bit weights in 16 bits; latency.dtype can say otherwise.
+        return WeightFormat.BF16;
+    }
+
+    private static WeightFormat quantized(Path file, JsonNode quantization) {
+        String all = quantization.toString().toLowerCase(Locale.ROOT).replace(" ", "");
+        String method = quantization.path("quant_method").asText("").toLowerCase(Locale.ROOT);
+        boolean isFloat = all.contains("\"type\":\"float\"");
+        boolean hasEightBits = all.contains("\"num_bits\":8");
+        if (method.contains("fp8") || all.contains("\"quant_algo\":\"fp8\"") || (hasEightBits && isFloat)) {
+            return WeightFormat.FP8;
+        }
+        boolean hasFourBits =
+                all.contains("\"bits\":4") || all.contains("\"num_bits\":4") || all.contains("4bit\":true");
+        if (hasFourBits || all.contains("fp4") || method.equals("awq")) {
+            return WeightFormat.INT4;
+        }
+        throw new ScenarioException(file + ": quantization_config has quant_method \"" + method
+                + "\", which is none of fp8, compressed-tensors with 8-bit floats, mxfp4, awq and gptq with 4 bits;"
+                + " set latency.dtype for a copy without quantization_config");
+    }
+}

@@ -1,0 +1,118 @@
+package understudy.scenario;
+
+import com.typesafe.config.Config;
+import com.typesafe.config.ConfigObject;
+import com.typesafe.config.ConfigUtil;
+import com.typesafe.config.ConfigValue;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.apache.commons.text.similarity.LevenshteinDistance;
+
+/** The keys that a scenario may have: those of the reference, and no others. */
+final class KnownKeys {
+    private static final LevenshteinDistance DISTANCE = LevenshteinDistance.getDefaultInstance();
+
+    private final ConfigObject reference;
+    private final List<String> leaves = new ArrayList<>();
+
+    KnownKeys(Config reference) {
+        this.reference = reference.root();
+        collectLeaves("", this.reference);
+    }
+
+    /** Returns the full paths of all keys that hold a value. */
+    List<String> leaves() {
+        return leaves;
+    }
+
+    /** Refuses a scenario with a key that the reference does not have, naming the nearest one. */
+    void check(Config scenario) {
+        check("", scenario.root(), reference);
+    }
+
+    private void check(String path, ConfigObject scenario, ConfigObject known) {
+        for (var entry : scenario.entrySet()) {
+            String key = join(path, entry.getKey());
+            var knownValue = known.get(entry.getKey());
+            if (knownValue == null) {
+                throw unknown(key, entry.getValue());
+            }
+            checkKind(key, entry.getValue(), knownValue);
+        }
+    }
+
+    private void checkKind(String key, ConfigValue value, ConfigValue known) {
+        boolean isSection = known instanceof ConfigObject;
+        if (isSection && value instanceof ConfigObject section) {
+            check(key, section, (ConfigObject) known);
+        } else if (isSection) {
+            throw new ScenarioException(value.origin(), key + " is a section, and takes no value of its own");
+        } else if (value instanceof ConfigObject) {
+            throw new ScenarioException(value.origin(), key + " takes a single value, not a section");
+        }
+    }
+
+    /** Names the key as it was written, down to its value. */
+    private ScenarioException unknown(String path, ConfigValue value) {
+        if (value instanceof ConfigObject section && !section.isEmpty()) {
+            var first =
+                    section.entrySet().stream().min(Map.Entry.comparingByKey()).orElseThrow();
+            return unknown(join(path, first.getKey()), first.getValue());
+        }
+        var candidates = new ArrayList<>(leaves);
+        collectSections("", reference, candidates);
+        return new ScenarioException(
+                value.origin(), "unknown key " + path + "; did you mean " + nearest(path, candidates) + "?");
+    }
+
+    /** Among keys with the same last part, and among all keys, the one with the fewest differing letters. */
+    static String nearest(String key, Collection<String> candidates) {
+        return candidates.stream()
+                .min(Comparator.comparingInt((String candidate) -> difference(key, candidate))
+                        .thenComparing(Comparator.naturalOrder()))
+                .orElseThrow();
+    }
+
+    /** A key in the wrong section is closer than one with other words. */
+    private static int difference(String anyKey, String anyCandidate) {
+        String key = anyKey.toLowerCase(Locale.ROOT);
+        String candidate = anyCandidate.toLowerCase(Locale.ROOT);
+        int whole = DISTANCE.apply(key, candidate);
+        int lastPart = DISTANCE.apply(lastPart(key), lastPart(candidate));
+        return Math.min(whole, 2 * lastPart + 1);
+    }
+
+    private static String lastPart(String key) {
+        return key.substring(key.lastIndexOf('.') + 1);
+    }
+
+    private void collectLeaves(String path, ConfigObject section) {
+        for (var entry : section.entrySet()) {
+            String key = join(path, entry.getKey());
+            if (entry.getValue() instanceof ConfigObject child) {
+                collectLeaves(key, child);
+            } else {
+                leaves.add(key);
+            }
+        }
+    }
+
+    private static void collectSections(String path, ConfigObject section, List<String> into) {
+        for (var entry : section.entrySet()) {
+            if (entry.getValue() instanceof ConfigObject child) {
+                String key = join(path, entry.getKey());
+                into.add(key);
+                collectSections(key, child, into);
+            }
+        }
+    }
+
+    private static String join(String path, String key) {
+        String last = ConfigUtil.joinPath(key);
+        return path.isEmpty() ? last : path + "." + last;
+    }
+}

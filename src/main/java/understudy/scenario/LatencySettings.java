@@ -1,0 +1,98 @@
+package understudy.scenario;
+
+import understudy.latency.AllReduceTime;
+import understudy.latency.HostOverhead;
+import understudy.latency.JitteredLatency;
+import understudy.latency.LatencyModel;
+import understudy.latency.LinearLatency;
+import understudy.latency.ProfileLatency;
+import understudy.latency.ProfiledLatency;
+import understudy.latency.RooflineLatency;
+import understudy.workload.RandomStreams;
+
+/**
+ * The section {@code latency}.
+ *
+ * @param model how long a step takes, without jitter
+ * @param apiDelayNanos from the arrival of a request to its entry into the waiting queue
+ * @param jitter standard deviation of the logarithm of a step's time
+ * @param deployment the model and the GPUs that it names
+ */
+public record LatencySettings(LatencyModel model, long apiDelayNanos, double jitter, Deployment deployment) {
+    private static final double NANOS_PER_MICRO = 1e3;
+    private static final ProfileLatency NO_PROFILE = new ProfileLatency(0, 0, 0, 0, 0);
+
+    private enum Kind {
+        LINEAR,
+        PROFILE,
+        ROOFLINE,
+        PROFILED
+    }
+
+    /** Reads the section, and what {@code kv-cache} says about the hardware. */
+    static LatencySettings read(Section latency, Section kvCache) {
+        var deployment = Deployment.read(latency, kvCache);
+        var model = switch (latency.choice("model", Kind.class)) {
+            case LINEAR -> linear(latency.section("linear"));
+            case PROFILE -> profile(latency, deployment);
+            case ROOFLINE -> roofline(latency, deployment);
+            case PROFILED -> profiled(latency, deployment);
+        };
+        return new LatencySettings(
+                model, Math.round(latency.nanos("api-delay")), latency.number("jitter", 0, 1), deployment);
+    }
+
+    /** Returns the model of one replica's device; noise comes from a stream of its own. */
+    LatencyModel modelOf(int replicaIndex, RandomStreams streams) {
+        return jitter == 0 ? model : new JitteredLatency(model, jitter, streams.stream("jitter", replicaIndex));
+    }
+
+    private static LatencyModel linear(Section linear) {
+        return new LinearLatency(
+                linear.nanos("per-step"),
+                linear.nanos("per-token"),
+                linear.nanos("per-decode-seq"),
+                linear.nanos("per-kv-token"));
+    }
+
+    /** A GPU's file may bring the five numbers along, as {@code calibrate} writes them. */
+    private static LatencyModel profile(Section latency, Deployment deployment) {
+        var gpu = deployment.gpu();
+        return gpu == null || gpu.profile().equals(NO_PROFILE)
+                ? GpuFile.profile(latency.section("profile"))
+                : gpu.profile();
+    }
+
+    private static LatencyModel roofline(Section latency, Deployment deployment) {
+        return new RooflineLatency(
+                Deployment.llm(latency, deployment),
+                Deployment.gpu(latency, deployment).spec(),
+                deployment.tensorParallelSize(),
+                deployment.bytesPerKvElement(),
+                host(latency.section("roofline")));
+    }
+
+    private static LatencyModel profiled(Section latency, Deployment deployment) {
+        var llm = Deployment.llm(latency, deployment);
+        int tensorParallelSize = deployment.tensorParallelSize();
+        var allReduce = tensorParallelSize == 1
+                ? AllReduceTime.NONE
+                : AllReduceTime.of(llm, Deployment.gpu(latency, deployment).spec(), tensorParallelSize);
+        var profiled = latency.section("profiled");
+        var tables = KernelFiles.read(profiled);
+        if ((tables.experts() != null) != (llm.feedForward().numExperts() > 0)) {
+            throw latency.unusable(
+                    "llm",
+                    "but latency.profiled.tables has times of "
+                            + (tables.experts() == null
+                                    ? "no experts, and the model has some"
+                                    : "experts, and the model has none"));
+        }
+        return new ProfiledLatency(tables, llm, allReduce, host(profiled));
+    }
+
+    private static HostOverhead host(Section section) {
+        return new HostOverhead(
+                section.nanos("host-per-step") / NANOS_PER_MICRO, section.nanos("host-per-seq") / NANOS_PER_MICRO);
+    }
+}

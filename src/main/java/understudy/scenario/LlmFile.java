@@ -1,0 +1,118 @@
+package understudy.scenario;
+
+import java.nio.file.Path;
+import understudy.latency.LlmSpec;
+import understudy.latency.LlmSpec.LatentAttention;
+import understudy.latency.WeightFormat;
+
+/**
+ * A file of {@code conf/models}, or a {@code config.json} of Hugging Face.
+ *
+ * @param spec the dimensions
+ * @param status whether the formulas were checked on models of the kind
+ * @param paramsBillion published number of weights, 0 if unknown
+ * @param source where the dimensions are from
+ */
+public record LlmFile(LlmSpec spec, GpuFile.Status status, double paramsBillion, String source) {
+    private static final int MAX = 100_000_000;
+
+    private enum Dtype {
+        AUTO,
+        FP32,
+        FLOAT32,
+        BF16,
+        BFLOAT16,
+        FP16,
+        FLOAT16,
+        FP8,
+        INT4
+    }
+
+    /** Finds the model that {@code key} of a section names, by name or by path. */
+    static LlmFile find(Section section, String key) {
+        String name = section.text(key);
+        if (HuggingFaceConfig.isOne(name)) {
+            return HuggingFaceConfig.read(Path.of(name));
+        }
+        if (SpecFiles.isPath(name)) {
+            return read(SpecFiles.MODELS.read(Path.of(name)));
+        }
+        return SpecFiles.MODELS
+                .find(name)
+                .map(LlmFile::read)
+                .orElseThrow(() -> section.unusable(key, SpecFiles.MODELS.allowed(name)));
+    }
+
+    public static LlmFile read(Section file) {
+        var weights = format(file, "dtype", WeightFormat.BF16);
+        int numLayers = positive(file, "num-hidden-layers");
+        var spec = new LlmSpec(
+                file.text("name"),
+                numLayers,
+                positive(file, "hidden-size"),
+                positive(file, "vocab-size"),
+                file.bool("tie-word-embeddings"),
+                positive(file, "max-position-embeddings"),
+                attention(file, numLayers),
+                feedForward(file, numLayers),
+                weights,
+                format(file, "expert-dtype", weights));
+        return new LlmFile(
+                spec,
+                file.choice("status", GpuFile.Status.class),
+                file.number("params-billion", 0, MAX),
+                file.text("source"));
+    }
+
+    /** Returns the format that a key names, {@code auto} standing for {@code otherwise}. */
+    static WeightFormat format(Section section, String key, WeightFormat otherwise) {
+        return switch (section.choice(key, Dtype.class)) {
+            case AUTO -> otherwise;
+            case FP32, FLOAT32 -> WeightFormat.FP32;
+            case BF16, BFLOAT16, FP16, FLOAT16 -> WeightFormat.BF16;
+            case FP8 -> WeightFormat.FP8;
+            case INT4 -> WeightFormat.INT4;
+        };
+    }
+
+    private static LlmSpec.Attention attention(Section file, int numLayers) {
+        int numHeads = positive(file, "num-attention-heads");
+        int numKvHeads = file.wholeNumber("num-key-value-heads", 0, numHeads);
+        int headDim = file.wholeNumber("head-dim", 0, MAX);
+        int kvRank = file.wholeNumber("kv-lora-rank", 0, MAX);
+        return new LlmSpec.Attention(
+                numHeads,
+                numKvHeads == 0 ? numHeads : numKvHeads,
+                headDim == 0 ? Math.max(1, positive(file, "hidden-size") / numHeads) : headDim,
+                file.bool("qk-norm"),
+                file.wholeNumber("sliding-window", 0, MAX),
+                file.wholeNumber("num-window-layers", 0, numLayers),
+                kvRank == 0
+                        ? null
+                        : new LatentAttention(
+                                file.wholeNumber("q-lora-rank", 0, MAX),
+                                kvRank,
+                                positive(file, "qk-rope-head-dim"),
+                                positive(file, "qk-nope-head-dim"),
+                                positive(file, "v-head-dim")));
+    }
+
+    private static LlmSpec.FeedForward feedForward(Section file, int numLayers) {
+        int numExperts = file.wholeNumber("num-experts", 0, MAX);
+        boolean hasExperts = numExperts > 0;
+        int numDense = hasExperts ? file.wholeNumber("first-k-dense-replace", 0, numLayers) : numLayers;
+        int least = numDense > 0 ? 1 : 0;
+        return new LlmSpec.FeedForward(
+                file.wholeNumber("intermediate-size", least, MAX),
+                file.bool("gated-mlp"),
+                numDense,
+                numExperts,
+                hasExperts ? file.wholeNumber("num-experts-per-tok", 1, numExperts) : 0,
+                hasExperts ? positive(file, "moe-intermediate-size") : 0,
+                hasExperts ? file.wholeNumber("shared-expert-intermediate-size", 0, MAX) : 0);
+    }
+
+    private static int positive(Section file, String key) {
+        return file.wholeNumber(key, 1, MAX);
+    }
+}

@@ -1,0 +1,37 @@
+package understudy.scenario;
+
+import com.typesafe.config.ConfigException;
+import com.typesafe.config.ConfigOrigin;
+
+/** A setting that cannot be used; the message names where it stands, the key, the value, and what is allowed. */
+public final class ScenarioException extends RuntimeException {
+
+    public ScenarioException(String message) {
+        super(message);
+    }
+
+    public ScenarioException(ConfigOrigin origin, String problem) {
+        super(place(origin) + problem);
+    }
+
+    /** Takes over what the parser of HOCON says. */
+    static ScenarioException of(ConfigException failure) {
+        String message = String.valueOf(failure.getMessage());
+        var origin = failure.origin();
+        if (origin == null) {
+            return new ScenarioException(message);
+        }
+        String prefix = origin.description() + ": ";
+        return new ScenarioException(origin, message.startsWith(prefix) ? message.substring(prefix.length()) : message);
+    }
+
+    /** Says where a value was set, file and line where there is a file; nothing for a default. */
+    private static String place(ConfigOrigin origin) {
+        String description = origin.description();
+        if (description.startsWith(ScenarioFile.DEFAULTS)) {
+            return "";
+        }
+        int colon = description.lastIndexOf(": " + origin.lineNumber());
+        return colon < 0 ? description + ": " : description.substring(0, colon) + ":" + origin.lineNumber() + ": ";
+    }
+}

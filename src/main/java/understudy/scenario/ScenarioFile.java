@@ -1,0 +1,165 @@
+package understudy.scenario;
+
+import com.fasterxml.jackson.core.JacksonException;
+import com.fasterxml.jackson.core.StreamReadFeature;
+import com.fasterxml.jackson.core.type.TypeReference;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
+import com.typesafe.config.Config;
+import com.typesafe.config.ConfigException;
+import com.typesafe.config.ConfigFactory;
+import com.typesafe.config.ConfigRenderOptions;
+import com.typesafe.config.ConfigValue;
+import com.typesafe.config.ConfigValueFactory;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * Finds and merges what a scenario is made of, the strongest first: flags, environment variables, the file, {@code
+ * understudy-defaults.conf}. A file is HOCON, or YAML if its name says so; one that is not on disk is looked for in the jar.
+ */
+public final class ScenarioFile {
+    private static final String ENVIRONMENT_PREFIX = "UNDERSTUDY_";
+    /** A name of our own: the {@code reference.conf} of another project says nothing about an emulation, nor ours about it. */
+    static final String DEFAULTS = "understudy-defaults.conf";
+
+    /** Every setting with its default. */
+    static final Config REFERENCE = ConfigFactory.parseResources(ScenarioFile.class.getClassLoader(), DEFAULTS);
+
+    private final KnownKeys knownKeys = new KnownKeys(REFERENCE);
+    private final Map<String, String> environment;
+
+    /** Takes environment variables from {@code environment}. */
+    public ScenarioFile(Map<String, String> environment) {
+        this.environment = environment;
+    }
+
+    /**
+     * Returns the merged scenario, whose keys are all known.
+     *
+     * @param file path of the scenario
+     * @param flags values given on the command line, by key
+     */
+    public Config load(String file, Map<String, String> flags) {
+        var scenario = read(file);
+        var fromFlags = fromFlags(flags);
+        knownKeys.check(fromFlags);
+        try {
+            var merged = fromFlags
+                    .withFallback(fromEnvironment())
+                    .withFallback(scenario)
+                    .withFallback(REFERENCE)
+                    .resolve();
+            // Only now are all ${...} of the file known, and with them its keys.
+            knownKeys.check(scenario.resolveWith(merged));
+            return merged;
+        } catch (ConfigException e) {
+            throw ScenarioException.of(e);
+        }
+    }
+
+    /** Returns settings that a program gives, merged with the defaults alone; their keys are all known. */
+    public Config load(Config settings) {
+        knownKeys.check(settings);
+        return settings.withFallback(REFERENCE).resolve();
+    }
+
+    /** Returns a merged scenario as HOCON. */
+    public static String render(Config scenario) {
+        var options = ConfigRenderOptions.defaults().setOriginComments(false).setComments(false);
+        return scenario.root().render(options.setJson(false));
+    }
+
+    private static Config read(String file) {
+        boolean isYaml = file.endsWith(".yaml") || file.endsWith(".yml");
+        try {
+            var path = Path.of(file);
+            if (Files.isDirectory(path)) {
+                throw new ScenarioException((file.isEmpty() ? "\"\"" : file) + ": not a file");
+            }
+            if (Files.exists(path)) {
+                return isYaml ? readYaml(path) : ConfigFactory.parseFile(path.toFile());
+            }
+            var classLoader = ScenarioFile.class.getClassLoader();
+            if (file.endsWith(".conf") && classLoader.getResource(file) != null) {
+                return ConfigFactory.parseResources(classLoader, file);
+            }
+        } catch (InvalidPathException e) {
+            throw new ScenarioException("the scenario's name is not a path: " + e.getReason());
+        } catch (ConfigException e) {
+            throw ScenarioException.of(e);
+        } catch (JacksonException e) {
+            String problem = e.getOriginalMessage().lines().findFirst().orElse("not YAML");
+            throw new ScenarioException(file + ":" + e.getLocation().getLineNr() + ": " + problem);
+        } catch (IOException e) {
+            throw new ScenarioException(file + ": cannot be read: " + e.getMessage());
+        }
+        throw new ScenarioException(file + ": no such file");
+    }
+
+    private static Config readYaml(Path file) throws IOException {
+        var yaml = YAMLMapper.builder()
+                .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+                .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+                .build();
+        var root = yaml.readTree(file.toFile());
+        if (root.isMissingNode() || root.isNull()) {
+            return ConfigFactory.empty();
+        }
+        if (!root.isObject()) {
+            throw new ScenarioException(file + ": not a map of keys and values");
+        }
+        var map = yaml.convertValue(root, new TypeReference<Map<String, Object>>() {});
+        return ConfigValueFactory.fromMap(map, file.toString()).toConfig();
+    }
+
+    private static Config fromFlags(Map<String, String> flags) {
+        Config config = ConfigFactory.empty();
+        for (var flag : flags.entrySet()) {
+            try {
+                config = config.withValue(flag.getKey(), value(unquoted(flag.getValue()), "--set " + flag.getKey()));
+            } catch (ConfigException e) {
+                throw new ScenarioException("--set " + flag.getKey() + "=" + flag.getValue() + ": " + e.getMessage());
+            }
+        }
+        return config;
+    }
+
+    private Config fromEnvironment() {
+        var keyByName = new TreeMap<String, String>();
+        knownKeys.leaves().forEach(key -> keyByName.put(variable(key), key));
+        Config config = ConfigFactory.empty();
+        for (var variable : new TreeMap<>(environment).entrySet()) {
+            String name = variable.getKey();
+            String key = keyByName.get(name);
+            if (key != null) {
+                config = config.withValue(key, value(variable.getValue(), "environment variable " + name));
+            } else if (name.startsWith(ENVIRONMENT_PREFIX)) {
+                throw new ScenarioException("unknown environment variable " + name + "; did you mean "
+                        + KnownKeys.nearest(name, keyByName.keySet()) + "?");
+            }
+        }
+        return config;
+    }
+
+    private static String variable(String key) {
+        return ENVIRONMENT_PREFIX + key.toUpperCase(Locale.ROOT).replaceAll("[.-]", "_");
+    }
+
+    /** Leaves out the quotes around a text, which it does not need, but has for those who are used to HOCON. */
+    private static String unquoted(String text) {
+        int last = text.length() - 1;
+        boolean isQuoted = last > 0 && text.startsWith("\"") && text.indexOf('"', 1) == last;
+        return isQuoted ? text.substring(1, last) : text;
+    }
+
+    /** Takes the text as it is, so that nothing in a path or name needs quoting; readers convert it. */
+    private static ConfigValue value(String text, String origin) {
+        return ConfigValueFactory.fromAnyRef(text, origin);
+    }
+}

@@ -1,0 +1,191 @@
+package understudy.scenario;
+
+import com.typesafe.config.Config;
+import com.typesafe.config.ConfigException;
+import com.typesafe.config.ConfigFactory;
+import com.typesafe.config.ConfigOrigin;
+import com.typesafe.config.ConfigParseOptions;
+import com.typesafe.config.ConfigValueFactory;
+import com.typesafe.config.ConfigValueType;
+import java.math.BigDecimal;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import understudy.workload.Durations;
+
+/** A part of a scenario, read key by key; whatever is wrong with a value is reported with its place and what is allowed. */
+public final class Section {
+    private final Config config;
+    private final String path;
+
+    /** Reads {@code config}, which stands at {@code path} of the scenario; the root's path is empty. */
+    public Section(Config config, String path) {
+        this.config = config;
+        this.path = path;
+    }
+
+    /** Returns the section with another value. */
+    public Section with(String key, Object value) {
+        return new Section(config.withValue(key, ConfigValueFactory.fromAnyRef(value)), path);
+    }
+
+    /** Returns the section as HOCON. */
+    public String render() {
+        return ScenarioFile.render(config);
+    }
+
+    public Section section(String key) {
+        return new Section(get(key, config::getConfig), full(key));
+    }
+
+    public String text(String key) {
+        return get(key, config::getString);
+    }
+
+    public List<String> texts(String key) {
+        return get(key, config::getStringList);
+    }
+
+    boolean bool(String key) {
+        return get(key, config::getBoolean);
+    }
+
+    public int wholeNumber(String key, int min, int max) {
+        return (int) wholeNumber(key, (long) min, max);
+    }
+
+    public long wholeNumber(String key, long min, long max) {
+        try {
+            // Not by way of double, which has no room for all of them; 64.0 and 1e2 are whole numbers too.
+            long number = new BigDecimal(text(key)).longValueExact();
+            if (number >= min && number <= max) {
+                return number;
+            }
+        } catch (NumberFormatException | ArithmeticException e) {
+            throw unusable(key, "must be a whole number from " + min + " to " + max);
+        }
+        throw unusable(key, "must be from " + min + " to " + max);
+    }
+
+    /** Returns a number of at least {@code min}; "inf" is one if {@code max} is infinite. */
+    public double number(String key, double min, double max) {
+        String text = text(key);
+        double number = parseDouble(text.equals("inf") ? "Infinity" : text);
+        if (number >= min && number <= max) {
+            return number;
+        }
+        throw unusable(key, "must be a number from " + min + " to " + max);
+    }
+
+    /** Returns a number above 0; {@code infinite} is the word for no limit. */
+    public double positive(String key, String infinite) {
+        String text = text(key);
+        double number = text.equals(infinite) ? Double.POSITIVE_INFINITY : parseDouble(text);
+        if (number > 0) {
+            return number;
+        }
+        throw unusable(key, "must be a number above 0, or " + infinite);
+    }
+
+    /** Returns a finite number above 0. */
+    public double positive(String key) {
+        double number = parseDouble(text(key));
+        if (number > 0 && number < Double.POSITIVE_INFINITY) {
+            return number;
+        }
+        throw unusable(key, "must be a number above 0");
+    }
+
+    /** Returns a duration in nanoseconds, from 0 to 720 hours, which need not be whole. */
+    double nanos(String key) {
+        return Durations.nanos(text(key)).orElseThrow(() -> unusable(key, "must be " + Durations.ALLOWED));
+    }
+
+    /** Returns the constant whose name, in lower case and with hyphens, is the value. */
+    <E extends Enum<E>> E choice(String key, Class<E> type) {
+        // YAML takes the word off for a truth value.
+        String text = text(key).equals("false") ? "off" : text(key);
+        for (var constant : type.getEnumConstants()) {
+            if (nameOf(constant).equals(text.replace('_', '-'))) {
+                return constant;
+            }
+        }
+        String allowed =
+                Arrays.stream(type.getEnumConstants()).map(Section::nameOf).collect(Collectors.joining(", "));
+        throw unusable(key, "must be one of " + allowed);
+    }
+
+    /** Refuses any key with another value than its default, because of {@code why}. */
+    void requireDefaults(List<String> keys, String why) {
+        for (String key : keys) {
+            String usual = ScenarioFile.REFERENCE.getString(full(key));
+            // A number may be written in several ways; NaN, for what is none, equals nothing.
+            if (!text(key).equals(usual) && parseDouble(text(key)) != parseDouble(usual)) {
+                throw unusable(key, why);
+            }
+        }
+    }
+
+    /** One entry of a list of small sections, and where it stands. */
+    record Entry(Map<String, String> values, ConfigOrigin origin) {}
+
+    /** Returns the entries of a list whose elements have plain values; a list in a text is one too, as flags have it. */
+    List<Entry> entries(String key) {
+        boolean isText = config.getValue(key).valueType() == ConfigValueType.STRING;
+        var list = isText ? get(key, this::parseList) : get(key, config::getConfigList);
+        return list.stream().map(Section::entry).toList();
+    }
+
+    private List<? extends Config> parseList(String key) {
+        String origin = config.getValue(key).origin().description();
+        var options = ConfigParseOptions.defaults().setOriginDescription(origin);
+        return ConfigFactory.parseString("list = " + text(key), options).getConfigList("list");
+    }
+
+    private static Entry entry(Config element) {
+        var values = new TreeMap<String, String>();
+        element.root().forEach((key, value) -> values.put(key, String.valueOf(value.unwrapped())));
+        return new Entry(values, element.origin());
+    }
+
+    /** Returns the exception for a value that cannot be used, and why. */
+    public ScenarioException unusable(String key, String why) {
+        var value = config.getValue(key);
+        Object plain = value.unwrapped();
+        String shown = plain instanceof String text ? "\"" + text + "\"" : String.valueOf(plain);
+        return new ScenarioException(value.origin(), full(key) + " is " + shown + ", " + why);
+    }
+
+    private <T> T get(String key, Function<String, T> getter) {
+        try {
+            return getter.apply(key);
+        } catch (ConfigException.WrongType e) {
+            throw unusable(key, "which is not the kind of value it takes");
+        } catch (ConfigException.Parse e) {
+            throw unusable(key, "which is not a list of { key = value } entries");
+        } catch (ConfigException.Missing e) {
+            throw new ScenarioException(e.origin(), full(key) + " is missing");
+        }
+    }
+
+    private String full(String key) {
+        return path.isEmpty() ? key : path + "." + key;
+    }
+
+    /** Returns how a constant is written in a scenario. */
+    static String nameOf(Enum<?> constant) {
+        return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    private static double parseDouble(String text) {
+        try {
+            return Double.parseDouble(text);
+        } catch (NumberFormatException e) {
+            return Double.NaN;
+        }
+    }
+}

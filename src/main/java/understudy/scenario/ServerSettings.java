@@ -1,0 +1,150 @@
+package understudy.scenario;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import understudy.api.call.ApiSettings;
+import understudy.api.call.DownReplicas;
+import understudy.api.http.HttpSettings;
+import understudy.api.http.OwnPageGuard;
+import understudy.api.model.AnswerMode;
+import understudy.api.model.CannedAnswers;
+import understudy.api.model.ModelSettings;
+import understudy.api.model.Tokenizer;
+import understudy.engine.SchedulerConfig;
+import understudy.engine.queue.SchedulingPolicy;
+
+/** The section {@code server}. */
+public final class ServerSettings {
+    private static final Set<String> LOOPBACK = Set.of("127.0.0.1", "localhost", "::1");
+    private static final Pattern COMMA = Pattern.compile("\\s*,\\s*");
+    private static final int MAX_PORT = 65_535;
+    private static final int MAX_LENGTH = 100_000_000;
+
+    private ServerSettings() {}
+
+    /** Reads and checks it. */
+    public static ApiSettings read(Scenario scenario) {
+        var server = scenario.server();
+        var models = List.of(COMMA.split(server.text("served-model-name").strip(), -1));
+        if (models.contains("")) {
+            throw server.unusable("served-model-name", "must be names separated by commas");
+        }
+        String host = server.text("host");
+        String adminToken = server.text("admin-token");
+        if (adminToken.isEmpty() && !LOOPBACK.contains(host)) {
+            throw server.unusable("host", "which others can reach, so server.admin-token must be set");
+        }
+        var http = new HttpSettings(
+                host,
+                port(scenario, server),
+                tls(server),
+                server.text("api-key"),
+                adminToken,
+                allowedHosts(server),
+                limits(server),
+                timeouts(server));
+        return new ApiSettings(
+                http,
+                server.bool("ports-per-replica"),
+                server.choice("down-replicas", DownReplicas.class),
+                models,
+                model(scenario, server));
+    }
+
+    private static List<String> allowedHosts(Section server) {
+        String text = server.text("allowed-hosts").strip();
+        var hosts = text.isEmpty() ? List.<String>of() : List.of(COMMA.split(text, -1));
+        if (!hosts.stream().allMatch(OwnPageGuard::isHost)) {
+            throw server.unusable("allowed-hosts", "must be host names without ports, separated by commas");
+        }
+        return hosts;
+    }
+
+    /** Returns how many requests a server tries out before it is ready. */
+    public static int numWarmUpRequests(Scenario scenario) {
+        return scenario.server().wholeNumber("warm-up-requests", 0, 1_000_000);
+    }
+
+    private static int port(Scenario scenario, Section server) {
+        int port = server.wholeNumber("port", 0, MAX_PORT);
+        boolean isTooHigh = server.bool("ports-per-replica") && port + scenario.numReplicas() > MAX_PORT;
+        if (port > 0 && isTooHigh) {
+            throw server.unusable("port", "which leaves no ports up to " + MAX_PORT + " for the replicas");
+        }
+        return port;
+    }
+
+    private static HttpSettings.Limits limits(Section server) {
+        return new HttpSettings.Limits(
+                server.wholeNumber("max-body-size", 1024, 1 << 30),
+                maxBodyMemory(server),
+                server.wholeNumber("max-in-flight", 0, Integer.MAX_VALUE),
+                server.wholeNumber("max-connections", 1, 1_000_000),
+                server.wholeNumber("stream-buffer", 1, 1_000_000));
+    }
+
+    private static long maxBodyMemory(Section server) {
+        return server.text("max-body-memory").equals("auto")
+                ? Runtime.getRuntime().maxMemory() / 4
+                : server.wholeNumber("max-body-memory", 1L << 16, 1L << 50);
+    }
+
+    private static HttpSettings.Timeouts timeouts(Section server) {
+        return new HttpSettings.Timeouts(
+                duration(server, "request-timeout"),
+                duration(server, "body-timeout"),
+                duration(server, "idle-timeout"),
+                duration(server, "drain-delay"),
+                duration(server, "drain-timeout"),
+                duration(server, "retry-after"));
+    }
+
+    private static Duration duration(Section server, String key) {
+        return Duration.ofNanos(Math.round(server.nanos(key)));
+    }
+
+    private static ModelSettings model(Scenario scenario, Section server) {
+        var scheduler = scenario.engine().scheduler();
+        var mode = server.choice("answers", AnswerMode.class);
+        return new ModelSettings(
+                scenario.seed(),
+                scheduler.maxModelLen(),
+                scheduler instanceof SchedulerConfig vllm && vllm.policy() == SchedulingPolicy.PRIORITY,
+                server.choice("tokenizer", Tokenizer.Vocabulary.class),
+                mode,
+                WorkloadSettings.wholeNumbers(server.section("answer-length"), MAX_LENGTH),
+                mode == AnswerMode.REPLAY ? canned(server) : CannedAnswers.NONE,
+                scenario.hashAlgorithm());
+    }
+
+    private static CannedAnswers canned(Section server) {
+        var file = Path.of(server.text("answers-file"));
+        if (!Files.isRegularFile(file)) {
+            throw server.unusable("answers-file", "which is not a file");
+        }
+        try {
+            return CannedAnswers.read(file);
+        } catch (IOException e) {
+            throw server.unusable("answers-file", "which cannot be read: " + e.getMessage());
+        } catch (IllegalArgumentException e) {
+            throw new ScenarioException(String.valueOf(e.getMessage()));
+        }
+    }
+
+    private static HttpSettings.@Nullable Tls tls(Section server) {
+        String keyStore = server.text("tls-keystore");
+        if (keyStore.isEmpty()) {
+            return null;
+        }
+        if (!Files.isRegularFile(Path.of(keyStore))) {
+            throw server.unusable("tls-keystore", "which is not a file");
+        }
+        return new HttpSettings.Tls(Path.of(keyStore), server.text("tls-password"));
+    }
+}

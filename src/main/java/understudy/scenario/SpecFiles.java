@@ -1,0 +1,145 @@
+package understudy.scenario;
+
+import com.typesafe.config.Config;
+import com.typesafe.config.ConfigException;
+import com.typesafe.config.ConfigFactory;
+import com.typesafe.config.ConfigValueType;
+import java.io.IOException;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.apache.commons.text.similarity.LevenshteinDistance;
+
+/** A folder of small files that describe models or GPUs, bundled with the program; others are given by path. */
+public final class SpecFiles {
+    public static final SpecFiles MODELS = new SpecFiles("conf/models", "model-defaults.conf", "model");
+    public static final SpecFiles GPUS = new SpecFiles("conf/gpus", "gpu-defaults.conf", "GPU");
+
+    private static final LevenshteinDistance DISTANCE = LevenshteinDistance.getDefaultInstance();
+    private static final ClassLoader LOADER = SpecFiles.class.getClassLoader();
+    private static final String SUFFIX = ".conf";
+
+    private final String folder;
+    private final String what;
+    private final Config defaults;
+
+    private SpecFiles(String folder, String defaultsFile, String what) {
+        this.folder = folder;
+        this.what = what;
+        defaults = ConfigFactory.parseResources(LOADER, defaultsFile);
+    }
+
+    /** Returns all bundled files with their defaults filled in, by name. */
+    public List<Section> all() {
+        return names().stream().map(this::bundled).toList();
+    }
+
+    /** Returns whether a text is the path of a file on disk, not a name. */
+    public static boolean isPath(String text) {
+        return text.endsWith(SUFFIX) || Files.isRegularFile(Path.of(text));
+    }
+
+    /** Returns the file on disk with its defaults filled in. */
+    public Section read(Path file) {
+        if (!Files.isRegularFile(file)) {
+            throw new ScenarioException(file + ": no such file");
+        }
+        try {
+            return filledIn(
+                    file.toString(), ConfigFactory.parseFile(file.toFile()).resolve());
+        } catch (ConfigException e) {
+            throw ScenarioException.of(e);
+        }
+    }
+
+    /** Returns a file that says nothing but a name. */
+    public Section blank(String name) {
+        return filledIn(name, ConfigFactory.parseMap(Map.of("name", name)));
+    }
+
+    /** Returns the bundled file with a name or an alias; case, an organization in front and "-instruct" do not count. */
+    public Optional<Section> find(String name) {
+        String wanted = plain(name);
+        for (String bundled : names()) {
+            if (plain(bundled).equals(wanted)) {
+                return Optional.of(bundled(bundled));
+            }
+        }
+        return all().stream()
+                .filter(file -> file.texts("aliases").stream()
+                        .anyMatch(alias -> plain(alias).equals(wanted)))
+                .findFirst();
+    }
+
+    /** Says what can be named, for a name that cannot. */
+    public String allowed(String name) {
+        String nearest = all().stream()
+                .flatMap(file -> Stream.concat(Stream.of(file.text("name")), file.texts("aliases").stream()))
+                .min(Comparator.comparingInt((String n) -> DISTANCE.apply(plain(name), n)))
+                .orElseThrow();
+        return "must be a " + what + " of '" + "understudy " + folder.substring(folder.indexOf('/') + 1)
+                + "' or the path of a file; the nearest name is " + nearest;
+    }
+
+    private Section bundled(String name) {
+        String resource = folder + "/" + name + SUFFIX;
+        return filledIn(resource, ConfigFactory.parseResources(LOADER, resource));
+    }
+
+    private Section filledIn(String name, Config file) {
+        new KnownKeys(defaults).check(file);
+        for (var entry : defaults.root().entrySet()) {
+            boolean isRequired = entry.getValue().valueType() == ConfigValueType.NULL;
+            if (isRequired && !file.hasPath(entry.getKey())) {
+                throw new ScenarioException(name + ": " + entry.getKey() + " is missing");
+            }
+        }
+        return new Section(file.withFallback(defaults), "");
+    }
+
+    private List<String> names() {
+        try {
+            var url = LOADER.getResource(folder);
+            if (url == null) {
+                throw new IllegalStateException(folder + " is not bundled");
+            }
+            return url.getProtocol().equals("jar") ? namesInJar(url.toURI()) : namesIn(Path.of(url.toURI()));
+        } catch (IOException | URISyntaxException e) {
+            throw new IllegalStateException(folder + " cannot be listed", e);
+        }
+    }
+
+    private List<String> namesInJar(URI uri) throws IOException {
+        try (var jar = FileSystems.newFileSystem(uri, Map.of())) {
+            return namesIn(jar.getPath(folder));
+        }
+    }
+
+    private static List<String> namesIn(Path directory) throws IOException {
+        try (var files = Files.list(directory)) {
+            return files.map(file -> String.valueOf(file.getFileName()))
+                    .filter(name -> name.endsWith(SUFFIX))
+                    .map(name -> name.substring(0, name.length() - SUFFIX.length()))
+                    .sorted()
+                    .collect(Collectors.toCollection(ArrayList::new));
+        }
+    }
+
+    private static String plain(String name) {
+        return name.substring(name.lastIndexOf('/') + 1)
+                .toLowerCase(Locale.ROOT)
+                .replaceAll("[ _]+", "-")
+                .replaceAll("^nvidia-", "")
+                .replaceAll("-(instruct|chat|hf)\\b", "");
+    }
+}

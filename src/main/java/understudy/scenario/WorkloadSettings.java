@@ -1,0 +1,210 @@
+package understudy.scenario;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import understudy.workload.BurstWorkload;
+import understudy.workload.ConcurrencyLimit;
+import understudy.workload.Distribution;
+import understudy.workload.GeneratedWorkload;
+import understudy.workload.OutputLimit;
+import understudy.workload.RandomStreams;
+import understudy.workload.WholeNumbers;
+import understudy.workload.Workload;
+import understudy.workload.trace.AzureTraceReader;
+import understudy.workload.trace.CsvTraceReader;
+import understudy.workload.trace.MooncakeTraceReader;
+import understudy.workload.trace.TraceException;
+import understudy.workload.trace.TraceReader;
+import understudy.workload.trace.TraceWorkload;
+
+/** The section {@code workload}. */
+public final class WorkloadSettings {
+    private static final double NANOS_PER_SECOND = 1e9;
+    private static final int MAX_TOKENS = 100_000_000;
+    private static final int MAX_TURNS = 1_000_000;
+    private static final long MAX_REQUESTS = 1_000_000_000_000L;
+    private static final double MAX_ARRIVAL_SECONDS = 1e8;
+    private static final double MIN_BURSTINESS = 1e-3;
+    private static final double MIN_TIME_SCALE = 1e-9;
+    private static final double MAX_TIME_SCALE = 1e9;
+
+    private enum Kind {
+        GENERATED,
+        BURST,
+        MOONCAKE,
+        CSV,
+        AZURE,
+        MEASURED_CELLS
+    }
+
+    private enum ArrivalKind {
+        POISSON,
+        CONSTANT,
+        GAMMA
+    }
+
+    private enum LengthKind {
+        FIXED,
+        UNIFORM,
+        NORMAL,
+        LOGNORMAL,
+        EXPONENTIAL
+    }
+
+    private WorkloadSettings() {}
+
+    /** Opens the workload; the caller closes it. */
+    static Workload open(Section workload, RandomStreams streams, int maxModelLen) {
+        int maxConcurrency = workload.wholeNumber("max-concurrency", 0, Integer.MAX_VALUE);
+        var unlimited = openUnlimited(workload, streams, maxModelLen);
+        return maxConcurrency == 0 ? unlimited : new ConcurrencyLimit(unlimited, maxConcurrency);
+    }
+
+    private static Workload openUnlimited(Section workload, RandomStreams streams, int maxModelLen) {
+        var outputLimit = workload.bool("ignore-eos") ? OutputLimit.MAX_TOKENS : OutputLimit.END_OF_SEQUENCE;
+        // Everything is checked, also what this kind of workload does not use.
+        var kind = workload.choice("kind", Kind.class);
+        if (kind == Kind.MEASURED_CELLS) {
+            throw workload.unusable("kind", "which is many runs, and only 'understudy run' makes them");
+        }
+        var generated = generated(workload, outputLimit, maxModelLen);
+        var burst = burst(workload, outputLimit, maxModelLen);
+        var options = new TraceWorkload.Options(
+                workload.number("time-scale", MIN_TIME_SCALE, MAX_TIME_SCALE),
+                workload.wholeNumber("limit", 0L, Long.MAX_VALUE),
+                outputLimit,
+                maxModelLen);
+        int blockTokens = workload.wholeNumber("csv-block-tokens", 1, MAX_TOKENS);
+        if (kind == Kind.GENERATED) {
+            return new GeneratedWorkload(generated, streams);
+        }
+        if (kind == Kind.BURST) {
+            return new BurstWorkload(burst, streams);
+        }
+        var file = traceFile(workload);
+        TraceReader reader = switch (kind) {
+            case MOONCAKE -> new MooncakeTraceReader(file);
+            case CSV -> new CsvTraceReader(file, blockTokens);
+            default -> new AzureTraceReader(file);
+        };
+        try {
+            return new TraceWorkload(reader, file.toString(), options);
+        } catch (TraceException e) {
+            reader.close();
+            throw e;
+        }
+    }
+
+    /** Returns the file to replay, which must exist. */
+    public static Path traceFile(Section workload) {
+        String trace = workload.text("trace");
+        if (trace.isEmpty()) {
+            throw workload.unusable("trace", "but this kind of workload needs a file: --set workload.trace=PATH");
+        }
+        var file = Path.of(trace);
+        if (!Files.exists(file)) {
+            throw workload.unusable("trace", "which does not exist");
+        }
+        if (Files.isDirectory(file)) {
+            throw workload.unusable("trace", "which is a directory");
+        }
+        return file;
+    }
+
+    private static GeneratedWorkload.Options generated(Section workload, OutputLimit outputLimit, int maxModelLen) {
+        var arrivals = workload.section("arrivals");
+        var lengths = workload.section("lengths");
+        var groups = workload.section("prefix-groups");
+        var sessions = workload.section("sessions");
+        long requests = workload.wholeNumber("requests", 1L, MAX_REQUESTS);
+        return new GeneratedWorkload.Options(
+                requests,
+                requestRate(arrivals, requests),
+                burstiness(arrivals),
+                wholeNumbers(lengths.section("prompt"), MAX_TOKENS),
+                wholeNumbers(lengths.section("output"), MAX_TOKENS),
+                groups.wholeNumber("count", 0, 1_000_000),
+                wholeNumbers(groups.section("length"), MAX_TOKENS),
+                wholeNumbers(sessions.section("turns"), MAX_TURNS),
+                seconds(sessions.section("think-time")),
+                workload.wholeNumber("priorities", 1, 1_000_000),
+                outputLimit,
+                maxModelLen);
+    }
+
+    private static BurstWorkload.Options burst(Section workload, OutputLimit outputLimit, int maxModelLen) {
+        var burst = workload.section("burst");
+        var lengths = workload.section("lengths");
+        return new BurstWorkload.Options(
+                workload.wholeNumber("requests", 1L, MAX_REQUESTS),
+                burst.wholeNumber("distinct-prompts", 0, 1_000_000),
+                wholeNumbers(lengths.section("prompt"), MAX_TOKENS),
+                wholeNumbers(lengths.section("output"), MAX_TOKENS),
+                burst.nanos("first-submit") / NANOS_PER_SECOND,
+                seconds(burst.section("submit")),
+                burst.nanos("pause") / NANOS_PER_SECOND,
+                outputLimit,
+                maxModelLen);
+    }
+
+    private static double requestRate(Section arrivals, long requests) {
+        double requestRate = arrivals.positive("request-rate", "inf");
+        if (requests / requestRate > MAX_ARRIVAL_SECONDS) {
+            throw arrivals.unusable(
+                    "request-rate", "which is so little that " + requests + " requests take more than three years");
+        }
+        return requestRate;
+    }
+
+    private static double burstiness(Section arrivals) {
+        return switch (arrivals.choice("kind", ArrivalKind.class)) {
+            case POISSON -> 1;
+            case CONSTANT -> Double.POSITIVE_INFINITY;
+            case GAMMA -> arrivals.number("burstiness", MIN_BURSTINESS, Double.POSITIVE_INFINITY);
+        };
+    }
+
+    static WholeNumbers wholeNumbers(Section section, int limit) {
+        int min = section.wholeNumber("min", 1, limit);
+        int max = section.wholeNumber("max", min, limit);
+        var kind = section.choice("kind", LengthKind.class);
+        if (kind == LengthKind.FIXED) {
+            return WholeNumbers.fixed(section.wholeNumber("mean", 1, limit));
+        }
+        if (kind == LengthKind.UNIFORM) {
+            return WholeNumbers.uniform(min, max);
+        }
+        double mean = section.number("mean", 0, limit);
+        double stddev = section.number("stddev", 0, limit);
+        return new WholeNumbers(distribution(section, kind, min, max, mean, stddev), min, max);
+    }
+
+    private static Distribution seconds(Section section) {
+        double min = section.nanos("min") / NANOS_PER_SECOND;
+        double max = section.nanos("max") / NANOS_PER_SECOND;
+        if (max < min) {
+            throw section.unusable("max", "must be at least min");
+        }
+        double mean = section.nanos("mean") / NANOS_PER_SECOND;
+        double stddev = section.nanos("stddev") / NANOS_PER_SECOND;
+        var kind = section.choice("kind", LengthKind.class);
+        var distribution = distribution(section, kind, min, max, mean, stddev);
+        return kind == LengthKind.FIXED ? distribution : new Distribution.Clamped(distribution, min, max);
+    }
+
+    private static Distribution distribution(
+            Section section, LengthKind kind, double min, double max, double mean, double stddev) {
+        return switch (kind) {
+            case FIXED -> new Distribution.Fixed(mean);
+            case UNIFORM -> new Distribution.Uniform(min, max);
+            case NORMAL -> new Distribution.Normal(mean, stddev);
+            case EXPONENTIAL -> new Distribution.Exponential(mean);
+            case LOGNORMAL -> {
+                if (mean == 0) {
+                    throw section.unusable("mean", "must be above 0 for lognormal");
+                }
+                yield new Distribution.LogNormal(mean, stddev);
+            }
+        };
+    }
+}

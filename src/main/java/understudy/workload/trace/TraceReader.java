@@ -1,0 +1,18 @@
+package understudy.workload.trace;
+
+import java.io.Closeable;
+import org.jspecify.annotations.Nullable;
+
+/** Reads one trace format, one row at a time. */
+public interface TraceReader extends Closeable {
+
+    /**
+     * Returns the next row, or null at the end.
+     *
+     * @throws TraceException if the row cannot be used
+     */
+    @Nullable TraceRow next();
+
+    @Override
+    void close();
+}

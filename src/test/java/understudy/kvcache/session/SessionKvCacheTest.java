@@ -1,0 +1,336 @@
+package understudy.kvcache.session;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static understudy.kvcache.PrefixCacheEvent.CONVERSATIONAL_HIT;
+import static understudy.kvcache.PrefixCacheEvent.CONVERSATIONAL_MISS_UNEXPECTED_PROMPT;
+import static understudy.kvcache.PrefixCacheEvent.CROSS_REQUEST_HIT;
+import static understudy.kvcache.PrefixCacheEvent.FULL_HIT_NO_PREFILL_NEEDED;
+import static understudy.kvcache.PrefixCacheEvent.MISS_FULL;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import understudy.kvcache.Admission;
+import understudy.kvcache.AdmissionRequest;
+import understudy.kvcache.FullHit;
+import understudy.kvcache.GlobalPrefixLimits;
+import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.PrefixCacheEvent;
+import understudy.kvcache.PrefixCacheEvents;
+import understudy.kvcache.PrefixLookup;
+import understudy.kvcache.PrefixOptions;
+import understudy.kvcache.Reservation;
+import understudy.kvcache.SessionMode;
+import understudy.kvcache.Settlement;
+import understudy.kvcache.eviction.EvictionPolicy;
+import understudy.kvcache.eviction.FreeOrder;
+import understudy.prompt.BlockHasher;
+import understudy.prompt.Prompt;
+import understudy.prompt.SegmentedTokens;
+import understudy.prompt.SessionTurn;
+import understudy.prompt.SyntheticTokens;
+import understudy.prompt.Xxh3BlockHasher;
+
+/** The session cache and its global prefix store. Blocks of 4 tokens; a prompt is one or more pieces of text. */
+final class SessionKvCacheTest {
+    private static final int NO_LIMIT = 1_000_000;
+    private static final long SYSTEM = 500;
+    private static final BlockHasher HASHER = new Xxh3BlockHasher(4);
+    private static final SegmentedTokens HELLO = SegmentedTokens.EMPTY.append(1, 10);
+    private static final SegmentedTokens HELLO_ANSWERED = HELLO.append(-1, 5);
+
+    private SessionMode mode = SessionMode.DETAILED;
+    private FullHit fullHit = FullHit.DECODE_DIRECTLY;
+    private GlobalPrefixLimits limits = new GlobalPrefixLimits(8, 2, 1_000);
+    private SessionKvCache memory = memory(100);
+    private long nowNanos;
+
+    @Test
+    void endedTurn_isKeptWithAllItsFields() {
+        turn(7, 1, HELLO, 5);
+
+        // 10 tokens of prompt and 5 of answer, ended at the 2nd nanosecond.
+        assertThat(memory.session(7)).isEqualTo(new SessionCacheInfo(7, 15, 10, 5, 1, 0, 2));
+        assertThat(memory.usage()).as("what is only cached counts as free").isZero();
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = SessionMode.class,
+            names = {"SIMPLIFIED", "DETAILED"})
+    void followUp_goesOnFromTheWholeSessionToTheToken(SessionMode anyMode) {
+        mode = anyMode;
+        memory = memory(100);
+        turn(7, 1, HELLO, 5);
+
+        assertThat(ask(0, prompt(7, 2, HELLO_ANSWERED.append(2, 3)))).isEqualTo(admitted(15, 3, CONVERSATIONAL_HIT));
+    }
+
+    @Test
+    void followUp_thatIsNotLongerThanTheSession_isUnexpected() {
+        turn(7, 1, HELLO, 5);
+
+        assertThat(ask(0, prompt(7, 2, HELLO_ANSWERED)))
+                .isEqualTo(admitted(0, 15, CONVERSATIONAL_MISS_UNEXPECTED_PROMPT, MISS_FULL));
+    }
+
+    @Test
+    void followUp_withOtherWords_isUnexpected() {
+        turn(7, 1, HELLO, 5);
+
+        var other = SegmentedTokens.EMPTY.append(1, 10).append(99, 20);
+        assertThat(ask(0, prompt(7, 2, other)))
+                .isEqualTo(admitted(0, 30, CONVERSATIONAL_MISS_UNEXPECTED_PROMPT, MISS_FULL));
+    }
+
+    @Test
+    void followUp_ofASessionThatIsNotHere_isAMiss() {
+        assertThat(ask(0, prompt(8, 2, HELLO))).isEqualTo(admitted(0, 10, MISS_FULL));
+    }
+
+    @Test
+    void abortedTurn_leavesTheSessionAsItWas() {
+        turn(7, 1, HELLO, 5);
+        ask(0, prompt(7, 2, HELLO_ANSWERED.append(2, 3)));
+        memory.free(0, 1);
+
+        assertThat(memory.session(7).associatedTurn()).isEqualTo(1);
+        assertThat(memory.audit().isConserved()).isTrue();
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = SessionMode.class,
+            names = {"SIMPLIFIED", "DETAILED"})
+    void slidingWindow_keepsWhatIsLeftOfTheSession(SessionMode anyMode) {
+        mode = anyMode;
+        memory = memory(100);
+        turn(7, 1, HELLO, 5);
+
+        // The first 4 of 15 tokens are left out: 11 go on, and 3 are new.
+        var truncated = prompt(7, 2, HELLO_ANSWERED.append(2, 3)).withoutFirst(4);
+        assertThat(ask(0, truncated)).isEqualTo(admitted(11, 3, CONVERSATIONAL_HIT));
+        end(0, truncated, 2);
+        // The third turn leaves out 8 of 15 + 3 + 2 + 1: of 16 tokens kept from the second turn, 12 go on.
+        var longer = HELLO_ANSWERED.append(2, 3).append(-2, 2).append(3, 1);
+        assertThat(ask(0, prompt(7, 3, longer).withoutFirst(8))).isEqualTo(admitted(12, 1, CONVERSATIONAL_HIT));
+        assertThat(memory.audit().isConserved()).isTrue();
+    }
+
+    @Test
+    void windowThatSlidesBack_findsNothing() {
+        turn(7, 1, HELLO, 5);
+        var truncated = prompt(7, 2, HELLO_ANSWERED.append(2, 3)).withoutFirst(4);
+        ask(0, truncated);
+        end(0, truncated, 2);
+
+        // What was forgotten has to be prefilled once more.
+        var whole = HELLO_ANSWERED.append(2, 3).append(-2, 2).append(3, 1);
+        assertThat(ask(0, prompt(7, 3, whole)))
+                .isEqualTo(admitted(0, 21, CONVERSATIONAL_MISS_UNEXPECTED_PROMPT, MISS_FULL));
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = SessionMode.class,
+            names = {"SIMPLIFIED", "DETAILED"})
+    void sharedPrefix_isHitOnceEnoughRequestsHaveBegunWithIt(SessionMode anyMode) {
+        mode = anyMode;
+        memory = memory(100);
+
+        assertThat(ask(0, single(SYSTEM, 10, 21))).isEqualTo(admitted(0, 13, MISS_FULL));
+        assertThat(ask(1, single(SYSTEM, 10, 22))).isEqualTo(admitted(0, 13, MISS_FULL));
+        // 10 tokens are shared, 2 full blocks.
+        assertThat(ask(2, single(SYSTEM, 10, 23))).isEqualTo(admitted(8, 5, CROSS_REQUEST_HIT));
+        assertThat(memory.audit().isConserved()).isTrue();
+    }
+
+    @Test
+    void prefixBelowTheMinimum_isNotStored() {
+        limits = new GlobalPrefixLimits(12, 2, 1_000);
+        memory = memory(100);
+
+        for (int handle = 0; handle < 3; handle++) {
+            assertThat(ask(handle, single(SYSTEM, 10, 21 + handle))).isEqualTo(admitted(0, 13, MISS_FULL));
+        }
+    }
+
+    @Test
+    void references_areCountedAndKeepAPrefixFromEviction() {
+        limits = new GlobalPrefixLimits(8, 1, 8);
+        memory = memory(100);
+        ask(0, SYSTEM, 8);
+        ask(1, SYSTEM, 8);
+        var stored = memory.prefixes().find(new Prompt(tokens(SYSTEM, 8)).blockHashes(HASHER));
+
+        assertThat(stored.referenceCount()).as("1 found it, 0 brought it in").isEqualTo(1);
+        ask(2, 501, 8);
+        assertThat(memory.prefixes().numTokens()).as("no room for another one").isEqualTo(8);
+        memory.free(1, 0);
+        assertThat(stored.referenceCount()).isZero();
+        ask(3, 502, 8);
+        assertThat(ask(4, 502, 8)).isEqualTo(admitted(8, 1, CROSS_REQUEST_HIT, FULL_HIT_NO_PREFILL_NEEDED));
+        assertThat(ask(5, SYSTEM, 8)).isEqualTo(admitted(0, 8, MISS_FULL));
+    }
+
+    @Test
+    void fullStore_dropsWhatWasUsedLongestAgo() {
+        limits = new GlobalPrefixLimits(8, 1, 16);
+        memory = memory(100);
+        use(SYSTEM);
+        use(501);
+        use(SYSTEM);
+        use(502);
+
+        assertThat(ask(0, SYSTEM, 8)).isEqualTo(admitted(8, 1, CROSS_REQUEST_HIT, FULL_HIT_NO_PREFILL_NEEDED));
+        assertThat(ask(1, 501, 8)).isEqualTo(admitted(0, 8, MISS_FULL));
+    }
+
+    @Test
+    void fullHit_recomputesTheLastTokenIfAsked() {
+        fullHit = FullHit.RECOMPUTE_LAST_TOKEN;
+        limits = new GlobalPrefixLimits(8, 1, 16);
+        memory = memory(100);
+        use(SYSTEM);
+
+        assertThat(ask(0, SYSTEM, 8)).isEqualTo(admitted(7, 1, CROSS_REQUEST_HIT));
+    }
+
+    @Test
+    void sessionUpdatedLongestAgo_givesWayToRequests() {
+        memory = memory(8);
+        turn(1, 1, tokens(1, 12), 4);
+        turn(2, 1, tokens(2, 12), 4);
+
+        // Two sessions of 16 tokens fill 8 blocks; a prompt of 15 tokens takes 4.
+        ask(0, 99, 15);
+
+        assertThat(memory.session(1)).isNull();
+        assertThat(memory.session(2)).isNotNull();
+        assertThat(memory.audit().isConserved()).isTrue();
+    }
+
+    @Test
+    void simplified_countsASharedBlockOnce_detailedCopiesThePartlyFilledOne() {
+        for (var each : new SessionMode[] {SessionMode.SIMPLIFIED, SessionMode.DETAILED}) {
+            mode = each;
+            memory = memory(5);
+            turn(7, 1, HELLO, 5);
+
+            ask(0, prompt(7, 2, HELLO_ANSWERED.append(2, 3)));
+
+            // 18 tokens are 5 blocks, which is all there is. Counted once, the session's 4 blocks and a new one do.
+            // With
+            // ids, 3 are shared and 2 are new, and the session has to give up its copy of the fourth.
+            assertThat(memory.usage()).isEqualTo(1);
+            assertThat(memory.session(7) != null).isEqualTo(each == SessionMode.SIMPLIFIED);
+            assertThat(memory.audit().isConserved()).isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = SessionMode.class,
+            names = {"SIMPLIFIED", "DETAILED"})
+    void conversation_keepsTheBlocksOfAllItsTurns(SessionMode anyMode) {
+        mode = anyMode;
+        memory = memory(100);
+        turn(7, 1, HELLO, 5);
+        // 15 tokens, 14 of them computed: 4 blocks.
+        assertThat(memory.audit().numHashed()).isEqualTo(4);
+
+        turn(7, 2, HELLO_ANSWERED.append(2, 3), 12);
+
+        // 30 tokens, 29 of them computed: 8 blocks, and nothing is left of the turn before.
+        assertThat(memory.audit().numHashed()).isEqualTo(8);
+    }
+
+    /**
+     * 12 blocks of 4 tokens: the first session has 15 tokens in 4 blocks, the second one as many, and the first one's second
+     * turn makes it 19 tokens in 5. A prompt of 20 tokens needs 5 blocks, and 3 are free.
+     */
+    @ParameterizedTest
+    @EnumSource(
+            value = SessionMode.class,
+            names = {"SIMPLIFIED", "DETAILED"})
+    void fullMemory_dropsTheSessionThatWasUpdatedLongestAgo(SessionMode anyMode) {
+        mode = anyMode;
+        memory = memory(12);
+        turn(1, 1, HELLO, 5);
+        turn(2, 1, HELLO, 5);
+        turn(1, 2, HELLO_ANSWERED.append(2, 3), 1);
+
+        ask(0, 900, 20);
+
+        assertThat(memory.session(2)).isNull();
+        assertThat(memory.session(1)).isNotNull();
+    }
+
+    private SessionKvCache memory(int numBlocks) {
+        return new SessionKvCache(new KvCacheConfig(
+                HASHER,
+                numBlocks + 1,
+                true,
+                NO_LIMIT,
+                0,
+                EvictionPolicy.LRU,
+                FreeOrder.UNHASHED_FIRST,
+                false,
+                false,
+                new PrefixOptions(fullHit, true, mode, limits)));
+    }
+
+    private static Admission admitted(int numCached, int numScheduled, PrefixCacheEvent... events) {
+        return new Admission.Admitted(numCached, numScheduled, PrefixCacheEvents.of(events));
+    }
+
+    private Admission ask(int handle, Prompt prompt) {
+        var lookup = new PrefixLookup(handle, prompt, new SyntheticTokens(-answerOf(prompt)), prompt.length(), true);
+        return memory.admit(
+                new AdmissionRequest(lookup, NO_LIMIT, 0, true, true, false, ++nowNanos, false, prompt.length()));
+    }
+
+    private Admission ask(int handle, long segment, int length) {
+        return ask(handle, new Prompt(tokens(segment, length)));
+    }
+
+    private void use(long segment) {
+        ask(0, segment, 8);
+        memory.free(0, 0);
+    }
+
+    /** Asks and answers a whole turn. */
+    private void turn(long session, int number, SegmentedTokens tokens, int numOutput) {
+        var prompt = prompt(session, number, tokens);
+        ask(0, prompt);
+        end(0, prompt, numOutput);
+    }
+
+    private void end(int handle, Prompt prompt, int numOutput) {
+        int numComputed = prompt.length() + numOutput - 1;
+        var reservation = new Reservation.Builder();
+        reservation.add(handle, numComputed, numComputed);
+        assertThat(memory.reserve(reservation.build())).isEqualTo(1);
+        var settlement = new Settlement.Builder();
+        settlement.begin(1, ++nowNanos);
+        settlement.add(handle, 0, prompt.length() + numOutput, true);
+        memory.settle(settlement.build());
+    }
+
+    /** The turn number names the text of the answer. */
+    private static long answerOf(Prompt prompt) {
+        return prompt.turn().turn();
+    }
+
+    private static Prompt prompt(long session, int turn, SegmentedTokens tokens) {
+        return new Prompt(tokens, SessionTurn.of(session, turn));
+    }
+
+    private static Prompt single(long shared, int length, long unique) {
+        return new Prompt(tokens(shared, length).append(unique, 3));
+    }
+
+    private static SegmentedTokens tokens(long segment, int length) {
+        return SegmentedTokens.EMPTY.append(segment, length);
+    }
+}

@@ -1,0 +1,66 @@
+package understudy.prompt;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import java.util.HashMap;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+final class HashIndexTest {
+
+    @Test
+    void agreesWithAHashMap_alsoWhenHashesCollide() {
+        var random = new Random(3);
+        var index = new HashIndex(4);
+        var idByHash = new HashMap<Long, Integer>();
+        var hashById = new HashMap<Integer, Long>();
+
+        for (int i = 0; i < 200_000; i++) {
+            // 200 hashes of which many share their low bits, so that probing sequences overlap.
+            long hash = (long) random.nextInt(20) << 40 | random.nextInt(10);
+            int id = 1 + random.nextInt(150);
+            if (!hashById.containsKey(id) && !idByHash.containsKey(hash)) {
+                index.put(id, hash);
+                idByHash.put(hash, id);
+                hashById.put(id, hash);
+            } else if (hashById.containsKey(id)) {
+                index.remove(id);
+                idByHash.remove(hashById.remove(id));
+            }
+            assertThat(index.find(hash)).isEqualTo(idByHash.getOrDefault(hash, HashIndex.NONE));
+            assertThat(index.size()).isEqualTo(idByHash.size());
+        }
+        idByHash.forEach((hash, id) -> assertThat(index.find(hash)).isEqualTo(id));
+    }
+
+    @Test
+    void replace_findsTheSuccessor() {
+        var index = new HashIndex(4);
+        index.put(1, 99);
+        index.setHash(2, 99);
+
+        index.replace(1, 2);
+
+        assertThat(index.find(99)).isEqualTo(2);
+        assertThat(index.size()).isEqualTo(1);
+    }
+
+    @Test
+    void clear_forgetsEverything() {
+        var index = new HashIndex(4);
+        index.put(1, 99);
+
+        index.clear();
+
+        assertThat(index.find(99)).isEqualTo(HashIndex.NONE);
+        assertThat(index.size()).isZero();
+    }
+
+    @Test
+    void removingWhatIsNotThere_isRefused() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new HashIndex(4).remove(3))
+                .withMessageContaining("3");
+    }
+}

@@ -1,0 +1,135 @@
+package understudy.scenario;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.withinPercentage;
+
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What follows from the names of a model and a GPU. */
+final class DeploymentTest {
+
+    /** Blocks that vLLM printed at its start, at utilization 0.90, as published with profiles and in its PR 2031. */
+    @ParameterizedTest
+    @CsvSource({
+        "llama-2-7b, h100, 1, 2048, 7463",
+        "llama-2-70b, h100, 4, 2048, 31357",
+        "mixtral-8x7b, h100, 2, 2048, 27511",
+        "codellama-34b, h100, 2, 2048, 26603",
+        "llama-3.1-70b, h100, 4, 2048, 30425",
+        "llama-3.1-70b, h100, 4, 8192, 30251",
+        "mistral-nemo-12b, h100, 1, 2048, 19251",
+        "mistral-nemo-12b, h100, 2, 2048, 48009",
+        "qwen2.5-7b, h100, 1, 2048, 65352",
+        "yi-34b, h100, 2, 2048, 20793",
+        "llama-3.1-8b, rtx-4090, 1, 2048, 2588",
+        "llama-2-7b, a100, 1, 2048, 7449",
+        "llama-2-7b, a100, 1, 2048, 7351"
+    })
+    void blocks_areThoseOfVllm(String llm, String gpu, int tensorParallelSize, int batchedTokens, int blocks) {
+        var scenario = read(Map.of(
+                "latency.llm",
+                llm,
+                "latency.gpu",
+                gpu,
+                "latency.tensor-parallel-size",
+                String.valueOf(tensorParallelSize),
+                "engine.max-num-batched-tokens",
+                String.valueOf(batchedTokens),
+                "kv-cache.gpu-memory-utilization",
+                "0.9"));
+
+        assertThat((double) scenario.engine().kvCache().numGpuBlocks()).isCloseTo(blocks, withinPercentage(2));
+    }
+
+    /** The sizes that vLLM's OpenAI server takes by itself. */
+    @ParameterizedTest
+    @CsvSource({
+        "b200, 1024, 16384",
+        "h100, 1024, 8192",
+        "h200, 1024, 8192",
+        "a100, 256, 2048",
+        "l40s, 256, 2048",
+        "'', 1024, 8192"
+    })
+    void sizes_followTheGpu(String gpu, int maxNumSeqs, int maxNumBatchedTokens) {
+        var scheduler = read(Map.of("latency.llm", "llama-3.1-8b", "latency.gpu", gpu))
+                .engine()
+                .scheduler();
+
+        assertThat(scheduler.maxNumSeqs()).isEqualTo(maxNumSeqs);
+        assertThat(scheduler.maxNumBatchedTokens()).isEqualTo(maxNumBatchedTokens);
+    }
+
+    @Test
+    void maxModelLen_isThatOfTheModel() {
+        var settings = Map.of("latency.llm", "llama-2-7b", "latency.gpu", "h100");
+
+        assertThat(read(settings).engine().scheduler().maxModelLen()).isEqualTo(4096);
+    }
+
+    @Test
+    void defaultNumberOfSequences_givesWayToASmallBudget() {
+        var scheduler =
+                read(Map.of("engine.max-num-batched-tokens", "512")).engine().scheduler();
+
+        assertThat(scheduler.maxNumSeqs()).isEqualTo(512);
+    }
+
+    @Test
+    void fp8_halvesWeightsButNotEmbeddings() {
+        var settings = Map.of("latency.llm", "llama-3.1-70b", "latency.dtype", "fp8");
+        var llm = read(settings).latency().deployment().llm();
+
+        // 2 * 128,256 * 8,192 weights of embedding and head, and 161 norms of 8,192, stay at two bytes; 70.554 - 2.103
+        // billion take one.
+        assertThat(llm.spec().weightBytesPerRank(1)).isCloseTo(68.451e9 + 2 * 2.103e9, withinPercentage(0.01));
+        assertThat(llm.spec().weightBytesPerRank(4)).isCloseTo(72.657e9 / 4, withinPercentage(0.01));
+    }
+
+    @Test
+    void moreGpusThanKvHeads_replicateThem() {
+        var settings = Map.of("latency.llm", "llama-3.1-8b", "latency.tensor-parallel-size", "16");
+        var llm = read(settings).latency().deployment().llm();
+
+        // 32 layers, key and value of one head of 128 elements with two bytes.
+        assertThat(llm.spec().kvBytesPerTokenPerRank(16, 2)).isEqualTo(32 * 2 * 128 * 2);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "latency.llm | llama-3.1-70b | llama-3.1-70b does not fit on h100-sxm",
+                "latency.llm | llama-9 | must be a model of 'understudy models' or the path of a file",
+                "latency.gpu | h1000 | must be a GPU of 'understudy gpus' or the path of a file; the nearest name is h",
+                "latency.gpu | /nowhere.conf | /nowhere.conf: no such file",
+                "latency.tensor-parallel-size | 5 | the 32 attention heads of llama-3.1-8b must divide evenly",
+                "kv-cache.gpu-memory-utilization | 0.1 | does not fit",
+                "latency.dtype | fp7 | must be one of auto, fp32"
+            })
+    void hardwareThatDoesNotDo_isRefused(String key, String value, String problem) {
+        var settings = new TreeMap<>(Map.of("latency.llm", "llama-3.1-8b", "latency.gpu", "h100"));
+        settings.put(key, value);
+
+        assertThatThrownBy(() -> read(settings))
+                .isInstanceOf(ScenarioException.class)
+                .hasMessageContaining(problem);
+    }
+
+    @Test
+    void roofline_needsBothNames() {
+        assertThatThrownBy(() -> read(Map.of("latency.model", "roofline")))
+                .hasMessageContaining("latency.llm is \"\", but this latency model needs a model");
+        assertThatThrownBy(() -> read(Map.of("latency.model", "roofline", "latency.llm", "gpt2")))
+                .hasMessageContaining("latency.gpu is \"\", but this latency model needs a GPU");
+    }
+
+    private static Scenario read(Map<String, String> settings) {
+        return Scenario.read(new ScenarioFile(Map.of()).load("conf/demo.conf", settings));
+    }
+}

@@ -1,0 +1,152 @@
+package understudy.scenario;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.typesafe.config.ConfigFactory;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import understudy.app.ValidationTest;
+
+final class ScenarioFileTest {
+
+    private static final String KEY = "kv-cache.block-size";
+
+    @TempDir
+    private Path directory;
+
+    /** The test resources have such a file, with another seed and another engine. */
+    @Test
+    void referenceOfAnotherProject_saysNothingAboutAnEmulation_norOursAboutIt() {
+        assertThat(ConfigFactory.load().getInt("seed")).isEqualTo(99);
+        assertThat(ConfigFactory.load().hasPath("kv-cache")).isFalse();
+
+        var scenario = new ScenarioFile(Map.of()).load("conf/demo.conf", Map.of());
+
+        assertThat(scenario.getString("engine.max-num-seqs")).isNotEqualTo("1");
+        assertThat(scenario.getInt("seed")).isNotEqualTo(99);
+    }
+
+    @Test
+    void flag_beatsEnvironmentBeatsFileBeatsDefault() throws IOException {
+        String empty = write("empty.conf", "");
+        String file = write("file.conf", KEY + " = 3");
+        var environment = Map.of("UNDERSTUDY_KV_CACHE_BLOCK_SIZE", "4");
+
+        assertThat(value(empty, Map.of(), Map.of())).isEqualTo(16);
+        assertThat(value(file, Map.of(), Map.of())).isEqualTo(3);
+        assertThat(value(file, environment, Map.of())).isEqualTo(4);
+        assertThat(value(file, environment, Map.of(KEY, "5"))).isEqualTo(5);
+    }
+
+    @Test
+    void badEnvironment_isNamed() throws IOException {
+        var config =
+                new ScenarioFile(Map.of("UNDERSTUDY_KV_CACHE_BLOCK_SIZE", "x")).load(write("a.conf", ""), Map.of());
+
+        assertThatThrownBy(() -> Scenario.read(config))
+                .isInstanceOf(ScenarioException.class)
+                .hasMessageStartingWith("environment variable UNDERSTUDY_KV_CACHE_BLOCK_SIZE: " + KEY + " is \"x\"");
+    }
+
+    @Test
+    void unknownEnvironmentVariable_isRefusedNamingTheNearest() throws IOException {
+        String file = write("a.conf", "");
+
+        assertThatThrownBy(() -> new ScenarioFile(Map.of("UNDERSTUDY_ENGINE_MAX_SEQS", "4")).load(file, Map.of()))
+                .hasMessage("unknown environment variable UNDERSTUDY_ENGINE_MAX_SEQS;"
+                        + " did you mean UNDERSTUDY_ENGINE_MAX_NUM_SEQS?");
+    }
+
+    @Test
+    void yamlThatSaysSomethingTwice_isRefused() throws IOException {
+        String file = write("a.yaml", "seed: 1\nseed: 2\n");
+
+        assertThatThrownBy(() -> new ScenarioFile(Map.of()).load(file, Map.of()))
+                .isInstanceOf(ScenarioException.class)
+                .hasMessageContaining("a.yaml:2: ")
+                .hasMessageContaining("Duplicate");
+    }
+
+    @Test
+    void values_areTakenAsTheyAre() throws IOException {
+        var config = new ScenarioFile(Map.of()).load(write("a.conf", ""), Map.of("workload.trace", "a//b #c: $d,e"));
+
+        assertThat(config.getString("workload.trace")).isEqualTo("a//b #c: $d,e");
+    }
+
+    @Test
+    void yamlWithAMistake_namesTheLine() throws IOException {
+        String file = write("a.yaml", "cluster:\n  replicas: [1\n");
+
+        assertThatThrownBy(() -> new ScenarioFile(Map.of()).load(file, Map.of()))
+                .isInstanceOf(ScenarioException.class)
+                .hasMessageStartingWith(file + ":");
+    }
+
+    @Test
+    void off_isAWordInYamlToo() throws IOException {
+        var config = new ScenarioFile(Map.of()).load(write("a.yaml", "kv-cache:\n  sessions: off\n"), Map.of());
+
+        assertThat(Scenario.read(config).engine().kvCache().findsBySession()).isFalse();
+    }
+
+    @ParameterizedTest
+    @CsvSource(quoteCharacter = '~', textBlock = """
+            "tcp://h:1", tcp://h:1
+            tcp://h:1, tcp://h:1
+            "a" and "b", "a" and "b"
+            ", "
+            """)
+    void quotesAroundAFlag_areLeftOut(String given, String meant) throws IOException {
+        String key = "kv-cache.kv-events.endpoint";
+
+        var config = new ScenarioFile(Map.of()).load(write("a.yml", ""), Map.of(key, given));
+
+        assertThat(config.getString(key)).isEqualTo(meant);
+    }
+
+    @Test
+    void emptyYaml_isAllDefaults() throws IOException {
+        assertThat(value(write("a.yml", ""), Map.of(), Map.of())).isEqualTo(16);
+    }
+
+    /** Every scenario that comes with the program; models and GPUs are described in files of another form. */
+    static Stream<Path> scenarios() throws IOException {
+        try (var files = Files.walk(Path.of("conf"))) {
+            return files
+                    .filter(file -> file.toString().endsWith(".conf"))
+                    .filter(file -> !file.startsWith("conf/models") && !file.startsWith("conf/gpus"))
+                    .toList()
+                    .stream();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("scenarios")
+    void shippedScenario_isRight(Path file) throws IOException {
+        var config = new ScenarioFile(Map.of()).load(file.toString(), ValidationTest.measurements(file.toString()));
+        var scenario = Scenario.read(config);
+
+        assertThat(scenario.numReplicas()).isPositive();
+        if (config.getString("workload.kind").equals("generated")) {
+            scenario.openWorkload().close();
+        }
+    }
+
+    private static int value(String file, Map<String, String> environment, Map<String, String> flags) {
+        return new ScenarioFile(environment).load(file, flags).getInt(KEY);
+    }
+
+    private String write(String name, String text) throws IOException {
+        return Files.writeString(directory.resolve(name), text).toString();
+    }
+}
