@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Test;
 import understudy.cluster.ClusterSpec;
 import understudy.cluster.ReplicaSpec;
 import understudy.routing.RoundRobin;
+import understudy.routing.RoutingPolicyFactory;
 import understudy.scenario.EmbeddedScenario;
 
 /** What happens before a server starts. */
@@ -46,6 +47,7 @@ final class WarmUpTest {
                 like.apiDelayNanos(),
                 false,
                 0);
-        return new ClusterSpec(List.of(counting), new RoundRobin(), Duration.ZERO, null);
+        return new ClusterSpec(
+                List.of(counting), RoundRobin.FACTORY, Duration.ZERO, null);
     }
 }

@@ -26,6 +26,7 @@ import understudy.report.ReplicaStats;
 import understudy.report.RunRecord;
 import understudy.report.RunReport;
 import understudy.routing.RoundRobin;
+import understudy.routing.RoutingPolicyFactory;
 import understudy.testkit.VirtualTimeTestKit;
 
 /** roseinfer's engine through the actors. A forward takes 10 ms and 1 ms per token. */
@@ -149,7 +150,7 @@ final class RoseinferInVirtualTimeTest {
         var run = run(many);
 
         assertThat(RunReport.of(run).numCompleted()).isEqualTo(200);
-        cluster.routing = new RoundRobin();
+        cluster.routing = RoundRobin.FACTORY;
         assertThat(run(again(many)).log().stepDigest()).isEqualTo(run.log().stepDigest());
     }
 
