@@ -14,7 +14,6 @@ import understudy.api.http.Json;
 import understudy.cluster.ClusterSpec;
 import understudy.faults.FaultPlan;
 import understudy.routing.RoundRobin;
-import understudy.routing.RoutingPolicyFactory;
 
 /**
  * Calls a server that nobody else sees, so that the first clients of the real one do not wait for classes to be loaded and
@@ -43,13 +42,7 @@ public final class WarmUp {
 
     private static ClusterSpec oneOf(ClusterSpec spec) {
         return new ClusterSpec(
-                List.of(spec.replica(0)),
-                RoundRobin.FACTORY,
-                Duration.ZERO,
-                null,
-                FaultPlan.NONE,
-                null,
-                false);
+                List.of(spec.replica(0)), RoundRobin.FACTORY, Duration.ZERO, null, FaultPlan.NONE, null, false);
     }
 
     private static ApiSettings unseen(ApiSettings settings) {

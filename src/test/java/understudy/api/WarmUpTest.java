@@ -10,7 +10,6 @@ import org.junit.jupiter.api.Test;
 import understudy.cluster.ClusterSpec;
 import understudy.cluster.ReplicaSpec;
 import understudy.routing.RoundRobin;
-import understudy.routing.RoutingPolicyFactory;
 import understudy.scenario.EmbeddedScenario;
 
 /** What happens before a server starts. */
@@ -47,7 +46,6 @@ final class WarmUpTest {
                 like.apiDelayNanos(),
                 false,
                 0);
-        return new ClusterSpec(
-                List.of(counting), RoundRobin.FACTORY, Duration.ZERO, null);
+        return new ClusterSpec(List.of(counting), RoundRobin.FACTORY, Duration.ZERO, null);
     }
 }

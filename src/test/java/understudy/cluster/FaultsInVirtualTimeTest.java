@@ -25,7 +25,6 @@ import understudy.report.RunReport;
 import understudy.routing.LeastOutstanding;
 import understudy.routing.PrefixAware;
 import understudy.routing.RoundRobin;
-import understudy.routing.RoutingPolicyFactory;
 import understudy.workload.RandomStreams;
 
 /** What goes wrong by plan; a step takes 5 ms. */

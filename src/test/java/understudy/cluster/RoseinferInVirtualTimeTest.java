@@ -26,7 +26,6 @@ import understudy.report.ReplicaStats;
 import understudy.report.RunRecord;
 import understudy.report.RunReport;
 import understudy.routing.RoundRobin;
-import understudy.routing.RoutingPolicyFactory;
 import understudy.testkit.VirtualTimeTestKit;
 
 /** roseinfer's engine through the actors. A forward takes 10 ms and 1 ms per token. */
