@@ -207,8 +207,10 @@ public final class EngineRequest implements QueuedRequest {
 
     void onAdmitted(Admission.Admitted admission, long atNanos, int blockSize) {
         status = RequestStatus.RUNNING;
-        // After a full hit the last token is run as a decode, for the logits of the first answer token.
-        numComputedTokens = Math.min(admission.numCachedTokens(), numTokens() - 1);
+        // After a full hit the last token is run as a decode, for the logits of the first answer token, unless they are
+        // here.
+        int numToRun = Math.min(1, admission.numScheduledTokens());
+        numComputedTokens = Math.min(admission.numCachedTokens(), numTokens() - numToRun);
         onBlocksGranted(numComputedTokens + admission.numScheduledTokens(), blockSize);
         if (numPreemptions == 0) {
             scheduledNanos = atNanos;

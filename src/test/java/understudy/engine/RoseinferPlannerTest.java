@@ -37,6 +37,28 @@ final class RoseinferPlannerTest {
         assertThat(engine.planner().requests().numUnfinished()).isZero();
     }
 
+    /**
+     * Blocks of 4 tokens, 4 of them usable: two for the prompt of 8 that both share, and one for the answer of each. Nothing
+     * of the prompt is computed again, so nobody has to copy its last block.
+     */
+    @Test
+    void cachedPrompt_isComputedToTheEnd() {
+        engine.numBlocks = 5;
+        int[] prompt = {1, 2, 3, 4, 5, 6, 7, 8};
+        var first = engine.add(0, prompt, 4);
+        var second = engine.add(1, prompt, 4);
+
+        engine.step();
+
+        assertThat(first.numComputedTokens()).isEqualTo(8);
+        assertThat(second.numComputedTokens()).isEqualTo(8);
+        // The first tokens are here, and 3 decodes bring the others.
+        engine.step();
+        engine.step();
+        assertThat(engine.step().sampled()).containsExactly(0L, 1L);
+        assertThat(engine.planner().requests().numUnfinished()).isZero();
+    }
+
     @Test
     void withoutDedup_equalPromptsOfABatchAreAllComputed() {
         engine.dedups = false;
