@@ -101,9 +101,10 @@ final class DetailedLedger implements BlockLedger {
             }
         }
 
+        /** The last token of an answer was never computed, so with blocks of one token there is none for it. */
         @Override
         public BlockHolding share(int firstBlock, int numTokens) {
-            int count = numTokens / blockSize;
+            int count = Math.min(numTokens / blockSize, size - firstBlock);
             return new Holding(true, Arrays.copyOfRange(table, firstBlock, firstBlock + Math.max(8, count)), count);
         }
 

@@ -41,6 +41,7 @@ final class SessionKvCacheTest {
 
     private SessionMode mode = SessionMode.DETAILED;
     private FullHit fullHit = FullHit.DECODE_DIRECTLY;
+    private BlockHasher hasher = HASHER;
     private GlobalPrefixLimits limits = new GlobalPrefixLimits(8, 2, 1_000);
     private SessionKvCache memory = memory(100);
     private long nowNanos;
@@ -266,9 +267,22 @@ final class SessionKvCacheTest {
         assertThat(memory.session(1)).isNotNull();
     }
 
+    @Test
+    void lastTokenOfAnAnswer_hasNoBlockOfItsOwn() {
+        hasher = new Xxh3BlockHasher(1);
+        memory = memory(100);
+        turn(7, 1, HELLO, 5);
+
+        // Of 15 tokens 14 are computed and have a block each. The follow-up shares these, and takes 4 for the other 18
+        // - 14.
+        assertThat(ask(0, prompt(7, 2, HELLO_ANSWERED.append(2, 3)))).isEqualTo(admitted(15, 3, CONVERSATIONAL_HIT));
+        assertThat(memory.blockCounts().numUsed()).isEqualTo(18);
+        assertThat(memory.audit().isConserved()).isTrue();
+    }
+
     private SessionKvCache memory(int numBlocks) {
         return new SessionKvCache(new KvCacheConfig(
-                HASHER,
+                hasher,
                 numBlocks + 1,
                 true,
                 NO_LIMIT,
@@ -286,8 +300,8 @@ final class SessionKvCacheTest {
 
     private Admission ask(int handle, Prompt prompt) {
         var lookup = new PrefixLookup(handle, prompt, new SyntheticTokens(-answerOf(prompt)), prompt.length(), true);
-        return memory.admit(
-                new AdmissionRequest(lookup, NO_LIMIT, 0, true, true, false, ++nowNanos, false, prompt.length()));
+        return memory.admit(new AdmissionRequest(
+                lookup, NO_LIMIT, 0, true, true, false, ++nowNanos, false, prompt.length()));
     }
 
     private Admission ask(int handle, long segment, int length) {
