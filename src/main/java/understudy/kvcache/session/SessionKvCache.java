@@ -50,10 +50,19 @@ public final class SessionKvCache implements KvMemory {
         lookups = new SessionLookup(config, sessions, prefixes);
     }
 
+    /**
+     * Admits a request to what it goes on from, or, where that leaves no room for a request that is alone, to nothing: it
+     * keeps whole what the request uses a part of, and nobody would ever make room.
+     */
     @Override
     public Admission admit(AdmissionRequest request) {
         var candidate = liveOf(request.lookup());
-        var found = lookups.find(candidate, request.lookup());
+        var admission = admit(request, candidate, lookups.find(candidate, request.lookup()));
+        boolean isStuck = admission instanceof Admission.Refused && !request.isAnythingRunning();
+        return isStuck ? admit(request, candidate, SessionLookup.Found.NOTHING) : admission;
+    }
+
+    private Admission admit(AdmissionRequest request, SessionRequest candidate, SessionLookup.Found found) {
         int scheduled = request.tokensNow(found.numCached());
         if (scheduled == 0) {
             return REFUSED;

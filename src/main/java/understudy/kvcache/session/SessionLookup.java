@@ -35,7 +35,9 @@ final class SessionLookup {
             int numCached,
             SessionTable.@Nullable Entry session,
             GlobalPrefixStore.@Nullable Prefix prefix,
-            PrefixCacheEvents events) {}
+            PrefixCacheEvents events) {
+        static final Found NOTHING = new Found(0, null, null, PrefixCacheEvents.of(PrefixCacheEvent.MISS_FULL));
+    }
 
     Found find(SessionRequest request, PrefixLookup lookup) {
         if (!lookup.readsCache()) {

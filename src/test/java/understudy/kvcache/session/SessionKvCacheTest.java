@@ -280,6 +280,23 @@ final class SessionKvCacheTest {
         assertThat(memory.audit().isConserved()).isTrue();
     }
 
+    /**
+     * 5 blocks of 4 tokens, of which the session has 4. The follow-up leaves out 8 of its 15 tokens, but the session stays whole
+     * as long as somebody goes on from it: 2 of its blocks are shared, and 3 more for 18 tokens are not there.
+     */
+    @Test
+    void simplified_whereTheSessionLeavesNoRoom_aloneItStartsAnew() {
+        mode = SessionMode.SIMPLIFIED;
+        memory = memory(5);
+        turn(7, 1, HELLO, 5);
+        var truncated = prompt(7, 2, HELLO_ANSWERED.append(2, 11)).withoutFirst(8);
+
+        assertThat(ask(0, truncated, true)).as("others may end").isEqualTo(new Admission.Refused());
+        assertThat(ask(0, truncated)).isEqualTo(admitted(0, 18, MISS_FULL));
+        assertThat(memory.session(7)).isNull();
+        assertThat(memory.audit().isConserved()).isTrue();
+    }
+
     private SessionKvCache memory(int numBlocks) {
         return new SessionKvCache(new KvCacheConfig(
                 hasher,
@@ -299,9 +316,13 @@ final class SessionKvCacheTest {
     }
 
     private Admission ask(int handle, Prompt prompt) {
+        return ask(handle, prompt, false);
+    }
+
+    private Admission ask(int handle, Prompt prompt, boolean isAnythingRunning) {
         var lookup = new PrefixLookup(handle, prompt, new SyntheticTokens(-answerOf(prompt)), prompt.length(), true);
         return memory.admit(new AdmissionRequest(
-                lookup, NO_LIMIT, 0, true, true, false, ++nowNanos, false, prompt.length()));
+                lookup, NO_LIMIT, 0, true, true, isAnythingRunning, ++nowNanos, false, prompt.length()));
     }
 
     private Admission ask(int handle, long segment, int length) {
