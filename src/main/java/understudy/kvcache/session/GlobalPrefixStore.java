@@ -135,6 +135,16 @@ public final class GlobalPrefixStore {
         return null;
     }
 
+    /** Returns the prefix whose blocks can be dropped that was used longest ago, whoever goes on from it, or null. */
+    @Nullable Prefix oldestInUse() {
+        for (var prefix : byHash.values()) {
+            if (prefix.blocks.isEvictable()) {
+                return prefix;
+            }
+        }
+        return null;
+    }
+
     void drop(Prefix prefix) {
         byHash.remove(prefix.hash);
         numTokens -= prefix.length;

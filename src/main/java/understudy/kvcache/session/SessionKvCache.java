@@ -259,15 +259,18 @@ public final class SessionKvCache implements KvMemory {
 
     private void evictOldest() {
         var session = sessions.oldestEvictable();
-        var prefix = prefixes.oldestEvictable();
-        if (session != null && (prefix == null || session.info().lastUpdateNanos() <= prefix.lastAccessNanos())) {
+        var unused = prefixes.oldestEvictable();
+        if (session != null && (unused == null || session.info().lastUpdateNanos() <= unused.lastAccessNanos())) {
             sessions.drop(session);
-        } else if (prefix != null) {
-            prefixes.drop(prefix);
-        } else {
+            return;
+        }
+        // Who computes the last token of a prefix again does not hold its last block, which can be had in need.
+        var prefix = unused != null ? unused : prefixes.oldestInUse();
+        if (prefix == null) {
             throw new IllegalStateException(
                     ledger.numAvailable() + " blocks are available, but only " + ledger.numFree() + " can be had");
         }
+        prefixes.drop(prefix);
     }
 
     private void end(SessionRequest request, int numTokens, long atNanos) {

@@ -197,6 +197,24 @@ final class SessionKvCacheTest {
         assertThat(ask(0, SYSTEM, 8)).isEqualTo(admitted(7, 1, CROSS_REQUEST_HIT));
     }
 
+    /**
+     * 3 blocks of 4 tokens: the stored prefix has 2, of which a request for the same 8 tokens shares the first and computes
+     * the second again, in the third. An answer of 5 needs one more, with nothing but the prefix to take it from.
+     */
+    @Test
+    void prefixInUse_givesItsLastBlockInNeed() {
+        fullHit = FullHit.RECOMPUTE_LAST_TOKEN;
+        limits = new GlobalPrefixLimits(8, 1, 16);
+        memory = memory(3);
+        use(SYSTEM);
+        ask(0, SYSTEM, 8);
+
+        end(0, new Prompt(tokens(SYSTEM, 8)), 5);
+
+        assertThat(memory.prefixes().numTokens()).isZero();
+        assertThat(memory.audit().isConserved()).isTrue();
+    }
+
     @Test
     void sessionUpdatedLongestAgo_givesWayToRequests() {
         memory = memory(8);
