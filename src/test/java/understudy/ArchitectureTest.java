@@ -78,7 +78,9 @@ final class ArchitectureTest {
             scenario: api.call api.http api.kvevents api.model cluster engine engine.queue faults kvcache \
                 kvcache.eviction latency prompt routing workload workload.trace
             fidelity: cluster host latency report scenario workload workload.trace
-            app: api api.call api.http api.kvevents cluster conform engine fidelity host latency replay report runtime \
+            fuzz: cluster engine engine.queue faults host kvcache kvcache.eviction prompt report routing runtime scenario \
+                workload
+            app: api api.call api.http api.kvevents cluster conform engine fidelity fuzz host latency replay report runtime \
                 scenario workload workload.trace
             testkit: api api.call api.http api.kvevents cluster engine faults host kvcache prompt report runtime scenario
             """);

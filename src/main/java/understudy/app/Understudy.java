@@ -20,6 +20,7 @@ import understudy.workload.trace.TraceException;
             ReplayCommand.class,
             ConformCommand.class,
             CalibrateCommand.class,
+            FuzzCommand.class,
             ModelsCommand.class,
             GpusCommand.class,
             HelpCommand.class

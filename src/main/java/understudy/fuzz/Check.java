@@ -1,0 +1,16 @@
+package understudy.fuzz;
+
+import com.typesafe.config.Config;
+
+/** Something that holds for every scenario. */
+@FunctionalInterface
+public interface Check {
+
+    /**
+     * Checks a merged scenario; returns if all is well. It depends on the scenario alone.
+     *
+     * @throws understudy.scenario.ScenarioException if the scenario is refused, which is nobody's fault
+     * @throws RuntimeException if something has failed
+     */
+    void check(Config scenario) throws InterruptedException;
+}

@@ -1,0 +1,84 @@
+package understudy.fuzz;
+
+import java.util.List;
+import understudy.engine.ContextOverflow;
+import understudy.engine.PreemptionVictim;
+import understudy.engine.PrefillMode;
+import understudy.engine.queue.SchedulingPolicy;
+import understudy.kvcache.FullHit;
+import understudy.kvcache.SessionMode;
+import understudy.kvcache.eviction.EvictionPolicy;
+import understudy.kvcache.eviction.FreeOrder;
+
+/** Draw of the sections {@code engine} and {@code kv-cache}: few blocks, so that they run out. */
+final class EngineDraw {
+    private final Draft draft;
+    private final Dice dice;
+    private final int blockSize;
+    private final int numBlocks;
+
+    EngineDraw(Draft draft) {
+        this.draft = draft;
+        dice = draft.dice;
+        blockSize = dice.pick(List.of(1, 2, 4, 8, 16));
+        numBlocks = dice.between(4, dice.oneIn(3) ? 12 : 80);
+    }
+
+    /** Draws the settings, and returns the tokens for which there is memory. */
+    int draw() {
+        draft.set("kv-cache.block-size", blockSize);
+        draft.set("kv-cache.num-gpu-blocks", numBlocks);
+        draft.set("engine.max-num-seqs", dice.between(1, 12));
+        draft.maybePick("kv-cache.eviction-policy", EvictionPolicy.values());
+        draft.maybePick("kv-cache.free-order", FreeOrder.values());
+        draft.maybePick("kv-cache.hash-algo", "xxh3", "sha256_cbor", "xxhash_cbor");
+        draft.maybePick("engine.dedup", "auto", "off");
+        if (dice.oneIn(4)) {
+            draft.set("kv-cache.enable-prefix-caching", false);
+        }
+        if (dice.oneIn(6)) {
+            draft.set("engine.kind", "roseinfer");
+            draft.maybePick("engine.prefill", PrefillMode.values());
+        } else {
+            drawScheduler();
+            drawPrefixes();
+        }
+        return numTokens();
+    }
+
+    private int numTokens() {
+        return (numBlocks - 1) * blockSize;
+    }
+
+    private void drawScheduler() {
+        draft.maybe("engine.max-model-len", () -> dice.between(2, 1 + numTokens()));
+        if (dice.oneIn(4)) {
+            draft.set("engine.enable-chunked-prefill", false);
+        } else {
+            draft.maybe("engine.max-num-batched-tokens", () -> dice.between(12, 80));
+            draft.maybe("engine.long-prefill-token-threshold", () -> dice.between(0, 20));
+        }
+        draft.maybe("engine.watermark", () -> dice.pick(List.of(0.01, 0.1, 0.3)));
+        draft.maybePick("engine.scheduling-policy", SchedulingPolicy.values());
+        draft.maybePick("engine.async-scheduling", true, false);
+        draft.maybePick("engine.context-window-exceeded", ContextOverflow.values());
+        String victim = dice.pick(PreemptionVictim.values());
+        draft.set("engine.preemption-victim", victim);
+        // Without a whole reservation, those who throw out the first in line can go on doing so for ever.
+        draft.set("engine.scheduler-reserve-full-isl", victim.equals("first-admitted") || dice.oneIn(2));
+    }
+
+    private void drawPrefixes() {
+        draft.maybePick("engine.full-hit", FullHit.values());
+        draft.maybePick("kv-cache.cache-generated-blocks", true, false);
+        draft.maybePick("kv-cache.promote-full-blocks", true, false);
+        if (dice.oneIn(3)) {
+            draft.set("kv-cache.sessions", dice.pick(SessionMode.values()));
+            draft.maybe("kv-cache.max-session-tokens", () -> dice.between(0, numTokens()));
+            draft.maybePick("kv-cache.global-prefix-store.enabled", true, false);
+            draft.maybe("kv-cache.global-prefix-store.min-length", () -> dice.between(1, 4 * blockSize));
+            draft.maybe("kv-cache.global-prefix-store.min-uses", () -> dice.between(1, 3));
+            draft.maybe("kv-cache.global-prefix-store.max-tokens", () -> dice.between(1, numTokens()));
+        }
+    }
+}

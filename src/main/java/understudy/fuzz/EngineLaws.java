@@ -1,0 +1,105 @@
+package understudy.fuzz;
+
+import static understudy.fuzz.BrokenLawException.require;
+
+import it.unimi.dsi.fastutil.ints.IntArrayList;
+import understudy.engine.EngineRequest;
+import understudy.engine.RequestBook;
+import understudy.engine.StepPlan;
+import understudy.kvcache.KvEvent;
+import understudy.kvcache.KvMemory;
+import understudy.scenario.EngineKind;
+import understudy.scenario.EngineSettings;
+
+/** Laws of a scheduler and its KV memory that hold after every step, whatever happens. */
+final class EngineLaws {
+    private final EngineSettings settings;
+    private final RequestBook requests;
+    private final KvMemory memory;
+    private long numStored;
+
+    EngineLaws(EngineSettings settings, RequestBook requests, KvMemory memory) {
+        this.settings = settings;
+        this.requests = requests;
+        this.memory = memory;
+    }
+
+    void checkPlan(StepPlan plan) {
+        int numTokens = 0;
+        int numForwards = 0;
+        for (int i = 0; i < plan.size(); i++) {
+            numTokens += plan.numScheduledTokens(i);
+            numForwards += plan.numScheduledTokens(i) > 0 ? 1 : 0;
+        }
+        boolean keepsLimits = numTokens == plan.totalScheduledTokens()
+                && numTokens <= settings.scheduler().maxNumBatchedTokens()
+                && numForwards <= settings.scheduler().maxNumSeqs();
+        String counts = numTokens + " tokens, " + plan.totalScheduledTokens() + " in total, of " + numForwards;
+        require(keepsLimits, "limits of a step", () -> counts);
+        boolean admits = !plan.admitted().isEmpty() || !plan.resumed().isEmpty();
+        require(plan.preempted().isEmpty() || !admits, "no admission with a preemption", plan.preempted()::toString);
+        plan.admitted().forEach(EngineLaws::checkCached);
+        if (settings.kind() == EngineKind.VLLM) {
+            checkRunning();
+        }
+    }
+
+    private static void checkCached(EngineRequest admitted) {
+        require(
+                admitted.numCachedTokens() <= admitted.numPromptTokens(),
+                "cached tokens of a prompt",
+                () -> admitted.numCachedTokens() + " of " + admitted.numPromptTokens());
+    }
+
+    /** Every running request holds exactly the blocks for what it has computed; with sessions, tables may be shared. */
+    private void checkRunning() {
+        int numRunning = requests.numRunning();
+        require(numRunning <= settings.scheduler().maxNumSeqs(), "max-num-seqs", () -> numRunning + " run");
+        if (settings.kvCache().findsBySession()) {
+            return;
+        }
+        var handles = new IntArrayList();
+        for (int i = 0; i < numRunning; i++) {
+            handles.add(requests.running(i).handle());
+        }
+        var tables = memory.snapshot(handles).blockTables();
+        int blockSize = settings.kvCache().blockSize();
+        for (int i = 0; i < numRunning; i++) {
+            var request = requests.running(i);
+            int numBlocks = tables.get(i).size();
+            int numNeeded = (request.numComputedTokens() + blockSize - 1) / blockSize;
+            require(numBlocks == numNeeded, "block tables", () -> request + " holds " + numBlocks + " blocks");
+        }
+    }
+
+    void checkMemory() {
+        var audit = memory.audit();
+        require(audit.isConserved(), "block conservation", audit::toString);
+        if (settings.kvCache().recordsEvents() && settings.kvCache().isResizable()) {
+            memory.drainEvents().forEach(this::count);
+            require(audit.numHashed() == numStored, "KV events", () -> numStored + " blocks were told of; " + audit);
+        }
+    }
+
+    private void count(KvEvent event) {
+        if (event instanceof KvEvent.Stored stored) {
+            numStored += stored.blockHashes().size();
+        } else if (event instanceof KvEvent.Removed removed) {
+            numStored -= removed.blockHashes().size();
+        } else {
+            numStored = 0;
+        }
+    }
+
+    /** Takes note that everything cached has been forgotten. */
+    void checkReset() {
+        require(memory.audit().numHashed() == 0, "reset", () -> "left: " + memory.audit());
+    }
+
+    /** Checks what is left when all requests have ended: nothing that is in use. */
+    void checkEnd() {
+        require(memory.usage() == 0, "block conservation", () -> "in use at the end: " + memory.audit());
+        require(memory.resetPrefixCache(), "reset", () -> "refused at the end: " + memory.audit());
+        checkReset();
+    }
+}

@@ -1,0 +1,80 @@
+package understudy.fuzz;
+
+import com.typesafe.config.Config;
+import java.util.List;
+import java.util.Optional;
+import understudy.scenario.ScenarioException;
+
+/**
+ * Search for a scenario that breaks a law. All follows from the seed and the number of a run, so that each run can be
+ * repeated alone.
+ */
+public final class Fuzzer {
+    private final long seed;
+    private final List<Check> checks;
+    private volatile boolean isStopped;
+    private long numRuns;
+    private long numRefused;
+
+    /** Takes what is to hold of every scenario, in the order in which it is checked. */
+    public Fuzzer(long seed, List<Check> checks) {
+        this.seed = seed;
+        this.checks = List.copyOf(checks);
+    }
+
+    /** Draws the scenario with a number and checks it; what fails is made smaller. */
+    public Optional<Finding> run(long run) throws InterruptedException {
+        var scenario = ScenarioDraw.of(seed, run);
+        numRuns++;
+        try {
+            var failure = failure(scenario);
+            return failure.isEmpty()
+                    ? Optional.empty()
+                    : Optional.of(new Shrinker(scenario, failure.get(), this::failure, () -> !isStopped).shrink());
+        } catch (ScenarioException e) {
+            numRefused++;
+            return Optional.empty();
+        }
+    }
+
+    private Optional<Failure> failure(FuzzScenario scenario) throws InterruptedException {
+        return failure(scenario.config());
+    }
+
+    /**
+     * Checks one merged scenario.
+     *
+     * @throws ScenarioException if it is refused
+     */
+    public Optional<Failure> failure(Config scenario) throws InterruptedException {
+        try {
+            for (var check : checks) {
+                check.check(scenario);
+            }
+            return Optional.empty();
+        } catch (ScenarioException e) {
+            throw e;
+        } catch (RuntimeException e) {
+            return Optional.of(Failure.of(e));
+        }
+    }
+
+    /** Makes nothing smaller any more; from any thread. */
+    public void stop() {
+        isStopped = true;
+    }
+
+    public boolean isStopped() {
+        return isStopped;
+    }
+
+    /** Returns the runs so far, those refused included. */
+    public long numRuns() {
+        return numRuns;
+    }
+
+    /** Returns the runs whose scenario has settings that do not go together. */
+    public long numRefused() {
+        return numRefused;
+    }
+}

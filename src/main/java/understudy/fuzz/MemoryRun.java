@@ -1,0 +1,152 @@
+package understudy.fuzz;
+
+import static understudy.fuzz.BrokenLawException.require;
+
+import java.util.ArrayList;
+import java.util.List;
+import understudy.cluster.KvMemories;
+import understudy.engine.EngineCore;
+import understudy.engine.EngineRequest;
+import understudy.engine.RequestLimits;
+import understudy.kvcache.KvAsk;
+import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.KvMemory;
+import understudy.scenario.Scenario;
+import understudy.workload.RandomStreams;
+
+/** A replica's scheduler and KV memory, joined by plain calls, with a random hand that disturbs them. Not reusable. */
+final class MemoryRun {
+    private static final int MAX_REQUESTS = 300;
+    private static final int MAX_UNFINISHED = 30;
+    private static final int MAX_STEPS = 200_000;
+    private static final int MAX_BLOCKS_ADDED = 6;
+
+    private final Dice dice;
+    private final KvCacheConfig config;
+    private final RequestLimits limits;
+    private final KvMemory memory;
+    private final EngineCore engine;
+    private final Conversations conversations;
+    private final PrefixLaw prefixLaw;
+    private final EngineLaws laws;
+    private final List<EngineRequest> known = new ArrayList<>();
+    private int numToCome;
+    private int numInFlight;
+    private long now;
+
+    MemoryRun(Scenario scenario) {
+        dice = new Dice(new RandomStreams(scenario.seed()).stream("memory"));
+        config = scenario.engine().kvCache();
+        limits = scenario.engine().limits();
+        memory = KvMemories.create(config);
+        engine = new EngineCore(scenario.engine().scheduler(), limits);
+        conversations = new Conversations(dice, config.maxModelLen(), MAX_BLOCKS_ADDED * config.blockSize());
+        prefixLaw = new PrefixLaw(config, memory);
+        laws = new EngineLaws(scenario.engine(), engine.planner().requests(), memory);
+        numToCome = (int) Math.min(MAX_REQUESTS, scenario.workload().wholeNumber("requests", 1L, Long.MAX_VALUE));
+    }
+
+    void run() {
+        while (numToCome > 0) {
+            disturb();
+            step();
+        }
+        resize(config.numGpuBlocks());
+        while (numInFlight > 0 || numUnfinished() > 0) {
+            require(now < MAX_STEPS, "everything ends", () -> numUnfinished() + " requests are left");
+            step();
+        }
+        laws.checkEnd();
+    }
+
+    private int numUnfinished() {
+        return engine.planner().requests().numUnfinished();
+    }
+
+    private void disturb() {
+        if (dice.oneIn(2) && numUnfinished() < MAX_UNFINISHED) {
+            add();
+        }
+        if (dice.oneIn(20) && !known.isEmpty()) {
+            abort(dice.pick(known));
+        }
+        if (dice.oneIn(60)) {
+            reset();
+        }
+        if (dice.oneIn(80)) {
+            resize(dice.between(2, config.numGpuBlocks()));
+        }
+    }
+
+    /** Adds a request, unless it is too long. */
+    private void add() {
+        numToCome--;
+        var request = engine.fit(conversations.next(now));
+        if (engine.refusal(request).isEmpty()) {
+            known.add(engine.planner().add(request, now));
+        }
+    }
+
+    private void abort(EngineRequest request) {
+        if (engine.planner().abort(request.id()) != null) {
+            memory.free(request.handle(), request.lastStep());
+        }
+    }
+
+    private void reset() {
+        boolean resetsRunning = dice.oneIn(2);
+        if (resetsRunning) {
+            engine.planner().preemptAll().forEach(request -> memory.release(request.handle(), request.lastStep()));
+        }
+        if (memory.resetPrefixCache()) {
+            prefixLaw.onReset();
+            laws.checkReset();
+        }
+    }
+
+    /** Changes how many blocks there are; gives up, as a replica does, what does not fit any more. */
+    private void resize(int numBlocks) {
+        if (config.isResizable()) {
+            engine.setLimits(limits.withKvBlocks(numBlocks, config.blockSize()));
+            known.stream()
+                    .filter(request -> engine.refusal(request.request()).isPresent())
+                    .forEach(this::abort);
+            memory.resize(numBlocks);
+        }
+    }
+
+    /** Plans a step if there is room for one, and applies the result of the oldest one if there is none, or by chance. */
+    private void step() {
+        boolean isPlanned = engine.beginPlan(++now) && plan();
+        if (numInFlight > 0 && (!isPlanned || dice.oneIn(2))) {
+            update();
+        }
+        laws.checkMemory();
+    }
+
+    /** Returns whether there is anything in the plan. */
+    private boolean plan() {
+        var planner = engine.planner();
+        for (KvAsk ask = planner.next(); ask != null; ask = planner.next()) {
+            planner.answer(prefixLaw.answer(ask));
+        }
+        var plan = engine.endPlan(now);
+        laws.checkPlan(plan);
+        numInFlight += plan.isEmpty() ? 0 : 1;
+        return !plan.isEmpty();
+    }
+
+    private void update() {
+        numInFlight--;
+        var result = engine.update(++now);
+        if (!result.settlement().isEmpty()) {
+            var settlement = result.settlement().build();
+            prefixLaw.onSettled(settlement);
+            memory.settle(settlement);
+        }
+        for (var ended : result.finished()) {
+            conversations.onEnded(ended);
+            known.remove(ended);
+        }
+    }
+}

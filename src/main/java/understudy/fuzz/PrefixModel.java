@@ -1,0 +1,95 @@
+package understudy.fuzz;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import understudy.kvcache.FullHit;
+import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.PrefixLookup;
+import understudy.kvcache.PrefixUnit;
+import understudy.prompt.Prompt;
+
+/**
+ * Plain model of a memory that finds prefixes by content: a map of block contents, which never gives anything up. A memory
+ * never finds more, and as much until it has evicted something.
+ */
+final class PrefixModel {
+    private final KvCacheConfig config;
+    private final Map<Block, Integer> blocks = new HashMap<>();
+
+    /** Tokens behind those of another block; a prompt that is cached whole is one block. */
+    private record Block(int parent, List<Integer> tokens) {}
+
+    PrefixModel(KvCacheConfig config) {
+        this.config = config;
+    }
+
+    /** Returns the leading tokens that can be found. */
+    int numHitTokens(PrefixLookup lookup) {
+        if (!config.enablePrefixCaching() || !lookup.readsCache()) {
+            return 0;
+        }
+        int unit = unit(lookup.prompt());
+        boolean recomputes =
+                config.prefixUnit() == PrefixUnit.BLOCK && config.prefixes().fullHit() == FullHit.RECOMPUTE_LAST_TOKEN;
+        int limit = findable(lookup, lookup.numTokens() - (recomputes ? 1 : 0));
+        int end = 0;
+        Integer block = root(lookup.prompt());
+        while (end + unit <= limit) {
+            block = blocks.get(new Block(block, tokens(lookup, end, end + unit)));
+            if (block == null) {
+                break;
+            }
+            end += unit;
+        }
+        return end;
+    }
+
+    /** Keeps what is full of the first {@code numTokens} tokens. */
+    void store(PrefixLookup lookup, int numTokens) {
+        if (!config.enablePrefixCaching()) {
+            return;
+        }
+        boolean keepsAnswers = config.prefixes().cachesGeneratedBlocks();
+        int limit = findable(
+                lookup,
+                keepsAnswers ? numTokens : Math.min(numTokens, lookup.prompt().length()));
+        int unit = unit(lookup.prompt());
+        int parent = root(lookup.prompt());
+        for (int end = unit; end <= limit; end += unit) {
+            int next = blocks.size() + 1;
+            var known = blocks.putIfAbsent(new Block(parent, tokens(lookup, end - unit, end)), next);
+            parent = known == null ? next : known;
+        }
+    }
+
+    void clear() {
+        blocks.clear();
+    }
+
+    private int unit(Prompt prompt) {
+        return config.prefixUnit() == PrefixUnit.PROMPT ? prompt.length() : config.blockSize();
+    }
+
+    private int findable(PrefixLookup lookup, int numTokens) {
+        return config.prefixUnit() == PrefixUnit.PROMPT
+                ? Math.min(numTokens, lookup.prompt().length())
+                : numTokens;
+    }
+
+    /** Prompts with different salts have nothing in common. */
+    private static int root(Prompt prompt) {
+        return -prompt.cacheSalt().length();
+    }
+
+    private static List<Integer> tokens(PrefixLookup lookup, int from, int to) {
+        var prompt = lookup.prompt();
+        var tokens = new ArrayList<Integer>();
+        for (int i = from; i < to; i++) {
+            boolean isPrompt = i < prompt.length();
+            tokens.add(isPrompt ? prompt.tokens().tokenAt(i) : lookup.output().tokenAt(i - prompt.length()));
+        }
+        return tokens;
+    }
+}

@@ -1,0 +1,53 @@
+package understudy.fuzz;
+
+import java.util.List;
+import understudy.routing.RoutingPolicies;
+import understudy.workload.RandomStreams;
+
+/** Draw of a scenario: a small one with tight memory, in which much happens at once. */
+final class ScenarioDraw {
+    private static final int MAX_REPLICAS = 4;
+
+    private final Draft draft;
+    private final Dice dice;
+
+    private ScenarioDraw(Dice dice) {
+        this.dice = dice;
+        draft = new Draft(dice);
+    }
+
+    /** Returns the scenario with a number; the same seed and number give the same one. */
+    static FuzzScenario of(long seed, long run) {
+        return new ScenarioDraw(new Dice(new RandomStreams(seed).stream("fuzz", run))).draw();
+    }
+
+    private FuzzScenario draw() {
+        int numReplicas = dice.between(1, MAX_REPLICAS);
+        draft.set("seed", dice.between(0, 1_000_000));
+        draft.set("cluster.replicas", numReplicas);
+        new WorkloadDraw(draft, new EngineDraw(draft).draw()).draw();
+        drawRouter();
+        drawLatency();
+        draft.maybePick("report.save-detailed", true, false);
+        return new FuzzScenario(draft.settings, new FaultDraw(draft, numReplicas).draw());
+    }
+
+    private void drawRouter() {
+        draft.maybe("router.policy", () -> dice.pick(RoutingPolicies.names()));
+        draft.maybePick("router.prefix-aware.cache-threshold", 0.0, 0.5, 1.0);
+        draft.maybe("router.prefix-aware.balance-abs-threshold", () -> dice.between(0, 10));
+        draft.maybePick("router.prefix-aware.kv-event-delay", "0ms", "1us", "100ms");
+    }
+
+    private void drawLatency() {
+        String model = dice.pick(List.of("linear", "linear", "profile", "roofline"));
+        draft.set("latency.model", model);
+        if (model.equals("roofline")) {
+            draft.set("latency.llm", "llama-3.1-8b");
+            draft.set("latency.gpu", "l4");
+        }
+        draft.maybePick("latency.linear.per-step", "0ms", "1us", "100ms");
+        draft.maybePick("latency.jitter", 0.05, 0.5);
+        draft.maybePick("latency.api-delay", "0ms", "1ns", "50ms");
+    }
+}
