@@ -46,7 +46,7 @@ final class BrokenAnswers {
             var progress = engine.planner().requests().find(id);
             boolean hasToken = progress != null && progress.numOutputTokens() > 0;
             if (reroutes && !hasToken && !clients.isPinned(id)) {
-                router.tell(new Router.Reroute(clients.withdraw(request)));
+                router.tell(new Router.Reroute(clients.withdraw(request, progress)));
             } else {
                 events.requestEnded(clients.fail(
                         request, progress, RequestEvent.FailureCause.CRASH, "the replica has crashed", atNanos));

@@ -171,8 +171,9 @@ final class ClientTable {
     }
 
     /** Gives up a request that another replica is to serve, and returns it as it came. */
-    Replica.Submit withdraw(Request request) {
-        return remove(request, null).submit;
+    Replica.Submit withdraw(Request request, @Nullable EngineRequest progress) {
+        counters.onWithdrawn(progress == null ? 0 : progress.numPreemptions());
+        return remove(request, progress).submit;
     }
 
     private Client remove(Request request, @Nullable EngineRequest progress) {

@@ -44,10 +44,10 @@ public final class Invariants {
         }
     }
 
-    /** What requests say of preemptions and what replicas say is the same. */
+    /** What requests say of preemptions and what replicas say is the same, but for those of requests that have moved. */
     private static void checkPreemptions(RunRecord run, List<String> broken) {
         long ofReplicas = run.replicas().stream()
-                .mapToLong(replica -> replica.stats().numPreemptions())
+                .mapToLong(replica -> replica.stats().numPreemptions() - replica.numPreemptionsWithdrawn())
                 .sum();
         long ofRequests = 0;
         for (int i = 0; i < run.requests().size(); i++) {

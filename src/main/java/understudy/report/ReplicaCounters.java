@@ -16,6 +16,7 @@ public final class ReplicaCounters {
     private double peakKvUsage;
     private long numEnded;
     private long numPeeks;
+    private long numPreemptionsWithdrawn;
     private PrefixCacheStats pastPrefixCache = PrefixCacheStats.NONE;
 
     /** Creates the counters of a replica that has done nothing. */
@@ -36,6 +37,7 @@ public final class ReplicaCounters {
         peakKvUsage = stats.peakKvUsage();
         numEnded = numRequests - predecessor.numUnfinished();
         numPeeks = predecessor.numPeeks();
+        numPreemptionsWithdrawn = predecessor.numPreemptionsWithdrawn();
         pastPrefixCache = stats.prefixCache();
     }
 
@@ -61,6 +63,11 @@ public final class ReplicaCounters {
     public void onEnded(int peeks) {
         numEnded++;
         numPeeks += peeks;
+    }
+
+    /** Takes note that a request that was preempted {@code preemptions} times begins anew on another replica. */
+    public void onWithdrawn(int preemptions) {
+        numPreemptionsWithdrawn += preemptions;
     }
 
     /** Returns how many requests have ended. */
@@ -108,7 +115,11 @@ public final class ReplicaCounters {
     /** Returns the counts so far, together with what the replica's memory says of itself. */
     public RunRecord.ReplicaRecord record(KvCacheAudit audit, PrefixCacheStats prefixCache) {
         return new RunRecord.ReplicaRecord(
-                stats(pastPrefixCache.plus(prefixCache)), audit, numRequests - numEnded, numPeeks);
+                stats(pastPrefixCache.plus(prefixCache)),
+                audit,
+                numRequests - numEnded,
+                numPeeks,
+                numPreemptionsWithdrawn);
     }
 
     private ReplicaStats stats(PrefixCacheStats prefixCache) {

@@ -43,6 +43,12 @@ public record RunRecord(
      *
      * @param numUnfinished requests it was given that have not ended
      * @param numPeeks how often somebody asked for output of its requests before it was sampled
+     * @param numPreemptionsWithdrawn how often requests lost their blocks here that another replica has served then
      */
-    public record ReplicaRecord(ReplicaStats stats, KvCacheAudit kvCache, long numUnfinished, long numPeeks) {}
+    public record ReplicaRecord(
+            ReplicaStats stats,
+            KvCacheAudit kvCache,
+            long numUnfinished,
+            long numPeeks,
+            long numPreemptionsWithdrawn) {}
 }

@@ -60,6 +60,14 @@ final class InvariantsTest {
         assertThat(Invariants.check(fixture.run())).containsExactly("preemptions: replicas count 1, requests 3");
     }
 
+    /** The one preemption that replica 1 counts is that of request 1, which has not moved. */
+    @Test
+    void preemptionOfARequestThatHasMoved_isNotExpectedOfRequests() {
+        fixture.numPreemptionsWithdrawn = 1;
+
+        assertThat(Invariants.check(fixture.run())).containsExactly("preemptions: replicas count 0, requests 1");
+    }
+
     @Test
     void unfinishedRequests_areFineOnlyInAPartialRun() {
         fixture.numPlanned = 5;

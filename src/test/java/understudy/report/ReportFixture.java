@@ -24,6 +24,7 @@ final class ReportFixture {
     long numSent = 3;
     long numUnfinished;
     long numPeeks;
+    long numPreemptionsWithdrawn;
     boolean isPartial;
 
     ReportFixture() {
@@ -41,8 +42,9 @@ final class ReportFixture {
         return new RunRecord(
                 log,
                 List.of(
-                        new RunRecord.ReplicaRecord(stats(0, 1), audit, numUnfinished, numPeeks),
-                        new RunRecord.ReplicaRecord(stats(1, 2), new KvCacheAudit(100, 99, 0, 0, 0, 0, 0), 0, 0)),
+                        new RunRecord.ReplicaRecord(
+                                stats(0, 1), audit, numUnfinished, numPeeks, numPreemptionsWithdrawn),
+                        new RunRecord.ReplicaRecord(stats(1, 2), new KvCacheAudit(100, 99, 0, 0, 0, 0, 0), 0, 0, 0)),
                 numPlanned,
                 numSent,
                 0,

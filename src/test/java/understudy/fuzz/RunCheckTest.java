@@ -1,0 +1,45 @@
+package understudy.fuzz;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.typesafe.config.ConfigFactory;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import understudy.scenario.ScenarioException;
+import understudy.scenario.ScenarioFile;
+
+/** Scenarios that were found once. */
+final class RunCheckTest {
+
+    /** Replica 1 crashes while it has a request that was preempted before its first token. */
+    @Test
+    void preemptedRequest_mayMoveToAnotherReplica() throws InterruptedException {
+        holds("""
+                cluster.replicas = 4
+                engine.max-num-batched-tokens = 44
+                kv-cache { block-size = 8, num-gpu-blocks = 17 }
+                latency { model = roofline, gpu = l4, llm = llama-3.1-8b }
+                workload {
+                  requests = 23
+                  arrivals.request-rate = inf
+                  lengths { prompt { kind = uniform, max = 32 }, output.max = 42 }
+                  prefix-groups { count = 3, length { kind = uniform, max = 21 } }
+                }
+                faults { on-crash = reroute, plan = [{ at = 1242ms, do = crash, replica = 1 }] }
+                """);
+    }
+
+    @Test
+    void refusedScenario_isNoFailure() {
+        assertThatThrownBy(() -> holds("kv-cache { block-size = 1, num-gpu-blocks = 2 }"))
+                .isInstanceOf(ScenarioException.class);
+    }
+
+    private static void holds(String scenario) throws InterruptedException {
+        var config = new ScenarioFile(Map.of()).load(ConfigFactory.parseString(scenario));
+
+        assertThat(new Fuzzer(1, List.of(new RunCheck())).failure(config)).isEmpty();
+    }
+}
