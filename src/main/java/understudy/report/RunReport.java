@@ -143,7 +143,7 @@ public record RunReport(
             int max = 0;
             int numEnded = 0;
             for (int i = 0; i < arrivals.length; i++) {
-                while (ends[numEnded] <= arrivals[i]) {
+                while (numEnded <= i && ends[numEnded] <= arrivals[i]) {
                     numEnded++;
                 }
                 max = Math.max(max, i + 1 - numEnded);

@@ -65,7 +65,7 @@ final class ReportFixture {
                 index, numRequests, 4, 200, 3, 5 * SECOND, index, 0.25, new PrefixCacheStats(100, 40, 7, 3));
     }
 
-    private static RequestRecord request(
+    static RequestRecord request(
             int id, int replica, Outcome outcome, double arrival, double queued, double scheduled, long[] tokens) {
         long firstToken = tokens.length > 0 ? tokens[0] : nanos(scheduled);
         long lastToken = tokens.length > 0 ? tokens[tokens.length - 1] : nanos(scheduled);

@@ -42,6 +42,15 @@ final class RunReportTest {
         assertThat(report.itl().p99Nanos()).isEqualTo(1e9);
     }
 
+    /** Request 3 comes when all others are over, and is over itself. */
+    @Test
+    void requestThatTakesNoTime_isNotConcurrent() {
+        long[] token = {9 * ReportFixture.SECOND};
+        fixture.log.addRequest(ReportFixture.request(3, 0, Outcome.COMPLETED, 9, 9, 9, token));
+
+        assertThat(fixture.report().maxConcurrentRequests()).isEqualTo(2);
+    }
+
     @Test
     void concurrency_isTheMostBetweenArrivalAndLastToken() {
         // Request 0 lives from 1 s to 5 s, request 1 from 3 s to 6 s.
