@@ -29,7 +29,7 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
 
     /** What a replica understands. */
     public sealed interface Command
-            permits Submit,
+            permits AddRequest,
                     Abort,
                     ResetPrefixCache,
                     Crash,
@@ -50,7 +50,7 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
      * @param isPinned whether no other replica may serve it
      * @param headStartNanos how much of the API's work on it was done before it was sent here, at least 0
      */
-    public record Submit(
+    public record AddRequest(
             Request request,
             ActorRef<? super RequestEvent> replyTo,
             boolean isStreaming,
@@ -60,13 +60,13 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
             implements Command {
 
         /** Submits a request with which all goes well. */
-        public Submit(Request request, ActorRef<? super RequestEvent> replyTo, boolean isStreaming) {
+        public AddRequest(Request request, ActorRef<? super RequestEvent> replyTo, boolean isStreaming) {
             this(request, replyTo, isStreaming, false, RequestFault.NONE, 0);
         }
 
         /** Returns the same for another replica, whose API has all of the work to do. */
-        Submit again() {
-            return new Submit(request, replyTo, isStreaming, isPinned, fault, 0);
+        AddRequest again() {
+            return new AddRequest(request, replyTo, isStreaming, isPinned, fault, 0);
         }
     }
 
@@ -110,10 +110,10 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
     public record GetBlockHashes(ActorRef<? super KvBlockManager.BlockHashes> replyTo) implements Command {}
 
     /** Recounts, and hands over what the replica knows of the run, which is over. */
-    public record GetRecord(ActorRef<? super ReplicaRecord> replyTo) implements Command {}
+    public record GetRecord(ActorRef<? super Recorded> replyTo) implements Command {}
 
     /** The answer to {@link GetRecord}; the free blocks stand in the order in which they would be given out. */
-    public record ReplicaRecord(int replicaIndex, RunRecord.ReplicaRecord value, IntList freeBlocks)
+    public record Recorded(int replicaIndex, RunRecord.ReplicaRecord value, IntList freeBlocks)
             implements Cluster.Command {}
 
     private record Enqueue(Request request) implements Command {}
@@ -129,12 +129,12 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
     private final ReplicaParts parts;
     private final EngineCore engine;
     private final ClientTable clients;
-    private final BrokenAnswers brokenAnswers;
+    private final RequestAborter aborter;
     private final StepLoop steps;
     private final ReplicaCounters counters;
     private final ReplicaEvents events;
     private final DeferredCommands deferred;
-    private @Nullable ActorRef<? super ReplicaRecord> recordReceiver;
+    private @Nullable ActorRef<? super Recorded> recordReceiver;
 
     private Replica(
             ActorContext<Command> context,
@@ -153,8 +153,8 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
         events = parts.events();
         replicaIndex = counters.replicaIndex();
         deferred = new DeferredCommands(stash);
-        brokenAnswers = new BrokenAnswers(parts);
-        steps = new StepLoop(parts, new PlanTicks(spec, parts.timers(), PlanStep.NOW), brokenAnswers);
+        aborter = new RequestAborter(parts);
+        steps = new StepLoop(parts, new PlanTicks(spec, parts.timers(), PlanStep.NOW), aborter);
     }
 
     /** Creates an idle replica with its memory and its device; if one of them fails, so does the replica. */
@@ -186,7 +186,7 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
                 .onMessage(VirtualGpu.StepDone.class, this::onStepDone)
                 .onMessage(PlanStep.class, this::onPlanStep)
                 .onMessage(KvBlockManager.Answered.class, this::onAnswered)
-                .onMessage(Submit.class, this::onSubmit)
+                .onMessage(AddRequest.class, this::onAddRequest)
                 .onMessage(Enqueue.class, this::onEnqueue)
                 .onMessage(Abort.class, this::onAbort)
                 .onMessage(ResetPrefixCache.class, this::onResetPrefixCache)
@@ -201,18 +201,18 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
                 .build();
     }
 
-    private Behavior<Command> onSubmit(Submit submit) {
-        var request = engine.fit(submit.request);
+    private Behavior<Command> onAddRequest(AddRequest add) {
+        var request = engine.fit(add.request);
         counters.onRequest();
         var refusal = engine.refusal(request);
         if (refusal.isPresent()) {
-            events.requestEnded(clients.reject(submit, refusal.get(), clock.nowNanos()));
+            events.requestEnded(clients.reject(add, refusal.get(), clock.nowNanos()));
             events.loadChanged();
             return this;
         }
-        clients.add(submit);
-        long apiNanos = Math.max(0, spec.apiDelayNanos() - submit.headStartNanos);
-        var delay = Duration.ofNanos(apiNanos + submit.fault.delayNanos());
+        clients.add(add);
+        long apiNanos = Math.max(0, spec.apiDelayNanos() - add.headStartNanos);
+        var delay = Duration.ofNanos(apiNanos + add.fault.delayNanos());
         if (delay.isZero()) {
             return onEnqueue(new Enqueue(request));
         }
@@ -251,13 +251,13 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
         }
         engine.setLimits(
                 spec.limits().withKvBlocks(resize.numGpuBlocks, spec.kvCache().blockSize()));
-        brokenAnswers.failWhatDoesNotFit(clock.nowNanos());
+        aborter.failWhatDoesNotFit(clock.nowNanos());
         parts.kvBlockManager().tell(new KvBlockManager.Resize(resize.numGpuBlocks));
         return onRequestsGone();
     }
 
     private Behavior<Command> onAbort(Abort abort) {
-        if (isDeferred(abort) || !brokenAnswers.abort(abort.requestId, clock.nowNanos())) {
+        if (isDeferred(abort) || !aborter.abort(abort.requestId, clock.nowNanos())) {
             return this;
         }
         return onRequestsGone();
@@ -298,7 +298,7 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
     }
 
     private Behavior<Command> onCrash(Crash crash) {
-        brokenAnswers.failAll(crash.reroutes, peers.router(), clock.nowNanos());
+        aborter.failAll(crash.reroutes, peers.router(), clock.nowNanos());
         deferred.passAbortsOn(peers.router());
         return deferred.doneBy(leave());
     }
@@ -324,7 +324,7 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
     private Behavior<Command> leave() {
         events.tellRouter();
         parts.kvBlockManager().tell(new KvBlockManager.Audit(parts.self()));
-        return LastWords.create(counters, events, peers.owner());
+        return ReplicaShutdown.create(counters, events, peers.owner());
     }
 
     private Behavior<Command> onGetRecord(GetRecord getRecord) {
@@ -341,7 +341,7 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
     private Behavior<Command> onAudited(KvBlockManager.Audited audited) {
         if (recordReceiver != null) {
             var value = counters.record(audited.audit(), audited.stats());
-            recordReceiver.tell(new ReplicaRecord(replicaIndex, value, audited.freeOrder()));
+            recordReceiver.tell(new Recorded(replicaIndex, value, audited.freeOrder()));
         }
         return this;
     }

@@ -1,6 +1,6 @@
 package understudy.engine;
 
-import understudy.kvcache.KvMemory;
+import understudy.kvcache.KvCache;
 
 /**
  * Scheduler and KV cache joined by plain calls, without actors: for conformance checks, benchmarks and tests. The actors
@@ -8,9 +8,9 @@ import understudy.kvcache.KvMemory;
  */
 public final class DirectEngine {
     private final StepPlanner planner;
-    private final KvMemory kvCache;
+    private final KvCache kvCache;
 
-    public DirectEngine(StepPlanner planner, KvMemory kvCache) {
+    public DirectEngine(StepPlanner planner, KvCache kvCache) {
         this.planner = planner;
         this.kvCache = kvCache;
     }

@@ -4,7 +4,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import understudy.kvcache.KvAnswer;
 import understudy.kvcache.KvAsk;
-import understudy.kvcache.KvMemory;
+import understudy.kvcache.KvCache;
 
 /**
  * One kind of engine as a state machine: what a replica decides in one step. It never calls the KV memory, it says what to
@@ -65,7 +65,7 @@ public interface Planner {
     }
 
     /** Plans one step at virtual time {@code atNanos} with a memory that answers at once; the plan may be empty. */
-    default StepPlan plan(KvMemory memory, long atNanos) {
+    default StepPlan plan(KvCache memory, long atNanos) {
         begin(atNanos);
         for (var ask = next(); ask != null; ask = next()) {
             answer(memory.answer(ask));

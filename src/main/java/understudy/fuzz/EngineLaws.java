@@ -7,7 +7,7 @@ import understudy.engine.EngineRequest;
 import understudy.engine.RequestBook;
 import understudy.engine.StepPlan;
 import understudy.kvcache.KvEvent;
-import understudy.kvcache.KvMemory;
+import understudy.kvcache.KvCache;
 import understudy.scenario.EngineKind;
 import understudy.scenario.EngineSettings;
 
@@ -15,10 +15,10 @@ import understudy.scenario.EngineSettings;
 final class EngineLaws {
     private final EngineSettings settings;
     private final RequestBook requests;
-    private final KvMemory memory;
+    private final KvCache memory;
     private long numStored;
 
-    EngineLaws(EngineSettings settings, RequestBook requests, KvMemory memory) {
+    EngineLaws(EngineSettings settings, RequestBook requests, KvCache memory) {
         this.settings = settings;
         this.requests = requests;
         this.memory = memory;

@@ -4,13 +4,13 @@ import static understudy.fuzz.BrokenLawException.require;
 
 import java.util.ArrayList;
 import java.util.List;
-import understudy.cluster.KvMemories;
+import understudy.cluster.KvCaches;
 import understudy.engine.EngineCore;
 import understudy.engine.EngineRequest;
 import understudy.engine.RequestLimits;
 import understudy.kvcache.KvAsk;
 import understudy.kvcache.KvCacheConfig;
-import understudy.kvcache.KvMemory;
+import understudy.kvcache.KvCache;
 import understudy.scenario.Scenario;
 import understudy.workload.RandomStreams;
 
@@ -24,7 +24,7 @@ final class MemoryRun {
     private final Dice dice;
     private final KvCacheConfig config;
     private final RequestLimits limits;
-    private final KvMemory memory;
+    private final KvCache memory;
     private final EngineCore engine;
     private final Conversations conversations;
     private final PrefixLaw prefixLaw;
@@ -38,7 +38,7 @@ final class MemoryRun {
         dice = new Dice(new RandomStreams(scenario.seed()).stream("memory"));
         config = scenario.engine().kvCache();
         limits = scenario.engine().limits();
-        memory = KvMemories.create(config);
+        memory = KvCaches.create(config);
         engine = new EngineCore(scenario.engine().scheduler(), limits);
         conversations = new Conversations(dice, config.maxModelLen(), MAX_BLOCKS_ADDED * config.blockSize());
         prefixLaw = new PrefixLaw(config, memory);

@@ -7,7 +7,7 @@ import understudy.kvcache.Admission;
 import understudy.kvcache.KvAnswer;
 import understudy.kvcache.KvAsk;
 import understudy.kvcache.KvCacheConfig;
-import understudy.kvcache.KvMemory;
+import understudy.kvcache.KvCache;
 import understudy.kvcache.PrefixLookup;
 import understudy.kvcache.Reservation;
 import understudy.kvcache.Settlement;
@@ -15,12 +15,12 @@ import understudy.kvcache.Settlement;
 /** Law that a memory finds what the {@link PrefixModel} finds, or less if it has evicted something. */
 final class PrefixLaw {
     private final KvCacheConfig config;
-    private final KvMemory memory;
+    private final KvCache memory;
     private final PrefixModel model;
     private final Map<Integer, PrefixLookup> lookupsByHandle = new HashMap<>();
     private long numEvictedBefore;
 
-    PrefixLaw(KvCacheConfig config, KvMemory memory) {
+    PrefixLaw(KvCacheConfig config, KvCache memory) {
         this.config = config;
         this.memory = memory;
         model = new PrefixModel(config);

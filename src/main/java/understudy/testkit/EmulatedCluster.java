@@ -83,7 +83,7 @@ public final class EmulatedCluster implements AutoCloseable {
     private final AtomicLong numRequests = new AtomicLong();
     private final ClusterHost host = ClusterHost.create("emulated-cluster");
     private final VirtualTime<Cluster.Command> time = host.time();
-    private final ActorRef<RequestEvent> ear;
+    private final ActorRef<RequestEvent> requestEvents;
     private final @Nullable KvEventPublisher kvEvents;
     private final @Nullable HttpFront http;
     private boolean isPaused = true;
@@ -95,7 +95,7 @@ public final class EmulatedCluster implements AutoCloseable {
             publisher = scenario.kvEvents()
                     .map(settings -> new KvEventPublisher(settings, scenario.numReplicas(), 0))
                     .orElse(null);
-            ear = host.spawn(Behaviors.receiveMessage(this::onEvent), "ear");
+            requestEvents = host.spawn(Behaviors.receiveMessage(this::onEvent), "ear");
             var feed = publisher == null ? null : host.spawn(KvEventPublisher.feed(publisher), "kv-events");
             var subscriber = feed == null ? null : new Subscriber(feed, true);
             http = hasHttp ? new HttpFront(host, scenario, subscriber) : null;
@@ -223,7 +223,7 @@ public final class EmulatedCluster implements AutoCloseable {
         var output = new OutputPlan(new SyntheticTokens(-1 - id), OutputPlan.ENDLESS);
         time.post(() -> {
             var request = new Request(id, "", time.nowNanos(), prompt, sampling, 0, output);
-            host.router().tell(new Router.Submit(request, ear, true, OptionalInt.empty(), fault));
+            host.router().tell(new Router.Submit(request, requestEvents, true, OptionalInt.empty(), fault));
         });
         return submitted;
     }

@@ -12,7 +12,7 @@ import understudy.engine.queue.SchedulingPolicy;
 import understudy.kvcache.FullHit;
 import understudy.kvcache.GlobalPrefixLimits;
 import understudy.kvcache.KvCacheConfig;
-import understudy.kvcache.KvMemory;
+import understudy.kvcache.KvCache;
 import understudy.kvcache.PrefixOptions;
 import understudy.kvcache.PrefixUnit;
 import understudy.kvcache.SessionMode;
@@ -56,7 +56,7 @@ final class SessionInvariantsTest {
         private final int blockSize;
         private final RequestLimits limits;
         private final StepPlanner planner;
-        private final KvMemory memory;
+        private final KvCache memory;
         private final DirectEngine engine;
         private final SchedulerConfig config;
         private final ArrayDeque<StepPlan> inFlight = new ArrayDeque<>();

@@ -1,5 +1,7 @@
 package understudy.api.call;
 
+import understudy.api.http.Ending;
+
 import java.util.Locale;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;

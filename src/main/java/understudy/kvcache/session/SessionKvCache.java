@@ -13,7 +13,7 @@ import understudy.kvcache.KvBlockCounts;
 import understudy.kvcache.KvCacheAudit;
 import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.KvEvent;
-import understudy.kvcache.KvMemory;
+import understudy.kvcache.KvCache;
 import understudy.kvcache.KvSnapshot;
 import understudy.kvcache.PrefixCacheStats;
 import understudy.kvcache.PrefixLookup;
@@ -30,7 +30,7 @@ import understudy.prompt.Prompt;
  * compares lengths only; a turn that has lost the oldest part of its conversation goes on from the rest of what is cached,
  * as if positions did not matter; and a stored prefix can be hit as soon as its blocks are scheduled, as in vLLM.
  */
-public final class SessionKvCache implements KvMemory {
+public final class SessionKvCache implements KvCache {
     private static final Admission.Refused REFUSED = new Admission.Refused();
 
     private final KvCacheConfig config;

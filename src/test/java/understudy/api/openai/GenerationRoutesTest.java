@@ -1,5 +1,7 @@
 package understudy.api.openai;
 
+import understudy.engine.Request;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;

@@ -5,7 +5,7 @@ import it.unimi.dsi.fastutil.ints.IntList;
 import java.util.List;
 
 /** The KV memory of one replica: grants or refuses blocks, and finds cached prefixes. It never decides who runs. */
-public interface KvMemory {
+public interface KvCache {
 
     /** Answers a question of a scheduler. */
     default KvAnswer answer(KvAsk ask) {
