@@ -191,6 +191,19 @@ final class PrefixScenariosTest {
     }
 
     @Test
+    void demo_conversationsAreHitLessOftenIfNobodyLooksForThem() throws IOException {
+        var aware = new Run("../demo", "workload.requests=600");
+        var blind = new Run("../demo", "workload.requests=600", "router.policy=round-robin");
+
+        // With four replicas in turn, a session of up to eight turns comes back to one of them from its fifth turn on;
+        // every
+        // turn finds its system prompt, which others use too, so that the rate of all hits says little.
+        assertThat(aware.figure("conversational_hit_rate")).isGreaterThan(0.9);
+        assertThat(blind.figure("conversational_hit_rate")).isLessThan(0.6);
+        assertThat(blind.figure("hit_rate")).isGreaterThan(0.9);
+    }
+
+    @Test
     void nanoGpt_aSharedSystemPromptSaves511488Tokens() throws IOException {
         var run = new Run("nanogpt-system-prompt");
 

@@ -7,6 +7,7 @@ import understudy.kvcache.KvEvent;
 import understudy.prompt.BlockHasher;
 import understudy.prompt.HashChain;
 import understudy.prompt.Prompt;
+import understudy.prompt.SessionTurn;
 import understudy.prompt.TokenSource;
 
 /**
@@ -19,6 +20,7 @@ public class KvSequence implements TokenSource {
     private final Prompt prompt;
     private final TokenSource output;
     private final BlockHasher hasher;
+    private final SessionTurn turn;
     private int[] blocks = new int[8];
     private int numBlocks;
     private int numCachedBlocks;
@@ -30,6 +32,7 @@ public class KvSequence implements TokenSource {
         this.prompt = prompt;
         this.output = output;
         this.hasher = hasher;
+        turn = prompt.turn();
     }
 
     @Override
@@ -59,6 +62,10 @@ public class KvSequence implements TokenSource {
         int firstToken = firstBlock * hasher.blockSize();
         return new KvEvent.Stored(
                 blockHashes, firstBlock > 0, parentHash, this, firstToken, prompt.loraName(), prompt.cacheSalt());
+    }
+
+    SessionTurn turn() {
+        return turn;
     }
 
     int numPromptTokens() {
@@ -91,6 +98,23 @@ public class KvSequence implements TokenSource {
             blocks = Arrays.copyOf(blocks, numBlocks * 2);
         }
         blocks[numBlocks++] = block;
+    }
+
+    /**
+     * Appends a cached block, with a reference to it.
+     *
+     * @return whether its content belonged to the request's conversation alone
+     */
+    boolean attach(BlockPool pool, int cachedBlock) {
+        boolean isOwn = turn.isConversationalTurn() && pool.prefixTable().belongsTo(cachedBlock, turn.sessionId());
+        pool.touch(cachedBlock, turn.sessionId());
+        append(cachedBlock);
+        return isOwn;
+    }
+
+    /** Makes a block of the table findable. */
+    void cache(BlockPool pool, int index) {
+        pool.prefixTable().insert(blocks[index], hashOf(index), turn.sessionId());
     }
 
     void replace(int index, int block) {
