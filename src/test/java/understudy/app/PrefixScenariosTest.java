@@ -59,6 +59,17 @@ final class PrefixScenariosTest {
     }
 
     @ParameterizedTest
+    @ValueSource(strings = {"off", "simplified", "detailed"})
+    void conversations_whoseHistoryIsAlwaysRewritten_areNeverHit(String sessions) throws IOException {
+        var run = new Run(
+                "conversations", "kv-cache.sessions=" + sessions, "workload.sessions.unexpected-prompt-probability=1");
+
+        assertThat(run.events("CONVERSATIONAL_MISS_UNEXPECTED_PROMPT")).isEqualTo(700);
+        assertThat(run.events("MISS_FULL")).isEqualTo(800);
+        assertThat(run.figure("prefilled_to_prompt_ratio")).isEqualTo(1);
+    }
+
+    @ParameterizedTest
     @CsvSource({"1, 64", "4, 64", "16, 64", "4, 16", "4, 256"})
     void repetitiveTasks_hitTheirInstructionAfterTwoRequests(int numInstructions, int textTokens) throws IOException {
         var run = new Run(
