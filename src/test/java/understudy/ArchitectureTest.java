@@ -34,7 +34,7 @@ import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import understudy.engine.OutputScript;
+import understudy.engine.OutputPlan;
 
 /** The rules of the house that the compiler cannot check. */
 final class ArchitectureTest {
@@ -215,12 +215,14 @@ final class ArchitectureTest {
     }
 
     @Test
-    void onlyTheStepsResultSamplesTokens() {
+    void onlyTheSamplerReadsTheLengthOfAnAnswer() {
         noClasses()
                 .that()
-                .doNotHaveFullyQualifiedName("understudy.engine.StepUpdate")
+                .doNotHaveFullyQualifiedName("understudy.engine.OutputSampler")
+                .and()
+                .doNotHaveFullyQualifiedName("understudy.engine.OutputPlan")
                 .should()
-                .callMethod(OutputScript.class, "sample")
+                .callMethod(OutputPlan.class, "length")
                 .check(MAIN);
     }
 

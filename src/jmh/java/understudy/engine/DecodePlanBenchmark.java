@@ -58,7 +58,7 @@ public class DecodePlanBenchmark {
                 new KvCacheManager(KvCacheConfig.ofVllm(hasher, NUM_BLOCKS, enablePrefixCaching, MAX_MODEL_LEN)));
         for (int i = 0; i < SEQUENCES; i++) {
             var prompt = new Prompt(SegmentedTokens.EMPTY.append(i, PROMPT_TOKENS));
-            var output = new OutputScript(new SyntheticTokens(-1 - i), OutputScript.ENDLESS);
+            var output = new OutputPlan(new SyntheticTokens(-1 - i), OutputPlan.ENDLESS);
             planner.add(Request.of(i, 0, prompt, MAX_MODEL_LEN - PROMPT_TOKENS, output), 0);
         }
         stepsLeft = STEPS;

@@ -106,8 +106,7 @@ public final class EmulationServer implements AutoCloseable {
                 engineMetrics::onEnded,
                 spec.replicas().size());
         api = new ApiContext(system, settings, link, state, httpMetrics, new HttpBodies(system, settings.http()));
-        ports = new HttpPorts(
-                api, new LiveFeed(api, view, spec.routing().getClass().getSimpleName()));
+        ports = new HttpPorts(api, new LiveFeed(api, view, spec.routing().name()));
         host.whenFailed().exceptionally(cause -> {
             state.enter(ServerState.Phase.FAILED);
             state.failAll(ApiException.failed());

@@ -110,7 +110,7 @@ final class ClientTable {
         }
         var records = new ArrayList<RequestRecord>(finished.size());
         for (var request : finished) {
-            var client = remove(request.request());
+            var client = remove(request.request(), request);
             client.replyTo().tell(finished(request, request.lastTokenNanos()));
             records.add(RequestRecord.completed(request, replicaIndex, client.tokenNanos));
         }
@@ -134,7 +134,7 @@ final class ClientTable {
 
     /** Tells the sender of a request that it is given up; {@code progress} is null before the queue. */
     RequestRecord abort(Request request, @Nullable EngineRequest progress, long atNanos) {
-        var client = remove(request);
+        var client = remove(request, progress);
         if (progress == null) {
             var timing = RequestEvent.Timing.notQueued(replicaIndex);
             client.replyTo().tell(new RequestEvent.Finished(request.id(), FinishReason.ABORT, 0, 0, atNanos, timing));
@@ -152,7 +152,7 @@ final class ClientTable {
             RequestEvent.FailureCause cause,
             String reason,
             long atNanos) {
-        var client = remove(request);
+        var client = remove(request, progress);
         int numCached = progress == null ? 0 : progress.numCachedTokens();
         int numOutput = progress == null ? 0 : progress.numOutputTokens();
         var timing = progress == null ? RequestEvent.Timing.notQueued(replicaIndex) : timing(progress);
@@ -172,13 +172,13 @@ final class ClientTable {
 
     /** Gives up a request that another replica is to serve, and returns it as it came. */
     Replica.Submit withdraw(Request request) {
-        return remove(request).submit;
+        return remove(request, null).submit;
     }
 
-    private Client remove(Request request) {
+    private Client remove(Request request, @Nullable EngineRequest progress) {
         var client = clientOf(request.id());
         byRequest.remove(request.id());
-        counters.onEnded(request.output().numPeeks());
+        counters.onEnded(progress == null ? 0 : progress.numPeeks());
         count(client, -1);
         return client;
     }

@@ -4,14 +4,14 @@ import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import understudy.faults.FaultPlan;
-import understudy.routing.RoutingPolicy;
+import understudy.routing.RoutingPolicyFactory;
 import understudy.workload.Workload;
 
 /**
  * How a cluster is built, and what it is to serve.
  *
  * @param replicas one entry per replica, at least one; replicas that join later are built like the first one
- * @param routing chooses among them
+ * @param routing makes what chooses among them
  * @param kvEventDelay how long KV events are under way to the router, at least 0
  * @param workload what arrives; null if requests come from outside, and the run ends when it is told to
  * @param faults what goes wrong when
@@ -20,7 +20,7 @@ import understudy.workload.Workload;
  */
 public record ClusterSpec(
         List<ReplicaSpec> replicas,
-        RoutingPolicy routing,
+        RoutingPolicyFactory routing,
         Duration kvEventDelay,
         @Nullable Workload workload,
         FaultPlan faults,
@@ -28,7 +28,8 @@ public record ClusterSpec(
         boolean keepsRecords) {
 
     /** Describes a cluster in which nothing goes wrong, and nobody subscribes to. */
-    public ClusterSpec(List<ReplicaSpec> replicas, RoutingPolicy routing, Duration kvEventDelay, Workload workload) {
+    public ClusterSpec(
+            List<ReplicaSpec> replicas, RoutingPolicyFactory routing, Duration kvEventDelay, Workload workload) {
         this(replicas, routing, kvEventDelay, workload, FaultPlan.NONE, null, true);
     }
 

@@ -176,9 +176,7 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
         if (peers.publishesKvEvents()) {
             peers.router().tell(new KvEvents(replicaIndex, events));
         }
-        return peers.publishesKvEventsOutside()
-                ? events.stream().map(event -> event.detached(blockSize)).toList()
-                : List.of();
+        return peers.publishesKvEventsOutside() ? events : List.of();
     }
 
     private Behavior<Command> onGetBlockHashes(GetBlockHashes get) {

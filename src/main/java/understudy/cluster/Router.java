@@ -21,6 +21,7 @@ import understudy.report.RequestRecord;
 import understudy.routing.ClusterView;
 import understudy.routing.LeastOutstanding;
 import understudy.routing.RoutingPolicy;
+import understudy.routing.RoutingPolicyFactory;
 import understudy.runtime.Clock;
 
 /** The cluster's front door: keeps a view of the replicas, chooses one for each request, and forwards it. */
@@ -122,7 +123,12 @@ public final class Router extends AbstractBehavior<Router.Command> {
         super(context);
         this.clock = clock;
         this.metrics = metrics;
-        policy = spec.routing();
+        var first = spec.replica(0);
+        policy = spec.routing()
+                .create(new RoutingPolicyFactory.Cluster(
+                        first.kvCache().hasher(),
+                        spec.replicas().size(),
+                        first.scheduler().maxModelLen()));
         kvEventDelay = spec.kvEventDelay();
         faults = new FaultDice(spec.faults().streams());
         subscriber = spec.subscriber();

@@ -4,7 +4,7 @@ import it.unimi.dsi.fastutil.ints.IntList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.IntStream;
-import understudy.engine.OutputScript;
+import understudy.engine.OutputPlan;
 import understudy.engine.PreemptionVictim;
 import understudy.engine.Request;
 import understudy.engine.SamplingParams;
@@ -73,7 +73,7 @@ public record RecordedRun(Config config, List<RecordedRequest> requests, List<St
                 new Prompt(new TokenIds(recorded.prompt().toIntArray())),
                 SamplingParams.ofMaxTokens(recorded.maxTokens()),
                 recorded.priority(),
-                new OutputScript(output -> FIRST_OUTPUT_TOKEN + output, OutputScript.ENDLESS));
+                new OutputPlan(output -> FIRST_OUTPUT_TOKEN + output, OutputPlan.ENDLESS));
     }
 
     /** Returns the recorded scheduler's settings. */

@@ -17,6 +17,7 @@ public final class EngineRequest implements QueuedRequest {
     private final Request request;
     private final int handle;
     private final long queuedNanos;
+    private final OutputSampler sampler;
 
     RequestStatus status = RequestStatus.WAITING;
     int numOutputTokens;
@@ -58,6 +59,7 @@ public final class EngineRequest implements QueuedRequest {
         this.request = request;
         this.handle = handle;
         this.queuedNanos = queuedNanos;
+        sampler = new OutputSampler(request.output());
     }
 
     public Request request() {
@@ -110,7 +112,17 @@ public final class EngineRequest implements QueuedRequest {
 
     /** Returns the token that was sampled last; there must be one. */
     public int lastTokenId() {
-        return request.output().tokenAt(numOutputTokens - 1);
+        return sampler.tokenAt(numOutputTokens - 1);
+    }
+
+    /** Samples the next token and returns whether it is the end-of-sequence token. */
+    boolean sample() {
+        return sampler.sample();
+    }
+
+    /** Returns how often somebody asked for a token of the answer before it was sampled. */
+    public int numPeeks() {
+        return sampler.numPeeks();
     }
 
     /** Returns the number of the last step in which the request was scheduled; 0 before the first. */
@@ -257,7 +269,7 @@ public final class EngineRequest implements QueuedRequest {
         return new PrefixLookup(
                 handle,
                 request.prompt(),
-                request.output(),
+                request.output().tokens(),
                 numTokens(),
                 !request.sampling().skipReadingPrefixCache());
     }

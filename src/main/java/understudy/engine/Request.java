@@ -20,10 +20,10 @@ public record Request(
         Prompt prompt,
         SamplingParams sampling,
         int priority,
-        OutputScript output) {
+        OutputPlan output) {
 
     /** Returns a request as benchmarks send it: without a priority, named by its number. */
-    public static Request of(long id, long arrivalNanos, Prompt prompt, int maxTokens, OutputScript output) {
+    public static Request of(long id, long arrivalNanos, Prompt prompt, int maxTokens, OutputPlan output) {
         return new Request(id, "", arrivalNanos, prompt, SamplingParams.ofMaxTokens(maxTokens), 0, output);
     }
 

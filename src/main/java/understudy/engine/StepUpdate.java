@@ -69,7 +69,7 @@ final class StepUpdate {
      * @param numExecutedTokens what can be cached whatever was sampled, or 0
      */
     private void append(EngineRequest request, boolean isStale, int numExecutedTokens, long atNanos) {
-        boolean isEndOfSequence = request.request().output().sample();
+        boolean isEndOfSequence = request.sample();
         stamp(request, atNanos);
         result.addSampled(request);
         var finishReason = checkStop(request, isEndOfSequence);

@@ -1,7 +1,6 @@
 package understudy.kvcache;
 
 import it.unimi.dsi.fastutil.longs.LongList;
-import understudy.prompt.TokenIds;
 import understudy.prompt.TokenSource;
 
 /**
@@ -10,11 +9,6 @@ import understudy.prompt.TokenSource;
  * <p>Events are per physical block: content that is held twice is stored twice, and removed once for each copy.
  */
 public sealed interface KvEvent {
-
-    /** Returns the same event without a tie to the request that caused it, so that any thread may read it. */
-    default KvEvent detached(int blockSize) {
-        return this;
-    }
 
     /**
      * A run of consecutive blocks of one request became findable.
@@ -40,13 +34,6 @@ public sealed interface KvEvent {
         /** Describes blocks of the base model, without a salt. */
         public Stored(LongList blockHashes, boolean hasParent, long parentHash, TokenSource tokens, int firstToken) {
             this(blockHashes, hasParent, parentHash, tokens, firstToken, "", "");
-        }
-
-        @Override
-        public KvEvent detached(int blockSize) {
-            var ids = new int[blockHashes.size() * blockSize];
-            tokens.copy(firstToken, ids.length, ids, 0);
-            return new Stored(blockHashes, hasParent, parentHash, new TokenIds(ids), 0, loraName, cacheSalt);
         }
     }
 

@@ -1,6 +1,6 @@
 package understudy.prompt;
 
-/** Turns token ids into block hashes. One instance is shared by all prompts of a cluster that use the same settings. */
+/** Turns token ids into block hashes. A value: hashers with the same settings are equal, and give the same hashes. */
 public interface BlockHasher {
 
     /** Returns the tokens per block, at least 1. */

@@ -9,6 +9,9 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.Arrays;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * vLLM's portable block hashes, bit for bit: a digest of the canonical CBOR of {@code [parent digest, token ids, extra
@@ -75,6 +78,19 @@ public final class CborBlockHasher implements BlockHasher {
     @Override
     public HashChain start(Prompt prompt) {
         return new Chain(prompt.loraName(), prompt.cacheSalt(), noneHash);
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof CborBlockHasher hasher
+                && algorithm == hasher.algorithm
+                && blockSize == hasher.blockSize
+                && Arrays.equals(noneHash, hasher.noneHash);
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(algorithm, blockSize, Arrays.hashCode(noneHash));
     }
 
     /** Returns the digest that stands for the parent of a first block. */

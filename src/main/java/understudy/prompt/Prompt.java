@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a request asks: its tokens, and what else keeps its blocks apart from others with the same tokens.
  *
- * <p>Immutable to its users. It remembers the block hashes of the last hasher it was asked for, because router and
- * replica need the same ones.
+ * <p>Immutable, and safe in any thread. Its block hashes are made when somebody asks for them first, and kept for the next
+ * one with an equal hasher, as a string keeps its hash code: router and replica need the same ones.
  */
 public final class Prompt {
     private final TokenSequence tokens;
@@ -69,6 +69,11 @@ public final class Prompt {
         return turn;
     }
 
+    /** Returns whether blocks of this prompt are good for another one, as far as the tokens are the same. */
+    public boolean sharesBlocksWith(Prompt other) {
+        return loraName.equals(other.loraName) && cacheSalt.equals(other.cacheSalt);
+    }
+
     /** Returns this prompt without its first {@code count} tokens, fewer than it has. */
     public Prompt withoutFirst(int count) {
         return new Prompt(new TokenSuffix(tokens, count), loraName, cacheSalt, turn.truncatedBy(count));
@@ -86,7 +91,7 @@ public final class Prompt {
 
     private Hashed hashedBy(BlockHasher hasher) {
         var known = hashed;
-        if (known == null || known.hasher != hasher) {
+        if (known == null || !known.hasher.equals(hasher)) {
             known = hash(hasher);
             hashed = known;
         }

@@ -12,25 +12,19 @@ import java.nio.charset.StandardCharsets;
  *
  * <p>It groups blocks exactly as vLLM's hashes do ({@code kv_cache_utils.hash_block_tokens}), but the values differ. LoRA
  * name and cache salt enter through the first block's parent, which reaches every later block.
+ *
+ * @param blockSize tokens per block, at least 1
  */
-public final class Xxh3BlockHasher implements BlockHasher {
+public record Xxh3BlockHasher(int blockSize) implements BlockHasher {
     private static final Hasher64 XXH3 = Hashing.xxh3_64();
     private static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     private static final VarHandle INTS = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
 
-    private final int blockSize;
-
-    /** Creates a hasher for blocks of {@code blockSize} tokens, at least 1. */
-    public Xxh3BlockHasher(int blockSize) {
+    /** Checks the block size. */
+    public Xxh3BlockHasher {
         if (blockSize < 1) {
             throw new IllegalArgumentException("block size must be at least 1: " + blockSize);
         }
-        this.blockSize = blockSize;
-    }
-
-    @Override
-    public int blockSize() {
-        return blockSize;
     }
 
     @Override

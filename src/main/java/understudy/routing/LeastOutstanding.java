@@ -7,6 +7,8 @@ import understudy.engine.Request;
  * fewest so far, then the one with the lowest index (the tie-break of SMG, {@code model_gateway/src/policies}).
  */
 public final class LeastOutstanding implements RoutingPolicy {
+    public static final RoutingPolicyFactory FACTORY =
+            RoutingPolicyFactory.of("least-outstanding", LeastOutstanding::new);
 
     @Override
     public int choose(Request request, ClusterView view) {

@@ -16,6 +16,8 @@ import understudy.prompt.BlockHasher;
  * one among equals; if no replica has enough, the least loaded one.
  */
 public final class PrefixAware implements RoutingPolicy {
+    static final String NAME = "prefix-aware";
+
     private final BlockHasher hasher;
     private final int maxModelLen;
     private final Options options;
@@ -31,19 +33,30 @@ public final class PrefixAware implements RoutingPolicy {
      * @param balanceAbsThreshold requests by which the most loaded replica must exceed the least loaded one, and
      * @param balanceRelThreshold times by which it must, for the loads to count as imbalanced
      */
-    public record Options(double cacheThreshold, long balanceAbsThreshold, double balanceRelThreshold) {}
+    public record Options(double cacheThreshold, long balanceAbsThreshold, double balanceRelThreshold) {
+        static Options read(PolicySettings settings) {
+            return new Options(
+                    settings.number("cache-threshold", 0, 1),
+                    settings.wholeNumber("balance-abs-threshold", 0L, Long.MAX_VALUE),
+                    settings.number("balance-rel-threshold", 1, 1e9));
+        }
+    }
 
-    /**
-     * Creates the policy for prompts hashed as the replicas hash them.
-     *
-     * @param maxModelLen longer prompts are not hashed, since every replica turns them away
-     */
-    public PrefixAware(BlockHasher hasher, int numReplicas, int maxModelLen, Options options) {
-        this.maxModelLen = maxModelLen;
-        this.hasher = hasher;
+    private PrefixAware(RoutingPolicyFactory.Cluster cluster, Options options) {
+        maxModelLen = cluster.maxModelLen();
+        hasher = cluster.hasher();
         this.options = options;
-        index = new PrefixIndex(numReplicas);
+        index = new PrefixIndex(cluster.numReplicas());
         overlaps = new int[index.maxReplicas()];
+    }
+
+    /** Returns the factory of the policy with these options. */
+    public static RoutingPolicyFactory factory(Options options) {
+        return new RoutingPolicyFactory(NAME, true, cluster -> new PrefixAware(cluster, options));
+    }
+
+    static RoutingPolicyFactory factory(PolicySettings settings) {
+        return factory(Options.read(settings));
     }
 
     @Override
@@ -75,11 +88,6 @@ public final class PrefixAware implements RoutingPolicy {
         var overlap = new RoutingScores.Part("cached blocks", new LongImmutableList(cached), true);
         var load = RoutingScores.outstanding(view);
         return new RoutingScores(rule, followsCache ? List.of(overlap, load) : List.of(load, overlap));
-    }
-
-    @Override
-    public boolean usesKvEvents() {
-        return true;
     }
 
     @Override

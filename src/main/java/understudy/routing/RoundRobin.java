@@ -4,6 +4,8 @@ import understudy.engine.Request;
 
 /** One replica after the other, whatever their load. */
 public final class RoundRobin implements RoutingPolicy {
+    public static final RoutingPolicyFactory FACTORY = RoutingPolicyFactory.of("round-robin", RoundRobin::new);
+
     private int next;
 
     @Override

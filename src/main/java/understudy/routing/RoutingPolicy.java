@@ -18,11 +18,6 @@ public interface RoutingPolicy {
         return RoutingScores.ofLoad("as the policy says", view);
     }
 
-    /** Returns whether the policy wants {@link #onKvEvents}; if not, nobody collects them. */
-    default boolean usesKvEvents() {
-        return false;
-    }
-
-    /** Takes the KV events of one step of a replica, in order. */
+    /** Takes the KV events of one step of a replica, in order; see {@link RoutingPolicyFactory#usesKvEvents}. */
     default void onKvEvents(int replica, List<KvEvent> events) {}
 }

@@ -55,7 +55,10 @@ public record Scenario(
         var kvEvents = KvEventsSection.read(kvCache.section("kv-events"), numReplicas);
         var latency = LatencySettings.read(root.section("latency"), kvCache);
         var engine = EngineSettings.read(
-                root.section("engine"), kvCache, router.usesKvEvents() || kvEvents.isPresent(), latency.deployment());
+                root.section("engine"),
+                kvCache,
+                router.policy().usesKvEvents() || kvEvents.isPresent(),
+                latency.deployment());
         requireKvEvents(root.section("router"), router, engine);
         return new Scenario(
                 seed,
@@ -74,7 +77,7 @@ public record Scenario(
 
     /** A router that follows KV events needs replicas that publish some. */
     private static void requireKvEvents(Section section, RouterSettings router, EngineSettings engine) {
-        if (!router.usesKvEvents()) {
+        if (!router.policy().usesKvEvents()) {
             return;
         }
         if (engine.kind() == EngineKind.ROSEINFER) {
@@ -137,15 +140,6 @@ public record Scenario(
                         0))
                 .toList();
         return new ClusterSpec(
-                replicas,
-                router.create(
-                        engine.kvCache().hasher(),
-                        numReplicas,
-                        engine.scheduler().maxModelLen()),
-                router.kvEventDelay(),
-                openWorkload,
-                faults,
-                subscriber,
-                keepsRecords);
+                replicas, router.policy(), router.kvEventDelay(), openWorkload, faults, subscriber, keepsRecords);
     }
 }

@@ -8,17 +8,16 @@ import com.typesafe.config.ConfigParseOptions;
 import com.typesafe.config.ConfigValueFactory;
 import com.typesafe.config.ConfigValueType;
 import java.math.BigDecimal;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Function;
-import java.util.stream.Collectors;
+import understudy.routing.PolicySettings;
 import understudy.workload.Durations;
 
 /** A part of a scenario, read key by key; whatever is wrong with a value is reported with its place and what is allowed. */
-public final class Section {
+public final class Section implements PolicySettings {
     private final Config config;
     private final String path;
 
@@ -42,6 +41,11 @@ public final class Section {
         return new Section(get(key, config::getConfig), full(key));
     }
 
+    /** Returns a section that need not be there. */
+    Section sectionOrEmpty(String key) {
+        return config.hasPath(key) ? section(key) : new Section(ConfigFactory.empty(), full(key));
+    }
+
     public String text(String key) {
         return get(key, config::getString);
     }
@@ -58,6 +62,7 @@ public final class Section {
         return (int) wholeNumber(key, (long) min, max);
     }
 
+    @Override
     public long wholeNumber(String key, long min, long max) {
         try {
             // Not by way of double, which has no room for all of them; 64.0 and 1e2 are whole numbers too.
@@ -72,6 +77,7 @@ public final class Section {
     }
 
     /** Returns a number of at least {@code min}; "inf" is one if {@code max} is infinite. */
+    @Override
     public double number(String key, double min, double max) {
         String text = text(key);
         double number = parseDouble(text.equals("inf") ? "Infinity" : text);
@@ -101,22 +107,26 @@ public final class Section {
     }
 
     /** Returns a duration in nanoseconds, from 0 to 720 hours, which need not be whole. */
-    double nanos(String key) {
+    @Override
+    public double nanos(String key) {
         return Durations.nanos(text(key)).orElseThrow(() -> unusable(key, "must be " + Durations.ALLOWED));
     }
 
     /** Returns the constant whose name, in lower case and with hyphens, is the value. */
     <E extends Enum<E>> E choice(String key, Class<E> type) {
+        var constants = List.of(type.getEnumConstants());
+        var names = constants.stream().map(Section::nameOf).toList();
+        return constants.get(names.indexOf(choice(key, names)));
+    }
+
+    /** Returns the value, which must be one of some names in lower case and with hyphens. */
+    String choice(String key, List<String> names) {
         // YAML takes the word off for a truth value.
-        String text = text(key).equals("false") ? "off" : text(key);
-        for (var constant : type.getEnumConstants()) {
-            if (nameOf(constant).equals(text.replace('_', '-'))) {
-                return constant;
-            }
+        String name = text(key).equals("false") ? "off" : text(key).replace('_', '-');
+        if (!names.contains(name)) {
+            throw unusable(key, "must be one of " + String.join(", ", names));
         }
-        String allowed =
-                Arrays.stream(type.getEnumConstants()).map(Section::nameOf).collect(Collectors.joining(", "));
-        throw unusable(key, "must be one of " + allowed);
+        return name;
     }
 
     /** Refuses any key with another value than its default, because of {@code why}. */

@@ -20,7 +20,7 @@ import understudy.cluster.PrefixCacheResets;
 import understudy.cluster.RequestEvent;
 import understudy.cluster.Router;
 import understudy.cluster.Subscriber;
-import understudy.engine.OutputScript;
+import understudy.engine.OutputPlan;
 import understudy.engine.Request;
 import understudy.engine.SamplingParams;
 import understudy.faults.Fault;
@@ -219,7 +219,7 @@ public final class EmulatedCluster implements AutoCloseable {
         long id = FIRST_REQUEST_ID + numRequests.getAndIncrement();
         var submitted = new EmulatedRequest(id);
         requests.put(id, submitted);
-        var output = new OutputScript(new SyntheticTokens(-1 - id), OutputScript.ENDLESS);
+        var output = new OutputPlan(new SyntheticTokens(-1 - id), OutputPlan.ENDLESS);
         time.post(() -> {
             var request = new Request(id, "", time.nowNanos(), prompt, sampling, 0, output);
             host.router().tell(new Router.Submit(request, ear, true, Router.ANY_REPLICA, fault));

@@ -76,7 +76,7 @@ public final class BurstWorkload implements Workload {
                 arrivalNanos,
                 prompt,
                 options.outputLimit.maxTokens(numOutput, prompt.length(), options.maxModelLen),
-                options.outputLimit.script(id, numOutput));
+                options.outputLimit.plan(id, numOutput));
     }
 
     @Override

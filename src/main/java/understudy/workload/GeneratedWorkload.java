@@ -157,7 +157,7 @@ public final class GeneratedWorkload implements Workload {
                         arrivalNanos,
                         new Prompt(prompt, SessionTurn.of(session.number, session.numTurns)),
                         options.outputLimit.maxTokens(numOutput, prompt.length(), options.maxModelLen),
-                        options.outputLimit.script(session.textId(), numOutput))
+                        options.outputLimit.plan(session.textId(), numOutput))
                 .withPriority(session.priority);
     }
 

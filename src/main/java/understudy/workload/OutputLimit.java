@@ -1,6 +1,6 @@
 package understudy.workload;
 
-import understudy.engine.OutputScript;
+import understudy.engine.OutputPlan;
 import understudy.prompt.Segments;
 import understudy.prompt.SyntheticTokens;
 
@@ -11,9 +11,9 @@ public enum OutputLimit {
     /** As in production: the model ends the answer by itself, and {@code max_tokens} is whatever the context leaves. */
     END_OF_SEQUENCE;
 
-    public OutputScript script(long textId, int numOutputTokens) {
-        int length = this == MAX_TOKENS ? OutputScript.ENDLESS : numOutputTokens;
-        return new OutputScript(new SyntheticTokens(Segments.ofAnswer(textId)), length);
+    public OutputPlan plan(long textId, int numOutputTokens) {
+        int length = this == MAX_TOKENS ? OutputPlan.ENDLESS : numOutputTokens;
+        return new OutputPlan(new SyntheticTokens(Segments.ofAnswer(textId)), length);
     }
 
     public int maxTokens(int numOutputTokens, int numPromptTokens, int maxModelLen) {

@@ -46,6 +46,6 @@ final class WarmUpTest {
                 like.apiDelayNanos(),
                 false,
                 0);
-        return new ClusterSpec(List.of(counting), new RoundRobin(), Duration.ZERO, null);
+        return new ClusterSpec(List.of(counting), RoundRobin.FACTORY, Duration.ZERO, null);
     }
 }

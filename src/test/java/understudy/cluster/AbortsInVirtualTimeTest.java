@@ -10,7 +10,7 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import understudy.engine.FinishReason;
-import understudy.engine.OutputScript;
+import understudy.engine.OutputPlan;
 import understudy.engine.Request;
 import understudy.prompt.Prompt;
 import understudy.prompt.SyntheticTokens;
@@ -167,7 +167,7 @@ final class AbortsInVirtualTimeTest {
                 return index;
             }
         };
-        var output = new OutputScript(new SyntheticTokens(-1 - id), OutputScript.ENDLESS);
+        var output = new OutputPlan(new SyntheticTokens(-1 - id), OutputPlan.ENDLESS);
         return Request.of(id, 0, new Prompt(tokens), 100, output);
     }
 }

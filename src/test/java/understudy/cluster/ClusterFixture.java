@@ -24,7 +24,7 @@ import understudy.prompt.Xxh3BlockHasher;
 import understudy.report.RequestRecord;
 import understudy.report.RunRecord;
 import understudy.routing.RoundRobin;
-import understudy.routing.RoutingPolicy;
+import understudy.routing.RoutingPolicyFactory;
 import understudy.runtime.VirtualTime;
 import understudy.workload.Workload;
 
@@ -44,7 +44,7 @@ public final class ClusterFixture {
     boolean sharesWithinStep = true;
     long apiDelayNanos;
     public LatencyModel latency = new LinearLatency(5e6, 0, 0, 0);
-    RoutingPolicy routing = new RoundRobin();
+    RoutingPolicyFactory routing = RoundRobin.FACTORY;
     Duration kvEventDelay = Duration.ZERO;
     FaultPlan faults = FaultPlan.NONE;
 

@@ -22,6 +22,7 @@ import understudy.report.RequestRecord;
 import understudy.report.RunRecord;
 import understudy.report.RunReport;
 import understudy.routing.PrefixAware;
+import understudy.routing.RoutingPolicyFactory;
 import understudy.workload.Distribution;
 import understudy.workload.GeneratedWorkload;
 import understudy.workload.OutputLimit;
@@ -298,9 +299,8 @@ final class ClusterInVirtualTimeTest {
                 .hasStackTraceContaining("replica 0 lost gpu");
     }
 
-    private PrefixAware prefixAware() {
-        return new PrefixAware(
-                cluster.hasher, cluster.numReplicas, cluster.maxModelLen, new PrefixAware.Options(0, 64, 1.5));
+    private RoutingPolicyFactory prefixAware() {
+        return PrefixAware.factory(new PrefixAware.Options(0, 64, 1.5));
     }
 
     /** 300 requests of sessions with two to four turns, in five groups. */

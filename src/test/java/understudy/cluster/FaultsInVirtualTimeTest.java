@@ -107,7 +107,7 @@ final class FaultsInVirtualTimeTest {
     @Test
     void restartedReplica_hasAnEmptyCacheAndTheRouterKnows() {
         cluster.numReplicas = 2;
-        cluster.routing = new PrefixAware(cluster.hasher, 2, cluster.maxModelLen, new PrefixAware.Options(0, 64, 1.5));
+        cluster.routing = PrefixAware.factory(new PrefixAware.Options(0, 64, 1.5));
         cluster.kvEventDelay = Duration.ofMillis(8);
         var prompt = SegmentedTokens.EMPTY.append(7, 200);
         plan(false, at(10, new Fault.Crash(0)), at(11, new Fault.Restart(0)));
@@ -148,7 +148,7 @@ final class FaultsInVirtualTimeTest {
     @Test
     void fleet_growsAndShrinks() {
         plan(false, 10, at(5, new Fault.Add()), at(30, new Fault.Remove(0)));
-        cluster.routing = new LeastOutstanding();
+        cluster.routing = LeastOutstanding.FACTORY;
 
         var run = cluster.run(workload(
                 request(0, 0, 10, 10),
@@ -262,7 +262,7 @@ final class FaultsInVirtualTimeTest {
     void everythingAtOnce_losesNoRequestAndRepeats() {
         planEverything();
         var first = cluster.run(busy());
-        cluster.routing = new RoundRobin();
+        cluster.routing = RoundRobin.FACTORY;
         var second = cluster.run(busy());
 
         assertThat(first.requests().size()).isEqualTo(600);
@@ -276,7 +276,7 @@ final class FaultsInVirtualTimeTest {
     void pacedRun_breaksAsAJumpingOne() {
         planEverything();
         var jumping = cluster.run(busy());
-        cluster.routing = new RoundRobin();
+        cluster.routing = RoundRobin.FACTORY;
         var paced = cluster.run(busy(), 20);
 
         assertThat(describe(paced).equals(describe(jumping))).isTrue();

@@ -3,7 +3,7 @@ package understudy.cluster;
 import java.util.Iterator;
 import java.util.List;
 import java.util.OptionalLong;
-import understudy.engine.OutputScript;
+import understudy.engine.OutputPlan;
 import understudy.engine.Request;
 import understudy.prompt.Prompt;
 import understudy.prompt.SegmentedTokens;
@@ -25,7 +25,7 @@ public class ListWorkload implements Workload {
     }
 
     public static Request request(long id, long arrivalNanos, SegmentedTokens prompt, int outputTokens) {
-        var output = new OutputScript(new SyntheticTokens(-1 - id), OutputScript.ENDLESS);
+        var output = new OutputPlan(new SyntheticTokens(-1 - id), OutputPlan.ENDLESS);
         return Request.of(id, arrivalNanos, new Prompt(prompt), outputTokens, output);
     }
 

@@ -5,7 +5,7 @@ import static understudy.cluster.ClusterFixture.workload;
 
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import understudy.engine.OutputScript;
+import understudy.engine.OutputPlan;
 import understudy.engine.Request;
 import understudy.kvcache.FullHit;
 import understudy.kvcache.PrefixOptions;
@@ -111,7 +111,7 @@ final class NanoGptPrefixCachingTest {
     /** A prompt of one token per character, sent a second after the one before. */
     private Request request(String text, int maxTokens) {
         int id = numRequests++;
-        var output = new OutputScript(new SyntheticTokens(-1 - id), OutputScript.ENDLESS);
+        var output = new OutputPlan(new SyntheticTokens(-1 - id), OutputPlan.ENDLESS);
         var prompt = new Prompt(new TokenIds(text.chars().toArray()));
         return Request.of(id, id * SECOND, prompt, maxTokens, output);
     }

@@ -149,7 +149,7 @@ final class RoseinferInVirtualTimeTest {
         var run = run(many);
 
         assertThat(RunReport.of(run).numCompleted()).isEqualTo(200);
-        cluster.routing = new RoundRobin();
+        cluster.routing = RoundRobin.FACTORY;
         assertThat(run(again(many)).log().stepDigest()).isEqualTo(run.log().stepDigest());
     }
 

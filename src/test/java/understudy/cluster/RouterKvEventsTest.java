@@ -89,8 +89,7 @@ final class RouterKvEventsTest {
     private ActorRef<Router.Command> router(Duration kvEventDelay) {
         cluster.numReplicas = 3;
         cluster.kvEventDelay = kvEventDelay;
-        cluster.routing = new PrefixAware(
-                cluster.hasher, cluster.numReplicas, cluster.maxModelLen, new PrefixAware.Options(0, 64, 1.5));
+        cluster.routing = PrefixAware.factory(new PrefixAware.Options(0, 64, 1.5));
         var metrics = kit.createInbox(MetricsCollector.Command.class);
         var router = kit.spawn(Router.create(kit.clock(), cluster.spec(null), metrics.ref()), "router");
         router.tell(new Router.ReplicaUp(0, first.getRef()));

@@ -21,7 +21,7 @@ final class AnswerEndTest {
 
         assertThat(request.finishReason()).isEqualTo(FinishReason.STOP);
         assertThat(request.numOutputTokens()).isEqualTo(3);
-        assertThat(request.request().output().numPeeks()).isZero();
+        assertThat(request.numPeeks()).isZero();
     }
 
     @Test
@@ -39,7 +39,7 @@ final class AnswerEndTest {
 
     @Test
     void minTokens_outlastAnEndOfSequence() {
-        var output = new OutputScript(index -> index, 1);
+        var output = new OutputPlan(index -> index, 1);
         var prompt =
                 EngineFixture.request(0, EngineFixture.filled(10, 1), 5, 0, 1).prompt();
         var request = engine.add(

@@ -55,7 +55,7 @@ final class EngineCoreTest {
     @Test
     void withNothingMoreToPlan_itWaitsForTheResult_asVllmsLoopDoes() {
         var core = core(true);
-        core.add(EngineFixture.request(0, EngineFixture.filled(10, 1), 1, 0, OutputScript.ENDLESS), 0);
+        core.add(EngineFixture.request(0, EngineFixture.filled(10, 1), 1, 0, OutputPlan.ENDLESS), 0);
         plan(core);
 
         // The step in flight brings the only token, so that there is nothing to plan, although there is room for a
@@ -148,6 +148,6 @@ final class EngineCoreTest {
     }
 
     private static Request request(long id) {
-        return EngineFixture.request(id, EngineFixture.filled(10, 1), 5, 0, OutputScript.ENDLESS);
+        return EngineFixture.request(id, EngineFixture.filled(10, 1), 5, 0, OutputPlan.ENDLESS);
     }
 }

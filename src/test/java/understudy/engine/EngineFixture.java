@@ -65,7 +65,7 @@ public final class EngineFixture {
     }
 
     public EngineRequest add(long id, int numTokens, int maxTokens, int priority) {
-        return add(request(id, filled(numTokens, (int) id), maxTokens, priority, OutputScript.ENDLESS));
+        return add(request(id, filled(numTokens, (int) id), maxTokens, priority, OutputPlan.ENDLESS));
     }
 
     public EngineRequest add(Request request) {
@@ -73,7 +73,7 @@ public final class EngineFixture {
     }
 
     public static Request request(long id, int[] prompt, int maxTokens, int priority, int outputLength) {
-        var output = new OutputScript(index -> 1_000_000 * (int) id + index, outputLength);
+        var output = new OutputPlan(index -> 1_000_000 * (int) id + index, outputLength);
         return new Request(
                 id,
                 "r" + id,

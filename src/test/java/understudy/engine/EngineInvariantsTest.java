@@ -181,6 +181,13 @@ final class EngineInvariantsTest {
             }
         }
 
+        /** Memory may read of an answer what was sampled, and no more. */
+        private int outputToken(long id, int index) {
+            var request = planner.requests().find(id);
+            assertThat(request == null || index < request.numOutputTokens()).isTrue();
+            return 50_000 + index;
+        }
+
         private void add() {
             int maxLength = config.maxModelLen() - 1;
             int group = random.nextInt(3);
@@ -191,8 +198,9 @@ final class EngineInvariantsTest {
                     .map(i -> i < shared ? 1_000 * group + i : (int) (100_000 + 1_000 * id + i))
                     .toArray();
             int maxTokens = 1 + random.nextInt(Math.max(1, config.maxModelLen() - length));
-            var output = new OutputScript(
-                    index -> 50_000 + index, random.nextInt(4) == 0 ? 1 + random.nextInt(20) : OutputScript.ENDLESS);
+            var output = new OutputPlan(
+                    index -> outputToken(id, index),
+                    random.nextInt(4) == 0 ? 1 + random.nextInt(20) : OutputPlan.ENDLESS);
             planner.add(
                     new Request(
                             id,

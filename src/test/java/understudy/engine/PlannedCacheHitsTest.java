@@ -13,8 +13,8 @@ final class PlannedCacheHitsTest {
     @Test
     void sameStep_laterRequestHitsTheBlocksOfAnEarlierOne() {
         engine.caches = true;
-        engine.add(EngineFixture.request(0, EngineFixture.filled(100, 9), 3, 0, OutputScript.ENDLESS));
-        engine.add(EngineFixture.request(1, EngineFixture.filled(100, 9), 3, 0, OutputScript.ENDLESS));
+        engine.add(EngineFixture.request(0, EngineFixture.filled(100, 9), 3, 0, OutputPlan.ENDLESS));
+        engine.add(EngineFixture.request(1, EngineFixture.filled(100, 9), 3, 0, OutputPlan.ENDLESS));
 
         // 100 tokens are 6 full blocks, 96 tokens; 4 are left to compute.
         assertThat(engine.step()).containsExactly(entry(0L, 100), entry(1L, 4));
@@ -27,14 +27,14 @@ final class PlannedCacheHitsTest {
         for (int i = 0; i < 3; i++) {
             next[100 + i] = i;
         }
-        engine.add(EngineFixture.request(2, next, 3, 0, OutputScript.ENDLESS));
+        engine.add(EngineFixture.request(2, next, 3, 0, OutputPlan.ENDLESS));
         assertThat(engine.step()).containsExactly(entry(2L, 204));
     }
 
     @Test
     void nextTurn_computesWhatIsNotAFullBlock() {
         engine.caches = true;
-        engine.add(EngineFixture.request(0, EngineFixture.filled(100, 9), 189, 0, OutputScript.ENDLESS));
+        engine.add(EngineFixture.request(0, EngineFixture.filled(100, 9), 189, 0, OutputPlan.ENDLESS));
         for (int i = 0; i < 189; i++) {
             engine.step();
         }
@@ -45,7 +45,7 @@ final class PlannedCacheHitsTest {
         for (int i = 0; i < 189; i++) {
             next[100 + i] = i;
         }
-        engine.add(EngineFixture.request(1, next, 1, 0, OutputScript.ENDLESS));
+        engine.add(EngineFixture.request(1, next, 1, 0, OutputPlan.ENDLESS));
         assertThat(engine.step()).containsExactly(entry(1L, 12));
     }
 
@@ -53,10 +53,10 @@ final class PlannedCacheHitsTest {
     void requestThatMayNotReadTheCache_computesItsWholePrompt() {
         engine.caches = true;
         var prompt = EngineFixture.filled(100, 9);
-        engine.add(EngineFixture.request(0, prompt, 3, 0, OutputScript.ENDLESS));
+        engine.add(EngineFixture.request(0, prompt, 3, 0, OutputPlan.ENDLESS));
         engine.add(EngineFixture.with(
                 new SamplingParams(3, 0, false, IntSets.EMPTY_SET, true),
-                EngineFixture.request(1, prompt, 3, 0, OutputScript.ENDLESS)));
+                EngineFixture.request(1, prompt, 3, 0, OutputPlan.ENDLESS)));
 
         assertThat(engine.step()).containsExactly(entry(0L, 100), entry(1L, 100));
     }

@@ -62,6 +62,6 @@ final class RequestLimitsTest {
     }
 
     private static Request request(int numPrompt, int maxTokens) {
-        return EngineFixture.request(0, IntStream.range(0, numPrompt).toArray(), maxTokens, 0, OutputScript.ENDLESS);
+        return EngineFixture.request(0, IntStream.range(0, numPrompt).toArray(), maxTokens, 0, OutputPlan.ENDLESS);
     }
 }

@@ -55,7 +55,7 @@ final class RoseinferFixture {
     }
 
     EngineRequest add(long id, int[] prompt, int maxTokens) {
-        return planner().add(EngineFixture.request(id, prompt, maxTokens, 0, OutputScript.ENDLESS), ++nowNanos);
+        return planner().add(EngineFixture.request(id, prompt, maxTokens, 0, OutputPlan.ENDLESS), ++nowNanos);
     }
 
     /** Adds a request whose prompt nobody else has. */

@@ -76,6 +76,6 @@ final class SchedulingPolicyTest {
 
     private static Request request(long id, int numTokens, int firstToken, int maxTokens) {
         var prompt = IntStream.range(firstToken, firstToken + numTokens).toArray();
-        return EngineFixture.request(id, prompt, maxTokens, 0, OutputScript.ENDLESS);
+        return EngineFixture.request(id, prompt, maxTokens, 0, OutputPlan.ENDLESS);
     }
 }

@@ -168,7 +168,7 @@ final class SessionInvariantsTest {
             var prompt = histories.get(session).append(1_000_000 + id, 1 + random.nextInt(4 * blockSize));
             histories.set(session, prompt);
             turns.set(session, turns.get(session) + 1);
-            var output = new OutputScript(new SyntheticTokens(answer(id)), OutputScript.ENDLESS);
+            var output = new OutputPlan(new SyntheticTokens(answer(id)), OutputPlan.ENDLESS);
             var turn = SessionTurn.of(session, turns.get(session));
             int maxTokens = 1 + random.nextInt(6 * blockSize);
             known.add(planner.add(limits.fit(Request.of(id, now, new Prompt(prompt, turn), maxTokens, output)), now));

@@ -8,7 +8,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import understudy.cluster.ClusterFixture;
 import understudy.cluster.ListWorkload;
-import understudy.engine.OutputScript;
+import understudy.engine.OutputPlan;
 import understudy.engine.Request;
 import understudy.prompt.Prompt;
 import understudy.prompt.SegmentedTokens;
@@ -83,7 +83,7 @@ final class PrefixCacheEventsTest {
     }
 
     private static Request request(int id, SessionTurn turn, SegmentedTokens tokens) {
-        var output = new OutputScript(new SyntheticTokens(answer(id)), OutputScript.ENDLESS);
+        var output = new OutputPlan(new SyntheticTokens(answer(id)), OutputPlan.ENDLESS);
         return Request.of(id, id * SECOND, new Prompt(tokens, turn), 10, output);
     }
 

@@ -3,7 +3,7 @@ package understudy.routing;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
-import understudy.engine.OutputScript;
+import understudy.engine.OutputPlan;
 import understudy.engine.Request;
 import understudy.kvcache.KvEvent;
 import understudy.prompt.Prompt;
@@ -28,7 +28,7 @@ final class RoutingFixture {
     }
 
     static Request request(long id, int firstToken, int numTokens) {
-        return Request.of(id, 0, prompt(firstToken, numTokens), 10, new OutputScript(i -> i, 10));
+        return Request.of(id, 0, prompt(firstToken, numTokens), 10, new OutputPlan(i -> i, 10));
     }
 
     static long[] hashes(int firstToken, int numTokens) {

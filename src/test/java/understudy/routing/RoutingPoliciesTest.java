@@ -144,8 +144,9 @@ final class RoutingPoliciesTest {
         assertThat(policy.explain(view).rule()).isEqualTo("out of balance: fewest outstanding");
     }
 
-    private static PrefixAware prefixAware(double threshold, long absThreshold) {
-        return new PrefixAware(new Xxh3BlockHasher(4), 3, 1_000, new PrefixAware.Options(threshold, absThreshold, 1.5));
+    private static RoutingPolicy prefixAware(double threshold, long absThreshold) {
+        return PrefixAware.factory(new PrefixAware.Options(threshold, absThreshold, 1.5))
+                .create(new RoutingPolicyFactory.Cluster(new Xxh3BlockHasher(4), 3, 1_000));
     }
 
     private static void dispatch(ClusterView view, int replica, int count) {

@@ -19,7 +19,8 @@ final class RoutingPolicyContractTest {
         return Stream.of(
                 RoundRobin::new,
                 LeastOutstanding::new,
-                () -> new PrefixAware(new Xxh3BlockHasher(4), REPLICAS, 1_000, new PrefixAware.Options(0, 3, 1.5)));
+                () -> PrefixAware.factory(new PrefixAware.Options(0, 3, 1.5))
+                        .create(new RoutingPolicyFactory.Cluster(new Xxh3BlockHasher(4), REPLICAS, 1_000)));
     }
 
     @ParameterizedTest

@@ -9,7 +9,7 @@ import understudy.api.model.StopStrings;
 import understudy.api.model.Tokenizer;
 import understudy.cluster.RequestEvent;
 import understudy.engine.FinishReason;
-import understudy.engine.OutputScript;
+import understudy.engine.OutputPlan;
 import understudy.engine.Request;
 import understudy.engine.SamplingParams;
 import understudy.faults.RequestFault;
@@ -152,7 +152,7 @@ public final class Generation {
                 new Prompt(spec.prompt, "", params.cacheSalt()),
                 sampling,
                 params.priority(),
-                new OutputScript(spec.answer.tokens(), spec.answer.length()));
+                new OutputPlan(spec.answer.tokens(), spec.answer.length()));
     }
 
     void onEvent(RequestEvent event) {

@@ -7,6 +7,7 @@ import understudy.kvcache.KvEvent;
 import understudy.prompt.BlockHasher;
 import understudy.prompt.HashChain;
 import understudy.prompt.Prompt;
+import understudy.prompt.SequenceTokens;
 import understudy.prompt.SessionTurn;
 import understudy.prompt.TokenSource;
 
@@ -16,9 +17,9 @@ import understudy.prompt.TokenSource;
  * <p>Positions below the prompt's length are prompt tokens, the rest is output. Reads are only ever made of tokens that
  * are known already.
  */
-public class KvSequence implements TokenSource {
+class KvSequence {
     private final Prompt prompt;
-    private final TokenSource output;
+    private final SequenceTokens tokens;
     private final BlockHasher hasher;
     private final SessionTurn turn;
     private int[] blocks = new int[8];
@@ -28,40 +29,18 @@ public class KvSequence implements TokenSource {
     private int numOutputHashes;
     private @Nullable HashChain chain;
 
-    public KvSequence(Prompt prompt, TokenSource output, BlockHasher hasher) {
+    KvSequence(Prompt prompt, TokenSource output, BlockHasher hasher) {
         this.prompt = prompt;
-        this.output = output;
+        tokens = new SequenceTokens(prompt.tokens(), output);
         this.hasher = hasher;
         turn = prompt.turn();
-    }
-
-    @Override
-    public int tokenAt(int index) {
-        int promptLength = prompt.length();
-        return index < promptLength ? prompt.tokens().tokenAt(index) : output.tokenAt(index - promptLength);
-    }
-
-    @Override
-    public void copy(int from, int count, int[] into, int at) {
-        int numFromPrompt = Math.max(0, Math.min(count, prompt.length() - from));
-        if (numFromPrompt > 0) {
-            prompt.tokens().copy(from, numFromPrompt, into, at);
-        }
-        if (count > numFromPrompt) {
-            output.copy(from + numFromPrompt - prompt.length(), count - numFromPrompt, into, at + numFromPrompt);
-        }
-    }
-
-    /** Returns whether blocks of this request are good for another prompt, as far as the tokens are the same. */
-    public boolean isAkinTo(Prompt other) {
-        return prompt.loraName().equals(other.loraName()) && prompt.cacheSalt().equals(other.cacheSalt());
     }
 
     /** Returns the event that blocks from {@code firstBlock} on have become findable. */
     KvEvent.Stored stored(LongList blockHashes, long parentHash, int firstBlock) {
         int firstToken = firstBlock * hasher.blockSize();
         return new KvEvent.Stored(
-                blockHashes, firstBlock > 0, parentHash, this, firstToken, prompt.loraName(), prompt.cacheSalt());
+                blockHashes, firstBlock > 0, parentHash, tokens, firstToken, prompt.loraName(), prompt.cacheSalt());
     }
 
     SessionTurn turn() {
@@ -72,11 +51,11 @@ public class KvSequence implements TokenSource {
         return prompt.length();
     }
 
-    public int numBlocks() {
+    int numBlocks() {
         return numBlocks;
     }
 
-    public int block(int index) {
+    int block(int index) {
         return blocks[index];
     }
 
@@ -128,7 +107,7 @@ public class KvSequence implements TokenSource {
     }
 
     /** Returns the hash of a full block; all its tokens must be known. */
-    public long hashOf(int blockIndex) {
+    long hashOf(int blockIndex) {
         var promptHashes = prompt.blockHashes(hasher);
         if (blockIndex < promptHashes.length) {
             return promptHashes[blockIndex];
@@ -150,7 +129,7 @@ public class KvSequence implements TokenSource {
             outputHashes = Arrays.copyOf(outputHashes, Math.max(8, numOutputHashes * 2));
         }
         var block = new int[hasher.blockSize()];
-        copy(blockIndex * block.length, block.length, block, 0);
+        tokens.copy(blockIndex * block.length, block.length, block, 0);
         outputHashes[numOutputHashes++] = current.next(block);
     }
 }

@@ -43,7 +43,7 @@ final class PromptSequence extends KvSequence {
     }
 
     @Override
-    public long hashOf(int blockIndex) {
+    long hashOf(int blockIndex) {
         return HashCommon.mix(promptHash + blockIndex);
     }
 

@@ -278,7 +278,7 @@ public final class SessionKvCache implements KvMemory {
         var kept = request.blocks.keepForSession(limited(numTokens));
         request.blocks.release();
         request.blocks = ledger.open();
-        sessions.update(new SessionTable.Entry(info, kept, request.tokens()));
+        sessions.update(new SessionTable.Entry(info, kept, request.prompt(), request.tokens()));
     }
 
     private int limited(int numTokens) {
@@ -292,7 +292,7 @@ public final class SessionKvCache implements KvMemory {
         }
         var request = live[handle];
         if (request == null) {
-            request = new SessionRequest(lookup, config.hasher());
+            request = new SessionRequest(lookup);
             live[handle] = request;
         }
         return request;

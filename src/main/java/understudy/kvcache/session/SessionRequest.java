@@ -2,14 +2,13 @@ package understudy.kvcache.session;
 
 import org.jspecify.annotations.Nullable;
 import understudy.kvcache.PrefixLookup;
-import understudy.kvcache.content.KvSequence;
-import understudy.prompt.BlockHasher;
 import understudy.prompt.Prompt;
+import understudy.prompt.SequenceTokens;
 
 /** A request that has not ended, in a memory that finds prefixes by session: what it holds, and what it goes on from. */
 final class SessionRequest {
     private final Prompt prompt;
-    private final KvSequence tokens;
+    private final SequenceTokens tokens;
     private SessionTable.@Nullable Entry compared;
     private int numMatched;
 
@@ -25,16 +24,16 @@ final class SessionRequest {
     /** When it was admitted last, in virtual time. */
     long admittedNanos;
 
-    SessionRequest(PrefixLookup lookup, BlockHasher hasher) {
+    public SessionRequest(PrefixLookup lookup) {
         prompt = lookup.prompt();
-        tokens = new KvSequence(lookup.prompt(), lookup.output(), hasher);
+        tokens = new SequenceTokens(prompt.tokens(), lookup.output());
     }
 
     Prompt prompt() {
         return prompt;
     }
 
-    KvSequence tokens() {
+    SequenceTokens tokens() {
         return tokens;
     }
 

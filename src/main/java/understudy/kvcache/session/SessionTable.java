@@ -4,8 +4,8 @@ import it.unimi.dsi.fastutil.longs.Long2ObjectLinkedOpenHashMap;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import understudy.kvcache.content.KvSequence;
 import understudy.prompt.Prompt;
+import understudy.prompt.SequenceTokens;
 import understudy.prompt.TokenSequence;
 
 /** What is cached of each session, the one that was updated longest ago first ({@code active_sessions_kv_state}). */
@@ -17,8 +17,8 @@ final class SessionTable {
 
     private final Long2ObjectLinkedOpenHashMap<Entry> bySession = new Long2ObjectLinkedOpenHashMap<>();
 
-    /** A session's state, its blocks, and the tokens that they hold. */
-    record Entry(SessionCacheInfo info, BlockHolding blocks, KvSequence tokens) {
+    /** A session's state, its blocks, the prompt of its latest turn, and the tokens that the blocks hold. */
+    record Entry(SessionCacheInfo info, BlockHolding blocks, Prompt latest, SequenceTokens tokens) {
 
         /**
          * Returns how many tokens of the session a later turn can go on from: 0 if it leaves all of them out, or
@@ -29,7 +29,7 @@ final class SessionTable {
             int numKept = Math.max(0, info.totalTokensInCache() - leftOut);
             boolean goesOn = leftOut >= 0
                     && prompt.length() > numKept
-                    && tokens.isAkinTo(prompt)
+                    && latest.sharesBlocksWith(prompt)
                     && hasTokens(leftOut, numKept, prompt.tokens());
             return goesOn ? numKept : UNEXPECTED;
         }

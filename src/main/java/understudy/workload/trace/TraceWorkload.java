@@ -101,7 +101,7 @@ public final class TraceWorkload implements Workload {
                         arrivalNanos(row),
                         new Prompt(row.prompt()),
                         options.outputLimit.maxTokens(numOutput, numPrompt, options.maxModelLen),
-                        options.outputLimit.script(id, numOutput))
+                        options.outputLimit.plan(id, numOutput))
                 .withPriority(row.priority());
     }
 

@@ -96,7 +96,7 @@ final class LivePageRoutesTest {
             assertThat(next(events, "history", any -> true).isArray()).isTrue();
             var idle = next(events, "snapshot", any -> any.get("replicas").size() == 2);
             assertThat(idle.get("model").asText()).isEqualTo("m");
-            assertThat(idle.get("policy").asText()).isEqualTo("RoundRobin");
+            assertThat(idle.get("policy").asText()).isEqualTo("round-robin");
             assertThat(idle.get("clock").get("mode").asText()).isEqualTo("paced by the wall clock");
             assertThat(idle.get("clock").get("speed").asDouble()).isEqualTo(10);
 

@@ -1,0 +1,34 @@
+package understudy.engine;
+
+/**
+ * Sampler of one request's answer: tokens come out one at a time, by {@link #sample()}. Whoever asks for a token that has not
+ * been sampled is counted in {@link #numPeeks()}; a run whose counter is not 0 has broken the rule that nothing in control of
+ * a request reads its true output.
+ */
+final class OutputSampler {
+    private final OutputPlan plan;
+    private int numSampled;
+    private int numPeeks;
+
+    OutputSampler(OutputPlan plan) {
+        this.plan = plan;
+    }
+
+    /** Samples the next token and returns whether it is the end-of-sequence token. */
+    boolean sample() {
+        return ++numSampled == plan.length();
+    }
+
+    /** Returns a token that has been sampled. */
+    int tokenAt(int index) {
+        if (index >= numSampled) {
+            numPeeks++;
+        }
+        return plan.tokens().tokenAt(index);
+    }
+
+    /** Returns how often somebody asked for a token before it was sampled. */
+    int numPeeks() {
+        return numPeeks;
+    }
+}

@@ -1,0 +1,14 @@
+package understudy.routing;
+
+/** Settings of a routing policy in a scenario: the section {@code router.<name of the policy>}. */
+public interface PolicySettings {
+
+    /** Returns a number; what is not one, or out of range, is an error that names key and range. */
+    double number(String key, double min, double max);
+
+    /** Returns a whole number; what is not one, or out of range, is an error that names key and range. */
+    long wholeNumber(String key, long min, long max);
+
+    /** Returns a duration in nanoseconds, from 0 to 720 hours. */
+    double nanos(String key);
+}
