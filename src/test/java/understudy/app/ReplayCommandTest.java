@@ -97,26 +97,6 @@ final class ReplayCommandTest {
     }
 
     @Test
-    void idThatStandsTwice_isAccessedTwice() throws IOException {
-        // LRU of 2 blocks. 7, 7, 8: nothing is there on arrival, though 7 is when its second turn comes. 7, 7, 9: both
-        // 7s hit, 9
-        // pushes out 8. 7, 8, 7: 7 hits, 8 pushes out 9. 3 x 512 of 4,608 tokens; block hits: 1, 2 and 2 of 9.
-        String twice =
-                write("twice.jsonl", line(0, 1536, "7, 7, 8") + line(1, 1536, "7, 7, 9") + line(2, 1536, "7, 8, 7"));
-
-        var run = call("replay", twice, "--policy=lru", "--capacity=2", "--per-request", "--json=-")
-                .json()
-                .path("runs")
-                .get(0);
-
-        assertThat(run.path("per_request"))
-                .extracting(request -> request.path("hit_tokens").asInt())
-                .containsExactly(0, 1024, 512);
-        assertThat(run.path("overall_hit_rate").asDouble()).isEqualTo(1536 / 4608.0);
-        assertThat(run.path("block_hits").asInt()).isEqualTo(5);
-    }
-
-    @Test
     void sharing_hasTheNumbersWorkedOutByHand() throws IOException {
         var json = call("replay", trace, "--json", "-").json();
 

@@ -13,6 +13,7 @@ import java.util.Objects;
 import java.util.Random;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -39,6 +40,20 @@ final class ReplayReferenceTest {
         for (int seed = 0; seed < 3; seed++) {
             checkAll(policy, unrelated(new Random(seed), 250));
         }
+    }
+
+    @Test
+    void idThatStandsTwice_isAccessedTwice() {
+        // LRU of 2 blocks. 7, 7, 8: nothing is there on arrival, though 7 is when its second turn comes. 7, 7, 9: both
+        // 7s hit, 9 pushes out 8. 7, 8, 7: 7 hits, 8 pushes out 9, 7 is hit behind the gap.
+        int[][] prompts = {{7, 7, 8}, {7, 7, 9}, {7, 8, 7}};
+        var replayer = Replayer.of(ReplaySettings.of(ReplayPolicy.LRU, 2, BLOCK_SIZE), true);
+        Traces.of(prompts, BLOCK_SIZE, 3).forEach(replayer::accept);
+
+        var result = replayer.finish();
+
+        assertThatList(result.perRequestHitTokens()).containsExactly(0, 2 * BLOCK_SIZE, BLOCK_SIZE);
+        assertThat(result.blockHits()).isEqualTo(1 + 2 + 2);
     }
 
     /** The same by way of a file: every id of every line is accessed, in order, as often as it stands there. */
