@@ -58,6 +58,15 @@ final class PrefixScenariosTest {
         assertThat(run.figure("mean_cached_prefix_length_used")).isEqualTo(5_520 / 7.0, within(1e-9));
     }
 
+    @Test
+    void conversations_onSeveralReplicas_hitAsOnOneIfTheyStayThere() throws IOException {
+        var run = new Run("conversations", "cluster.replicas=4", "router.policy=session-affinity");
+
+        // Seven of eight turns, as on one replica.
+        assertThat(run.figure("hit_rate")).isEqualTo(0.875);
+        assertThat(run.figure("mean_cached_prefix_length_used")).isEqualTo(800);
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"off", "simplified", "detailed"})
     void conversations_whoseHistoryIsAlwaysRewritten_areNeverHit(String sessions) throws IOException {
