@@ -14,6 +14,7 @@ import understudy.engine.Request;
 import understudy.engine.SamplingParams;
 import understudy.faults.RequestFault;
 import understudy.prompt.Prompt;
+import understudy.prompt.SessionTurn;
 import understudy.prompt.TokenIds;
 
 /**
@@ -41,12 +42,14 @@ public final class Generation {
      *
      * @param choice which answer of the call
      * @param name vLLM's {@code request_id}
+     * @param turn its place in a session
      * @param replicaIndex the replica that is to serve it, or {@code Router.ANY_REPLICA}
      */
     public record Spec(
             int choice,
             String name,
             TokenIds prompt,
+            SessionTurn turn,
             GenerationParams params,
             int maxTokens,
             int maxModelLen,
@@ -149,7 +152,7 @@ public final class Generation {
                 id,
                 spec.name,
                 arrivalNanos,
-                new Prompt(spec.prompt, "", params.cacheSalt()),
+                new Prompt(spec.prompt, "", params.cacheSalt(), spec.turn),
                 sampling,
                 params.priority(),
                 new OutputPlan(spec.answer.tokens(), spec.answer.length()));
