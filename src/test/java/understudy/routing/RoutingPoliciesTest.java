@@ -89,7 +89,9 @@ final class RoutingPoliciesTest {
         dispatch(view, policy.choose(turn(7), view), 1);
         dispatch(view, policy.choose(turn(9), view), 9);
 
-        assertThat(policy.choose(turn(7), view)).isZero();
+        dispatch(view, 0, 50);
+        assertThat(policy.choose(turn(7), view)).as("remembered").isZero();
+        dispatch(view, 1, 500);
         assertThat(policy.choose(turn(8), view)).as("the least loaded").isZero();
     }
 

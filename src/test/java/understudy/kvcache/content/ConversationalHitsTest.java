@@ -17,6 +17,7 @@ import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.PrefixCacheEvent;
 import understudy.kvcache.PrefixLookup;
 import understudy.kvcache.Settlement;
+import understudy.kvcache.eviction.PrefixTable;
 import understudy.prompt.Prompt;
 import understudy.prompt.SessionTurn;
 import understudy.prompt.TokenIds;
@@ -92,6 +93,31 @@ final class ConversationalHitsTest {
         serve(8, 1, tokens(300, 24));
 
         assertThat(serve(7, 2, tokens(500, 20))).containsExactly(PrefixCacheEvent.MISS_FULL);
+    }
+
+    @Test
+    void ends_areKeptForSoManyConversations() {
+        var ends = new ConversationEnds(2);
+        var table = new PrefixTable(10);
+        for (int session = 1; session <= 3; session++) {
+            var first = sequence(SessionTurn.of(session, 1), 100 * session);
+            first.setNumCachedBlocks(1);
+            table.insert(session, first.hashOf(0), session);
+            ends.note(first, 5);
+        }
+
+        assertThat(ends.isUnexpected(sequence(SessionTurn.of(3, 2), 5_000), table))
+                .isTrue();
+        assertThat(ends.isUnexpected(sequence(SessionTurn.of(2, 2), 5_000), table))
+                .isTrue();
+        assertThat(ends.isUnexpected(sequence(SessionTurn.of(1, 2), 5_000), table))
+                .as("the first of three")
+                .isFalse();
+    }
+
+    private static KvSequence sequence(SessionTurn turn, int firstToken) {
+        var prompt = new Prompt(new TokenIds(tokens(firstToken, 9)), turn);
+        return new KvSequence(prompt, index -> 0, new Xxh3BlockHasher(4));
     }
 
     /** Against sets of conversations by content: nothing is evicted, and every full block of a prompt is used. */
