@@ -71,6 +71,7 @@ public final class EmulationServer implements AutoCloseable {
             ClusterSpec spec,
             ApiSettings settings,
             @Nullable KvEventPublisher kvEvents,
+            @Nullable Subscriber alsoTold,
             UnaryOperator<ActorRef<Router.Command>> door) {
         this.host = host;
         this.ownsHost = ownsHost;
@@ -94,12 +95,11 @@ public final class EmulationServer implements AutoCloseable {
             readers.add(kvEvents::accept);
             kvEvents.whenFailed().whenComplete((cause, none) -> host.fail(cause));
         }
-        if (spec.subscriber() != null) {
-            readers.add(spec.subscriber().ref()::tell);
+        if (alsoTold != null) {
+            readers.add(alsoTold.ref()::tell);
         }
-        boolean wantsKvEvents = kvEvents != null
-                || (spec.subscriber() != null && spec.subscriber().wantsKvEvents());
-        host.start(spec.toldTo(new Subscriber(host.spawn(home, telling(readers), "cluster-events"), wantsKvEvents)));
+        boolean wantsKvEvents = kvEvents != null || (alsoTold != null && alsoTold.wantsKvEvents());
+        host.start(spec, new Subscriber(host.spawn(home, telling(readers), "cluster-events"), wantsKvEvents));
         var link = new ClusterLink(
                 host,
                 system,
@@ -143,7 +143,7 @@ public final class EmulationServer implements AutoCloseable {
                         each -> new KvEventPublisher(each, spec.replicas().size(), EpochClock.seconds()))
                 .orElse(null);
         var host = ClusterHost.create("understudy");
-        var server = new EmulationServer(host, true, spec, settings, publisher, router -> router);
+        var server = new EmulationServer(host, true, spec, settings, publisher, null, router -> router);
         host.time().run(speed);
         server.listen(moreParts);
         return server;
@@ -159,11 +159,16 @@ public final class EmulationServer implements AutoCloseable {
      * still, requests arrive, and nothing more happens until the caller moves it.
      *
      * @param spec what to serve
+     * @param subscriber is told what happens in the cluster beside the server, or null
      * @param door returns who gets what comes over HTTP, and passes it on to the given router
      */
     public static EmulationServer attach(
-            ClusterHost host, ClusterSpec spec, ApiSettings settings, UnaryOperator<ActorRef<Router.Command>> door) {
-        var server = new EmulationServer(host, false, spec, settings, null, door);
+            ClusterHost host,
+            ClusterSpec spec,
+            ApiSettings settings,
+            @Nullable Subscriber subscriber,
+            UnaryOperator<ActorRef<Router.Command>> door) {
+        var server = new EmulationServer(host, false, spec, settings, null, subscriber, door);
         server.listen(api -> List.of());
         return server;
     }

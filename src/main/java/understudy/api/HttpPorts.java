@@ -8,6 +8,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -33,7 +34,6 @@ import understudy.api.openai.InfoRoutes;
 import understudy.api.openai.ResponsesRoutes;
 import understudy.api.openai.SpecBuilder;
 import understudy.api.openai.TokenRoutes;
-import understudy.cluster.Router;
 import understudy.faults.ReplicaState;
 
 /**
@@ -81,11 +81,11 @@ final class HttpPorts implements AutoCloseable {
      * @param moreParts routes of the cluster's port beside those of vLLM, tried after them
      */
     void open(List<RoutePart> moreParts) {
-        ofCluster = join(bind(Router.ANY_REPLICA, moreParts));
+        ofCluster = join(bind(OptionalInt.empty(), moreParts));
         if (api.settings().portsPerReplica()) {
             for (int i = 0; i < api.cluster().numReplicas(); i++) {
                 wanted.add(i);
-                keep(i, join(bind(i, List.of())));
+                keep(i, join(bind(OptionalInt.of(i), List.of())));
             }
         }
     }
@@ -96,7 +96,7 @@ final class HttpPorts implements AutoCloseable {
                 .join();
     }
 
-    private CompletionStage<ServerBinding> bind(int replica, List<RoutePart> moreParts) {
+    private CompletionStage<ServerBinding> bind(OptionalInt replica, List<RoutePart> moreParts) {
         var settings = api.settings();
         var specs = new SpecBuilder(settings, api.cluster(), tokenizer, answers, replica);
         var time = api.cluster().time();
@@ -115,10 +115,13 @@ final class HttpPorts implements AutoCloseable {
     }
 
     /** Returns the number of a port; one that was free for a replica once stays the replica's. */
-    private synchronized int number(int replica) {
+    private synchronized int number(OptionalInt replica) {
         int first = api.settings().http().port();
-        boolean isAny = first == 0 || replica == Router.ANY_REPLICA;
-        return numbers.getOrDefault(replica, isAny ? first : first + 1 + replica);
+        if (replica.isEmpty()) {
+            return first;
+        }
+        int index = replica.getAsInt();
+        return numbers.getOrDefault(index, first == 0 ? 0 : first + 1 + index);
     }
 
     /** Opens and closes ports as the states of the replicas want it; calls in flight at a port that is removed go on. */
@@ -160,7 +163,7 @@ final class HttpPorts implements AutoCloseable {
     /** What the library refuses at once, such as a port above 65535, is a failure like any other. */
     private CompletionStage<ServerBinding> bindOrFail(int replica) {
         try {
-            return bind(replica, List.of());
+            return bind(OptionalInt.of(replica), List.of());
         } catch (RuntimeException e) {
             return CompletableFuture.failedFuture(e);
         }

@@ -42,7 +42,7 @@ public final class WarmUp {
 
     private static ClusterSpec oneOf(ClusterSpec spec) {
         return new ClusterSpec(
-                List.of(spec.replica(0)), RoundRobin.FACTORY, Duration.ZERO, null, FaultPlan.NONE, null, false);
+                List.of(spec.replica(0)), RoundRobin.FACTORY, Duration.ZERO, null, FaultPlan.NONE, false);
     }
 
     private static ApiSettings unseen(ApiSettings settings) {

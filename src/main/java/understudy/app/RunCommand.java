@@ -137,7 +137,7 @@ final class RunCommand implements Callable<Integer> {
 
     private static Checked checked(Config config) {
         var scenario = Scenario.read(config);
-        return new Checked(config, scenario, scenario.openWorkload());
+        return new Checked(config, scenario, scenario.workloadSource().open());
     }
 
     /** Says as comments what was derived, so that the output is a scenario still. */
@@ -168,7 +168,7 @@ final class RunCommand implements Callable<Integer> {
         var bar = new ProgressBar(StatusLine.onStderr(), checked.workload.total());
         var onInterrupt = new BreakOff(emulation::stop);
         try {
-            emulation.start(scenario.clusterSpec(checked.workload), scenario.speed());
+            emulation.start(scenario.clusterSpec(() -> checked.workload, true), scenario.speed());
             LoggerFactory.getLogger(RunCommand.class).info("the run has started");
             var result = await(emulation, bar);
             int exitCode = output.report(result, scenario);

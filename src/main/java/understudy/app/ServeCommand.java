@@ -103,9 +103,13 @@ final class ServeCommand implements Callable<Integer> {
     private static EmulationServer start(Scenario scenario, ApiSettings settings, int numWarmUpRequests) {
         requireFree(settings, scenario.server());
         try {
-            WarmUp.run(scenario.clusterSpec(), settings, numWarmUpRequests);
+            WarmUp.run(scenario.clusterSpec(null, false), settings, numWarmUpRequests);
             return EmulationServer.start(
-                    scenario.clusterSpec(), scenario.speed(), settings, scenario.kvEvents(), api -> List.of());
+                    scenario.clusterSpec(null, false),
+                    scenario.speed(),
+                    settings,
+                    scenario.kvEvents(),
+                    api -> List.of());
         } catch (UnusableEndpointException e) {
             throw new ScenarioException(String.valueOf(e.getMessage()));
         } catch (CompletionException e) {

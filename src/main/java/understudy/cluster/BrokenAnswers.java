@@ -2,7 +2,6 @@ package understudy.cluster;
 
 import java.util.List;
 import org.apache.pekko.actor.typed.ActorRef;
-import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.EngineCore;
 import understudy.engine.EngineRequest;
@@ -12,23 +11,16 @@ import understudy.report.RequestRecord;
 
 /** Ends requests of a replica before their answer is complete; never while a step is being planned, unless it crashes. */
 final class BrokenAnswers {
+    private final ReplicaParts parts;
     private final EngineCore engine;
     private final ClientTable clients;
-    private final ActorRef<KvBlockManager.Command> kvCache;
-    private final TimerScheduler<Replica.Command> timers;
     private final ReplicaEvents events;
 
-    BrokenAnswers(
-            EngineCore engine,
-            ClientTable clients,
-            ActorRef<KvBlockManager.Command> kvCache,
-            TimerScheduler<Replica.Command> timers,
-            ReplicaEvents events) {
-        this.events = events;
-        this.engine = engine;
-        this.clients = clients;
-        this.kvCache = kvCache;
-        this.timers = timers;
+    BrokenAnswers(ReplicaParts parts) {
+        this.parts = parts;
+        engine = parts.engine();
+        clients = parts.clients();
+        events = parts.events();
     }
 
     /** Returns the requests whose answers are to break off after the token that a step has brought. */
@@ -41,11 +33,6 @@ final class BrokenAnswers {
         engine.planner().abort(request.request().id());
         String reason = "the answer was cut after " + request.numOutputTokens() + " tokens";
         return clients.fail(request.request(), request, RequestEvent.FailureCause.CUT, reason, atNanos);
-    }
-
-    /** Frees the blocks of a request that has ended. */
-    void free(EngineRequest request) {
-        kvCache.tell(new KvBlockManager.Free(request.handle(), request.lastStep()));
     }
 
     /**
@@ -97,11 +84,11 @@ final class BrokenAnswers {
     /** Takes a request away from the engine, and returns how far it has come; null if it had not reached the queue. */
     private @Nullable EngineRequest takeOut(Request request) {
         // It may still be on its way to the waiting queue.
-        timers.cancel(request.id());
+        parts.timers().cancel(request.id());
         var progress = engine.planner().abort(request.id());
         if (progress != null) {
             // At once, since the next request in the queue may get the same handle.
-            free(progress);
+            parts.free(progress);
         }
         return progress;
     }

@@ -12,17 +12,14 @@ import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.actor.typed.javadsl.Receive;
 import org.jspecify.annotations.Nullable;
-import understudy.engine.PlanSummary;
 import understudy.kvcache.KvAnswer;
 import understudy.kvcache.KvAsk;
 import understudy.kvcache.KvCacheAudit;
 import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.KvEvent;
 import understudy.kvcache.KvMemory;
-import understudy.kvcache.KvSnapshot;
 import understudy.kvcache.PrefixCacheStats;
 import understudy.kvcache.Settlement;
-import understudy.report.ReplicaCounters;
 
 /** Owns one replica's KV memory: grants or refuses blocks, finds cached prefixes. It never decides who runs. */
 public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Command> {
@@ -52,9 +49,6 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
     /** Asks which content is cached. */
     public record GetBlockHashes(ActorRef<? super BlockHashes> replyTo) implements Command {}
 
-    /** Asks what the memory holds after a plan that the requests of {@code plan} were part of. */
-    public record Describe(PlanSummary plan, ActorRef<? super Described> replyTo) implements Command {}
-
     /** Forgets all cached content, at this virtual time; refused while any block is in use. */
     public record ResetPrefixCache(ActorRef<? super PrefixCacheReset> replyTo, long atNanos) implements Command {}
 
@@ -73,32 +67,52 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
     /** The hash of every cached block, in no particular order; content held twice is there twice. */
     public record BlockHashes(LongList hashes) {}
 
-    /** A plan, and what the memory holds after it. */
-    public record Described(PlanSummary plan, KvSnapshot state) {}
-
     /** The result of a recount, the lookups so far, and the free blocks in the order in which they would be given out. */
     public record Audited(KvCacheAudit audit, PrefixCacheStats stats, IntList freeOrder) implements Replica.Command {}
 
+    /** Makes the memory of a replica. A value: it makes any number of them. */
+    @FunctionalInterface
+    public interface Factory {
+
+        /**
+         * Returns an empty memory.
+         *
+         * @param before lookups in earlier memories of the same replica
+         */
+        Behavior<Command> create(KvCacheConfig config, int replicaIndex, PrefixCacheStats before, ReplicaPeers peers);
+    }
+
     private final KvMemory kvCache;
     private final int blockSize;
-
     private final int replicaIndex;
     private final ReplicaPeers peers;
     private final PrefixCacheStats before;
 
     private KvBlockManager(
-            ActorContext<Command> context, KvCacheConfig config, ReplicaCounters counters, ReplicaPeers peers) {
+            ActorContext<Command> context,
+            KvMemory kvCache,
+            KvCacheConfig config,
+            int replicaIndex,
+            PrefixCacheStats before,
+            ReplicaPeers peers) {
         super(context);
-        kvCache = KvMemories.create(config);
+        this.kvCache = kvCache;
         blockSize = config.blockSize();
-        replicaIndex = counters.replicaIndex();
-        before = counters.prefixCacheOfPredecessors();
+        this.replicaIndex = replicaIndex;
+        this.before = before;
         this.peers = peers;
     }
 
-    /** Creates the empty memory of a replica, which has counted so much before. */
-    static Behavior<Command> create(KvCacheConfig config, ReplicaCounters counters, ReplicaPeers peers) {
-        return Behaviors.setup(context -> new KvBlockManager(context, config, counters, peers));
+    /** Creates the empty memory of a replica; see {@link Factory}. */
+    public static Behavior<Command> create(
+            KvCacheConfig config, int replicaIndex, PrefixCacheStats before, ReplicaPeers peers) {
+        return create(KvMemories.create(config), config, replicaIndex, before, peers);
+    }
+
+    /** Creates an actor before a memory that the caller has made. */
+    public static Behavior<Command> create(
+            KvMemory kvCache, KvCacheConfig config, int replicaIndex, PrefixCacheStats before, ReplicaPeers peers) {
+        return Behaviors.setup(context -> new KvBlockManager(context, kvCache, config, replicaIndex, before, peers));
     }
 
     @Override
@@ -110,7 +124,6 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
                 .onMessage(ResetPrefixCache.class, this::onResetPrefixCache)
                 .onMessage(Free.class, this::onFree)
                 .onMessage(Resize.class, this::onResize)
-                .onMessage(Describe.class, this::onDescribe)
                 .onMessage(GetBlockHashes.class, this::onGetBlockHashes)
                 .onMessage(Audit.class, this::onAudit)
                 .build();
@@ -190,12 +203,6 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
         if (!events.isEmpty()) {
             tellState(reset.atNanos, events);
         }
-        return this;
-    }
-
-    private Behavior<Command> onDescribe(Describe describe) {
-        var state = kvCache.snapshot(describe.plan.runningHandles());
-        describe.replyTo.tell(new Described(describe.plan, state));
         return this;
     }
 

@@ -43,7 +43,7 @@ final class LastWords {
         counters.onMemoryGone(audited.stats());
         events.gone();
         if (owner != null) {
-            owner.tell(new Replica.Gone(counters.replicaIndex(), counters));
+            owner.tell(new Replica.Gone(counters.lastRecord()));
         }
         return Behaviors.stopped();
     }

@@ -3,6 +3,7 @@ package understudy.cluster;
 import java.time.Duration;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.PostStop;
 import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
@@ -40,6 +41,7 @@ public final class LoadGenerator extends AbstractBehavior<LoadGenerator.Command>
 
     private final TimerScheduler<Command> timers;
     private final Clock clock;
+    private final Workload workload;
     private final LoadAgenda agenda;
     private final ActorRef<Router.Command> router;
     private final ActorRef<? super Stopped> owner;
@@ -61,8 +63,7 @@ public final class LoadGenerator extends AbstractBehavior<LoadGenerator.Command>
         this.owner = owner;
         ear = context.messageAdapter(RequestEvent.class, Heard::new);
         agenda = new LoadAgenda(workload);
-        // Not from in here: what fails while an actor is made is not supervised as what fails later.
-        context.getSelf().tell(SendDue.NOW);
+        this.workload = workload;
     }
 
     /**
@@ -71,9 +72,13 @@ public final class LoadGenerator extends AbstractBehavior<LoadGenerator.Command>
      * @param owner is told when everything was sent and has ended
      */
     public static Behavior<Command> create(
-            Clock clock, Workload workload, ActorRef<Router.Command> router, ActorRef<? super Stopped> owner) {
-        return Behaviors.setup(context ->
-                Behaviors.withTimers(timers -> new LoadGenerator(context, timers, clock, workload, router, owner)));
+            Clock clock, Workload.Source source, ActorRef<Router.Command> router, ActorRef<? super Stopped> owner) {
+        return Behaviors.setup(context -> Behaviors.withTimers(timers -> {
+            // By a message: what fails while an actor is made is not supervised as what fails later.
+            context.getSelf().tell(SendDue.NOW);
+            return Behaviors.receiveMessage(first ->
+                    new LoadGenerator(context, timers, clock, source.open(), router, owner).onSendDue(SendDue.NOW));
+        }));
     }
 
     @Override
@@ -82,6 +87,7 @@ public final class LoadGenerator extends AbstractBehavior<LoadGenerator.Command>
                 .onMessage(SendDue.class, this::onSendDue)
                 .onMessage(Heard.class, this::onHeard)
                 .onMessage(Stop.class, this::onStop)
+                .onSignal(PostStop.class, this::onPostStop)
                 .build();
     }
 
@@ -122,6 +128,11 @@ public final class LoadGenerator extends AbstractBehavior<LoadGenerator.Command>
         isStopped = true;
         timers.cancelAll();
         owner.tell(stopped());
+        return this;
+    }
+
+    private Behavior<Command> onPostStop(PostStop signal) {
+        workload.close();
         return this;
     }
 

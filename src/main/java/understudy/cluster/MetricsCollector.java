@@ -1,5 +1,7 @@
 package understudy.cluster;
 
+import java.util.List;
+import java.util.function.LongConsumer;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
@@ -8,33 +10,43 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.actor.typed.javadsl.Receive;
 import understudy.report.RequestRecord;
 import understudy.report.RunLog;
+import understudy.report.RunRecord;
+import understudy.report.RunReport;
 
 /** Keeps the figures of a run: one message per step of a replica, none per token. */
 public final class MetricsCollector extends AbstractBehavior<MetricsCollector.Command> {
 
     /** What the collector understands. */
-    public sealed interface Command permits ClusterEvent.StepEnded, ClusterEvent.RequestEnded, Collect {}
+    public sealed interface Command permits ClusterEvent.StepEnded, ClusterEvent.RequestEnded, Report, Collect {}
 
-    /** Hands over everything collected; the receiver may keep it, since the run is over. */
+    /** Makes a report of the run so far, with these records of its replicas. */
+    public record Report(List<RunRecord.ReplicaRecord> replicas, long atNanos, ActorRef<? super RunReport> replyTo)
+            implements Command {}
+
+    /** Hands over everything collected, since the run is over; what comes after that is not counted. */
     public record Collect(ActorRef<? super Collected> replyTo) implements Command {}
 
     /** What was collected. */
     public record Collected(RunLog log) implements Cluster.Command {}
 
     private final RunLog log;
-    private final Progress progress;
+    private final LongConsumer onProgress;
     private final boolean keepsRecords;
 
-    private MetricsCollector(ActorContext<Command> context, ClusterSpec spec, Progress progress) {
+    private MetricsCollector(ActorContext<Command> context, ClusterSpec spec, LongConsumer onProgress) {
         super(context);
         this.log = new RunLog(spec.keepsTokenTimes());
-        this.progress = progress;
+        this.onProgress = onProgress;
         keepsRecords = spec.keepsRecords();
     }
 
-    /** Creates a collector that has seen nothing, for a cluster of this kind. */
-    public static Behavior<Command> create(ClusterSpec spec, Progress progress) {
-        return Behaviors.setup(context -> new MetricsCollector(context, spec, progress));
+    /**
+     * Creates a collector that has seen nothing, for a cluster of this kind.
+     *
+     * @param onProgress is told how many requests have ended
+     */
+    public static Behavior<Command> create(ClusterSpec spec, LongConsumer onProgress) {
+        return Behaviors.setup(context -> new MetricsCollector(context, spec, onProgress));
     }
 
     @Override
@@ -42,6 +54,7 @@ public final class MetricsCollector extends AbstractBehavior<MetricsCollector.Co
         return newReceiveBuilder()
                 .onMessage(ClusterEvent.StepEnded.class, this::onStepEnded)
                 .onMessage(ClusterEvent.RequestEnded.class, this::onRequestEnded)
+                .onMessage(Report.class, this::onReport)
                 .onMessage(Collect.class, this::onCollect)
                 .build();
     }
@@ -63,13 +76,18 @@ public final class MetricsCollector extends AbstractBehavior<MetricsCollector.Co
         return this;
     }
 
+    private Behavior<Command> onReport(Report report) {
+        report.replyTo.tell(RunReport.soFar(log, report.replicas, report.atNanos));
+        return this;
+    }
+
     private Behavior<Command> onCollect(Collect collect) {
         collect.replyTo.tell(new Collected(log));
-        return this;
+        return Behaviors.ignore();
     }
 
     private void add(RequestRecord ended) {
         log.addRequest(ended);
-        progress.setNumEnded(log.requests().size());
+        onProgress.accept(log.requests().size());
     }
 }

@@ -2,7 +2,6 @@ package understudy.cluster;
 
 import it.unimi.dsi.fastutil.ints.IntList;
 import java.time.Duration;
-import java.util.ArrayList;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.ChildFailed;
@@ -11,12 +10,12 @@ import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.actor.typed.javadsl.Receive;
 import org.apache.pekko.actor.typed.javadsl.StashBuffer;
-import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.EngineCore;
+import understudy.engine.EngineRequest;
 import understudy.engine.Request;
-import understudy.engine.StepResult;
 import understudy.faults.RequestFault;
+import understudy.kvcache.KvAsk;
 import understudy.report.ReplicaCounters;
 import understudy.report.RunRecord;
 import understudy.runtime.Clock;
@@ -100,8 +99,12 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
     /** Changes the size of the KV cache, in blocks, the null block included; what cannot fit any more fails. */
     public record ResizeKv(int numGpuBlocks) implements Command {}
 
-    /** The replica has stopped; who hears of it may keep the counters, and give them to its successor. */
-    public record Gone(int replicaIndex, ReplicaCounters counters) implements Cluster.Command {}
+    /** The replica has stopped; its successor goes on with what it has counted. */
+    public record Gone(RunRecord.ReplicaRecord value) implements Cluster.Command {
+        int replicaIndex() {
+            return value.stats().replicaIndex();
+        }
+    }
 
     /** Asks which content is cached; see {@link KvBlockManager.GetBlockHashes}. */
     public record GetBlockHashes(ActorRef<? super KvBlockManager.BlockHashes> replyTo) implements Command {}
@@ -123,48 +126,35 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
     private final ReplicaPeers peers;
     private final ReplicaSpec spec;
     private final Clock clock;
-    private final TimerScheduler<Command> timers;
-    private final PlanTicks planTicks;
-    private final ActorRef<Command> self;
-    private final ActorRef<KvBlockManager.Command> kvCache;
-    private final ActorRef<VirtualGpu.Command> gpu;
+    private final ReplicaParts parts;
     private final EngineCore engine;
-    private final PlanConversation conversation;
     private final ClientTable clients;
     private final BrokenAnswers brokenAnswers;
+    private final StepLoop steps;
     private final ReplicaCounters counters;
     private final ReplicaEvents events;
     private final DeferredCommands deferred;
     private @Nullable ActorRef<? super ReplicaRecord> recordReceiver;
-    private boolean isLeaving;
 
     private Replica(
             ActorContext<Command> context,
-            TimerScheduler<Command> timers,
             StashBuffer<Command> stash,
-            Clock clock,
-            ReplicaCounters counters,
+            ReplicaParts parts,
             ReplicaSpec spec,
             ReplicaPeers peers) {
         super(context);
-        this.replicaIndex = counters.replicaIndex();
-        this.peers = peers;
+        this.parts = parts;
         this.spec = spec;
-        this.clock = clock;
-        this.timers = timers;
+        this.peers = peers;
+        clock = parts.clock();
+        engine = parts.engine();
+        clients = parts.clients();
+        counters = parts.counters();
+        events = parts.events();
+        replicaIndex = counters.replicaIndex();
         deferred = new DeferredCommands(stash);
-        planTicks = new PlanTicks(spec, timers, PlanStep.NOW);
-        self = context.getSelf();
-        kvCache = context.spawn(KvBlockManager.create(spec.kvCache(), counters, peers), "kv-block-manager");
-        gpu = context.spawn(VirtualGpu.create(clock, spec.latency()), "gpu");
-        context.watch(kvCache);
-        context.watch(gpu);
-        engine = new EngineCore(spec.scheduler(), spec.limits());
-        clients = new ClientTable(replicaIndex, counters, spec.keepsTokenTimes());
-        this.counters = counters;
-        conversation = new PlanConversation(engine.planner(), kvCache, self, peers);
-        events = new ReplicaEvents(counters, engine.planner().requests(), kvCache, peers);
-        brokenAnswers = new BrokenAnswers(engine, clients, kvCache, timers, events);
+        brokenAnswers = new BrokenAnswers(parts);
+        steps = new StepLoop(parts, new PlanTicks(spec, parts.timers(), PlanStep.NOW), brokenAnswers);
     }
 
     /** Creates an idle replica with its memory and its device; if one of them fails, so does the replica. */
@@ -172,11 +162,22 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
         return create(clock, new ReplicaCounters(replicaIndex), spec, peers);
     }
 
-    /** Creates the successor of a replica that is gone, which goes on with its counters. */
-    static Behavior<Command> create(Clock clock, ReplicaCounters counters, ReplicaSpec spec, ReplicaPeers peers) {
+    /** Creates the successor of a replica that is gone, which goes on with its counts. */
+    static Behavior<Command> create(
+            Clock clock, RunRecord.ReplicaRecord predecessor, ReplicaSpec spec, ReplicaPeers peers) {
+        return create(clock, new ReplicaCounters(predecessor), spec, peers);
+    }
+
+    private static Behavior<Command> create(
+            Clock clock, ReplicaCounters counters, ReplicaSpec spec, ReplicaPeers peers) {
         return Behaviors.setup(context -> Behaviors.withTimers(timers -> Behaviors.withStash(
                 DeferredCommands.CAPACITY,
-                stash -> new Replica(context, timers, stash, clock, counters, spec, peers))));
+                stash -> new Replica(
+                        context,
+                        stash,
+                        ReplicaParts.start(context, timers, clock, counters, spec, peers),
+                        spec,
+                        peers))));
     }
 
     @Override
@@ -215,35 +216,32 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
         if (delay.isZero()) {
             return onEnqueue(new Enqueue(request));
         }
-        timers.startSingleTimer(request.id(), new Enqueue(request), delay);
+        parts.timers().startSingleTimer(request.id(), new Enqueue(request), delay);
         return this;
     }
 
     private Behavior<Command> onEnqueue(Enqueue enqueue) {
         engine.add(enqueue.request, clock.nowNanos());
-        planSoon();
+        steps.planSoon();
         return this;
     }
 
     private Behavior<Command> onPlanStep(PlanStep now) {
-        planTicks.onTick(engine.planner().requests().numUnfinished() > 0);
-        return engine.beginPlan(clock.nowNanos()) ? goOnPlanning() : this;
+        return steps.onTick() ? deferred.doneBy(this) : this;
     }
 
     private Behavior<Command> onAnswered(KvBlockManager.Answered answered) {
-        counters.onKvUsage(answered.answer().usage());
-        engine.planner().answer(answered.answer());
-        return goOnPlanning();
+        return steps.onAnswered(answered.answer()) ? deferred.doneBy(this) : this;
     }
 
     private Behavior<Command> onStepDone(VirtualGpu.StepDone done) {
         counters.onStepDone(done.endNanos() - done.startNanos());
-        applyResult(done.endNanos());
+        steps.applyResult(done.endNanos());
         return this;
     }
 
     private Behavior<Command> onSlowGpu(SlowGpu slow) {
-        gpu.tell(new VirtualGpu.SetSlowdown(slow.factor));
+        parts.gpu().tell(new VirtualGpu.SetSlowdown(slow.factor));
         return this;
     }
 
@@ -254,7 +252,7 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
         engine.setLimits(
                 spec.limits().withKvBlocks(resize.numGpuBlocks, spec.kvCache().blockSize()));
         brokenAnswers.failWhatDoesNotFit(clock.nowNanos());
-        kvCache.tell(new KvBlockManager.Resize(resize.numGpuBlocks));
+        parts.kvBlockManager().tell(new KvBlockManager.Resize(resize.numGpuBlocks));
         return onRequestsGone();
     }
 
@@ -271,11 +269,17 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
         }
         if (reset.resetsRunning) {
             var preempted = engine.planner().preemptAll();
-            preempted.forEach(conversation::release);
+            preempted.forEach(this::release);
             counters.onPreempted(preempted.size());
         }
-        kvCache.tell(new KvBlockManager.ResetPrefixCache(reset.replyTo, clock.nowNanos()));
+        parts.kvBlockManager().tell(new KvBlockManager.ResetPrefixCache(reset.replyTo, clock.nowNanos()));
         return onRequestsGone();
+    }
+
+    /** Gives back the blocks of a request that was preempted. */
+    private void release(EngineRequest preempted) {
+        var release = new KvAsk.Release(preempted.handle(), preempted.lastStep());
+        parts.kvBlockManager().tell(new KvBlockManager.Ask(release, parts.self()));
     }
 
     private boolean isDeferred(Command command) {
@@ -289,8 +293,8 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
     private Behavior<Command> onRequestsGone() {
         events.kvCacheChanged(clock.nowNanos());
         events.loadChanged();
-        planSoon();
-        return leaveIfDone();
+        steps.planSoon();
+        return this;
     }
 
     private Behavior<Command> onCrash(Crash crash) {
@@ -300,28 +304,37 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
     }
 
     private Behavior<Command> onLeave(Leave now) {
-        isLeaving = true;
-        return leaveIfDone();
+        return clients.size() == 0 ? leave() : leaving();
     }
 
-    private Behavior<Command> leaveIfDone() {
-        return isLeaving && clients.size() == 0 ? leave() : this;
+    /** A replica that leaves works as ever until its last request has ended. */
+    private Behavior<Command> leaving() {
+        return Behaviors.receive(Command.class)
+                .onAnyMessage(message -> {
+                    var next = receive(getContext(), message);
+                    if (next != this) {
+                        return next;
+                    }
+                    return clients.size() == 0 ? leave() : Behaviors.same();
+                })
+                .onSignal(ChildFailed.class, this::onChildFailed)
+                .build();
     }
 
     private Behavior<Command> leave() {
         events.tellRouter();
-        kvCache.tell(new KvBlockManager.Audit(self));
+        parts.kvBlockManager().tell(new KvBlockManager.Audit(parts.self()));
         return LastWords.create(counters, events, peers.owner());
     }
 
     private Behavior<Command> onGetRecord(GetRecord getRecord) {
         recordReceiver = getRecord.replyTo;
-        kvCache.tell(new KvBlockManager.Audit(self));
+        parts.kvBlockManager().tell(new KvBlockManager.Audit(parts.self()));
         return this;
     }
 
     private Behavior<Command> onGetBlockHashes(GetBlockHashes get) {
-        kvCache.tell(new KvBlockManager.GetBlockHashes(get.replyTo));
+        parts.kvBlockManager().tell(new KvBlockManager.GetBlockHashes(get.replyTo));
         return this;
     }
 
@@ -336,62 +349,5 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
     private Behavior<Command> onChildFailed(ChildFailed failed) {
         throw new IllegalStateException(
                 "replica " + replicaIndex + " lost " + failed.ref().path().name(), failed.cause());
-    }
-
-    /** Applies the result of the oldest step in flight, and goes on to the next. */
-    private void applyResult(long endNanos) {
-        int numTokens = engine.oldestInFlight().totalScheduledTokens();
-        tell(engine.update(endNanos), numTokens, endNanos);
-        planSoon();
-        if (isLeaving) {
-            self.tell(Leave.NOW);
-        }
-    }
-
-    /** Tells clients, memory and all others what a step has brought, and ends answers that are to break off with it. */
-    private void tell(StepResult result, int numTokens, long endNanos) {
-        clients.onSampled(result.sampled(), endNanos);
-        var ended = clients.finish(result.finished());
-        var toCut = brokenAnswers.toCut(result);
-        if (toCut.isEmpty()) {
-            events.stepEnded(result, numTokens, ended, endNanos);
-            return;
-        }
-        var all = new ArrayList<>(ended);
-        toCut.forEach(request -> all.add(brokenAnswers.cut(request, endNanos)));
-        events.stepEnded(result, numTokens, all, endNanos);
-        toCut.forEach(brokenAnswers::free);
-        events.kvCacheChanged(endNanos);
-    }
-
-    private void planSoon() {
-        if (engine.canPlan()) {
-            planTicks.planSoon();
-        }
-    }
-
-    private Behavior<Command> goOnPlanning() {
-        if (!conversation.goOn()) {
-            return this;
-        }
-        execute();
-        return deferred.doneBy(this);
-    }
-
-    private void execute() {
-        var plan = engine.endPlan(clock.nowNanos());
-        counters.onPreempted(plan.preempted().size());
-        conversation.describe(plan);
-        if (plan.needsDevice()) {
-            var batch = plan.shape();
-            counters.onPlanned(batch);
-            gpu.tell(new VirtualGpu.ExecuteStep(batch, self));
-            planSoon();
-        } else if (!plan.isEmpty()) {
-            applyResult(clock.nowNanos());
-        } else if (engine.isIdleWithWork()) {
-            planTicks.planAfterEmptyPlan();
-        }
-        events.loadChanged();
     }
 }

@@ -3,15 +3,15 @@ package understudy.cluster;
 import understudy.engine.PlannerConfig;
 import understudy.engine.RequestLimits;
 import understudy.kvcache.KvCacheConfig;
-import understudy.latency.LatencyModel;
 
 /**
- * How one replica is built.
+ * Specification of one replica. A value: any number of replicas may be built with it.
  *
  * @param scheduler which kind of engine it is, and its settings
  * @param limits what its front end turns away
  * @param kvCache sizes and switches of its KV memory
- * @param latency how long its device takes for a step
+ * @param memory makes the actor of that memory
+ * @param device makes the actor of its device
  * @param apiDelayNanos from the arrival of a request to its entry into the waiting queue: HTTP and tokenizing; at least 0
  * @param keepsTokenTimes whether to keep when each token was sampled
  * @param planIntervalNanos how long an empty plan takes. If it is not 0 and two steps may be in flight, one plan is made in
@@ -22,7 +22,42 @@ public record ReplicaSpec(
         PlannerConfig scheduler,
         RequestLimits limits,
         KvCacheConfig kvCache,
-        LatencyModel latency,
+        KvBlockManager.Factory memory,
+        VirtualGpu.Factory device,
         long apiDelayNanos,
         boolean keepsTokenTimes,
-        long planIntervalNanos) {}
+        long planIntervalNanos) {
+
+    /** Returns a replica without a delay of its API, which keeps no times of tokens. */
+    public static ReplicaSpec of(
+            PlannerConfig scheduler, RequestLimits limits, KvCacheConfig kvCache, VirtualGpu.Factory device) {
+        return new ReplicaSpec(scheduler, limits, kvCache, KvBlockManager::create, device, 0, false, 0);
+    }
+
+    /** Returns the same replica with another memory. */
+    public ReplicaSpec withMemory(KvBlockManager.Factory other) {
+        return new ReplicaSpec(
+                scheduler, limits, kvCache, other, device, apiDelayNanos, keepsTokenTimes, planIntervalNanos);
+    }
+
+    /** Returns the same replica with another device. */
+    public ReplicaSpec withDevice(VirtualGpu.Factory other) {
+        return new ReplicaSpec(
+                scheduler, limits, kvCache, memory, other, apiDelayNanos, keepsTokenTimes, planIntervalNanos);
+    }
+
+    /** Returns the same replica with this delay from arrival to waiting queue. */
+    public ReplicaSpec withApiDelayNanos(long nanos) {
+        return new ReplicaSpec(scheduler, limits, kvCache, memory, device, nanos, keepsTokenTimes, planIntervalNanos);
+    }
+
+    /** Returns the same replica, which keeps the times of tokens or not. */
+    public ReplicaSpec withTokenTimes(boolean keeps) {
+        return new ReplicaSpec(scheduler, limits, kvCache, memory, device, apiDelayNanos, keeps, planIntervalNanos);
+    }
+
+    /** Returns the same replica, which plans at fixed intervals. */
+    public ReplicaSpec withPlanIntervalNanos(long nanos) {
+        return new ReplicaSpec(scheduler, limits, kvCache, memory, device, apiDelayNanos, keepsTokenTimes, nanos);
+    }
+}

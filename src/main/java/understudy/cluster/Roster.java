@@ -8,17 +8,16 @@ import java.util.Optional;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.jspecify.annotations.Nullable;
+import understudy.faults.ClusterChange;
 import understudy.faults.Fault;
 import understudy.faults.Fleet;
 import understudy.faults.ReplicaState;
-import understudy.kvcache.KvCacheAudit;
-import understudy.kvcache.PrefixCacheStats;
 import understudy.report.ReplicaCounters;
 import understudy.report.RunRecord;
 import understudy.runtime.Clock;
 
 /** The replicas of a cluster: starts them, does to them what faults and operators ask for, and collects their records. */
-final class Roster {
+final class Roster implements ClusterChange.Target {
     /** How the names of replicas begin. */
     static final String REPLICA_NAME = "replica-";
 
@@ -29,18 +28,17 @@ final class Roster {
     private final Fleet fleet;
     private final List<Entry> entries = new ArrayList<>();
 
-    /** A replica's index, its actor while it lives, and what its predecessors and it have left. */
+    /** A replica: its actor while it lives, and the latest record of it and its predecessors. */
     private static final class Entry {
         int numStarts;
 
         @Nullable ActorRef<Replica.Command> replica;
 
-        ReplicaCounters counters;
+        RunRecord.ReplicaRecord latestRecord;
         int numRecordsAwaited;
-        RunRecord.@Nullable ReplicaRecord latestRecord;
 
         Entry(int index) {
-            counters = new ReplicaCounters(index);
+            latestRecord = new ReplicaCounters(index).lastRecord();
         }
     }
 
@@ -66,39 +64,61 @@ final class Roster {
         return index >= 0 && index < entries.size() ? entries.get(index).replica : null;
     }
 
-    /** Lets a fault happen, or returns why it cannot. */
-    Optional<String> inject(Fault fault) {
-        var refusal = fleet.refusal(fault);
+    /** Changes the cluster, or returns why that cannot be. */
+    Optional<String> change(ClusterChange change) {
+        var refusal = fleet.refusal(change);
         if (refusal.isPresent()) {
             return refusal;
         }
-        if (fault instanceof Fault.ShrinkKv shrink
+        if (change instanceof Fault.ShrinkKv shrink
                 && !spec.replica(shrink.replica()).kvCache().isResizable()) {
             return Optional.of("only a KV cache that shares single blocks by content can be resized");
         }
-        fleet.apply(fault);
+        fleet.apply(change);
         tellStates();
-        if (fault instanceof Fault.Add) {
-            entries.add(new Entry(entries.size()));
-            startLater(entries.size() - 1);
-        } else if (fault instanceof Fault.Restart restart) {
-            startLater(restart.replica());
-        } else if (fault instanceof Fault.Crash crash) {
-            takeDown(crash.replica(), new Replica.Crash(spec.faults().reroutesOnCrash()));
-        } else if (fault instanceof Fault.Remove remove) {
-            takeDown(remove.replica(), Replica.Leave.NOW);
-        } else if (fault instanceof Fault.Drain drain) {
-            peers.router().tell(new Router.SetReady(drain.replica(), false));
-        } else if (fault instanceof Fault.Resume resume) {
-            peers.router().tell(new Router.SetReady(resume.replica(), true));
-        } else if (fault instanceof Fault.SlowGpu slow) {
-            living(slow.replica()).tell(new Replica.SlowGpu(slow.factor()));
-        } else if (fault instanceof Fault.ShrinkKv shrink) {
-            living(shrink.replica()).tell(new Replica.ResizeKv(shrink.numGpuBlocks()));
-        } else if (fault instanceof Fault.OfRequests ofRequests) {
-            peers.router().tell(new Router.SetFault(ofRequests));
-        }
+        change.applyTo(this);
         return Optional.empty();
+    }
+
+    @Override
+    public void add() {
+        entries.add(new Entry(entries.size()));
+        startLater(entries.size() - 1);
+    }
+
+    @Override
+    public void restart(int replica) {
+        startLater(replica);
+    }
+
+    @Override
+    public void setReady(int replica, boolean isReady) {
+        peers.router().tell(new Router.SetReady(replica, isReady));
+    }
+
+    @Override
+    public void remove(int replica) {
+        takeDown(replica, Replica.Leave.NOW);
+    }
+
+    @Override
+    public void crash(int replica) {
+        takeDown(replica, new Replica.Crash(spec.faults().reroutesOnCrash()));
+    }
+
+    @Override
+    public void slowGpu(int replica, double factor) {
+        living(replica).tell(new Replica.SlowGpu(factor));
+    }
+
+    @Override
+    public void resizeKv(int replica, int numGpuBlocks) {
+        living(replica).tell(new Replica.ResizeKv(numGpuBlocks));
+    }
+
+    @Override
+    public void setFault(Fault.OfRequests fault) {
+        peers.router().tell(new Router.SetFault(fault));
     }
 
     /** Starts a replica whose time has come, unless it has crashed meanwhile. */
@@ -114,7 +134,7 @@ final class Roster {
     void onGone(Replica.Gone gone) {
         var entry = entries.get(gone.replicaIndex());
         entry.replica = null;
-        entry.counters = gone.counters();
+        entry.latestRecord = gone.value();
         entry.numRecordsAwaited = 0;
         peers.router().tell(new Router.ReplicaGone(gone.replicaIndex()));
     }
@@ -139,16 +159,9 @@ final class Roster {
         return entries.stream().allMatch(entry -> entry.numRecordsAwaited == 0);
     }
 
-    /** Returns the records of all replicas, by index; those that are not there have only what they counted. */
+    /** Returns the latest records of all replicas, by index. */
     List<RunRecord.ReplicaRecord> records() {
-        return entries.stream().map(Roster::recordOf).toList();
-    }
-
-    private static RunRecord.ReplicaRecord recordOf(Entry entry) {
-        if (entry.replica != null && entry.latestRecord != null) {
-            return entry.latestRecord;
-        }
-        return entry.counters.record(KvCacheAudit.NOTHING, PrefixCacheStats.NONE);
+        return entries.stream().map(entry -> entry.latestRecord).toList();
     }
 
     private void tellStates() {
@@ -167,7 +180,7 @@ final class Roster {
     private void start(int index) {
         var entry = entries.get(index);
         String name = REPLICA_NAME + index + (entry.numStarts == 0 ? "" : "-" + entry.numStarts);
-        var replica = context.spawn(Replica.create(clock, entry.counters, spec.replica(index), peers), name);
+        var replica = context.spawn(Replica.create(clock, entry.latestRecord, spec.replica(index), peers), name);
         context.watch(replica);
         entry.replica = replica;
         peers.router().tell(new Router.ReplicaUp(index, replica));

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
+import java.util.OptionalInt;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
@@ -17,9 +18,7 @@ import understudy.faults.Fault;
 import understudy.faults.FaultDice;
 import understudy.faults.RequestFault;
 import understudy.kvcache.KvEvent;
-import understudy.report.RequestRecord;
 import understudy.routing.ClusterView;
-import understudy.routing.LeastOutstanding;
 import understudy.routing.RoutingPolicy;
 import understudy.routing.RoutingPolicyFactory;
 import understudy.runtime.Clock;
@@ -48,20 +47,20 @@ public final class Router extends AbstractBehavior<Router.Command> {
      *
      * @param replyTo hears what becomes of it
      * @param isStreaming whether {@code replyTo} wants to hear of every token, and not only of the end
-     * @param replicaIndex the replica that is to serve it, or {@link #ANY_REPLICA}
+     * @param replica the one that is to serve it, or empty for the one that the policy chooses
      * @param fault what is to go wrong with it, besides what its replica suffers from
      */
     public record Submit(
             Request request,
             ActorRef<? super RequestEvent> replyTo,
             boolean isStreaming,
-            int replicaIndex,
+            OptionalInt replica,
             RequestFault fault)
             implements Command {
 
         /** Submits a request with which all is to go well, and leaves the choice of a replica to the router. */
         public Submit(Request request, ActorRef<? super RequestEvent> replyTo, boolean isStreaming) {
-            this(request, replyTo, isStreaming, ANY_REPLICA, RequestFault.NONE);
+            this(request, replyTo, isStreaming, OptionalInt.empty(), RequestFault.NONE);
         }
     }
 
@@ -101,28 +100,26 @@ public final class Router extends AbstractBehavior<Router.Command> {
 
     private record KvEventsArrived(KvBlockManager.KvEvents events, int numDowns) implements Command {}
 
-    /** Stands for the replica that the policy chooses. */
-    public static final int ANY_REPLICA = -1;
-
     private final Clock clock;
     private final RoutingPolicy policy;
-    private final RoutingPolicy fallback = new LeastOutstanding();
     private final Duration kvEventDelay;
-    private final ActorRef<MetricsCollector.Command> metrics;
-    private final FaultDice faults;
+    private final RequestGate gate;
     private final ClusterView view = new ClusterView();
+    private final RouteChooser chooser;
     private final List<ActorRef<Replica.Command>> replicas = new ArrayList<>();
     private final IntArrayList numDowns = new IntArrayList();
     private final BitSet up = new BitSet();
     private final Handovers handovers = new Handovers();
     private long numSubmitted;
-    private final @Nullable Subscriber subscriber;
 
     private Router(
-            ActorContext<Command> context, Clock clock, ClusterSpec spec, ActorRef<MetricsCollector.Command> metrics) {
+            ActorContext<Command> context,
+            Clock clock,
+            ClusterSpec spec,
+            ActorRef<MetricsCollector.Command> metrics,
+            @Nullable Subscriber subscriber) {
         super(context);
         this.clock = clock;
-        this.metrics = metrics;
         var first = spec.replica(0);
         policy = spec.routing()
                 .create(new RoutingPolicyFactory.Cluster(
@@ -130,13 +127,17 @@ public final class Router extends AbstractBehavior<Router.Command> {
                         spec.replicas().size(),
                         first.scheduler().maxModelLen()));
         kvEventDelay = spec.kvEventDelay();
-        faults = new FaultDice(spec.faults().streams());
-        subscriber = spec.subscriber();
+        gate = new RequestGate(clock, new FaultDice(spec.faults().streams()), metrics, subscriber);
+        chooser = new RouteChooser(policy, view, clock, subscriber);
     }
 
     /** Creates a router without replicas, for a cluster of this kind. */
-    public static Behavior<Command> create(Clock clock, ClusterSpec spec, ActorRef<MetricsCollector.Command> metrics) {
-        return Behaviors.setup(context -> new Router(context, clock, spec, metrics));
+    public static Behavior<Command> create(
+            Clock clock,
+            ClusterSpec spec,
+            ActorRef<MetricsCollector.Command> metrics,
+            @Nullable Subscriber subscriber) {
+        return Behaviors.setup(context -> new Router(context, clock, spec, metrics, subscriber));
     }
 
     @Override
@@ -160,14 +161,14 @@ public final class Router extends AbstractBehavior<Router.Command> {
 
     private Behavior<Command> onSubmit(Submit submit) {
         numSubmitted++;
-        int asked = submit.replicaIndex;
+        var asked = submit.replica;
         if (hasReplica(submit.request, submit.replyTo, asked)) {
-            int chosen = asked == ANY_REPLICA ? choose(submit.request) : asked;
-            var fault = submit.fault.plus(faults.next(chosen));
-            boolean isPinned = asked != ANY_REPLICA;
+            int chosen = asked.isPresent() ? asked.getAsInt() : chooser.choose(submit.request);
+            var fault = submit.fault.plus(gate.next(chosen));
             long headStart = clock.nowNanos() - submit.request.arrivalNanos();
             dispatch(
-                    new Replica.Submit(submit.request, submit.replyTo, submit.isStreaming, isPinned, fault, headStart),
+                    new Replica.Submit(
+                            submit.request, submit.replyTo, submit.isStreaming, asked.isPresent(), fault, headStart),
                     chosen);
         }
         return this;
@@ -176,20 +177,24 @@ public final class Router extends AbstractBehavior<Router.Command> {
     /** What was to go wrong with the request goes wrong still, and nothing else. */
     private Behavior<Command> onReroute(Reroute reroute) {
         var submit = reroute.submit;
-        if (hasReplica(submit.request(), submit.replyTo(), ANY_REPLICA)) {
-            dispatch(submit.again(), choose(submit.request()));
+        if (hasReplica(submit.request(), submit.replyTo(), OptionalInt.empty())) {
+            dispatch(submit.again(), chooser.choose(submit.request()));
         }
         long requestId = submit.request().id();
         return handovers.isAborted(requestId) ? onAbort(new Abort(requestId)) : this;
     }
 
-    private boolean hasReplica(Request request, ActorRef<? super RequestEvent> replyTo, int asked) {
-        if (asked == ANY_REPLICA ? view.numReady() > 0 : asked < replicas.size() && view.isReady(asked)) {
-            return true;
+    private boolean hasReplica(Request request, ActorRef<? super RequestEvent> replyTo, OptionalInt asked) {
+        if (asked.isEmpty() && view.numReady() == 0) {
+            gate.failUnserved(request, replyTo, "no replica takes requests");
+            return false;
         }
-        String who = asked == ANY_REPLICA ? "no replica takes requests" : "replica " + asked + " takes no requests";
-        fail(request, replyTo, RequestEvent.FailureCause.NO_REPLICA, who, RequestRecord.NO_REPLICA);
-        return false;
+        int replica = asked.orElseGet(view::firstReady);
+        if (replica >= replicas.size() || !view.isReady(replica)) {
+            gate.failUnserved(request, replyTo, "replica " + replica + " takes no requests");
+            return false;
+        }
+        return true;
     }
 
     /** Told to all, because nobody keeps who has what: aborts are rare, and requests are not. */
@@ -208,8 +213,7 @@ public final class Router extends AbstractBehavior<Router.Command> {
 
     private void dispatch(Replica.Submit submit, int chosen) {
         if (submit.fault().fails()) {
-            var cause = RequestEvent.FailureCause.INJECTED_ERROR;
-            fail(submit.request(), submit.replyTo(), cause, "this error was asked for", chosen);
+            gate.failInjected(submit.request(), submit.replyTo(), chosen);
             return;
         }
         view.onDispatched(chosen);
@@ -218,36 +222,6 @@ public final class Router extends AbstractBehavior<Router.Command> {
             submit.replyTo().tell(new RequestEvent.Admitted(submit.request().id(), chosen, malformedAtToken));
         }
         replicas.get(chosen).tell(submit);
-    }
-
-    /** Asks the policy; one that does not look at who is ready is put right. */
-    private int choose(Request request) {
-        int chosen = policy.choose(request, view);
-        boolean isUsable = view.isReady(chosen);
-        int replica = isUsable ? chosen : fallback.choose(request, view);
-        if (subscriber != null) {
-            var scores = (isUsable ? policy : fallback).explain(view);
-            subscriber.tell(
-                    new ClusterEvent.Routed(request.id(), replica, clock.nowNanos(), view.readyReplicas(), scores));
-        }
-        return replica;
-    }
-
-    private void fail(
-            Request request,
-            ActorRef<? super RequestEvent> replyTo,
-            RequestEvent.FailureCause cause,
-            String reason,
-            int chosen) {
-        long nowNanos = clock.nowNanos();
-        var timing = RequestEvent.Timing.notQueued(chosen);
-        replyTo.tell(new RequestEvent.Failed(request.id(), cause, reason, 0, 0, nowNanos, timing));
-        var ended = RequestRecord.failed(request, RequestRecord.NO_REPLICA, nowNanos);
-        var event = new ClusterEvent.RequestEnded(ended);
-        metrics.tell(event);
-        if (subscriber != null) {
-            subscriber.tell(event);
-        }
     }
 
     private Behavior<Command> onReplicaUp(ReplicaUp started) {
@@ -272,7 +246,7 @@ public final class Router extends AbstractBehavior<Router.Command> {
         view.setReady(index, false);
         up.clear(index);
         numDowns.set(index, numDowns.getInt(index) + 1);
-        faults.clear(index);
+        gate.clear(index);
         policy.onKvEvents(index, List.of(new KvEvent.Cleared()));
         if (down.lastMessage instanceof Replica.Crash crash && crash.reroutes()) {
             handovers.begin(index);
@@ -287,7 +261,7 @@ public final class Router extends AbstractBehavior<Router.Command> {
     }
 
     private Behavior<Command> onSetFault(SetFault set) {
-        faults.set(set.fault);
+        gate.set(set.fault);
         return this;
     }
 

@@ -10,9 +10,11 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.actor.typed.javadsl.Receive;
 import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
 import understudy.latency.BatchShape;
+import understudy.latency.JitteredLatency;
 import understudy.latency.LatencyModel;
 import understudy.runtime.Clock;
 import understudy.workload.Durations;
+import understudy.workload.RandomStreams;
 
 /**
  * One GPU, or a group of GPUs that work as one: runs one step at a time, and takes as long as its latency model says. One
@@ -33,6 +35,30 @@ public final class VirtualGpu extends AbstractBehavior<VirtualGpu.Command> {
     public record StepDone(long startNanos, long endNanos) implements Replica.Command {}
 
     private record StepElapsed(ActorRef<? super StepDone> replyTo, long startNanos) implements Command {}
+
+    /** Makes the device of a replica. A value: it makes any number of them. */
+    @FunctionalInterface
+    public interface Factory {
+
+        Behavior<Command> create(Clock clock, int replicaIndex);
+
+        /** Returns the factory of devices that take as long as a model says. */
+        static Factory of(LatencyModel latency) {
+            return (clock, replicaIndex) -> VirtualGpu.create(clock, latency);
+        }
+
+        /**
+         * Returns the factory of devices whose times scatter, each from a random stream of its own.
+         *
+         * @param sigma standard deviation of the logarithm of a step's time, at least 0; with 0 nothing scatters
+         */
+        static Factory of(LatencyModel latency, double sigma, RandomStreams streams) {
+            return sigma == 0
+                    ? of(latency)
+                    : (clock, replicaIndex) -> VirtualGpu.create(
+                            clock, new JitteredLatency(latency, sigma, streams.stream("jitter", replicaIndex)));
+        }
+    }
 
     private static final int MAX_STEPS = 2;
     private static final Object STEP_TIMER = "step";

@@ -14,7 +14,10 @@ import understudy.cluster.Replica;
 import understudy.cluster.ReplicaPeers;
 import understudy.cluster.ReplicaSpec;
 import understudy.cluster.RequestEvent;
+import understudy.cluster.VirtualGpu;
 import understudy.engine.RequestLimits;
+import understudy.kvcache.KvSnapshot;
+import understudy.kvcache.content.KvCacheManager;
 import understudy.runtime.Clock;
 
 /**
@@ -33,7 +36,7 @@ public final class DecisionReplay extends AbstractBehavior<DecisionReplay.Comman
 
     private record Arrive(int index) implements Command {}
 
-    private record Decided(KvBlockManager.Described described) implements Command {}
+    private record Decided(PlanSummary plan, KvSnapshot state) implements Command {}
 
     private record Heard(RequestEvent event) implements Command {}
 
@@ -75,10 +78,9 @@ public final class DecisionReplay extends AbstractBehavior<DecisionReplay.Comman
         this.observer = observer;
         log = new ReplayLog(run);
         ear = context.messageAdapter(RequestEvent.class, Heard::new);
-        var planObserver = context.messageAdapter(KvBlockManager.Described.class, Decided::new);
         var nobody = context.getSystem().ignoreRef();
-        var peers = new ReplicaPeers(nobody.narrow(), nobody.narrow(), false, planObserver);
-        replica = context.spawn(Replica.create(clock, 0, spec(run), peers), "replica");
+        var peers = new ReplicaPeers(nobody.narrow(), nobody.narrow(), false, null, null);
+        replica = context.spawn(Replica.create(clock, 0, spec(run, context.getSelf()), peers), "replica");
         context.watch(replica);
     }
 
@@ -89,15 +91,18 @@ public final class DecisionReplay extends AbstractBehavior<DecisionReplay.Comman
     }
 
     /** The recording's driver makes one plan in each step, an empty one included. */
-    private static ReplicaSpec spec(RecordedRun run) {
-        return new ReplicaSpec(
-                run.schedulerConfig(),
-                RequestLimits.NONE,
-                run.kvCacheConfig(),
-                batch -> NANOS_PER_STEP,
-                0,
-                false,
-                NANOS_PER_STEP);
+    private static ReplicaSpec spec(RecordedRun run, ActorRef<Command> self) {
+        var kvCache = new KvCacheManager(run.kvCacheConfig());
+        var scheduler = new RecordingPlanner.Config(
+                run.schedulerConfig(), kvCache, (plan, state) -> self.tell(new Decided(plan, state)));
+        return ReplicaSpec.of(
+                        scheduler,
+                        RequestLimits.NONE,
+                        run.kvCacheConfig(),
+                        VirtualGpu.Factory.of(batch -> NANOS_PER_STEP))
+                .withMemory(
+                        (config, index, before, peers) -> KvBlockManager.create(kvCache, config, index, before, peers))
+                .withPlanIntervalNanos(NANOS_PER_STEP);
     }
 
     @Override
@@ -130,7 +135,7 @@ public final class DecisionReplay extends AbstractBehavior<DecisionReplay.Comman
     }
 
     private Behavior<Command> onDecided(Decided decided) {
-        log.onPlan(clock.nowNanos() / NANOS_PER_STEP, decided.described.plan(), decided.described.state());
+        log.onPlan(clock.nowNanos() / NANOS_PER_STEP, decided.plan, decided.state);
         return this;
     }
 

@@ -7,8 +7,6 @@ import java.util.ArrayList;
 import java.util.List;
 import understudy.engine.DirectEngine;
 import understudy.engine.EngineRequest;
-import understudy.engine.PlanSummary;
-import understudy.engine.StepDecision;
 import understudy.engine.StepPlan;
 import understudy.engine.StepPlanner;
 import understudy.kvcache.KvSnapshot;

@@ -9,7 +9,6 @@ import understudy.engine.PreemptionVictim;
 import understudy.engine.Request;
 import understudy.engine.SamplingParams;
 import understudy.engine.SchedulerConfig;
-import understudy.engine.StepDecision;
 import understudy.engine.queue.SchedulingPolicy;
 import understudy.kvcache.KvCacheConfig;
 import understudy.prompt.Prompt;

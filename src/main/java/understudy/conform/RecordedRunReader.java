@@ -17,7 +17,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
-import understudy.engine.StepDecision;
 import understudy.workload.trace.TraceException;
 import understudy.workload.trace.TraceFile;
 

@@ -3,8 +3,6 @@ package understudy.conform;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import understudy.engine.PlanSummary;
-import understudy.engine.StepDecision;
 import understudy.kvcache.KvSnapshot;
 
 /** Writes down by step what a replica decides on a recorded run. A step of which nothing is heard is an empty one. */

@@ -1,7 +1,6 @@
 package understudy.conform;
 
 import java.util.List;
-import understudy.engine.StepDecision;
 
 /**
  * What came of replaying a recorded run.

@@ -1,22 +1,13 @@
 package understudy.faults;
 
 import java.util.Optional;
+import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
 
-/** Something that goes wrong with a cluster, or that its operator does to it. Replicas count from 0. */
-public sealed interface Fault {
+/** Something that goes wrong with a cluster. Replicas count from 0. */
+public sealed interface Fault extends ClusterChange {
     /** In place of a replica's index: all of them, those that join later included. */
-    int ALL_REPLICAS = -1;
-
-    /** Returns what ends it, or empty if it has no duration. */
-    default Optional<Fault> undo() {
-        return Optional.empty();
-    }
-
-    /** What changes the state of one replica. */
-    sealed interface OfFleet extends Fault {
-
-        int replica();
-    }
+    OptionalInt ALL_REPLICAS = OptionalInt.empty();
 
     /** What changes how one running replica works; a restart ends it. */
     sealed interface OfReplica extends Fault {
@@ -27,41 +18,42 @@ public sealed interface Fault {
     /** What happens to requests on their way into the cluster, or to one replica; a restart of that one ends it. */
     sealed interface OfRequests extends Fault {
 
-        int replica();
-    }
+        /** Returns the replica, or {@link #ALL_REPLICAS}. */
+        OptionalInt replica();
 
-    /** One more replica starts, with the next index. */
-    record Add() implements Fault {}
+        @Override
+        default void applyTo(Target cluster) {
+            cluster.setFault(this);
+        }
+    }
 
     /** The process dies, and its memory with it. */
-    record Crash(int replica) implements OfFleet {
+    record Crash(int replica) implements Fault, OfState {
         @Override
-        public Optional<Fault> undo() {
-            return Optional.of(new Restart(replica));
+        public @Nullable ReplicaState next(ReplicaState state) {
+            return state.isUp() || state == ReplicaState.STARTING ? ReplicaState.DOWN : null;
+        }
+
+        @Override
+        public void applyTo(Target cluster) {
+            cluster.crash(replica);
+        }
+
+        @Override
+        public Optional<ClusterChange> undo() {
+            return Optional.of(new FleetChange.Restart(replica));
         }
     }
-
-    /** A crashed replica starts again, with an empty cache. */
-    record Restart(int replica) implements OfFleet {}
-
-    /** No more requests are sent there; those that are there are finished. */
-    record Drain(int replica) implements OfFleet {
-        @Override
-        public Optional<Fault> undo() {
-            return Optional.of(new Resume(replica));
-        }
-    }
-
-    /** A draining replica gets requests again. */
-    record Resume(int replica) implements OfFleet {}
-
-    /** The replica leaves for good, after its requests. */
-    record Remove(int replica) implements OfFleet {}
 
     /** Steps that begin from now on take {@code factor} times as long; above 0. */
     record SlowGpu(int replica, double factor) implements OfReplica {
         @Override
-        public Optional<Fault> undo() {
+        public void applyTo(Target cluster) {
+            cluster.slowGpu(replica, factor);
+        }
+
+        @Override
+        public Optional<ClusterChange> undo() {
             return Optional.of(new SlowGpu(replica, 1));
         }
     }
@@ -72,31 +64,36 @@ public sealed interface Fault {
      */
     record ShrinkKv(int replica, int numGpuBlocks) implements OfReplica {
         @Override
-        public Optional<Fault> undo() {
+        public void applyTo(Target cluster) {
+            cluster.resizeKv(replica, numGpuBlocks);
+        }
+
+        @Override
+        public Optional<ClusterChange> undo() {
             return Optional.of(new ShrinkKv(replica, Integer.MAX_VALUE));
         }
     }
 
     /** Each request fails with this probability, 0 to 1. */
-    record ErrorRate(int replica, double rate) implements OfRequests {
+    record ErrorRate(OptionalInt replica, double rate) implements OfRequests {
         @Override
-        public Optional<Fault> undo() {
+        public Optional<ClusterChange> undo() {
             return Optional.of(new ErrorRate(replica, 0));
         }
     }
 
     /** The next {@code count} requests fail, and the ones after them do not. */
-    record ErrorSequence(int replica, int count) implements OfRequests {
+    record ErrorSequence(OptionalInt replica, int count) implements OfRequests {
         @Override
-        public Optional<Fault> undo() {
+        public Optional<ClusterChange> undo() {
             return Optional.of(new ErrorSequence(replica, 0));
         }
     }
 
     /** Each answer breaks off after so many tokens, at least 1, with this probability, 0 to 1. */
-    record CutStreams(int replica, double rate, int afterTokens) implements OfRequests {
+    record CutStreams(OptionalInt replica, double rate, int afterTokens) implements OfRequests {
         @Override
-        public Optional<Fault> undo() {
+        public Optional<ClusterChange> undo() {
             return Optional.of(new CutStreams(replica, 0, afterTokens));
         }
     }
@@ -105,17 +102,17 @@ public sealed interface Fault {
      * Each streamed answer has, with this probability, 0 to 1, one event of broken JSON: the one with this output token, which
      * counts from 1. Nothing else is wrong with the stream, which goes on behind it. Only a client over HTTP can tell.
      */
-    record MalformStreams(int replica, double rate, int atToken) implements OfRequests {
+    record MalformStreams(OptionalInt replica, double rate, int atToken) implements OfRequests {
         @Override
-        public Optional<Fault> undo() {
+        public Optional<ClusterChange> undo() {
             return Optional.of(new MalformStreams(replica, 0, atToken));
         }
     }
 
     /** Each request reaches the waiting queue this much later. */
-    record LatencySpike(int replica, long delayNanos) implements OfRequests {
+    record LatencySpike(OptionalInt replica, long delayNanos) implements OfRequests {
         @Override
-        public Optional<Fault> undo() {
+        public Optional<ClusterChange> undo() {
             return Optional.of(new LatencySpike(replica, 0));
         }
     }

@@ -7,6 +7,8 @@ import understudy.workload.RandomStreams;
 
 /** Decides for each request what goes wrong with it, by the faults of all requests and of its replica. */
 public final class FaultDice {
+    private static final int ALL_REPLICAS = -1;
+
     private final RandomStreams streams;
     private final Map<Integer, Die> dice = new HashMap<>();
 
@@ -17,7 +19,7 @@ public final class FaultDice {
 
     /** Lets a fault take effect for the requests from now on. */
     public void set(Fault.OfRequests fault) {
-        dice.computeIfAbsent(fault.replica(), this::newDie).set(fault);
+        dice.computeIfAbsent(fault.replica().orElse(ALL_REPLICAS), this::newDie).set(fault);
     }
 
     /** Ends the faults of one replica. */
@@ -30,7 +32,7 @@ public final class FaultDice {
         if (dice.isEmpty()) {
             return RequestFault.NONE;
         }
-        return roll(Fault.ALL_REPLICAS).plus(roll(replica));
+        return roll(ALL_REPLICAS).plus(roll(replica));
     }
 
     private RequestFault roll(int replica) {

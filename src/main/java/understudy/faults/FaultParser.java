@@ -4,14 +4,15 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.Set;
 import understudy.workload.Durations;
 
 /**
- * Reads a fault from its written form: {@code do} names it, and each kind has its own further keys. Scenarios and requests to
+ * Reads a fault or an operation from its written form: {@code do} names it, and each kind has its own further keys. Scenarios and requests to
  * the cluster share it.
  *
- * <p>Not reusable: one instance reads one fault.
+ * <p>Not reusable: one instance reads one entry.
  */
 public final class FaultParser {
     private static final int MAX_COUNT = 1_000_000_000;
@@ -24,42 +25,42 @@ public final class FaultParser {
     }
 
     /**
-     * Reads a fault of a plan, which has the keys {@code at}, and {@code for} if it ends by itself.
+     * Reads an entry of a plan, which has the keys {@code at}, and {@code for} if it ends by itself.
      *
      * @throws IllegalArgumentException if a key or value cannot be used; the message says which, and what is allowed
      */
-    public static List<FaultPlan.TimedFault> parseTimed(Map<String, String> fields) {
+    public static List<FaultPlan.TimedChange> parseTimed(Map<String, String> fields) {
         var parser = new FaultParser(fields);
         return parser.timed(parser.nanos("at"));
     }
 
-    /** Reads a fault that happens at {@code nowNanos}; see {@link #parseTimed}. */
-    public static List<FaultPlan.TimedFault> parse(Map<String, String> fields, long nowNanos) {
+    /** Reads an entry that happens at {@code nowNanos}; see {@link #parseTimed}. */
+    public static List<FaultPlan.TimedChange> parse(Map<String, String> fields, long nowNanos) {
         return new FaultParser(fields).timed(nowNanos);
     }
 
-    private List<FaultPlan.TimedFault> timed(long atNanos) {
-        var fault = fault();
-        var faults = new ArrayList<FaultPlan.TimedFault>();
-        faults.add(new FaultPlan.TimedFault(atNanos, fault));
+    private List<FaultPlan.TimedChange> timed(long atNanos) {
+        var change = change();
+        var changes = new ArrayList<FaultPlan.TimedChange>();
+        changes.add(new FaultPlan.TimedChange(atNanos, change));
         if (fields.containsKey("for")) {
             long lastsNanos = nanos("for");
-            var undo = fault.undo()
+            var undo = change.undo()
                     .orElseThrow(() -> new IllegalArgumentException(text("do") + " takes no duration (for)"));
-            faults.add(new FaultPlan.TimedFault(atNanos + lastsNanos, undo));
+            changes.add(new FaultPlan.TimedChange(atNanos + lastsNanos, undo));
         }
         requireNothingElse();
-        return faults;
+        return changes;
     }
 
-    private Fault fault() {
+    private ClusterChange change() {
         return switch (text("do")) {
-            case "add" -> new Fault.Add();
+            case "add" -> new FleetChange.Add();
             case "crash" -> new Fault.Crash(replica());
-            case "restart" -> new Fault.Restart(replica());
-            case "drain" -> new Fault.Drain(replica());
-            case "resume" -> new Fault.Resume(replica());
-            case "remove" -> new Fault.Remove(replica());
+            case "restart" -> new FleetChange.Restart(replica());
+            case "drain" -> new FleetChange.Drain(replica());
+            case "resume" -> new FleetChange.Resume(replica());
+            case "remove" -> new FleetChange.Remove(replica());
             case "slow-gpu" -> new Fault.SlowGpu(replica(), number("factor", 0.001, 1e6));
             case "shrink-kv" -> new Fault.ShrinkKv(replica(), wholeNumber("num-gpu-blocks", 2, MAX_COUNT));
             case "error-rate" -> new Fault.ErrorRate(replicaOrAll(), number("rate", 0, 1));
@@ -82,8 +83,8 @@ public final class FaultParser {
         return wholeNumber("replica", 0, MAX_COUNT);
     }
 
-    private int replicaOrAll() {
-        return fields.containsKey("replica") ? replica() : Fault.ALL_REPLICAS;
+    private OptionalInt replicaOrAll() {
+        return fields.containsKey("replica") ? OptionalInt.of(replica()) : Fault.ALL_REPLICAS;
     }
 
     private int wholeNumber(String key, int min, int max) {

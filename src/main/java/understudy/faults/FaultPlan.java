@@ -10,45 +10,45 @@ import understudy.workload.RandomStreams;
 /**
  * What goes wrong when, and how the cluster takes it. Immutable; the same plan and seed give the same run.
  *
- * @param faults in order of time
+ * @param changes faults and operations, in order of time
  * @param reroutesOnCrash whether requests of a crashed replica that have no token yet go to another one; the others, and
  *     without this all of them, fail: nobody can take back what a client has read
  * @param startupNanos from the start of a replica to its first request, at least 0
  * @param streams where its random numbers come from
  */
-public record FaultPlan(List<TimedFault> faults, boolean reroutesOnCrash, long startupNanos, RandomStreams streams) {
+public record FaultPlan(List<TimedChange> changes, boolean reroutesOnCrash, long startupNanos, RandomStreams streams) {
     /** Nothing goes wrong by itself; what somebody injects fails requests, and starts take no time. */
     public static final FaultPlan NONE = new FaultPlan(List.of(), false, 0, new RandomStreams(0));
 
-    /** A fault and the virtual time at which it happens. */
-    public record TimedFault(long atNanos, Fault fault) {}
+    /** A change and the virtual time at which it happens. */
+    public record TimedChange(long atNanos, ClusterChange change) {}
 
-    /** Sorts the faults by time; those of one instant keep their order. */
+    /** Sorts the changes by time; those of one instant keep their order. */
     public FaultPlan {
-        var sorted = new ArrayList<>(faults);
-        sorted.sort(Comparator.comparingLong(TimedFault::atNanos));
-        faults = List.copyOf(sorted);
+        var sorted = new ArrayList<>(changes);
+        sorted.sort(Comparator.comparingLong(TimedChange::atNanos));
+        changes = List.copyOf(sorted);
     }
 
     /** Returns why the plan cannot be carried out on so many replicas, or empty if it can. */
     public Optional<String> refusal(int numReplicas) {
         var fleet = new Fleet(numReplicas);
         var starts = new PriorityQueue<>(Comparator.comparingLong(Start::readyNanos));
-        for (var timed : faults) {
+        for (var timed : changes) {
             while (!starts.isEmpty() && starts.element().readyNanos <= timed.atNanos) {
                 int started = starts.remove().replica;
                 if (fleet.state(started) == ReplicaState.STARTING) {
                     fleet.onStarted(started);
                 }
             }
-            var refusal = fleet.refusal(timed.fault);
+            var refusal = fleet.refusal(timed.change);
             if (refusal.isPresent()) {
                 return Optional.of("at " + timed.atNanos / 1e9 + " s: " + refusal.get());
             }
-            fleet.apply(timed.fault);
-            if (timed.fault instanceof Fault.Restart restart) {
+            fleet.apply(timed.change);
+            if (timed.change instanceof FleetChange.Restart restart) {
                 starts.add(new Start(timed.atNanos + startupNanos, restart.replica()));
-            } else if (timed.fault instanceof Fault.Add) {
+            } else if (timed.change instanceof FleetChange.Add) {
                 starts.add(new Start(timed.atNanos + startupNanos, fleet.size() - 1));
             }
         }

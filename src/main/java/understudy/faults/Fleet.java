@@ -29,30 +29,32 @@ public final class Fleet {
         return List.copyOf(states);
     }
 
-    /** Returns why a fault cannot happen now, or empty if it can. */
-    public Optional<String> refusal(Fault fault) {
-        if (fault instanceof Fault.OfFleet change) {
-            return refusal(change.replica(), next(change) != null, fault);
+    /** Returns why a change cannot happen now, or empty if it can. */
+    public Optional<String> refusal(ClusterChange change) {
+        if (change instanceof ClusterChange.OfState ofState) {
+            return refusal(ofState.replica(), next(ofState) != null, change);
         }
-        if (fault instanceof Fault.OfReplica change) {
-            return refusal(change.replica(), isKnown(change.replica()) && isRunning(change.replica()), fault);
+        if (change instanceof Fault.OfReplica ofReplica) {
+            return refusal(ofReplica.replica(), isRunning(ofReplica.replica()), change);
         }
-        if (fault instanceof Fault.OfRequests change && change.replica() != Fault.ALL_REPLICAS) {
-            return refusal(change.replica(), isKnown(change.replica()) && isRunning(change.replica()), fault);
+        if (change instanceof Fault.OfRequests ofRequests
+                && ofRequests.replica().isPresent()) {
+            int replica = ofRequests.replica().getAsInt();
+            return refusal(replica, isRunning(replica), change);
         }
         return Optional.empty();
     }
 
-    /** Applies a fault that was not refused, as far as it changes states. */
-    public void apply(Fault fault) {
-        if (fault instanceof Fault.Add) {
+    /** Applies a change that was not refused, as far as it changes states. */
+    public void apply(ClusterChange change) {
+        if (change instanceof FleetChange.Add) {
             states.add(ReplicaState.STARTING);
-        } else if (fault instanceof Fault.OfFleet change) {
-            var next = next(change);
+        } else if (change instanceof ClusterChange.OfState ofState) {
+            var next = next(ofState);
             if (next == null) {
-                throw new IllegalArgumentException(fault + " in the states " + states);
+                throw new IllegalArgumentException(change + " in the states " + states);
             }
-            states.set(change.replica(), next);
+            states.set(ofState.replica(), next);
         }
     }
 
@@ -61,14 +63,14 @@ public final class Fleet {
         states.set(replica, ReplicaState.READY);
     }
 
-    private Optional<String> refusal(int replica, boolean isAllowed, Fault fault) {
+    private Optional<String> refusal(int replica, boolean isAllowed, ClusterChange change) {
         if (isAllowed) {
             return Optional.empty();
         }
         if (!isKnown(replica)) {
             return Optional.of("there is no replica " + replica + ", only 0 to " + (states.size() - 1));
         }
-        String what = fault.getClass().getSimpleName();
+        String what = change.getClass().getSimpleName();
         return Optional.of(what + ": replica " + replica + " is " + states.get(replica));
     }
 
@@ -77,24 +79,10 @@ public final class Fleet {
     }
 
     private boolean isRunning(int replica) {
-        return states.get(replica).isUp();
+        return isKnown(replica) && states.get(replica).isUp();
     }
 
-    private @Nullable ReplicaState next(Fault.OfFleet change) {
-        if (!isKnown(change.replica())) {
-            return null;
-        }
-        var state = states.get(change.replica());
-        if (change instanceof Fault.Crash) {
-            boolean isUp = isRunning(change.replica()) || state == ReplicaState.STARTING;
-            return isUp ? ReplicaState.DOWN : null;
-        } else if (change instanceof Fault.Restart) {
-            return state == ReplicaState.DOWN ? ReplicaState.STARTING : null;
-        } else if (change instanceof Fault.Drain) {
-            return state == ReplicaState.READY ? ReplicaState.DRAINING : null;
-        } else if (change instanceof Fault.Resume) {
-            return state == ReplicaState.DRAINING ? ReplicaState.READY : null;
-        }
-        return state == ReplicaState.REMOVED ? null : ReplicaState.REMOVED;
+    private @Nullable ReplicaState next(ClusterChange.OfState change) {
+        return isKnown(change.replica()) ? change.next(states.get(change.replica())) : null;
     }
 }

@@ -65,7 +65,7 @@ public final class MeasuredCells {
         if (cells.isEmpty()) {
             throw workload.section("cells").unusable("output-tokens", "but no row of the trace has it as osl");
         }
-        cells.forEach(cell -> Scenario.read(configOf(cell)).openWorkload().close());
+        cells.forEach(cell -> Scenario.read(configOf(cell)).workloadSource());
         return cells;
     }
 
@@ -106,9 +106,8 @@ public final class MeasuredCells {
     }
 
     private static RunReport run(Scenario scenario) throws InterruptedException, ExecutionException {
-        try (var emulation = new Emulation();
-                var workload = scenario.openWorkload()) {
-            emulation.start(scenario.clusterSpec(workload), Double.POSITIVE_INFINITY);
+        try (var emulation = new Emulation()) {
+            emulation.start(scenario.clusterSpec(scenario.workloadSource(), true), Double.POSITIVE_INFINITY);
             var result = await(emulation);
             var broken = Invariants.check(result.run());
             if (!broken.isEmpty()) {

@@ -10,10 +10,11 @@ import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.Props;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import org.jspecify.annotations.Nullable;
 import understudy.cluster.Cluster;
 import understudy.cluster.ClusterSpec;
-import understudy.cluster.Progress;
 import understudy.cluster.Router;
+import understudy.cluster.Subscriber;
 import understudy.report.RunRecord;
 import understudy.runtime.VirtualTime;
 
@@ -32,8 +33,7 @@ public final class ClusterHost implements AutoCloseable {
     private volatile boolean isClosing;
 
     private ClusterHost(String name) {
-        time = VirtualTime.create(
-                name, clock -> FailureReport.of(Cluster.create(clock, new Progress(), new Watching()), this::fail));
+        time = VirtualTime.create(name, clock -> FailureReport.of(Cluster.create(clock, new Watching()), this::fail));
         time.whenStopped().whenComplete((done, error) -> {
             if (error != null) {
                 fail(error);
@@ -51,9 +51,13 @@ public final class ClusterHost implements AutoCloseable {
         return new ClusterHost(name);
     }
 
-    /** Builds the cluster, and returns when it takes requests; to be called once. */
-    public void start(ClusterSpec spec) {
-        time.system().tell(new Cluster.Start(spec));
+    /**
+     * Builds the cluster, and returns when it takes requests; to be called once.
+     *
+     * @param subscriber is told what happens in the cluster, or null
+     */
+    public void start(ClusterSpec spec, @Nullable Subscriber subscriber) {
+        time.system().tell(new Cluster.Start(spec, subscriber));
         CompletableFuture.anyOf(router, failure)
                 .orTimeout(START_LIMIT.toSeconds(), TimeUnit.SECONDS)
                 .join();

@@ -7,7 +7,6 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import understudy.cluster.Cluster;
 import understudy.cluster.ClusterSpec;
-import understudy.cluster.Progress;
 import understudy.report.HostStats;
 import understudy.report.RunRecord;
 import understudy.runtime.Stopwatch;
@@ -18,16 +17,16 @@ import understudy.runtime.VirtualTime;
  * lets it go.
  */
 public final class Emulation implements AutoCloseable {
-    private final Progress progress = new Progress();
     private final CompletableFuture<Result> result = new CompletableFuture<>();
     private final VirtualTime<Cluster.Command> time;
+    private volatile long numEnded;
     private volatile Stopwatch stopwatch = Stopwatch.start();
 
     /** What came of a run. */
     public record Result(RunRecord run, HostStats host) {}
 
     public Emulation() {
-        time = VirtualTime.create("understudy", clock -> Cluster.create(clock, progress, new Ending()));
+        time = VirtualTime.create("understudy", clock -> Cluster.create(clock, new Ending()));
         time.whenStopped().whenComplete((done, error) -> result.completeExceptionally(stopped(error)));
         time.system()
                 .getWhenTerminated()
@@ -63,7 +62,7 @@ public final class Emulation implements AutoCloseable {
     }
 
     public long numEnded() {
-        return progress.numEnded();
+        return numEnded;
     }
 
     public double virtualSeconds() {
@@ -81,6 +80,11 @@ public final class Emulation implements AutoCloseable {
 
     /** Called on the loop; the clock stops with the run. */
     private final class Ending implements Cluster.Observer {
+        @Override
+        public void onProgress(long ended) {
+            numEnded = ended;
+        }
+
         @Override
         public void onEnded(RunRecord run) {
             double wallSeconds = stopwatch.seconds();

@@ -18,8 +18,30 @@ public final class ReplicaCounters {
     private long numPeeks;
     private PrefixCacheStats pastPrefixCache = PrefixCacheStats.NONE;
 
+    /** Creates the counters of a replica that has done nothing. */
     public ReplicaCounters(int replicaIndex) {
         this.replicaIndex = replicaIndex;
+    }
+
+    /** Creates the counters of a replica that goes on where its predecessor ended. */
+    public ReplicaCounters(RunRecord.ReplicaRecord predecessor) {
+        var stats = predecessor.stats();
+        replicaIndex = stats.replicaIndex();
+        numRequests = stats.numRequests();
+        numSteps = stats.numSteps();
+        numPrefillTokens = stats.numPrefillTokens();
+        numDecodeTokens = stats.numDecodeTokens();
+        busyNanos = stats.busyNanos();
+        numPreemptions = stats.numPreemptions();
+        peakKvUsage = stats.peakKvUsage();
+        numEnded = numRequests - predecessor.numUnfinished();
+        numPeeks = predecessor.numPeeks();
+        pastPrefixCache = stats.prefixCache();
+    }
+
+    /** Returns the counts of a replica that has ended, and whose memory is gone. */
+    public RunRecord.ReplicaRecord lastRecord() {
+        return record(KvCacheAudit.NOTHING, PrefixCacheStats.NONE);
     }
 
     public int replicaIndex() {

@@ -57,6 +57,11 @@ public record RunReport(
         PrefixCachingStats prefixCaching,
         long stepDigest) {
 
+    /** Returns the report of a run that goes on. */
+    public static RunReport soFar(RunLog log, List<RunRecord.ReplicaRecord> replicas, long atNanos) {
+        return of(new RunRecord(log, replicas, 0, 0, 0, atNanos, true));
+    }
+
     /** Computes the figures of a run. */
     public static RunReport of(RunRecord run) {
         var completed = new Completed(run.requests());

@@ -4,11 +4,9 @@ import com.typesafe.config.Config;
 import com.typesafe.config.ConfigFactory;
 import java.util.Map;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 import understudy.api.call.ApiSettings;
 import understudy.api.kvevents.KvEventSettings;
 import understudy.cluster.ClusterSpec;
-import understudy.cluster.Subscriber;
 
 /**
  * A scenario for programs that run a cluster inside themselves, and send the requests. Neither environment variables nor the
@@ -32,18 +30,14 @@ public final class EmbeddedScenario {
         return new EmbeddedScenario(Scenario.read(new ScenarioFile(Map.of()).load(settings.withFallback(ANY_PORT))));
     }
 
-    /**
-     * Returns the cluster to build.
-     *
-     * @param subscriber is told what happens in the cluster, or null
-     */
-    public ClusterSpec clusterSpec(@Nullable Subscriber subscriber) {
-        return scenario.clusterSpec(null, subscriber, true);
+    /** Returns the cluster to build. */
+    public ClusterSpec clusterSpec() {
+        return scenario.clusterSpec(null, true);
     }
 
     /** Returns the cluster to build behind a server that has no end: no record of its requests is kept. */
     public ClusterSpec clusterSpecWithoutRecords() {
-        return scenario.clusterSpec();
+        return scenario.clusterSpec(null, false);
     }
 
     /**

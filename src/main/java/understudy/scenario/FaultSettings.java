@@ -16,7 +16,7 @@ final class FaultSettings {
 
     /** Reads the plan, and checks that so many replicas can carry it out. */
     static FaultPlan read(Section faults, long seed, int numReplicas) {
-        var timed = new ArrayList<FaultPlan.TimedFault>();
+        var timed = new ArrayList<FaultPlan.TimedChange>();
         for (var entry : faults.entries("plan")) {
             try {
                 timed.addAll(FaultParser.parseTimed(entry.values()));

@@ -2,13 +2,11 @@ package understudy.scenario;
 
 import understudy.latency.AllReduceTime;
 import understudy.latency.HostOverhead;
-import understudy.latency.JitteredLatency;
 import understudy.latency.LatencyModel;
 import understudy.latency.LinearLatency;
 import understudy.latency.ProfileLatency;
 import understudy.latency.ProfiledLatency;
 import understudy.latency.RooflineLatency;
-import understudy.workload.RandomStreams;
 
 /**
  * The section {@code latency}.
@@ -40,11 +38,6 @@ public record LatencySettings(LatencyModel model, long apiDelayNanos, double jit
         };
         return new LatencySettings(
                 model, Math.round(latency.nanos("api-delay")), latency.number("jitter", 0, 1), deployment);
-    }
-
-    /** Returns the model of one replica's device; noise comes from a stream of its own. */
-    LatencyModel modelOf(int replicaIndex, RandomStreams streams) {
-        return jitter == 0 ? model : new JitteredLatency(model, jitter, streams.stream("jitter", replicaIndex));
     }
 
     private static LatencyModel linear(Section linear) {

@@ -1,14 +1,14 @@
 package understudy.scenario;
 
 import com.typesafe.config.Config;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import understudy.api.kvevents.KvEventSettings;
 import understudy.cluster.ClusterSpec;
 import understudy.cluster.ReplicaSpec;
-import understudy.cluster.Subscriber;
+import understudy.cluster.VirtualGpu;
 import understudy.faults.FaultPlan;
 import understudy.latency.ProfiledLatency;
 import understudy.workload.RandomStreams;
@@ -22,7 +22,7 @@ import understudy.workload.Workload;
  * @param engine settings of every replica's scheduler and memory
  * @param latency how long a step takes
  * @param router how a replica is chosen
- * @param workload the section, which {@link #openWorkload()} reads
+ * @param workload the section, which {@link #workloadSource()} reads
  * @param faults what goes wrong when
  * @param kvEvents how KV events are published; empty if they are not
  * @param hashAlgorithm name of the block hash
@@ -106,42 +106,29 @@ public record Scenario(
         return engine.resolve(config);
     }
 
-    /** Opens the workload, which checks its settings; the caller closes it. */
-    public Workload openWorkload() {
-        return WorkloadSettings.open(
+    /** Returns the workload, whose settings are checked; its file is opened with it. */
+    public Workload.Source workloadSource() {
+        return WorkloadSettings.read(
                 workload, new RandomStreams(seed), engine.scheduler().maxModelLen());
-    }
-
-    /** Returns the cluster to build for a server: requests come from outside, and no record is kept of them. */
-    public ClusterSpec clusterSpec() {
-        return clusterSpec(null, null, false);
-    }
-
-    /** Returns the cluster to build for a workload. */
-    public ClusterSpec clusterSpec(Workload openWorkload) {
-        return clusterSpec(openWorkload, null, true);
     }
 
     /**
      * Returns the cluster to build.
      *
-     * @param openWorkload null if requests come from outside
-     * @param subscriber is told what happens in the cluster, or null
-     * @param keepsRecords whether a record of every request is kept for the report
+     * @param source what arrives, or null if requests come from outside
+     * @param keepsRecords whether a record of every request is kept for the report; a server keeps none
      */
-    public ClusterSpec clusterSpec(
-            @Nullable Workload openWorkload, @Nullable Subscriber subscriber, boolean keepsRecords) {
-        var replicas = IntStream.range(0, numReplicas)
-                .mapToObj(replica -> new ReplicaSpec(
-                        engine.scheduler(),
-                        engine.limits(),
-                        engine.kvCache(),
-                        latency.modelOf(replica, new RandomStreams(seed)),
-                        latency.apiDelayNanos(),
-                        savesDetails,
-                        0))
-                .toList();
+    public ClusterSpec clusterSpec(Workload.@Nullable Source source, boolean keepsRecords) {
+        var device = VirtualGpu.Factory.of(latency.model(), latency.jitter(), new RandomStreams(seed));
+        var replica = ReplicaSpec.of(engine.scheduler(), engine.limits(), engine.kvCache(), device)
+                .withApiDelayNanos(latency.apiDelayNanos())
+                .withTokenTimes(savesDetails);
         return new ClusterSpec(
-                replicas, router.policy(), router.kvEventDelay(), openWorkload, faults, subscriber, keepsRecords);
+                Collections.nCopies(numReplicas, replica),
+                router.policy(),
+                router.kvEventDelay(),
+                source,
+                faults,
+                keepsRecords);
     }
 }

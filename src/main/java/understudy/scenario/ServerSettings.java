@@ -60,8 +60,7 @@ public final class ServerSettings {
 
     /** Returns what the user of a server should know of its scenario, a line each. */
     public static List<String> warnings(Scenario scenario) {
-        boolean findsBySession = scenario.clusterSpec().replica(0).kvCache().findsBySession();
-        return findsBySession
+        return scenario.engine().kvCache().findsBySession()
                 ? List.of(
                         "kv-cache.sessions is on: only calls with a session can hit the cache, which they name by the header "
                                 + Sessions.HEADER + ", or by previous_response_id in /v1/responses")

@@ -2,6 +2,7 @@ package understudy.scenario;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.function.Function;
 import understudy.workload.BurstWorkload;
 import understudy.workload.ConcurrencyLimit;
 import understudy.workload.Distribution;
@@ -53,14 +54,14 @@ public final class WorkloadSettings {
 
     private WorkloadSettings() {}
 
-    /** Opens the workload; the caller closes it. */
-    static Workload open(Section workload, RandomStreams streams, int maxModelLen) {
+    /** Reads and checks the section; a trace's rows are read when the workload is opened. */
+    static Workload.Source read(Section workload, RandomStreams streams, int maxModelLen) {
         int maxConcurrency = workload.wholeNumber("max-concurrency", 0, Integer.MAX_VALUE);
-        var unlimited = openUnlimited(workload, streams, maxModelLen);
-        return maxConcurrency == 0 ? unlimited : new ConcurrencyLimit(unlimited, maxConcurrency);
+        var unlimited = unlimited(workload, streams, maxModelLen);
+        return maxConcurrency == 0 ? unlimited : () -> new ConcurrencyLimit(unlimited.open(), maxConcurrency);
     }
 
-    private static Workload openUnlimited(Section workload, RandomStreams streams, int maxModelLen) {
+    private static Workload.Source unlimited(Section workload, RandomStreams streams, int maxModelLen) {
         var outputLimit = workload.bool("ignore-eos") ? OutputLimit.MAX_TOKENS : OutputLimit.END_OF_SEQUENCE;
         // Everything is checked, also what this kind of workload does not use.
         var kind = workload.choice("kind", Kind.class);
@@ -75,24 +76,26 @@ public final class WorkloadSettings {
                 outputLimit,
                 maxModelLen);
         int blockTokens = workload.wholeNumber("csv-block-tokens", 1, MAX_TOKENS);
-        if (kind == Kind.GENERATED) {
-            return new GeneratedWorkload(generated, streams);
-        }
-        if (kind == Kind.BURST) {
-            return new BurstWorkload(burst, streams);
-        }
-        var file = traceFile(workload);
-        TraceReader reader = switch (kind) {
-            case MOONCAKE -> new MooncakeTraceReader(file);
-            case CSV -> new CsvTraceReader(file, blockTokens);
-            default -> new AzureTraceReader(file);
+        return switch (kind) {
+            case GENERATED -> () -> new GeneratedWorkload(generated, streams);
+            case BURST -> () -> new BurstWorkload(burst, streams);
+            case MOONCAKE -> trace(traceFile(workload), options, MooncakeTraceReader::new);
+            case CSV -> trace(traceFile(workload), options, file -> new CsvTraceReader(file, blockTokens));
+            default -> trace(traceFile(workload), options, AzureTraceReader::new);
         };
-        try {
-            return new TraceWorkload(reader, file.toString(), options);
-        } catch (TraceException e) {
-            reader.close();
-            throw e;
-        }
+    }
+
+    private static Workload.Source trace(
+            Path file, TraceWorkload.Options options, Function<Path, TraceReader> readers) {
+        return () -> {
+            var reader = readers.apply(file);
+            try {
+                return new TraceWorkload(reader, file.toString(), options);
+            } catch (TraceException e) {
+                reader.close();
+                throw e;
+            }
+        };
     }
 
     /** Returns the file to replay, which must exist. */

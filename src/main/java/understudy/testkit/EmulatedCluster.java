@@ -6,6 +6,7 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.pekko.actor.typed.ActorRef;
@@ -23,7 +24,7 @@ import understudy.cluster.Subscriber;
 import understudy.engine.OutputPlan;
 import understudy.engine.Request;
 import understudy.engine.SamplingParams;
-import understudy.faults.Fault;
+import understudy.faults.ClusterChange;
 import understudy.faults.ReplicaState;
 import understudy.faults.RequestFault;
 import understudy.host.ClusterHost;
@@ -99,7 +100,7 @@ public final class EmulatedCluster implements AutoCloseable {
             var subscriber = feed == null ? null : new Subscriber(feed, true);
             http = hasHttp ? new HttpFront(host, scenario, subscriber) : null;
             if (http == null) {
-                host.start(scenario.clusterSpec(subscriber));
+                host.start(scenario.clusterSpec(), subscriber);
             } else if (publisher != null) {
                 http.server().announce(publisher);
             }
@@ -222,7 +223,7 @@ public final class EmulatedCluster implements AutoCloseable {
         var output = new OutputPlan(new SyntheticTokens(-1 - id), OutputPlan.ENDLESS);
         time.post(() -> {
             var request = new Request(id, "", time.nowNanos(), prompt, sampling, 0, output);
-            host.router().tell(new Router.Submit(request, ear, true, Router.ANY_REPLICA, fault));
+            host.router().tell(new Router.Submit(request, ear, true, OptionalInt.empty(), fault));
         });
         return submitted;
     }
@@ -242,9 +243,9 @@ public final class EmulatedCluster implements AutoCloseable {
                 .isDone();
     }
 
-    /** Lets something go wrong; throws {@link IllegalStateException} if it cannot, because a replica is down for instance. */
-    public void inject(Fault fault) {
-        Optional<String> refusal = host.<Cluster.Injected>ask(ref -> new Cluster.Inject(fault, ref))
+    /** Lets something go wrong, or changes the replicas; throws {@link IllegalStateException} if it cannot, because a replica is down for instance. */
+    public void inject(ClusterChange change) {
+        Optional<String> refusal = host.<Cluster.Injected>ask(ref -> new Cluster.Inject(change, ref))
                 .refusal();
         refusal.ifPresent(why -> {
             throw new IllegalStateException(why);

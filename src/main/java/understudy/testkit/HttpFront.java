@@ -25,7 +25,7 @@ final class HttpFront implements AutoCloseable {
     HttpFront(ClusterHost host, EmbeddedScenario scenario, @Nullable Subscriber subscriber) {
         var settings = scenario.server();
         server = EmulationServer.attach(
-                host, scenario.clusterSpec(subscriber), settings, router -> host.spawn(counting(router), "door"));
+                host, scenario.clusterSpec(), settings, subscriber, router -> host.spawn(counting(router), "door"));
         String scheme = settings.http().tls() == null ? "http" : "https";
         uri = URI.create(scheme + "://" + hostAndPort(server.address()));
     }

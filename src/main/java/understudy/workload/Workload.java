@@ -8,6 +8,18 @@ import understudy.workload.trace.TraceException;
 /** A source of requests, read lazily; the requests of a run are numbered from 0 on. */
 public interface Workload extends AutoCloseable {
 
+    /** Source of a workload: a value, which opens the same workload again for each run. */
+    @FunctionalInterface
+    interface Source {
+
+        /**
+         * Returns the workload from its beginning; the caller closes it.
+         *
+         * @throws TraceException if it cannot be read
+         */
+        Workload open();
+    }
+
     /**
      * Returns the next request that arrives whatever becomes of the others, in order of arrival, or null when there is
      * none left.

@@ -8,7 +8,8 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import understudy.cluster.ClusterSpec;
-import understudy.cluster.ReplicaSpec;
+import understudy.cluster.VirtualGpu;
+import understudy.faults.FaultPlan;
 import understudy.routing.RoundRobin;
 import understudy.scenario.EmbeddedScenario;
 
@@ -35,17 +36,10 @@ final class WarmUpTest {
 
     private ClusterSpec spec() {
         var like = scenario.clusterSpecWithoutRecords().replica(0);
-        var counting = new ReplicaSpec(
-                like.scheduler(),
-                like.limits(),
-                like.kvCache(),
-                batch -> {
-                    numSteps.incrementAndGet();
-                    return 1;
-                },
-                like.apiDelayNanos(),
-                false,
-                0);
-        return new ClusterSpec(List.of(counting), RoundRobin.FACTORY, Duration.ZERO, null);
+        var counting = like.withDevice(VirtualGpu.Factory.of(batch -> {
+            numSteps.incrementAndGet();
+            return 1;
+        }));
+        return new ClusterSpec(List.of(counting), RoundRobin.FACTORY, Duration.ZERO, null, FaultPlan.NONE, false);
     }
 }

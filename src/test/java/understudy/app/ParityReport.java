@@ -68,9 +68,9 @@ public final class ParityReport {
     static List<Served> run(String file, Map<String, String> settings) throws Exception {
         var scenario = scenario(file, settings, "max");
         var byId = new TreeMap<Long, Served>();
-        try (var workload = scenario.openWorkload();
+        try (var workload = scenario.workloadSource().open();
                 var emulation = new Emulation()) {
-            emulation.start(scenario.clusterSpec(workload), scenario.speed());
+            emulation.start(scenario.clusterSpec(() -> workload, true), scenario.speed());
             var requests = emulation.await(600_000).run().requests();
             for (int i = 0; i < requests.size(); i++) {
                 byId.put(requests.get(i).requestId(), served(requests.get(i)));
@@ -89,13 +89,14 @@ public final class ParityReport {
     static List<Served> serve(String file, Map<String, String> settings) throws IOException {
         var scenario = scenario(file, settings, settings.getOrDefault("clock.speed", "1"));
         var requests = new ArrayList<Request>();
-        try (var workload = scenario.openWorkload()) {
+        try (var workload = scenario.workloadSource().open()) {
             for (var request = workload.next(); request != null; request = workload.next()) {
                 requests.add(request);
             }
         }
         double speed = scenario.speed();
-        try (var server = EmulationServer.start(scenario.clusterSpec(), speed, ServerSettings.read(scenario))) {
+        try (var server =
+                EmulationServer.start(scenario.clusterSpec(null, false), speed, ServerSettings.read(scenario))) {
             var client = new StreamClient(server.address());
             client.run(warmUp(), LIMIT_NANOS);
             var streams = requests.stream()

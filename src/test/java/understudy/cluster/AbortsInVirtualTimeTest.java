@@ -87,7 +87,7 @@ final class AbortsInVirtualTimeTest {
     @Test
     void abortThatOvertakesAReroutedRequest_reachesIt() {
         cluster.numReplicas = 2;
-        var router = kit.spawn(Router.create(kit.clock(), cluster.spec(null), metrics.ref()), "router");
+        var router = kit.spawn(Router.create(kit.clock(), cluster.spec(null), metrics.ref(), null), "router");
         router.tell(new Router.ReplicaUp(0, replica(0, router)));
         router.tell(new Router.ReplicaUp(1, replica(1, router)));
         kit.settle();
@@ -133,7 +133,7 @@ final class AbortsInVirtualTimeTest {
     }
 
     private ActorRef<Replica.Command> replica(int index, ActorRef<Router.Command> router) {
-        var peers = new ReplicaPeers(router, metrics.ref(), false, null);
+        var peers = new ReplicaPeers(router, metrics.ref(), false, null, null);
         return kit.spawn(Replica.create(kit.clock(), index, cluster.replicaSpec(), peers), "replica-" + index);
     }
 

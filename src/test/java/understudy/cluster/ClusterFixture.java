@@ -76,12 +76,14 @@ public final class ClusterFixture {
                 sharesWithinStep,
                 prefixes);
         var limits = new RequestLimits(maxModelLen, kvCache.maxTokens(), contextOverflow, hasher.blockSize());
-        return new ReplicaSpec(scheduler, limits, kvCache, latency, apiDelayNanos, true, 0);
+        return ReplicaSpec.of(scheduler, limits, kvCache, VirtualGpu.Factory.of(latency))
+                .withApiDelayNanos(apiDelayNanos)
+                .withTokenTimes(true);
     }
 
     ClusterSpec spec(Workload workload) {
         var replicas = Collections.nCopies(numReplicas, replicaSpec());
-        return new ClusterSpec(replicas, routing, kvEventDelay, workload, faults, null, true);
+        return new ClusterSpec(replicas, routing, kvEventDelay, workload == null ? null : () -> workload, faults, true);
     }
 
     /** Runs a workload to its end, as fast as possible. */
@@ -96,13 +98,15 @@ public final class ClusterFixture {
     /** Runs a workload on replicas of another kind, as fast as possible. */
     public RunRecord run(Workload workload, ReplicaSpec replica) {
         var replicas = Collections.nCopies(numReplicas, replica);
-        return run(new ClusterSpec(replicas, routing, kvEventDelay, workload), Double.POSITIVE_INFINITY);
+        return run(
+                new ClusterSpec(replicas, routing, kvEventDelay, () -> workload, FaultPlan.NONE, true),
+                Double.POSITIVE_INFINITY);
     }
 
     private static RunRecord run(ClusterSpec spec, double speed) {
         var result = new CompletableFuture<RunRecord>();
         try (var time = VirtualTime.<Cluster.Command>create(
-                "cluster", clock -> Cluster.create(clock, new Progress(), new Completing(result)))) {
+                "cluster", clock -> Cluster.create(clock, new Completing(result)))) {
             time.onIdle(() -> result.completeExceptionally(new AssertionError("stalled")));
             time.system().tell(new Cluster.Start(spec));
             time.run(speed);

@@ -8,14 +8,17 @@ import static understudy.cluster.ListWorkload.request;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import understudy.engine.Request;
+import understudy.faults.ClusterChange;
 import understudy.faults.Fault;
 import understudy.faults.FaultPlan;
-import understudy.faults.FaultPlan.TimedFault;
+import understudy.faults.FaultPlan.TimedChange;
+import understudy.faults.FleetChange;
 import understudy.prompt.SegmentedTokens;
 import understudy.report.Invariants;
 import understudy.report.Outcome;
@@ -57,7 +60,7 @@ final class FaultsInVirtualTimeTest {
 
     @Test
     void crashOfTheOnlyReplica_failsWhatComesUntilItIsBack() {
-        plan(false, 5, at(12, new Fault.Crash(0)), at(20, new Fault.Restart(0)));
+        plan(false, 5, at(12, new Fault.Crash(0)), at(20, new FleetChange.Restart(0)));
 
         var run = cluster.run(workload(
                 request(0, 0, 10, 1),
@@ -110,7 +113,7 @@ final class FaultsInVirtualTimeTest {
         cluster.routing = PrefixAware.factory(new PrefixAware.Options(0, 64, 1.5));
         cluster.kvEventDelay = Duration.ofMillis(8);
         var prompt = SegmentedTokens.EMPTY.append(7, 200);
-        plan(false, at(10, new Fault.Crash(0)), at(11, new Fault.Restart(0)));
+        plan(false, at(10, new Fault.Crash(0)), at(11, new FleetChange.Restart(0)));
 
         var run = cluster.run(workload(
                 request(0, 0, prompt, 1), request(1, 50 * MILLI, prompt, 1), request(2, 100 * MILLI, prompt, 1)));
@@ -129,7 +132,7 @@ final class FaultsInVirtualTimeTest {
     @Test
     void drain_finishesWhatIsThereAndTakesNothingNew() {
         cluster.numReplicas = 2;
-        plan(false, at(1, new Fault.Drain(0)), at(30, new Fault.Resume(0)));
+        plan(false, at(1, new FleetChange.Drain(0)), at(30, new FleetChange.Resume(0)));
 
         var run = cluster.run(workload(
                 request(0, 0, 10, 4),
@@ -147,7 +150,7 @@ final class FaultsInVirtualTimeTest {
 
     @Test
     void fleet_growsAndShrinks() {
-        plan(false, 10, at(5, new Fault.Add()), at(30, new Fault.Remove(0)));
+        plan(false, 10, at(5, new FleetChange.Add()), at(30, new FleetChange.Remove(0)));
         cluster.routing = LeastOutstanding.FACTORY;
 
         var run = cluster.run(workload(
@@ -230,7 +233,7 @@ final class FaultsInVirtualTimeTest {
     @ValueSource(booleans = {false, true})
     void cutStreams_breakOffAfterThatToken(boolean isAsync) {
         cluster.isAsync = isAsync;
-        plan(false, at(0, new Fault.CutStreams(0, 1, 3)));
+        plan(false, at(0, new Fault.CutStreams(OptionalInt.of(0), 1, 3)));
 
         // Prompts end at block borders, so that blocks become full while the answers break off.
         var run = cluster.run(workload(request(0, MILLI, 30, 10), request(1, MILLI, 30, 3), request(2, MILLI, 30, 2)));
@@ -290,18 +293,18 @@ final class FaultsInVirtualTimeTest {
         plan(
                 true,
                 20,
-                at(50, new Fault.CutStreams(1, 0.3, 5)),
+                at(50, new Fault.CutStreams(OptionalInt.of(1), 0.3, 5)),
                 at(60, new Fault.ErrorRate(Fault.ALL_REPLICAS, 0.05)),
                 at(100, new Fault.Crash(0)),
-                at(100, new Fault.Restart(0)),
-                at(150, new Fault.Add()),
+                at(100, new FleetChange.Restart(0)),
+                at(150, new FleetChange.Add()),
                 at(200, new Fault.ShrinkKv(2, 60)),
                 at(250, new Fault.Crash(1)),
                 at(251, new Fault.Crash(2)),
                 at(260, new Fault.SlowGpu(3, 2.5)),
-                at(400, new Fault.Restart(1)),
-                at(500, new Fault.Remove(0)),
-                at(600, new Fault.Restart(2)));
+                at(400, new FleetChange.Restart(1)),
+                at(500, new FleetChange.Remove(0)),
+                at(600, new FleetChange.Restart(2)));
     }
 
     /** 600 requests in 900 ms. */
@@ -311,17 +314,17 @@ final class FaultsInVirtualTimeTest {
                 .toList());
     }
 
-    private void plan(boolean reroutes, TimedFault... faults) {
+    private void plan(boolean reroutes, TimedChange... faults) {
         plan(reroutes, 0, faults);
     }
 
-    private void plan(boolean reroutes, long startupMillis, TimedFault... faults) {
+    private void plan(boolean reroutes, long startupMillis, TimedChange... faults) {
         cluster.faults = new FaultPlan(List.of(faults), reroutes, startupMillis * MILLI, new RandomStreams(1));
         assertThat(cluster.faults.refusal(cluster.numReplicas)).isEmpty();
     }
 
-    private static TimedFault at(long millis, Fault fault) {
-        return new TimedFault(millis * MILLI, fault);
+    private static TimedChange at(long millis, ClusterChange fault) {
+        return new TimedChange(millis * MILLI, fault);
     }
 
     private static RequestRecord byId(RunRecord run, long id) {

@@ -222,18 +222,15 @@ final class ReplicaTest {
                 router.ref(),
                 metrics.ref(),
                 publishesKvEvents,
-                null,
                 events == null ? null : new Subscriber(events, false),
                 null);
         var spec = cluster.replicaSpec();
-        var recording = new ReplicaSpec(
-                spec.scheduler(),
-                spec.limits(),
-                KvCacheConfig.ofVllm(cluster.hasher, 1_000, true, cluster.maxModelLen),
-                spec.latency(),
-                cluster.apiDelayNanos,
-                false,
-                0);
+        var recording = ReplicaSpec.of(
+                        spec.scheduler(),
+                        spec.limits(),
+                        KvCacheConfig.ofVllm(cluster.hasher, 1_000, true, cluster.maxModelLen),
+                        spec.device())
+                .withApiDelayNanos(cluster.apiDelayNanos);
         return kit.spawn(Replica.create(kit.clock(), 0, recording, peers), "replica");
     }
 }

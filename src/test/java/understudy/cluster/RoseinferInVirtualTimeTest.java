@@ -189,7 +189,7 @@ final class RoseinferInVirtualTimeTest {
 
     private ActorRef<Replica.Command> replica(VirtualTimeTestKit.Inbox<MetricsCollector.Command> metrics) {
         var router = kit.createInbox(Router.Command.class);
-        var peers = new ReplicaPeers(router.ref(), metrics.ref(), false, null);
+        var peers = new ReplicaPeers(router.ref(), metrics.ref(), false, null, null);
         return kit.spawn(Replica.create(kit.clock(), 0, spec(), peers), "replica");
     }
 
@@ -207,13 +207,10 @@ final class RoseinferInVirtualTimeTest {
                 PrefixUnit.PROMPT,
                 dedups,
                 PrefixOptions.VLLM);
-        return new ReplicaSpec(
+        return ReplicaSpec.of(
                 new RoseinferConfig(8, prefill, 1_000, 16, true, dedups),
                 new RequestLimits(1_000, kvCache.maxTokens()),
                 kvCache,
-                new LinearLatency(10 * MILLI, MILLI, 0, 0),
-                0,
-                false,
-                0);
+                VirtualGpu.Factory.of(new LinearLatency(10 * MILLI, MILLI, 0, 0)));
     }
 }

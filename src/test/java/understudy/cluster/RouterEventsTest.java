@@ -56,9 +56,10 @@ final class RouterEventsTest {
     private ActorRef<Router.Command> spawn() {
         var cluster = new ClusterFixture();
         var metrics = kit.createInbox(MetricsCollector.Command.class);
-        var spec = cluster.spec(null).toldTo(new Subscriber(subscriber.ref(), false));
+        var spec = cluster.spec(null);
         var replicas = kit.createInbox(Replica.Command.class);
-        var spawned = kit.spawn(Router.create(kit.clock(), spec, metrics.ref()), "router");
+        var spawned = kit.spawn(
+                Router.create(kit.clock(), spec, metrics.ref(), new Subscriber(subscriber.ref(), false)), "router");
         spawned.tell(new Router.ReplicaUp(0, replicas.ref()));
         spawned.tell(new Router.ReplicaUp(1, replicas.ref()));
         return spawned;

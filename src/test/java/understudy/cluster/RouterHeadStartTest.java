@@ -22,7 +22,8 @@ final class RouterHeadStartTest {
     @Test
     void requestThatArrivedBefore_hasAHeadStart_butNotAtASecondReplica() {
         var metrics = kit.createInbox(MetricsCollector.Command.class);
-        var router = kit.spawn(Router.create(kit.clock(), new ClusterFixture().spec(null), metrics.ref()), "router");
+        var router =
+                kit.spawn(Router.create(kit.clock(), new ClusterFixture().spec(null), metrics.ref(), null), "router");
         router.tell(new Router.ReplicaUp(0, replica.ref()));
         kit.advance(Duration.ofMillis(3));
 

@@ -91,7 +91,7 @@ final class RouterKvEventsTest {
         cluster.kvEventDelay = kvEventDelay;
         cluster.routing = PrefixAware.factory(new PrefixAware.Options(0, 64, 1.5));
         var metrics = kit.createInbox(MetricsCollector.Command.class);
-        var router = kit.spawn(Router.create(kit.clock(), cluster.spec(null), metrics.ref()), "router");
+        var router = kit.spawn(Router.create(kit.clock(), cluster.spec(null), metrics.ref(), null), "router");
         router.tell(new Router.ReplicaUp(0, first.getRef()));
         router.tell(new Router.ReplicaUp(1, second.getRef()));
         router.tell(new Router.ReplicaUp(2, third.getRef()));

@@ -3,6 +3,7 @@ package understudy.faults;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import understudy.workload.RandomStreams;
@@ -12,7 +13,7 @@ final class FaultDiceTest {
     @Test
     void faultsOfOneReplica_leaveTheOthersAlone() {
         var dice = new FaultDice(new RandomStreams(1));
-        dice.set(new Fault.ErrorRate(1, 1));
+        dice.set(new Fault.ErrorRate(OptionalInt.of(1), 1));
 
         assertThat(dice.next(0)).isEqualTo(RequestFault.NONE);
         assertThat(dice.next(1).fails()).isTrue();

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -12,7 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
-import understudy.faults.FaultPlan.TimedFault;
+import understudy.faults.FaultPlan.TimedChange;
 import understudy.workload.RandomStreams;
 
 final class FaultParserTest {
@@ -20,17 +21,19 @@ final class FaultParserTest {
 
     static Stream<Arguments> kinds() {
         return Stream.of(
-                Arguments.of("do=add", new Fault.Add()),
+                Arguments.of("do=add", new FleetChange.Add()),
                 Arguments.of("do=crash,replica=1", new Fault.Crash(1)),
-                Arguments.of("do=restart,replica=1", new Fault.Restart(1)),
-                Arguments.of("do=drain,replica=1", new Fault.Drain(1)),
-                Arguments.of("do=resume,replica=1", new Fault.Resume(1)),
-                Arguments.of("do=remove,replica=1", new Fault.Remove(1)),
+                Arguments.of("do=restart,replica=1", new FleetChange.Restart(1)),
+                Arguments.of("do=drain,replica=1", new FleetChange.Drain(1)),
+                Arguments.of("do=resume,replica=1", new FleetChange.Resume(1)),
+                Arguments.of("do=remove,replica=1", new FleetChange.Remove(1)),
                 Arguments.of("do=slow-gpu,replica=1,factor=2.5", new Fault.SlowGpu(1, 2.5)),
                 Arguments.of("do=shrink-kv,replica=1,num-gpu-blocks=100", new Fault.ShrinkKv(1, 100)),
                 Arguments.of("do=error-rate,rate=0.1", new Fault.ErrorRate(Fault.ALL_REPLICAS, 0.1)),
                 Arguments.of("do=error-sequence,count=3", new Fault.ErrorSequence(Fault.ALL_REPLICAS, 3)),
-                Arguments.of("do=cut-streams,replica=0,rate=1,after-tokens=5", new Fault.CutStreams(0, 1, 5)),
+                Arguments.of(
+                        "do=cut-streams,replica=0,rate=1,after-tokens=5",
+                        new Fault.CutStreams(OptionalInt.of(0), 1, 5)),
                 Arguments.of(
                         "do=malform-streams,rate=0.5,at-token=3", new Fault.MalformStreams(Fault.ALL_REPLICAS, 0.5, 3)),
                 Arguments.of("do=latency-spike,delay=1.5ms", new Fault.LatencySpike(Fault.ALL_REPLICAS, 1_500_000)));
@@ -38,16 +41,16 @@ final class FaultParserTest {
 
     @ParameterizedTest
     @MethodSource("kinds")
-    void everyKind_isRead(String text, Fault fault) {
-        assertThat(FaultParser.parse(fields(text), 7)).containsExactly(new TimedFault(7, fault));
+    void everyKind_isRead(String text, ClusterChange fault) {
+        assertThat(FaultParser.parse(fields(text), 7)).containsExactly(new TimedChange(7, fault));
     }
 
     @Test
     void duration_isASecondFaultThatEndsTheFirst() {
         assertThat(FaultParser.parseTimed(fields("at=30s,do=crash,replica=1,for=10s")))
                 .containsExactly(
-                        new TimedFault(30 * SECOND, new Fault.Crash(1)),
-                        new TimedFault(40 * SECOND, new Fault.Restart(1)));
+                        new TimedChange(30 * SECOND, new Fault.Crash(1)),
+                        new TimedChange(40 * SECOND, new FleetChange.Restart(1)));
     }
 
     @ParameterizedTest
@@ -73,22 +76,22 @@ final class FaultParserTest {
 
     @Test
     void plan_isCheckedInOrderOfTime() {
-        var crash = new TimedFault(SECOND, new Fault.Crash(0));
-        var restart = new TimedFault(3 * SECOND, new Fault.Restart(0));
-        var again = new TimedFault(4 * SECOND, new Fault.Drain(0));
+        var crash = new TimedChange(SECOND, new Fault.Crash(0));
+        var restart = new TimedChange(3 * SECOND, new FleetChange.Restart(0));
+        var again = new TimedChange(4 * SECOND, new FleetChange.Drain(0));
 
         assertThat(plan(0, restart, crash, again).refusal(1)).isEmpty();
         assertThat(plan(0, restart).refusal(1)).contains("at 3.0 s: Restart: replica 0 is READY");
         assertThat(plan(2 * SECOND, crash, restart, again).refusal(1))
                 .contains("at 4.0 s: Drain: replica 0 is STARTING");
-        assertThat(plan(0, new TimedFault(0, new Fault.Crash(1))).refusal(1))
+        assertThat(plan(0, new TimedChange(0, new Fault.Crash(1))).refusal(1))
                 .contains("at 0.0 s: there is no replica 1, only 0 to 0");
-        assertThat(plan(0, new TimedFault(0, new Fault.Add()), new TimedFault(1, new Fault.Crash(1)))
+        assertThat(plan(0, new TimedChange(0, new FleetChange.Add()), new TimedChange(1, new Fault.Crash(1)))
                         .refusal(1))
                 .isEmpty();
     }
 
-    private static FaultPlan plan(long startupNanos, TimedFault... faults) {
+    private static FaultPlan plan(long startupNanos, TimedChange... faults) {
         return new FaultPlan(List.of(faults), false, startupNanos, new RandomStreams(1));
     }
 

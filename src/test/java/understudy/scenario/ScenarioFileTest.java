@@ -138,7 +138,7 @@ final class ScenarioFileTest {
 
         assertThat(scenario.numReplicas()).isPositive();
         if (config.getString("workload.kind").equals("generated")) {
-            scenario.openWorkload().close();
+            scenario.workloadSource().open().close();
         }
     }
 

@@ -12,6 +12,7 @@ import understudy.cluster.RequestEvent;
 import understudy.engine.FinishReason;
 import understudy.engine.SamplingParams;
 import understudy.faults.Fault;
+import understudy.faults.FleetChange;
 import understudy.faults.ReplicaState;
 import understudy.faults.RequestFault;
 import understudy.prompt.Prompt;
@@ -85,7 +86,7 @@ final class EmulatedClusterTest {
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessage("Crash: replica 0 is DOWN");
         cluster.check().hasFailed(1).hasState(0, ReplicaState.DOWN).hasState(1, ReplicaState.READY);
-        cluster.inject(new Fault.Restart(0));
+        cluster.inject(new FleetChange.Restart(0));
         cluster.advance(Duration.ZERO);
         cluster.check().hasState(0, ReplicaState.READY);
     }

@@ -115,17 +115,17 @@ public final class AdminRoutes extends AllDirectives implements RoutePart {
     }
 
     private CompletionStage<HttpResponse> inject(Map<String, String> fields) {
-        var faults = FaultParser.parse(fields, 0);
-        var first = faults.get(0).fault();
+        var changes = FaultParser.parse(fields, 0);
+        var first = changes.get(0).change();
         return Reply.ask(outside, cluster, Cluster.Injected.class, ref -> new Cluster.Inject(first, ref))
                 .thenCompose(injected -> {
                     injected.refusal().ifPresent(why -> {
                         throw new ApiException(409, "ConflictError", why, null);
                     });
-                    faults.stream()
+                    changes.stream()
                             .skip(1)
                             .forEach(later -> cluster.tell(
-                                    new Cluster.InjectLater(Duration.ofNanos(later.atNanos()), later.fault())));
+                                    new Cluster.InjectLater(Duration.ofNanos(later.atNanos()), later.change())));
                     return currentStatus();
                 });
     }

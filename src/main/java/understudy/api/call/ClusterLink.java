@@ -80,7 +80,7 @@ public final class ClusterLink {
                 generation.request(time.nowNanos(), time.speed()),
                 ear,
                 generation.needsTokens(),
-                generation.spec().replicaIndex(),
+                generation.spec().replica(),
                 generation.fault())));
     }
 

@@ -1,6 +1,7 @@
 package understudy.api.call;
 
 import java.util.Locale;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 import understudy.api.http.Arrival;
 import understudy.api.model.Answer;
@@ -43,7 +44,7 @@ public final class Generation {
      * @param choice which answer of the call
      * @param name vLLM's {@code request_id}
      * @param turn its place in a session
-     * @param replicaIndex the replica that is to serve it, or {@code Router.ANY_REPLICA}
+     * @param replica the one that is to serve it, or empty for any
      */
     public record Spec(
             int choice,
@@ -55,7 +56,7 @@ public final class Generation {
             int maxModelLen,
             Answer answer,
             Tokenizer tokenizer,
-            int replicaIndex) {}
+            OptionalInt replica) {}
 
     /** Hears of an answer, on the thread of the events. */
     interface Listener {

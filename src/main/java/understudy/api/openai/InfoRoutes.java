@@ -15,6 +15,7 @@ import static org.apache.pekko.http.javadsl.server.PathMatchers.segment;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.apache.pekko.http.javadsl.coding.Coder;
@@ -32,7 +33,6 @@ import understudy.api.call.ServerState;
 import understudy.api.http.HttpBodies;
 import understudy.api.http.Json;
 import understudy.api.http.RoutePart;
-import understudy.cluster.Router;
 import understudy.faults.ReplicaState;
 import understudy.runtime.EpochClock;
 
@@ -43,12 +43,12 @@ public final class InfoRoutes implements RoutePart {
             HttpCharsets.UTF_8);
 
     private final ApiContext api;
-    private final int replicaIndex;
+    private final OptionalInt replica;
     private final long startedSeconds = EpochClock.seconds();
 
-    public InfoRoutes(ApiContext api, int replicaIndex) {
+    public InfoRoutes(ApiContext api, OptionalInt replica) {
         this.api = api;
-        this.replicaIndex = replicaIndex;
+        this.replica = replica;
     }
 
     @Override
@@ -91,8 +91,7 @@ public final class InfoRoutes implements RoutePart {
     private CompletionStage<List<ReplicaState>> states() {
         return api.cluster()
                 .states()
-                .thenApply(states ->
-                        replicaIndex == Router.ANY_REPLICA ? states : states.subList(replicaIndex, replicaIndex + 1));
+                .thenApply(states -> replica.isEmpty() ? states : List.of(states.get(replica.getAsInt())));
     }
 
     private static HttpResponse status(boolean isGood) {
@@ -117,9 +116,7 @@ public final class InfoRoutes implements RoutePart {
     }
 
     private HttpResponse metrics() {
-        String text = replicaIndex == Router.ANY_REPLICA
-                ? api.metrics().text()
-                : api.metrics().textOf(replicaIndex);
+        String text = replica.isEmpty() ? api.metrics().text() : api.metrics().textOf(replica.getAsInt());
         return HttpResponse.create().withEntity(HttpEntities.create(METRICS, ByteString.fromString(text)));
     }
 

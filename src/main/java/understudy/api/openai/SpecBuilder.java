@@ -3,6 +3,7 @@ package understudy.api.openai;
 import it.unimi.dsi.fastutil.HashCommon;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 import understudy.api.call.ApiSettings;
 import understudy.api.call.ClusterLink;
@@ -26,20 +27,20 @@ public final class SpecBuilder {
     private final ClusterLink cluster;
     private final Tokenizer tokenizer;
     private final Answers answers;
-    private final int replicaIndex;
+    private final OptionalInt replica;
 
     /**
      * Creates a builder.
      *
-     * @param replicaIndex the replica that is to serve, or {@code Router.ANY_REPLICA}
+     * @param replica the one that is to serve, or empty for any
      */
     public SpecBuilder(
-            ApiSettings settings, ClusterLink cluster, Tokenizer tokenizer, Answers answers, int replicaIndex) {
+            ApiSettings settings, ClusterLink cluster, Tokenizer tokenizer, Answers answers, OptionalInt replica) {
         this.settings = settings;
         this.cluster = cluster;
         this.tokenizer = tokenizer;
         this.answers = answers;
-        this.replicaIndex = replicaIndex;
+        this.replica = replica;
     }
 
     /** What an answer must be, if it is not just text. */
@@ -99,7 +100,7 @@ public final class SpecBuilder {
                         settings.model().maxModelLen(),
                         answers.answer(context),
                         tokenizer,
-                        replicaIndex));
+                        replica));
             }
         }
         return specs;

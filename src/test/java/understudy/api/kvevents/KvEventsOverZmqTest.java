@@ -14,6 +14,7 @@ import org.zeromq.SocketType;
 import org.zeromq.ZContext;
 import org.zeromq.ZMQ;
 import understudy.faults.Fault;
+import understudy.faults.FleetChange;
 import understudy.kvcache.KvEvent;
 import understudy.prompt.Prompt;
 import understudy.prompt.SegmentedTokens;
@@ -90,7 +91,7 @@ final class KvEventsOverZmqTest {
             assertThat(publisher.numBatches(0)).isPositive();
 
             cluster.inject(new Fault.Crash(0));
-            cluster.inject(new Fault.Restart(0));
+            cluster.inject(new FleetChange.Restart(0));
             cluster.advance(Duration.ZERO);
 
             assertThat(publisher.numBatches(0)).isZero();

@@ -11,6 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import org.apache.pekko.http.javadsl.model.HttpRequest;
 import org.junit.jupiter.api.AutoClose;
@@ -29,7 +30,6 @@ import understudy.api.http.Json;
 import understudy.api.http.JsonBody;
 import understudy.api.model.Answers;
 import understudy.api.model.Tokenizer;
-import understudy.cluster.Router;
 import understudy.prompt.SessionTurn;
 import understudy.prompt.TokenIds;
 
@@ -130,7 +130,7 @@ final class ClientConnectionTest {
         var body = new JsonBody(Json.object().put("max_tokens", 1000).put("ignore_eos", true));
         var prompt = new EncodedPrompt(new TokenIds(new int[] {1, 2, 3}), "x", true);
         return new SpecBuilder(
-                        api.settings(), api.cluster(), tokenizer, new Answers(tokenizer, model), Router.ANY_REPLICA)
+                        api.settings(), api.cluster(), tokenizer, new Answers(tokenizer, model), OptionalInt.empty())
                 .build(
                         "name",
                         List.of(prompt),

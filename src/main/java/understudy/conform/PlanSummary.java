@@ -1,4 +1,4 @@
-package understudy.engine;
+package understudy.conform;
 
 import it.unimi.dsi.fastutil.ints.IntArrayList;
 import it.unimi.dsi.fastutil.ints.IntImmutableList;
@@ -7,6 +7,9 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import understudy.engine.EngineRequest;
+import understudy.engine.Planner;
+import understudy.engine.StepPlan;
 import understudy.kvcache.KvSnapshot;
 
 /**

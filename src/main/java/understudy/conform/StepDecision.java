@@ -1,4 +1,4 @@
-package understudy.engine;
+package understudy.conform;
 
 import it.unimi.dsi.fastutil.ints.IntList;
 import java.util.LinkedHashMap;

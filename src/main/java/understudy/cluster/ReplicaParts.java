@@ -1,0 +1,63 @@
+package understudy.cluster;
+
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.javadsl.ActorContext;
+import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
+import understudy.engine.EngineCore;
+import understudy.engine.EngineRequest;
+import understudy.report.ReplicaCounters;
+import understudy.runtime.Clock;
+
+/**
+ * What a replica consists of.
+ *
+ * @param self the replica's actor
+ * @param kvBlockManager the actor of its memory
+ * @param gpu the actor of its device
+ * @param engine decides who runs
+ * @param clients who waits for which request
+ * @param events tells everybody outside
+ */
+record ReplicaParts(
+        Clock clock,
+        TimerScheduler<Replica.Command> timers,
+        ActorRef<Replica.Command> self,
+        ActorRef<KvBlockManager.Command> kvBlockManager,
+        ActorRef<VirtualGpu.Command> gpu,
+        EngineCore engine,
+        ClientTable clients,
+        ReplicaCounters counters,
+        ReplicaEvents events) {
+
+    /** Starts memory and device, whose failures are the replica's. */
+    static ReplicaParts start(
+            ActorContext<Replica.Command> context,
+            TimerScheduler<Replica.Command> timers,
+            Clock clock,
+            ReplicaCounters counters,
+            ReplicaSpec spec,
+            ReplicaPeers peers) {
+        int index = counters.replicaIndex();
+        var memory = spec.memory().create(spec.kvCache(), index, counters.prefixCacheOfPredecessors(), peers);
+        var kvBlockManager = context.spawn(memory, "kv-block-manager");
+        var gpu = context.spawn(spec.device().create(clock, index), "gpu");
+        context.watch(kvBlockManager);
+        context.watch(gpu);
+        var engine = new EngineCore(spec.scheduler(), spec.limits());
+        return new ReplicaParts(
+                clock,
+                timers,
+                context.getSelf(),
+                kvBlockManager,
+                gpu,
+                engine,
+                new ClientTable(index, counters, spec.keepsTokenTimes()),
+                counters,
+                new ReplicaEvents(counters, engine.planner().requests(), kvBlockManager, peers));
+    }
+
+    /** Frees the blocks of a request that has ended. */
+    void free(EngineRequest request) {
+        kvBlockManager.tell(new KvBlockManager.Free(request.handle(), request.lastStep()));
+    }
+}

@@ -1,0 +1,70 @@
+package understudy.cluster;
+
+import org.apache.pekko.actor.typed.ActorRef;
+import org.jspecify.annotations.Nullable;
+import understudy.engine.Request;
+import understudy.faults.Fault;
+import understudy.faults.FaultDice;
+import understudy.faults.RequestFault;
+import understudy.report.RequestRecord;
+import understudy.runtime.Clock;
+
+/** Gate before a cluster's replicas: decides what goes wrong with requests, and turns away those that get no further. */
+final class RequestGate {
+    private final Clock clock;
+    private final FaultDice faults;
+    private final ActorRef<MetricsCollector.Command> metrics;
+    private final @Nullable Subscriber subscriber;
+
+    RequestGate(
+            Clock clock,
+            FaultDice faults,
+            ActorRef<MetricsCollector.Command> metrics,
+            @Nullable Subscriber subscriber) {
+        this.clock = clock;
+        this.faults = faults;
+        this.metrics = metrics;
+        this.subscriber = subscriber;
+    }
+
+    void set(Fault.OfRequests fault) {
+        faults.set(fault);
+    }
+
+    /** Ends the faults of a replica that goes down. */
+    void clear(int replicaIndex) {
+        faults.clear(replicaIndex);
+    }
+
+    /** Decides what goes wrong with the next request, which goes to this replica. */
+    RequestFault next(int replicaIndex) {
+        return faults.next(replicaIndex);
+    }
+
+    /** Turns a request away that no replica can have. */
+    void failUnserved(Request request, ActorRef<? super RequestEvent> replyTo, String reason) {
+        fail(request, replyTo, RequestEvent.FailureCause.NO_REPLICA, reason, RequestRecord.NO_REPLICA);
+    }
+
+    /** Turns a request away because a fault says so. */
+    void failInjected(Request request, ActorRef<? super RequestEvent> replyTo, int replicaIndex) {
+        var cause = RequestEvent.FailureCause.INJECTED_ERROR;
+        fail(request, replyTo, cause, "this error was asked for", replicaIndex);
+    }
+
+    private void fail(
+            Request request,
+            ActorRef<? super RequestEvent> replyTo,
+            RequestEvent.FailureCause cause,
+            String reason,
+            int replicaIndex) {
+        long nowNanos = clock.nowNanos();
+        var timing = RequestEvent.Timing.notQueued(replicaIndex);
+        replyTo.tell(new RequestEvent.Failed(request.id(), cause, reason, 0, 0, nowNanos, timing));
+        var event = new ClusterEvent.RequestEnded(RequestRecord.failed(request, RequestRecord.NO_REPLICA, nowNanos));
+        metrics.tell(event);
+        if (subscriber != null) {
+            subscriber.tell(event);
+        }
+    }
+}

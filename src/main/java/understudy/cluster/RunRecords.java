@@ -1,0 +1,88 @@
+package understudy.cluster;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.jspecify.annotations.Nullable;
+import understudy.report.RunLog;
+import understudy.report.RunRecord;
+import understudy.report.RunReport;
+import understudy.runtime.Clock;
+
+/** Records of a run: collected from replicas and the collector of figures, for reports on the way, and for the end. */
+final class RunRecords {
+    private final Roster roster;
+    private final ActorRef<MetricsCollector.Command> collector;
+    private final Clock clock;
+    private final ActorRef<Cluster.Command> self;
+    private final Cluster.Observer observer;
+    private final List<ActorRef<? super RunReport>> waitingForReport = new ArrayList<>();
+    private @Nullable End end;
+    private @Nullable RunLog log;
+    private boolean isReported;
+
+    /** How a run has ended, and when. */
+    private record End(LoadGenerator.Stopped load, boolean isPartial, long atNanos) {}
+
+    RunRecords(
+            Roster roster,
+            ActorRef<MetricsCollector.Command> collector,
+            Clock clock,
+            ActorRef<Cluster.Command> self,
+            Cluster.Observer observer) {
+        this.roster = roster;
+        this.collector = collector;
+        this.clock = clock;
+        this.self = self;
+        this.observer = observer;
+    }
+
+    /** Answers with a report of what has happened so far, once all replicas have handed in their records. */
+    void report(ActorRef<? super RunReport> replyTo) {
+        waitingForReport.add(replyTo);
+        roster.askForRecords();
+        onReplicaRecord();
+    }
+
+    /** Tells the observer of the end, once everything that is written down of the run is here. */
+    void end(LoadGenerator.Stopped load, boolean isPartial) {
+        end = new End(load, isPartial, clock.nowNanos());
+        roster.askForRecords();
+        collector.tell(new MetricsCollector.Collect(self));
+    }
+
+    void onCollected(MetricsCollector.Collected collected) {
+        log = collected.log();
+        onReplicaRecord();
+    }
+
+    /** A replica has handed in its record, or has none any more. */
+    void onReplicaRecord() {
+        if (!roster.hasAllRecords()) {
+            return;
+        }
+        waitingForReport.forEach(this::tellReport);
+        waitingForReport.clear();
+        if (end != null && log != null && !isReported) {
+            isReported = true;
+            var load = end.load;
+            observer.onEnded(new RunRecord(
+                    log,
+                    roster.records(),
+                    load.numPlanned(),
+                    load.numSent(),
+                    load.numAbandoned(),
+                    end.atNanos,
+                    end.isPartial));
+        }
+    }
+
+    /** The log is the collector's as long as the run goes on, and so the report is. */
+    private void tellReport(ActorRef<? super RunReport> replyTo) {
+        if (log == null) {
+            collector.tell(new MetricsCollector.Report(roster.records(), clock.nowNanos(), replyTo));
+        } else {
+            replyTo.tell(RunReport.soFar(log, roster.records(), clock.nowNanos()));
+        }
+    }
+}

@@ -1,0 +1,193 @@
+package understudy.cluster;
+
+import it.unimi.dsi.fastutil.longs.LongLists;
+import java.time.Duration;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.ChildFailed;
+import org.apache.pekko.actor.typed.SupervisorStrategy;
+import org.apache.pekko.actor.typed.Terminated;
+import org.apache.pekko.actor.typed.javadsl.ActorContext;
+import org.apache.pekko.actor.typed.javadsl.BehaviorBuilder;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import org.jspecify.annotations.Nullable;
+import understudy.runtime.Clock;
+import understudy.workload.Workload;
+import understudy.workload.trace.TraceException;
+
+/**
+ * The guardian from the start of a cluster on. It is in one of three phases, each a behaviour: running, stopping (broken off;
+ * the router may still have requests to forward), and over.
+ */
+final class RunningCluster {
+    private final ActorContext<Cluster.Command> context;
+    private final ActorRef<Cluster.Command> self;
+    private final Clock clock;
+    private final Cluster.Observer observer;
+    private final ActorRef<Router.Command> router;
+    private final Roster roster;
+    private final RunRecords records;
+    private final @Nullable ActorRef<LoadGenerator.Command> loadGenerator;
+
+    private RunningCluster(
+            ActorContext<Cluster.Command> context, Clock clock, Cluster.Start start, Cluster.Observer observer) {
+        this.context = context;
+        self = context.getSelf();
+        this.clock = clock;
+        this.observer = observer;
+        var spec = start.spec();
+        var collector = child(MetricsCollector.create(spec, observer::onProgress), "metrics");
+        router = child(Router.create(clock, spec, collector, start.subscriber()), "router");
+        boolean usesKvEvents = spec.routing().usesKvEvents();
+        var peers = new ReplicaPeers(router, collector, usesKvEvents, start.subscriber(), self);
+        roster = new Roster(context, clock, spec, peers);
+        records = new RunRecords(roster, collector, clock, self, observer);
+        for (var timed : spec.faults().changes()) {
+            changeLater(new Cluster.InjectLater(Duration.ofNanos(timed.atNanos() - clock.nowNanos()), timed.change()));
+        }
+        loadGenerator = spec.workload() == null ? null : startLoad(spec.workload());
+        observer.onStarted(router);
+    }
+
+    /** Starts all actors of a cluster, and returns what its guardian does from now on. */
+    static Behavior<Cluster.Command> start(
+            ActorContext<Cluster.Command> context, Clock clock, Cluster.Start start, Cluster.Observer observer) {
+        return new RunningCluster(context, clock, start, observer).running();
+    }
+
+    private ActorRef<LoadGenerator.Command> startLoad(Workload.Source workload) {
+        var generator = LoadGenerator.create(clock, workload, router, self);
+        // A bad trace is the user's business, not a defect: it is reported in one line, without a stack trace.
+        var quietly = SupervisorStrategy.stop().withLoggingEnabled(false);
+        return child(Behaviors.supervise(generator).onFailure(TraceException.class, quietly), "load-generator");
+    }
+
+    /** Starts an actor whose failure ends the run. */
+    private <T> ActorRef<T> child(Behavior<T> behavior, String name) {
+        var child = context.spawn(behavior, name);
+        context.watch(child);
+        return child;
+    }
+
+    private Behavior<Cluster.Command> running() {
+        return always().onMessage(Cluster.Stop.class, now -> stop())
+                .onMessage(LoadGenerator.Stopped.class, load -> end(load, false))
+                .onMessage(Cluster.StartElapsed.class, this::onStartElapsed)
+                .onAnyMessage(other -> Behaviors.same())
+                .build();
+    }
+
+    private Behavior<Cluster.Command> stop() {
+        if (loadGenerator != null) {
+            loadGenerator.tell(LoadGenerator.Stop.NOW);
+        } else {
+            router.tell(new Router.Close(self));
+        }
+        return stopping(null);
+    }
+
+    /** When the router answers, the replicas have all requests that were sent. */
+    private Behavior<Cluster.Command> stopping(LoadGenerator.@Nullable Stopped load) {
+        return always().onMessage(LoadGenerator.Stopped.class, stopped -> {
+                    router.tell(new Router.Close(self));
+                    return stopping(stopped);
+                })
+                .onMessage(Router.Closed.class, closed -> {
+                    long numSubmitted = closed.numSubmitted();
+                    return end(load != null ? load : new LoadGenerator.Stopped(numSubmitted, numSubmitted, 0), true);
+                })
+                .onMessage(Cluster.StartElapsed.class, this::onStartElapsed)
+                .onAnyMessage(other -> Behaviors.same())
+                .build();
+    }
+
+    private Behavior<Cluster.Command> end(LoadGenerator.Stopped load, boolean isPartial) {
+        records.end(load, isPartial);
+        return always().onAnyMessage(other -> Behaviors.same()).build();
+    }
+
+    /** What is done in every phase. */
+    private BehaviorBuilder<Cluster.Command> always() {
+        return Behaviors.receive(Cluster.Command.class)
+                .onMessage(Cluster.Start.class, again -> {
+                    throw new IllegalStateException("the cluster has been started before");
+                })
+                .onMessage(Cluster.Inject.class, this::onInject)
+                .onMessage(Cluster.InjectLater.class, later -> {
+                    changeLater(later);
+                    return Behaviors.same();
+                })
+                .onMessage(Cluster.ChangeDue.class, this::onChangeDue)
+                .onMessage(Cluster.GetStatus.class, this::onGetStatus)
+                .onMessage(Cluster.GetBlockHashes.class, this::onGetBlockHashes)
+                .onMessage(Cluster.GetReport.class, get -> {
+                    records.report(get.replyTo());
+                    return Behaviors.same();
+                })
+                .onMessage(Replica.Gone.class, gone -> {
+                    roster.onGone(gone);
+                    records.onReplicaRecord();
+                    return Behaviors.same();
+                })
+                .onMessage(Replica.ReplicaRecord.class, replica -> {
+                    roster.onRecord(replica);
+                    records.onReplicaRecord();
+                    return Behaviors.same();
+                })
+                .onMessage(MetricsCollector.Collected.class, collected -> {
+                    records.onCollected(collected);
+                    return Behaviors.same();
+                })
+                .onSignal(ChildFailed.class, this::onChildFailed)
+                .onSignal(Terminated.class, this::onChildEnded);
+    }
+
+    private Behavior<Cluster.Command> onInject(Cluster.Inject inject) {
+        inject.replyTo().tell(new Cluster.Injected(roster.change(inject.change())));
+        return Behaviors.same();
+    }
+
+    private void changeLater(Cluster.InjectLater later) {
+        context.scheduleOnce(later.delay(), self, new Cluster.ChangeDue(later.change()));
+    }
+
+    private Behavior<Cluster.Command> onChangeDue(Cluster.ChangeDue due) {
+        roster.change(due.change()).ifPresent(why -> context.getLog().warn("a planned fault was left out: {}", why));
+        return Behaviors.same();
+    }
+
+    private Behavior<Cluster.Command> onGetStatus(Cluster.GetStatus get) {
+        get.replyTo().tell(new Cluster.Status(clock.nowNanos(), roster.states()));
+        return Behaviors.same();
+    }
+
+    private Behavior<Cluster.Command> onGetBlockHashes(Cluster.GetBlockHashes get) {
+        var replica = roster.find(get.replicaIndex());
+        if (replica == null) {
+            get.replyTo().tell(new KvBlockManager.BlockHashes(LongLists.EMPTY_LIST));
+        } else {
+            replica.tell(new Replica.GetBlockHashes(get.replyTo()));
+        }
+        return Behaviors.same();
+    }
+
+    private Behavior<Cluster.Command> onStartElapsed(Cluster.StartElapsed elapsed) {
+        roster.onStartElapsed(elapsed);
+        return Behaviors.same();
+    }
+
+    private Behavior<Cluster.Command> onChildFailed(ChildFailed failed) {
+        observer.onFailed(failed.cause());
+        return Behaviors.stopped();
+    }
+
+    /** Replicas come and go; no other actor of a run ends by itself, so something has gone wrong. */
+    private Behavior<Cluster.Command> onChildEnded(Terminated ended) {
+        String name = ended.getRef().path().name();
+        if (name.startsWith(Roster.REPLICA_NAME)) {
+            return Behaviors.same();
+        }
+        observer.onFailed(new IllegalStateException(name + " has ended in the middle of the run"));
+        return Behaviors.stopped();
+    }
+}

@@ -1,0 +1,48 @@
+package understudy.faults;
+
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Change of a running cluster: a {@link Fault} that strikes it, or a {@link FleetChange} by its operator. */
+public sealed interface ClusterChange permits Fault, FleetChange, ClusterChange.OfState {
+
+    /** Sends to the cluster what the change means for it. */
+    void applyTo(Target cluster);
+
+    /** Returns what ends it, or empty if it has no duration. */
+    default Optional<ClusterChange> undo() {
+        return Optional.empty();
+    }
+
+    /** A change that leads one replica from a state to another. */
+    sealed interface OfState extends ClusterChange permits Fault.Crash, FleetChange.OfReplica {
+
+        int replica();
+
+        /** Returns the state of the replica afterwards, or null if this cannot happen in {@code state}. */
+        @Nullable ReplicaState next(ReplicaState state);
+    }
+
+    /** The cluster as changes see it. Replicas count from 0. */
+    interface Target {
+
+        /** Starts one more replica, with the next index. */
+        void add();
+
+        void restart(int replica);
+
+        /** Lets requests be sent to a replica, or no more. */
+        void setReady(int replica, boolean isReady);
+
+        /** Sends no more requests to a replica, which leaves when it has finished those that it has. */
+        void remove(int replica);
+
+        void crash(int replica);
+
+        void slowGpu(int replica, double factor);
+
+        void resizeKv(int replica, int numGpuBlocks);
+
+        void setFault(Fault.OfRequests fault);
+    }
+}

@@ -1,0 +1,76 @@
+package understudy.faults;
+
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Operation on the replicas of a cluster, as an operator or an autoscaler does it. Replicas count from 0. */
+public sealed interface FleetChange extends ClusterChange {
+
+    /** One more replica starts, with the next index. */
+    record Add() implements FleetChange {
+        @Override
+        public void applyTo(Target cluster) {
+            cluster.add();
+        }
+    }
+
+    /** An operation on one replica. */
+    sealed interface OfReplica extends FleetChange, OfState {}
+
+    /** A crashed replica starts again, with an empty cache. */
+    record Restart(int replica) implements OfReplica {
+        @Override
+        public @Nullable ReplicaState next(ReplicaState state) {
+            return state == ReplicaState.DOWN ? ReplicaState.STARTING : null;
+        }
+
+        @Override
+        public void applyTo(Target cluster) {
+            cluster.restart(replica);
+        }
+    }
+
+    /** No more requests are sent there; those that are there are finished. */
+    record Drain(int replica) implements OfReplica {
+        @Override
+        public @Nullable ReplicaState next(ReplicaState state) {
+            return state == ReplicaState.READY ? ReplicaState.DRAINING : null;
+        }
+
+        @Override
+        public void applyTo(Target cluster) {
+            cluster.setReady(replica, false);
+        }
+
+        @Override
+        public Optional<ClusterChange> undo() {
+            return Optional.of(new Resume(replica));
+        }
+    }
+
+    /** A draining replica gets requests again. */
+    record Resume(int replica) implements OfReplica {
+        @Override
+        public @Nullable ReplicaState next(ReplicaState state) {
+            return state == ReplicaState.DRAINING ? ReplicaState.READY : null;
+        }
+
+        @Override
+        public void applyTo(Target cluster) {
+            cluster.setReady(replica, true);
+        }
+    }
+
+    /** The replica leaves for good, after its requests. */
+    record Remove(int replica) implements OfReplica {
+        @Override
+        public @Nullable ReplicaState next(ReplicaState state) {
+            return state == ReplicaState.REMOVED ? null : ReplicaState.REMOVED;
+        }
+
+        @Override
+        public void applyTo(Target cluster) {
+            cluster.remove(replica);
+        }
+    }
+}
