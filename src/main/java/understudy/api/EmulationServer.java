@@ -27,6 +27,7 @@ import understudy.api.call.ApiContext;
 import understudy.api.call.ApiSettings;
 import understudy.api.call.ClusterLink;
 import understudy.api.call.ServerState;
+import understudy.api.call.Sessions;
 import understudy.api.http.ApiException;
 import understudy.api.http.HttpBodies;
 import understudy.api.http.HttpMetrics;
@@ -105,7 +106,8 @@ public final class EmulationServer implements AutoCloseable {
                 door.apply(host.router()),
                 engineMetrics::onEnded,
                 spec.replicas().size());
-        api = new ApiContext(system, settings, link, state, httpMetrics, new HttpBodies(system, settings.http()));
+        var bodies = new HttpBodies(system, settings.http());
+        api = new ApiContext(system, settings, link, state, httpMetrics, bodies, new Sessions());
         ports = new HttpPorts(api, new LiveFeed(api, view, spec.routing().name()));
         host.whenFailed().exceptionally(cause -> {
             state.enter(ServerState.Phase.FAILED);

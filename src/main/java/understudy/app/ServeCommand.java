@@ -80,6 +80,7 @@ final class ServeCommand implements Callable<Integer> {
             flags.put("server.port", port.toString());
         }
         var scenario = Scenario.read(new ScenarioFile(System.getenv()).load(scenarioFile, flags));
+        ServerSettings.warnings(scenario).forEach(new Console(command.commandLine())::warn);
         var server = start(scenario, ServerSettings.read(scenario), ServerSettings.numWarmUpRequests(scenario));
         var onSignal = new Thread(() -> end(server), "drain");
         Runtime.getRuntime().addShutdownHook(onSignal);

@@ -4,6 +4,7 @@ import it.unimi.dsi.fastutil.longs.LongList;
 import it.unimi.dsi.fastutil.longs.LongLists;
 import understudy.engine.EngineRequest;
 import understudy.engine.Request;
+import understudy.kvcache.PrefixCacheEvent;
 import understudy.kvcache.PrefixCacheEvents;
 import understudy.prompt.SessionTurn;
 
@@ -134,6 +135,11 @@ public record RequestRecord(
     /** Returns the prompt tokens that were left to compute at the first admission. */
     public int numPrefilledTokens() {
         return numPromptTokens - numCachedTokens;
+    }
+
+    /** Returns when its prompt was computed: with the first token, or at its admission if all of it was found. */
+    public long prefillEndNanos() {
+        return events.contains(PrefixCacheEvent.FULL_HIT_NO_PREFILL_NEEDED) ? scheduledNanos : firstTokenNanos;
     }
 
     /** Returns the time from arrival to first token. */

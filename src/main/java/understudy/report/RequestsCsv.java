@@ -7,7 +7,10 @@ import java.io.Writer;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/** Writes one line per request, in the order in which they ended; times in milliseconds, empty where there is none. */
+/**
+ * Writes one line per request, in the order in which they ended; times in milliseconds, empty where there is none. The last
+ * columns have the names of the session cache; a prefill that is skipped ends when it would have begun.
+ */
 public final class RequestsCsv {
     private static final String[] HEADER = {
         "request_id",
@@ -27,7 +30,11 @@ public final class RequestsCsv {
         "turn",
         "is_conversational_turn",
         "truncated_tokens",
-        "prefix_cache_events"
+        "prefix_cache_events",
+        "cached_prefix_length_used",
+        "num_tokens_actually_prefilled",
+        "prefill_start_ms",
+        "prefill_end_ms"
     };
 
     private static final long NANOS_PER_MILLI = 1_000_000;
@@ -52,6 +59,7 @@ public final class RequestsCsv {
         boolean hasAnswer = request.numOutputTokens() > 0;
         var turn = request.turn();
         boolean isInSession = turn.isInSession();
+        String numPrefilled = hasAnswer ? String.valueOf(request.numPrefilledTokens()) : "0";
         return new String[] {
             String.valueOf(request.requestId()),
             String.valueOf(request.replicaIndex()),
@@ -63,14 +71,18 @@ public final class RequestsCsv {
             hasAnswer ? millis(request.e2elNanos()) : "",
             String.valueOf(request.numPromptTokens()),
             String.valueOf(request.numCachedTokens()),
-            hasAnswer ? String.valueOf(request.numPrefilledTokens()) : "0",
+            numPrefilled,
             String.valueOf(request.numOutputTokens()),
             String.valueOf(request.numPreemptions()),
             isInSession ? String.valueOf(turn.sessionId()) : "",
             isInSession ? String.valueOf(turn.turn()) : "",
             String.valueOf(turn.isConversationalTurn()),
             String.valueOf(turn.numTruncatedTokens()),
-            request.events().list().stream().map(Enum::name).collect(Collectors.joining("+"))
+            request.events().list().stream().map(Enum::name).collect(Collectors.joining("+")),
+            String.valueOf(request.numCachedTokens()),
+            numPrefilled,
+            hasAnswer ? millis(request.scheduledNanos()) : "",
+            hasAnswer ? millis(request.prefillEndNanos()) : ""
         };
     }
 

@@ -85,7 +85,9 @@ public record Scenario(
         }
         if (engine.kvCache().findsBySession()) {
             throw section.unusable(
-                    "policy", "but kv-cache.sessions is on, and then no replica says what it has cached");
+                    "policy",
+                    "but kv-cache.sessions is on, and then no replica says what it has cached;"
+                            + " router.policy = session-affinity keeps a session on its replica");
         }
     }
 

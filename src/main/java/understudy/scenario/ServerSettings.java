@@ -10,6 +10,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import understudy.api.call.ApiSettings;
 import understudy.api.call.DownReplicas;
+import understudy.api.call.Sessions;
 import understudy.api.http.HttpSettings;
 import understudy.api.http.OwnPageGuard;
 import understudy.api.model.AnswerMode;
@@ -55,6 +56,15 @@ public final class ServerSettings {
                 server.choice("down-replicas", DownReplicas.class),
                 models,
                 model(scenario, server));
+    }
+
+    /** Returns what the user of a server should know of its scenario, a line each. */
+    public static List<String> warnings(Scenario scenario) {
+        return scenario.engine().kvCache().findsBySession()
+                ? List.of(
+                        "kv-cache.sessions is on: only calls with a session can hit the cache, which they name by the header "
+                                + Sessions.HEADER + ", or by previous_response_id in /v1/responses")
+                : List.of();
     }
 
     private static List<String> allowedHosts(Section server) {

@@ -129,6 +129,7 @@ public final class WorkloadSettings {
                 groups.wholeNumber("count", 0, 1_000_000),
                 wholeNumbers(groups.section("length"), MAX_TOKENS),
                 wholeNumbers(sessions.section("turns"), MAX_TURNS),
+                sessions.number("unexpected-prompt-probability", 0, 1),
                 seconds(sessions.section("think-time")),
                 workload.wholeNumber("priorities", 1, 1_000_000),
                 outputLimit,

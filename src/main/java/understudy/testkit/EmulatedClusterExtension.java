@@ -90,8 +90,11 @@ public final class EmulatedClusterExtension implements BeforeEachCallback, After
 
     @Override
     public void afterEach(ExtensionContext context) {
-        cluster().close();
+        var started = cluster;
         cluster = null;
+        if (started != null) {
+            started.close();
+        }
     }
 
     @Override

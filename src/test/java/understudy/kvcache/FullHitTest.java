@@ -43,6 +43,9 @@ final class FullHitTest {
             assertThat(third.numCachedTokens()).isEqualTo(numCached);
             assertThat(third.numPrefilledTokens()).isEqualTo(LENGTH - numCached);
             assertThat(third.ttftNanos()).isEqualTo(ttftNanos);
+            assertThat(third.prefillEndNanos() - third.scheduledNanos())
+                    .as("a decode step is no prefill")
+                    .isEqualTo(numCached == LENGTH ? 0 : ttftNanos);
             assertThat(third.numOutputTokens()).isEqualTo(40);
             assertThat(third.events().contains(PrefixCacheEvent.CROSS_REQUEST_HIT))
                     .isTrue();

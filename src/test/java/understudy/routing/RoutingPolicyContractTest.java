@@ -19,6 +19,7 @@ final class RoutingPolicyContractTest {
         return Stream.of(
                 RoundRobin::new,
                 LeastOutstanding::new,
+                () -> new SessionAffinity(8),
                 () -> PrefixAware.factory(new PrefixAware.Options(0, 3, 1.5))
                         .create(new RoutingPolicyFactory.Cluster(new Xxh3BlockHasher(4), REPLICAS, 1_000)));
     }
@@ -64,7 +65,7 @@ final class RoutingPolicyContractTest {
         policy.onKvEvents(4, RoutingFixture.stored(0, 8));
 
         for (int i = 0; i < 50; i++) {
-            int chosen = policy.choose(RoutingFixture.request(i, 0, 20), view);
+            int chosen = policy.choose(RoutingFixture.turn(i % 3, i, 0, 20), view);
             assertThat(chosen).isIn(1, 2, 4);
             view.onDispatched(chosen);
         }
@@ -77,7 +78,8 @@ final class RoutingPolicyContractTest {
         var ended = new long[REPLICAS];
         var choices = new ArrayList<Integer>();
         for (int i = 0; i < 2_000; i++) {
-            int chosen = policy.choose(RoutingFixture.request(i, 10 * random.nextInt(20), 20), view);
+            int firstToken = 10 * random.nextInt(20);
+            int chosen = policy.choose(RoutingFixture.turn(random.nextInt(12), i, firstToken, 20), view);
             choices.add(chosen);
             view.onDispatched(chosen);
             int replica = random.nextInt(REPLICAS);

@@ -15,6 +15,7 @@ import understudy.api.model.Answers;
 import understudy.api.model.Tokenizer;
 import understudy.api.model.ToolDefinition;
 import understudy.api.schema.Constraint;
+import understudy.prompt.SessionTurn;
 import understudy.prompt.TokenSequence;
 
 /** Makes requests to the engine out of calls, after the checks that vLLM makes at its front end. */
@@ -59,8 +60,10 @@ public final class SpecBuilder {
      * Returns the requests of a call: for each prompt, as many as answers are wanted.
      *
      * @param name of the call, on which those of the requests are based
+     * @param turn the call's place in a session
      */
-    public List<Generation.Spec> build(String name, List<EncodedPrompt> prompts, GenerationParams params, Shape shape) {
+    public List<Generation.Spec> build(
+            String name, List<EncodedPrompt> prompts, GenerationParams params, Shape shape, SessionTurn turn) {
         if (params.priority() != 0 && !settings.model().hasPriorities()) {
             throw ApiException.badRequest(
                     "Got priority " + params.priority() + " but Priority scheduling is not enabled.", "priority");
@@ -91,6 +94,7 @@ public final class SpecBuilder {
                         choice,
                         name + "-" + choice,
                         prompt.tokens(),
+                        turn,
                         params,
                         maxTokens,
                         settings.model().maxModelLen(),

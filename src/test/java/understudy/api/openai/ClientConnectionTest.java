@@ -30,6 +30,7 @@ import understudy.api.http.Json;
 import understudy.api.http.JsonBody;
 import understudy.api.model.Answers;
 import understudy.api.model.Tokenizer;
+import understudy.prompt.SessionTurn;
 import understudy.prompt.TokenIds;
 
 /** Clients that go away before their call has got anywhere, and calls that come when the server is about to. */
@@ -134,7 +135,8 @@ final class ClientConnectionTest {
                         "name",
                         List.of(prompt),
                         GenerationParams.read(body, List.of("max_tokens"), null, -1),
-                        SpecBuilder.Shape.TEXT)
+                        SpecBuilder.Shape.TEXT,
+                        SessionTurn.NONE)
                 .get(0);
     }
 

@@ -11,6 +11,7 @@ import understudy.kvcache.Admission;
 import understudy.kvcache.AdmissionRequest;
 import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.KvMemory;
+import understudy.kvcache.PrefixCacheEvent;
 import understudy.kvcache.PrefixCacheStats;
 import understudy.kvcache.PrefixLookup;
 import understudy.kvcache.PrefixOptions;
@@ -21,6 +22,7 @@ import understudy.kvcache.eviction.EvictionPolicy;
 import understudy.kvcache.eviction.FreeOrder;
 import understudy.prompt.BlockHasher;
 import understudy.prompt.Prompt;
+import understudy.prompt.SessionTurn;
 import understudy.prompt.TokenIds;
 import understudy.prompt.Xxh3BlockHasher;
 
@@ -47,6 +49,22 @@ final class PromptKvCacheTest {
         assertThat(table(1)).isEqualTo(table(0));
         assertThat(table(2)).isEqualTo(table(0));
         assertThat(kv.stats()).isEqualTo(new PrefixCacheStats(18, 12, 0, 0));
+    }
+
+    @Test
+    void promptThatComesAgain_isOfItsConversationUntilAnotherOneAsksIt() {
+        assertThat(events(0, SessionTurn.of(7, 1))).containsExactly(PrefixCacheEvent.MISS_FULL);
+        assertThat(events(1, SessionTurn.of(7, 2)))
+                .containsExactly(PrefixCacheEvent.CONVERSATIONAL_HIT, PrefixCacheEvent.FULL_HIT_NO_PREFILL_NEEDED);
+        assertThat(events(2, SessionTurn.of(8, 2))).contains(PrefixCacheEvent.CROSS_REQUEST_HIT);
+        assertThat(events(3, SessionTurn.of(7, 3))).contains(PrefixCacheEvent.CROSS_REQUEST_HIT);
+    }
+
+    private List<PrefixCacheEvent> events(int handle, SessionTurn turn) {
+        var prompt = new Prompt(new TokenIds(tokens(0, 6)), turn);
+        var lookup = new PrefixLookup(handle, prompt, i -> 50_000 + i, 6, true);
+        var admission = kv.admit(new AdmissionRequest(lookup, 1_000, 0, false, true, false, 0, false, 7));
+        return ((Admission.Admitted) admission).events().list();
     }
 
     @Test
