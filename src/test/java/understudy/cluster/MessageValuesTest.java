@@ -6,6 +6,7 @@ import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import it.unimi.dsi.fastutil.ints.IntList;
+import it.unimi.dsi.fastutil.ints.IntSet;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
@@ -41,6 +42,7 @@ final class MessageValuesTest {
             OptionalInt.class,
             // Nobody changes the lists of a message: each is built for it.
             IntList.class,
+            IntSet.class,
             LongList.class,
             Prompt.class,
             TokenSequence.class,
@@ -94,7 +96,7 @@ final class MessageValuesTest {
                 check(component.getGenericType(), type.getSimpleName() + "." + component.getName());
             }
         } else {
-            Arrays.stream(type.getPermittedSubclasses()).forEach(this::check);
+            Arrays.stream(type.getPermittedSubclasses()).forEach(each -> check(each, each.getSimpleName()));
         }
     }
 
