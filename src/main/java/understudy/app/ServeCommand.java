@@ -6,7 +6,6 @@ import java.net.BindException;
 import java.net.Inet6Address;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -24,7 +23,6 @@ import understudy.api.call.ApiSettings;
 import understudy.api.kvevents.UnusableEndpointException;
 import understudy.scenario.Scenario;
 import understudy.scenario.ScenarioException;
-import understudy.scenario.ScenarioFile;
 import understudy.scenario.Section;
 import understudy.scenario.ServerSettings;
 
@@ -54,8 +52,7 @@ final class ServeCommand implements Callable<Integer> {
     private CommandSpec command;
 
     @Mixin
-    @SuppressWarnings("unused") // its option acts when it is parsed
-    private LogLevel logLevel;
+    private ScenarioOptions options;
 
     @Parameters(
             arity = "0..1",
@@ -64,22 +61,13 @@ final class ServeCommand implements Callable<Integer> {
             description = "Scenario file, HOCON or YAML. Default: ${DEFAULT-VALUE}.")
     private String scenarioFile;
 
-    @Option(
-            names = "--set",
-            paramLabel = "KEY=VALUE",
-            description = "Sets one setting, over environment (UNDERSTUDY_KEY) and file. Repeatable.")
-    private Map<String, String> settings = new LinkedHashMap<>();
-
     @Option(names = "--port", paramLabel = "N", description = "Port to listen at; short for --set server.port=N.")
     private @Nullable Integer port;
 
     @Override
     public Integer call() throws InterruptedException {
-        var flags = new LinkedHashMap<>(settings);
-        if (port != null) {
-            flags.put("server.port", port.toString());
-        }
-        var scenario = Scenario.read(new ScenarioFile(System.getenv()).load(scenarioFile, flags));
+        var flags = port == null ? Map.<String, String>of() : Map.of("server.port", port.toString());
+        var scenario = Scenario.read(options.load(scenarioFile, flags));
         var server = start(scenario, ServerSettings.read(scenario), ServerSettings.numWarmUpRequests(scenario));
         var onSignal = new Thread(() -> end(server), "drain");
         Runtime.getRuntime().addShutdownHook(onSignal);

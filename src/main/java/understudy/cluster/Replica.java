@@ -159,7 +159,7 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
         gpu = context.spawn(VirtualGpu.create(clock, spec.latency()), "gpu");
         context.watch(kvCache);
         context.watch(gpu);
-        engine = new EngineCore(spec.scheduler(), spec.limits());
+        engine = new EngineCore(spec.scheduler(), spec.kvCache(), spec.limits());
         clients = new ClientTable(replicaIndex, counters, spec.keepsTokenTimes());
         this.counters = counters;
         conversation = new PlanConversation(engine.planner(), kvCache, self, peers);

@@ -2,13 +2,12 @@ package understudy.fidelity;
 
 import com.github.freva.asciitable.AsciiTable;
 import com.github.freva.asciitable.Column;
-import com.github.freva.asciitable.ColumnData;
 import com.github.freva.asciitable.HorizontalAlign;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.function.Function;
 import understudy.report.LatencyStats;
+import understudy.report.Tables;
 
 /** Measured figures of a real server against those of a run of the same requests. */
 public final class Fidelity {
@@ -57,19 +56,11 @@ public final class Fidelity {
                                                 .header("")
                                                 .dataAlign(HorizontalAlign.LEFT)
                                                 .with(Figure::name),
-                                        number("Measured", f -> decimal(f.measured())),
-                                        number("Emulated", f -> decimal(f.emulated())),
-                                        number("Error", f -> signedPercent(f.errorPercent()))))
+                                        Tables.number("Measured").with(f -> decimal(f.measured())),
+                                        Tables.number("Emulated").with(f -> decimal(f.emulated())),
+                                        Tables.number("Error").with(f -> signedPercent(f.errorPercent()))))
                         .asString()
                 + "\n";
-    }
-
-    private static ColumnData<Figure> number(String header, Function<Figure, String> value) {
-        return new Column()
-                .header(header)
-                .headerAlign(HorizontalAlign.RIGHT)
-                .dataAlign(HorizontalAlign.RIGHT)
-                .with(value);
     }
 
     private static String decimal(double value) {

@@ -4,10 +4,11 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.github.freva.asciitable.AsciiTable;
 import com.github.freva.asciitable.ColumnData;
 import com.typesafe.config.Config;
-import com.typesafe.config.ConfigValueFactory;
+import com.typesafe.config.ConfigFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
@@ -18,20 +19,17 @@ import understudy.report.RunReport;
 import understudy.report.Tables;
 import understudy.scenario.Scenario;
 import understudy.scenario.Section;
-import understudy.scenario.WorkloadSettings;
 
 /**
  * Runs a table of measured mean times at fixed concurrency, cell by cell, each as a closed loop on one replica with as many
  * GPUs and clients as the cell says, and compares.
  */
 public final class MeasuredCells {
-    /** The name of the kind of workload. */
-    public static final String KIND = "measured-cells";
-
     private static final double NANOS_PER_MILLI = 1e6;
     private static final long WAIT_MILLIS = 60_000;
 
     private final Config config;
+    private final Section settings;
     private final List<Outcome> outcomes = new ArrayList<>();
 
     /** A cell and what the emulation made of it, in milliseconds. */
@@ -45,25 +43,20 @@ public final class MeasuredCells {
         }
     }
 
-    /** Takes a merged scenario of this kind. */
+    /** Takes a merged scenario, whose section {@code fidelity} names the table. */
     public MeasuredCells(Config config) {
         this.config = config;
+        settings = new Section(config.getConfig("fidelity"), "fidelity");
     }
 
-    /** Returns whether a merged scenario is of this kind. */
-    public static boolean isOne(Config config) {
-        return config.getString("workload.kind").equals(KIND);
-    }
-
-    /** Checks the scenario of every cell. */
-    public List<MeasuredCell> check() {
-        var workload = new Section(config.getConfig("workload"), "workload");
-        int outputTokens = workload.section("cells").wholeNumber("output-tokens", 0, Integer.MAX_VALUE);
-        var cells = MeasuredCell.read(WorkloadSettings.traceFile(workload)).stream()
+    /** Reads the table, and checks the scenario of every cell before any is run. */
+    private List<MeasuredCell> read() {
+        int outputTokens = settings.wholeNumber("output-tokens", 0, Integer.MAX_VALUE);
+        var cells = MeasuredCell.read(settings.file("cells", "but there is nothing to compare with")).stream()
                 .filter(cell -> outputTokens == 0 || cell.outputTokens() == outputTokens)
                 .toList();
         if (cells.isEmpty()) {
-            throw workload.section("cells").unusable("output-tokens", "but no row of the trace has it as osl");
+            throw settings.unusable("output-tokens", "but no row of the table has it as osl");
         }
         cells.forEach(cell -> Scenario.read(configOf(cell)).openWorkload().close());
         return cells;
@@ -71,7 +64,7 @@ public final class MeasuredCells {
 
     /** Runs every cell. */
     public void run() throws InterruptedException, ExecutionException {
-        for (var cell : check()) {
+        for (var cell : read()) {
             var report = run(Scenario.read(configOf(cell)));
             outcomes.add(new Outcome(
                     cell,
@@ -129,27 +122,24 @@ public final class MeasuredCells {
     }
 
     private Config configOf(MeasuredCell cell) {
-        var cells = new Section(config.getConfig("workload.cells"), "workload.cells");
-        double shortest = cells.number("shortest", 0, 1);
-        int perClient = cells.wholeNumber("requests-per-client", 1, 1_000_000);
-        var changed = with(config, "workload.kind", "generated");
-        changed = with(changed, "workload.requests", (long) perClient * cell.concurrency());
-        changed = with(changed, "workload.arrivals.request-rate", "inf");
-        changed = with(changed, "workload.max-concurrency", cell.concurrency());
-        changed = withLengths(changed, "workload.lengths.prompt", shortest, cell.inputTokens());
-        changed = withLengths(changed, "workload.lengths.output", shortest, cell.outputTokens());
-        changed = with(changed, "latency.tensor-parallel-size", cell.tensorParallelSize());
-        return with(changed, "engine.max-num-seqs", cell.concurrency());
+        int perClient = settings.wholeNumber("requests-per-client", 1, 1_000_000);
+        var changes = ConfigFactory.parseMap(
+                Map.of(
+                        "workload.kind", "generated",
+                        "workload.requests", (long) perClient * cell.concurrency(),
+                        "workload.arrivals.request-rate", "inf",
+                        "workload.max-concurrency", cell.concurrency(),
+                        "workload.lengths.prompt", lengths(cell.inputTokens()),
+                        "workload.lengths.output", lengths(cell.outputTokens()),
+                        "latency.tensor-parallel-size", cell.tensorParallelSize(),
+                        "engine.max-num-seqs", cell.concurrency()),
+                "measured cell");
+        return changes.withFallback(config);
     }
 
-    private static Config withLengths(Config config, String key, double shortest, int longest) {
-        var uniform = with(config, key + ".kind", "uniform");
-        uniform = with(uniform, key + ".min", Math.max(1, (int) (shortest * longest)));
-        return with(uniform, key + ".max", longest);
-    }
-
-    private static Config with(Config config, String key, Object value) {
-        return config.withValue(key, ConfigValueFactory.fromAnyRef(value, "measured cell"));
+    private Map<String, Object> lengths(int longest) {
+        int shortest = Math.max(1, (int) (settings.number("shortest", 0, 1) * longest));
+        return Map.of("kind", "uniform", "min", shortest, "max", longest);
     }
 
     private String table() {

@@ -44,19 +44,77 @@ public record KvCacheConfig(
         }
     }
 
-    /** Finds single blocks, as soon as there are blocks for their content, as vLLM V1 does. */
-    public KvCacheConfig(
-            BlockHasher hasher,
-            int numGpuBlocks,
-            boolean enablePrefixCaching,
-            int maxModelLen,
-            int watermarkBlocks,
-            EvictionPolicy evictionPolicy,
-            FreeOrder freeOrder,
-            boolean promotesFullBlocks,
-            boolean recordsEvents,
-            PrefixOptions prefixes) {
-        this(
+    /** Returns a cache that works as vLLM V1 does by default, with sequences of any length, and records events. */
+    public static KvCacheConfig vllm(BlockHasher hasher, int numGpuBlocks) {
+        return new KvCacheConfig(
+                hasher,
+                numGpuBlocks,
+                true,
+                Integer.MAX_VALUE,
+                0,
+                EvictionPolicy.LRU,
+                FreeOrder.UNHASHED_FIRST,
+                false,
+                true,
+                PrefixUnit.BLOCK,
+                true,
+                PrefixOptions.VLLM);
+    }
+
+    /** Returns the same cache for sequences of another length. */
+    public KvCacheConfig withMaxModelLen(int newMaxModelLen) {
+        return new KvCacheConfig(
+                hasher,
+                numGpuBlocks,
+                enablePrefixCaching,
+                newMaxModelLen,
+                watermarkBlocks,
+                evictionPolicy,
+                freeOrder,
+                promotesFullBlocks,
+                recordsEvents,
+                prefixUnit,
+                sharesWithinStep,
+                prefixes);
+    }
+
+    /** Returns the same cache with prefix caching, or without. */
+    public KvCacheConfig withPrefixCaching(boolean isEnabled) {
+        return new KvCacheConfig(
+                hasher,
+                numGpuBlocks,
+                isEnabled,
+                maxModelLen,
+                watermarkBlocks,
+                evictionPolicy,
+                freeOrder,
+                promotesFullBlocks,
+                recordsEvents,
+                prefixUnit,
+                sharesWithinStep,
+                prefixes);
+    }
+
+    /** Returns the same cache with another order of eviction. */
+    public KvCacheConfig withEviction(EvictionPolicy newPolicy, FreeOrder newOrder) {
+        return new KvCacheConfig(
+                hasher,
+                numGpuBlocks,
+                enablePrefixCaching,
+                maxModelLen,
+                watermarkBlocks,
+                newPolicy,
+                newOrder,
+                promotesFullBlocks,
+                recordsEvents,
+                prefixUnit,
+                sharesWithinStep,
+                prefixes);
+    }
+
+    /** Returns the same cache, which finds other units, with the step that computes them or after it. */
+    public KvCacheConfig withPrefixUnit(PrefixUnit newUnit, boolean isSharedWithinStep) {
+        return new KvCacheConfig(
                 hasher,
                 numGpuBlocks,
                 enablePrefixCaching,
@@ -66,27 +124,26 @@ public record KvCacheConfig(
                 freeOrder,
                 promotesFullBlocks,
                 recordsEvents,
-                PrefixUnit.BLOCK,
-                true,
+                newUnit,
+                isSharedWithinStep,
                 prefixes);
     }
 
-    /** Returns a cache that works as vLLM V1 does by default, and records events. */
-    public static KvCacheConfig ofVllm(
-            BlockHasher hasher, int numGpuBlocks, boolean enablePrefixCaching, int maxModelLen) {
+    /** Returns the same cache with other ways of keeping prefixes. */
+    public KvCacheConfig withPrefixes(PrefixOptions newPrefixes) {
         return new KvCacheConfig(
                 hasher,
                 numGpuBlocks,
                 enablePrefixCaching,
                 maxModelLen,
-                0,
-                EvictionPolicy.LRU,
-                FreeOrder.UNHASHED_FIRST,
-                false,
-                true,
-                PrefixUnit.BLOCK,
-                true,
-                PrefixOptions.VLLM);
+                watermarkBlocks,
+                evictionPolicy,
+                freeOrder,
+                promotesFullBlocks,
+                recordsEvents,
+                prefixUnit,
+                sharesWithinStep,
+                newPrefixes);
     }
 
     /** Returns the tokens that one request may have when nobody else holds any blocks. */

@@ -90,9 +90,7 @@ public record Scenario(
     public List<String> warnings() {
         return latency.model() instanceof ProfiledLatency profiled
                 ? profiled.warnings(
-                        engine.scheduler().maxNumBatchedTokens(),
-                        engine.scheduler().maxNumSeqs(),
-                        engine.scheduler().maxModelLen())
+                        engine.maxNumBatchedTokens(), engine.scheduler().maxNumSeqs(), engine.maxModelLen())
                 : List.of();
     }
 
@@ -103,8 +101,7 @@ public record Scenario(
 
     /** Opens the workload, which checks its settings; the caller closes it. */
     public Workload openWorkload() {
-        return WorkloadSettings.open(
-                workload, new RandomStreams(seed), engine.scheduler().maxModelLen());
+        return WorkloadSettings.open(workload, new RandomStreams(seed), engine.maxModelLen());
     }
 
     /** Returns the cluster to build for a server: requests come from outside, and no record is kept of them. */
@@ -138,10 +135,7 @@ public record Scenario(
                 .toList();
         return new ClusterSpec(
                 replicas,
-                router.create(
-                        engine.kvCache().hasher(),
-                        numReplicas,
-                        engine.scheduler().maxModelLen()),
+                router.create(engine.kvCache().hasher(), numReplicas, engine.maxModelLen()),
                 router.kvEventDelay(),
                 openWorkload,
                 faults,

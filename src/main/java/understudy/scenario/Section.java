@@ -7,15 +7,18 @@ import com.typesafe.config.ConfigOrigin;
 import com.typesafe.config.ConfigParseOptions;
 import com.typesafe.config.ConfigValueFactory;
 import com.typesafe.config.ConfigValueType;
-import java.math.BigDecimal;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import understudy.workload.Durations;
+import understudy.workload.Numbers;
 
 /** A part of a scenario, read key by key; whatever is wrong with a value is reported with its place and what is allowed. */
 public final class Section {
@@ -59,22 +62,23 @@ public final class Section {
     }
 
     public long wholeNumber(String key, long min, long max) {
-        try {
-            // Not by way of double, which has no room for all of them; 64.0 and 1e2 are whole numbers too.
-            long number = new BigDecimal(text(key)).longValueExact();
-            if (number >= min && number <= max) {
-                return number;
-            }
-        } catch (NumberFormatException | ArithmeticException e) {
-            throw unusable(key, "must be a whole number from " + min + " to " + max);
+        long number = Numbers.parseWhole(text(key))
+                .orElseThrow(() -> unusable(key, "must be a whole number from " + min + " to " + max));
+        if (number >= min && number <= max) {
+            return number;
         }
         throw unusable(key, "must be from " + min + " to " + max);
+    }
+
+    /** Returns a whole number, or nothing for the word {@code auto}. */
+    OptionalInt numberOrAuto(String key, int min, int max) {
+        return text(key).equals("auto") ? OptionalInt.empty() : OptionalInt.of(wholeNumber(key, min, max));
     }
 
     /** Returns a number of at least {@code min}; "inf" is one if {@code max} is infinite. */
     public double number(String key, double min, double max) {
         String text = text(key);
-        double number = parseDouble(text.equals("inf") ? "Infinity" : text);
+        double number = Numbers.parse(text.equals("inf") ? "Infinity" : text);
         if (number >= min && number <= max) {
             return number;
         }
@@ -84,7 +88,7 @@ public final class Section {
     /** Returns a number above 0; {@code infinite} is the word for no limit. */
     public double positive(String key, String infinite) {
         String text = text(key);
-        double number = text.equals(infinite) ? Double.POSITIVE_INFINITY : parseDouble(text);
+        double number = text.equals(infinite) ? Double.POSITIVE_INFINITY : Numbers.parse(text);
         if (number > 0) {
             return number;
         }
@@ -93,7 +97,7 @@ public final class Section {
 
     /** Returns a finite number above 0. */
     public double positive(String key) {
-        double number = parseDouble(text(key));
+        double number = Numbers.parse(text(key));
         if (number > 0 && number < Double.POSITIVE_INFINITY) {
             return number;
         }
@@ -103,6 +107,21 @@ public final class Section {
     /** Returns a duration in nanoseconds, from 0 to 720 hours, which need not be whole. */
     double nanos(String key) {
         return Durations.nanos(text(key)).orElseThrow(() -> unusable(key, "must be " + Durations.ALLOWED));
+    }
+
+    /** Returns a file to read, which must exist; {@code why} says what needs it. */
+    public Path file(String key, String why) {
+        if (text(key).isEmpty()) {
+            throw unusable(key, why + ": --set " + full(key) + "=PATH");
+        }
+        var file = Path.of(text(key));
+        if (!Files.exists(file)) {
+            throw unusable(key, "which does not exist");
+        }
+        if (Files.isDirectory(file)) {
+            throw unusable(key, "which is a directory");
+        }
+        return file;
     }
 
     /** Returns the constant whose name, in lower case and with hyphens, is the value. */
@@ -124,7 +143,7 @@ public final class Section {
         for (String key : keys) {
             String usual = ScenarioFile.REFERENCE.getString(full(key));
             // A number may be written in several ways; NaN, for what is none, equals nothing.
-            if (!text(key).equals(usual) && parseDouble(text(key)) != parseDouble(usual)) {
+            if (!text(key).equals(usual) && Numbers.parse(text(key)) != Numbers.parse(usual)) {
                 throw unusable(key, why);
             }
         }
@@ -179,13 +198,5 @@ public final class Section {
     /** Returns how a constant is written in a scenario. */
     static String nameOf(Enum<?> constant) {
         return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
-    }
-
-    private static double parseDouble(String text) {
-        try {
-            return Double.parseDouble(text);
-        } catch (NumberFormatException e) {
-            return Double.NaN;
-        }
     }
 }

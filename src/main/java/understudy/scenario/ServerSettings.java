@@ -114,7 +114,7 @@ public final class ServerSettings {
         var mode = server.choice("answers", AnswerMode.class);
         return new ModelSettings(
                 scenario.seed(),
-                scheduler.maxModelLen(),
+                scenario.engine().maxModelLen(),
                 scheduler instanceof SchedulerConfig vllm && vllm.policy() == SchedulingPolicy.PRIORITY,
                 server.choice("tokenizer", Tokenizer.Vocabulary.class),
                 mode,

@@ -1,7 +1,5 @@
 package understudy.scenario;
 
-import java.nio.file.Files;
-import java.nio.file.Path;
 import understudy.workload.BurstWorkload;
 import understudy.workload.ConcurrencyLimit;
 import understudy.workload.Distribution;
@@ -18,7 +16,7 @@ import understudy.workload.trace.TraceReader;
 import understudy.workload.trace.TraceWorkload;
 
 /** The section {@code workload}. */
-public final class WorkloadSettings {
+final class WorkloadSettings {
     private static final double NANOS_PER_SECOND = 1e9;
     private static final int MAX_TOKENS = 100_000_000;
     private static final int MAX_TURNS = 1_000_000;
@@ -33,8 +31,7 @@ public final class WorkloadSettings {
         BURST,
         MOONCAKE,
         CSV,
-        AZURE,
-        MEASURED_CELLS
+        AZURE
     }
 
     private enum ArrivalKind {
@@ -64,9 +61,6 @@ public final class WorkloadSettings {
         var outputLimit = workload.bool("ignore-eos") ? OutputLimit.MAX_TOKENS : OutputLimit.END_OF_SEQUENCE;
         // Everything is checked, also what this kind of workload does not use.
         var kind = workload.choice("kind", Kind.class);
-        if (kind == Kind.MEASURED_CELLS) {
-            throw workload.unusable("kind", "which is many runs, and only 'understudy run' makes them");
-        }
         var generated = generated(workload, outputLimit, maxModelLen);
         var burst = burst(workload, outputLimit, maxModelLen);
         var options = new TraceWorkload.Options(
@@ -81,7 +75,7 @@ public final class WorkloadSettings {
         if (kind == Kind.BURST) {
             return new BurstWorkload(burst, streams);
         }
-        var file = traceFile(workload);
+        var file = workload.file("trace", "but this kind of workload needs a file");
         TraceReader reader = switch (kind) {
             case MOONCAKE -> new MooncakeTraceReader(file);
             case CSV -> new CsvTraceReader(file, blockTokens);
@@ -93,22 +87,6 @@ public final class WorkloadSettings {
             reader.close();
             throw e;
         }
-    }
-
-    /** Returns the file to replay, which must exist. */
-    public static Path traceFile(Section workload) {
-        String trace = workload.text("trace");
-        if (trace.isEmpty()) {
-            throw workload.unusable("trace", "but this kind of workload needs a file: --set workload.trace=PATH");
-        }
-        var file = Path.of(trace);
-        if (!Files.exists(file)) {
-            throw workload.unusable("trace", "which does not exist");
-        }
-        if (Files.isDirectory(file)) {
-            throw workload.unusable("trace", "which is a directory");
-        }
-        return file;
     }
 
     private static GeneratedWorkload.Options generated(Section workload, OutputLimit outputLimit, int maxModelLen) {

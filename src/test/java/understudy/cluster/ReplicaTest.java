@@ -229,7 +229,7 @@ final class ReplicaTest {
         var recording = new ReplicaSpec(
                 spec.scheduler(),
                 spec.limits(),
-                KvCacheConfig.ofVllm(cluster.hasher, 1_000, true, cluster.maxModelLen),
+                KvCacheConfig.vllm(cluster.hasher, 1_000).withMaxModelLen(cluster.maxModelLen),
                 spec.latency(),
                 cluster.apiDelayNanos,
                 false,

@@ -15,10 +15,7 @@ import understudy.engine.Request;
 import understudy.engine.RequestLimits;
 import understudy.engine.RoseinferConfig;
 import understudy.kvcache.KvCacheConfig;
-import understudy.kvcache.PrefixOptions;
 import understudy.kvcache.PrefixUnit;
-import understudy.kvcache.eviction.EvictionPolicy;
-import understudy.kvcache.eviction.FreeOrder;
 import understudy.latency.LinearLatency;
 import understudy.prompt.SegmentedTokens;
 import understudy.report.Invariants;
@@ -194,21 +191,11 @@ final class RoseinferInVirtualTimeTest {
     }
 
     private ReplicaSpec spec() {
-        var kvCache = new KvCacheConfig(
-                cluster.hasher,
-                1_000,
-                true,
-                1_000,
-                0,
-                EvictionPolicy.LRU,
-                FreeOrder.UNHASHED_FIRST,
-                false,
-                false,
-                PrefixUnit.PROMPT,
-                dedups,
-                PrefixOptions.VLLM);
+        var kvCache = KvCacheConfig.vllm(cluster.hasher, 1_000)
+                .withMaxModelLen(1_000)
+                .withPrefixUnit(PrefixUnit.PROMPT, dedups);
         return new ReplicaSpec(
-                new RoseinferConfig(8, prefill, 1_000, 16, true, dedups),
+                new RoseinferConfig(8, prefill),
                 new RequestLimits(1_000, kvCache.maxTokens()),
                 kvCache,
                 new LinearLatency(10 * MILLI, MILLI, 0, 0),

@@ -76,18 +76,14 @@ final class SessionInvariantsTest {
             config = new SchedulerConfig(
                     4,
                     40,
-                    maxModelLen,
                     0,
                     true,
                     random.nextBoolean(),
                     SchedulingPolicy.FCFS,
                     PreemptionVictim.LAST_ADMITTED,
-                    random.nextBoolean(),
-                    blockSize,
-                    true);
+                    random.nextBoolean());
             limits = new RequestLimits(maxModelLen, maxModelLen, ContextOverflow.TRUNCATE_OLDEST, blockSize);
-            planner = new StepPlanner(config);
-            memory = new SessionKvCache(new KvCacheConfig(
+            var kvCache = new KvCacheConfig(
                     new Xxh3BlockHasher(blockSize),
                     numBlocks,
                     true,
@@ -103,7 +99,9 @@ final class SessionInvariantsTest {
                             random.nextBoolean() ? FullHit.DECODE_DIRECTLY : FullHit.RECOMPUTE_LAST_TOKEN,
                             true,
                             mode,
-                            new GlobalPrefixLimits(2 * blockSize, 1 + random.nextInt(2), 8L * blockSize))));
+                            new GlobalPrefixLimits(2 * blockSize, 1 + random.nextInt(2), 8L * blockSize)));
+            planner = new StepPlanner(config, kvCache);
+            memory = new SessionKvCache(kvCache);
             engine = new DirectEngine(planner, memory);
         }
 

@@ -22,8 +22,6 @@ import understudy.kvcache.PrefixOptions;
 import understudy.kvcache.Reservation;
 import understudy.kvcache.SessionMode;
 import understudy.kvcache.Settlement;
-import understudy.kvcache.eviction.EvictionPolicy;
-import understudy.kvcache.eviction.FreeOrder;
 import understudy.prompt.BlockHasher;
 import understudy.prompt.Prompt;
 import understudy.prompt.SegmentedTokens;
@@ -267,17 +265,8 @@ final class SessionKvCacheTest {
     }
 
     private SessionKvCache memory(int numBlocks) {
-        return new SessionKvCache(new KvCacheConfig(
-                HASHER,
-                numBlocks + 1,
-                true,
-                NO_LIMIT,
-                0,
-                EvictionPolicy.LRU,
-                FreeOrder.UNHASHED_FIRST,
-                false,
-                false,
-                new PrefixOptions(fullHit, true, mode, limits)));
+        return new SessionKvCache(
+                KvCacheConfig.vllm(HASHER, numBlocks + 1).withPrefixes(new PrefixOptions(fullHit, true, mode, limits)));
     }
 
     private static Admission admitted(int numCached, int numScheduled, PrefixCacheEvent... events) {
