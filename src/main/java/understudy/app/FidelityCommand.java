@@ -1,14 +1,11 @@
 package understudy.app;
 
 import java.util.Map;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 import understudy.fidelity.MeasuredCells;
 
 /** Compares a scenario with a table of measured means. */
@@ -28,10 +25,7 @@ import understudy.fidelity.MeasuredCells;
             "Example:",
             "  understudy fidelity conf/validation/h200-llama-3.3-70b-fp8.conf --set fidelity.cells=measured.csv"
         })
-final class FidelityCommand implements Callable<Integer> {
-    @Spec
-    private CommandSpec command;
-
+final class FidelityCommand extends ConsoleCommand {
     @Mixin
     private ScenarioOptions options;
 
@@ -46,7 +40,7 @@ final class FidelityCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        var output = RunOutput.checked(command.commandLine(), jsonFile, null);
+        var output = RunOutput.checked(console(), jsonFile, null);
         var cells = new MeasuredCells(options.load(scenarioFile, Map.of()));
         cells.run();
         output.files().writeJson(cells.json());

@@ -2,7 +2,6 @@ package understudy.app;
 
 import com.typesafe.config.Config;
 import java.util.LinkedHashMap;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
@@ -11,10 +10,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 import understudy.fidelity.StepExplanation;
 import understudy.host.Emulation;
 import understudy.scenario.Scenario;
@@ -42,12 +39,9 @@ import understudy.workload.Workload;
             "  understudy run conf/demo.conf --dry-run",
             "  understudy run conf/validation/rtx-4090-llama-3.1-8b.conf --explain-step 32x1@1000,1x512"
         })
-final class RunCommand implements Callable<Integer> {
+final class RunCommand extends ConsoleCommand {
     private static final long PROGRESS_MILLIS = 100;
     private static final int INTERRUPTED = 130;
-
-    @Spec
-    private CommandSpec command;
 
     @Mixin
     private ScenarioOptions options;
@@ -82,7 +76,7 @@ final class RunCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        var output = RunOutput.checked(command.commandLine(), jsonFile, outDirectory);
+        var output = RunOutput.checked(console(), jsonFile, outDirectory);
         if (dryRun) {
             return output.print(dryRun(load()));
         }

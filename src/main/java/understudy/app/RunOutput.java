@@ -2,7 +2,6 @@ package understudy.app;
 
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 import understudy.fidelity.Fidelity;
 import understudy.fidelity.MeasuredRun;
 import understudy.host.Emulation;
@@ -34,10 +33,9 @@ record RunOutput(Console console, boolean isJsonOnStdout, ReportFiles files) {
      * @param json file, or {@code -} for stdout
      * @param directory for a set of files
      */
-    static RunOutput checked(CommandLine commandLine, @Nullable String json, @Nullable String directory) {
+    static RunOutput checked(Console console, @Nullable String json, @Nullable String directory) {
         boolean isOnStdout = STDOUT.equals(json);
-        return new RunOutput(
-                new Console(commandLine), isOnStdout, ReportFiles.checked(isOnStdout ? null : json, directory));
+        return new RunOutput(console, isOnStdout, ReportFiles.checked(isOnStdout ? null : json, directory));
     }
 
     /** Reports what a run has left, if it has kept all laws. */

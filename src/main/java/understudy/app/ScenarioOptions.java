@@ -3,16 +3,11 @@ package understudy.app;
 import com.typesafe.config.Config;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import understudy.scenario.ScenarioFile;
 
 /** The options of every command that reads a scenario. */
 final class ScenarioOptions {
-    @Mixin
-    @SuppressWarnings("unused") // its option acts when it is parsed
-    private LogLevel logLevel;
-
     @Option(
             names = "--set",
             paramLabel = "KEY=VALUE",

@@ -8,15 +8,12 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 import understudy.api.EmulationServer;
 import understudy.api.WarmUp;
 import understudy.api.call.ApiSettings;
@@ -45,11 +42,8 @@ import understudy.scenario.ServerSettings;
             "  curl -N localhost:8000/v1/chat/completions -H 'Content-Type: application/json' \\",
             "    -d '{\"stream\": true, \"messages\": [{\"role\": \"user\", \"content\": \"Hello\"}]}'"
         })
-final class ServeCommand implements Callable<Integer> {
+final class ServeCommand extends ConsoleCommand {
     private static final int FAILED = 1;
-
-    @Spec
-    private CommandSpec command;
 
     @Mixin
     private ScenarioOptions options;
@@ -72,7 +66,7 @@ final class ServeCommand implements Callable<Integer> {
         var onSignal = new Thread(() -> end(server), "drain");
         Runtime.getRuntime().addShutdownHook(onSignal);
         announce(server, scenario);
-        return exitCode(server, command.commandLine().getErr());
+        return exitCode(server, console().err());
     }
 
     /** Waits for a failure, which ends the process, so that a supervisor can start it again; signals end it elsewhere. */
@@ -119,7 +113,7 @@ final class ServeCommand implements Callable<Integer> {
     }
 
     private void announce(EmulationServer server, Scenario scenario) {
-        var out = command.commandLine().getOut();
+        var out = console().out();
         out.println("understudy listens at " + url(server.address(), scenario));
         for (var address : server.replicaAddresses().values()) {
             out.println("  a replica of its own at " + url(address, scenario));

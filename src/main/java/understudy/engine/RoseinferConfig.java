@@ -10,6 +10,13 @@ import understudy.kvcache.KvCacheConfig;
  * @param prefill how the prompts that are taken in together are computed
  */
 public record RoseinferConfig(int maxNumSeqs, PrefillMode prefill) implements PlannerConfig {
+    /** How the prompts that an engine takes in together are computed. */
+    public enum PrefillMode {
+        /** One forward for each prompt, one after the other (roseinfer before its prefill was batched). */
+        SERIAL,
+        /** One forward for all prompts that are not cached. */
+        BATCHED
+    }
 
     /** Checks the range. */
     public RoseinferConfig {

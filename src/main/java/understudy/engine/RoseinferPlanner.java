@@ -4,6 +4,7 @@ import it.unimi.dsi.fastutil.ints.IntArrayList;
 import it.unimi.dsi.fastutil.objects.ObjectArrayList;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
+import understudy.engine.RoseinferConfig.PrefillMode;
 import understudy.engine.queue.SchedulingPolicy;
 import understudy.engine.queue.WaitingQueues;
 import understudy.kvcache.Admission;

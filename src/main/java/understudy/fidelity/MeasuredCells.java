@@ -1,7 +1,9 @@
 package understudy.fidelity;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.github.freva.asciitable.AsciiTable;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectWriter;
+import com.fasterxml.jackson.databind.PropertyNamingStrategies;
+import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.github.freva.asciitable.ColumnData;
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigFactory;
@@ -11,7 +13,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 import understudy.host.Emulation;
 import understudy.report.Invariants;
@@ -25,6 +26,10 @@ import understudy.scenario.Section;
  * GPUs and clients as the cell says, and compares.
  */
 public final class MeasuredCells {
+    private static final ObjectWriter JSON = JsonMapper.builder()
+            .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
+            .build()
+            .writerWithDefaultPrettyPrinter();
     private static final double NANOS_PER_MILLI = 1e6;
     private static final long WAIT_MILLIS = 60_000;
 
@@ -78,24 +83,36 @@ public final class MeasuredCells {
         return table() + summary();
     }
 
+    /** The comparison as JSON, in snake case. */
+    private record Comparison(
+            double meanAbsoluteTtftErrorPercent, double meanAbsoluteTpotErrorPercent, List<Row> cells) {}
+
+    private record Row(
+            int isl,
+            int osl,
+            int tp,
+            int concurrency,
+            double measuredMeanTtftMs,
+            double meanTtftMs,
+            double measuredMeanTpotMs,
+            double meanTpotMs) {}
+
     /** Returns the same as JSON. */
-    public String json() {
-        var json = new ObjectMapper().createObjectNode();
-        json.put("mean_absolute_ttft_error_percent", meanAbsolute(Outcome::ttftErrorPercent));
-        json.put("mean_absolute_tpot_error_percent", meanAbsolute(Outcome::tpotErrorPercent));
-        var rows = json.putArray("cells");
-        for (var outcome : outcomes) {
-            rows.addObject()
-                    .put("isl", outcome.cell.inputTokens())
-                    .put("osl", outcome.cell.outputTokens())
-                    .put("tp", outcome.cell.tensorParallelSize())
-                    .put("concurrency", outcome.cell.concurrency())
-                    .put("measured_mean_ttft_ms", outcome.cell.ttftMillis())
-                    .put("mean_ttft_ms", outcome.ttftMillis)
-                    .put("measured_mean_tpot_ms", outcome.cell.tpotMillis())
-                    .put("mean_tpot_ms", outcome.tpotMillis);
-        }
-        return json.toPrettyString() + "\n";
+    public String json() throws JsonProcessingException {
+        var rows = outcomes.stream()
+                .map(outcome -> new Row(
+                        outcome.cell.inputTokens(),
+                        outcome.cell.outputTokens(),
+                        outcome.cell.tensorParallelSize(),
+                        outcome.cell.concurrency(),
+                        outcome.cell.ttftMillis(),
+                        outcome.ttftMillis,
+                        outcome.cell.tpotMillis(),
+                        outcome.tpotMillis))
+                .toList();
+        return JSON.writeValueAsString(new Comparison(
+                        meanAbsolute(Outcome::ttftErrorPercent), meanAbsolute(Outcome::tpotErrorPercent), rows))
+                + "\n";
     }
 
     private static RunReport run(Scenario scenario) throws InterruptedException, ExecutionException {
@@ -143,23 +160,18 @@ public final class MeasuredCells {
     }
 
     private String table() {
-        return AsciiTable.builder()
-                        .border(AsciiTable.BASIC_ASCII_NO_DATA_SEPARATORS)
-                        .data(
-                                outcomes,
-                                List.of(
-                                        count("isl", o -> o.cell.inputTokens()),
-                                        count("osl", o -> o.cell.outputTokens()),
-                                        count("tp", o -> o.cell.tensorParallelSize()),
-                                        count("concurrency", o -> o.cell.concurrency()),
-                                        decimal("TTFT ms", o -> o.cell.ttftMillis()),
-                                        decimal("emulated", Outcome::ttftMillis),
-                                        percent(Outcome::ttftErrorPercent),
-                                        decimal("TPOT ms", o -> o.cell.tpotMillis()),
-                                        decimal("emulated", Outcome::tpotMillis),
-                                        percent(Outcome::tpotErrorPercent)))
-                        .asString()
-                + "\n";
+        List<ColumnData<Outcome>> columns = List.of(
+                Tables.counts("isl", o -> o.cell.inputTokens()),
+                Tables.counts("osl", o -> o.cell.outputTokens()),
+                Tables.counts("tp", o -> o.cell.tensorParallelSize()),
+                Tables.counts("concurrency", o -> o.cell.concurrency()),
+                Tables.decimals("TTFT ms", "%.2f", o -> o.cell.ttftMillis()),
+                Tables.decimals("emulated", "%.2f", Outcome::ttftMillis),
+                Tables.decimals("error", "%+.1f %%", Outcome::ttftErrorPercent),
+                Tables.decimals("TPOT ms", "%.2f", o -> o.cell.tpotMillis()),
+                Tables.decimals("emulated", "%.2f", Outcome::tpotMillis),
+                Tables.decimals("error", "%+.1f %%", Outcome::tpotErrorPercent));
+        return Tables.text(outcomes, columns) + "\n";
     }
 
     private String summary() {
@@ -176,18 +188,5 @@ public final class MeasuredCells {
                 .mapToDouble(outcome -> Math.abs(error.applyAsDouble(outcome)))
                 .average()
                 .orElse(0);
-    }
-
-    private static ColumnData<Outcome> count(String header, Function<Outcome, Integer> value) {
-        return Tables.number(header).with(outcome -> String.valueOf(value.apply(outcome)));
-    }
-
-    private static ColumnData<Outcome> decimal(String header, ToDoubleFunction<Outcome> value) {
-        return Tables.number(header).with(outcome -> String.format(Locale.ROOT, "%.2f", value.applyAsDouble(outcome)));
-    }
-
-    private static ColumnData<Outcome> percent(ToDoubleFunction<Outcome> value) {
-        return Tables.number("error")
-                .with(outcome -> String.format(Locale.ROOT, "%+.1f %%", value.applyAsDouble(outcome)));
     }
 }

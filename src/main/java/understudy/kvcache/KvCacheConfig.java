@@ -1,5 +1,6 @@
 package understudy.kvcache;
 
+import understudy.kvcache.PrefixOptions.SessionMode;
 import understudy.kvcache.eviction.EvictionPolicy;
 import understudy.kvcache.eviction.FreeOrder;
 import understudy.prompt.BlockHasher;

@@ -20,17 +20,12 @@ import java.util.stream.Collectors;
 import understudy.workload.Durations;
 import understudy.workload.Numbers;
 
-/** A part of a scenario, read key by key; whatever is wrong with a value is reported with its place and what is allowed. */
-public final class Section {
-    private final Config config;
-    private final String path;
-
-    /** Reads {@code config}, which stands at {@code path} of the scenario; the root's path is empty. */
-    public Section(Config config, String path) {
-        this.config = config;
-        this.path = path;
-    }
-
+/**
+ * A part of a scenario, read key by key; whatever is wrong with a value is reported with its place and what is allowed.
+ *
+ * @param path where it stands in the scenario; empty for the root
+ */
+public record Section(Config config, String path) {
     /** Returns the section with another value. */
     public Section with(String key, Object value) {
         return new Section(config.withValue(key, ConfigValueFactory.fromAnyRef(value)), path);

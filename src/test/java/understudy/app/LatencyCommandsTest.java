@@ -130,6 +130,8 @@ final class LatencyCommandsTest {
 
         assertThat(run.exitCode).isEqualTo(2);
         assertThat(run.err).isEqualTo(trace + ":3: mean_ttft_ms is fast, must be a number above 0\n");
+        assertThat(call(with("fidelity", "conf/demo.conf")).err)
+                .contains("fidelity.cells is \"\", but there is nothing to compare with: --set fidelity.cells=PATH");
     }
 
     @Test

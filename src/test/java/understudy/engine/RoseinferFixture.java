@@ -3,6 +3,7 @@ package understudy.engine;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
+import understudy.engine.RoseinferConfig.PrefillMode;
 import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.KvMemory;
 import understudy.kvcache.PrefixUnit;

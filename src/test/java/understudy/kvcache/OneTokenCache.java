@@ -1,6 +1,7 @@
 package understudy.kvcache;
 
 import java.util.List;
+import understudy.kvcache.PrefixOptions.FullHit;
 import understudy.kvcache.content.KvCacheManager;
 import understudy.kvcache.eviction.EvictionPolicy;
 import understudy.kvcache.eviction.FreeOrder;

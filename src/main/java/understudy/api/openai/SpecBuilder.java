@@ -16,30 +16,15 @@ import understudy.api.model.ToolDefinition;
 import understudy.api.schema.Constraint;
 import understudy.prompt.TokenSequence;
 
-/** Makes requests to the engine out of calls, after the checks that vLLM makes at its front end. */
-public final class SpecBuilder {
+/**
+ * Makes requests to the engine out of calls, after the checks that vLLM makes at its front end.
+ *
+ * @param replicaIndex the replica that is to serve, or {@code Router.ANY_REPLICA}
+ */
+public record SpecBuilder(
+        ApiSettings settings, ClusterLink cluster, Tokenizer tokenizer, Answers answers, int replicaIndex) {
     /** Most answers of one call: a small body could ask for millions, each a request to the engine. */
     private static final int MAX_CHOICES = 4096;
-
-    private final ApiSettings settings;
-    private final ClusterLink cluster;
-    private final Tokenizer tokenizer;
-    private final Answers answers;
-    private final int replicaIndex;
-
-    /**
-     * Creates a builder.
-     *
-     * @param replicaIndex the replica that is to serve, or {@code Router.ANY_REPLICA}
-     */
-    public SpecBuilder(
-            ApiSettings settings, ClusterLink cluster, Tokenizer tokenizer, Answers answers, int replicaIndex) {
-        this.settings = settings;
-        this.cluster = cluster;
-        this.tokenizer = tokenizer;
-        this.answers = answers;
-        this.replicaIndex = replicaIndex;
-    }
 
     /** What an answer must be, if it is not just text. */
     public record Shape(
