@@ -64,86 +64,51 @@ public record KvCacheConfig(
 
     /** Returns the same cache for sequences of another length. */
     public KvCacheConfig withMaxModelLen(int newMaxModelLen) {
-        return new KvCacheConfig(
-                hasher,
-                numGpuBlocks,
-                enablePrefixCaching,
-                newMaxModelLen,
-                watermarkBlocks,
-                evictionPolicy,
-                freeOrder,
-                promotesFullBlocks,
-                recordsEvents,
-                prefixUnit,
-                sharesWithinStep,
-                prefixes);
+        return with(
+                enablePrefixCaching, newMaxModelLen, evictionPolicy, freeOrder, prefixUnit, sharesWithinStep, prefixes);
     }
 
     /** Returns the same cache with prefix caching, or without. */
     public KvCacheConfig withPrefixCaching(boolean isEnabled) {
-        return new KvCacheConfig(
-                hasher,
-                numGpuBlocks,
-                isEnabled,
-                maxModelLen,
-                watermarkBlocks,
-                evictionPolicy,
-                freeOrder,
-                promotesFullBlocks,
-                recordsEvents,
-                prefixUnit,
-                sharesWithinStep,
-                prefixes);
+        return with(isEnabled, maxModelLen, evictionPolicy, freeOrder, prefixUnit, sharesWithinStep, prefixes);
     }
 
     /** Returns the same cache with another order of eviction. */
     public KvCacheConfig withEviction(EvictionPolicy newPolicy, FreeOrder newOrder) {
+        return with(enablePrefixCaching, maxModelLen, newPolicy, newOrder, prefixUnit, sharesWithinStep, prefixes);
+    }
+
+    /** Returns the same cache, which finds other units, with the step that computes them or after it. */
+    public KvCacheConfig withPrefixUnit(PrefixUnit newUnit, boolean isSharedWithinStep) {
+        return with(enablePrefixCaching, maxModelLen, evictionPolicy, freeOrder, newUnit, isSharedWithinStep, prefixes);
+    }
+
+    /** Returns the same cache with other ways of keeping prefixes. */
+    public KvCacheConfig withPrefixes(PrefixOptions newPrefixes) {
+        return with(
+                enablePrefixCaching, maxModelLen, evictionPolicy, freeOrder, prefixUnit, sharesWithinStep, newPrefixes);
+    }
+
+    private KvCacheConfig with(
+            boolean newCaching,
+            int newMaxModelLen,
+            EvictionPolicy newPolicy,
+            FreeOrder newOrder,
+            PrefixUnit newUnit,
+            boolean isSharedWithinStep,
+            PrefixOptions newPrefixes) {
         return new KvCacheConfig(
                 hasher,
                 numGpuBlocks,
-                enablePrefixCaching,
-                maxModelLen,
+                newCaching,
+                newMaxModelLen,
                 watermarkBlocks,
                 newPolicy,
                 newOrder,
                 promotesFullBlocks,
                 recordsEvents,
-                prefixUnit,
-                sharesWithinStep,
-                prefixes);
-    }
-
-    /** Returns the same cache, which finds other units, with the step that computes them or after it. */
-    public KvCacheConfig withPrefixUnit(PrefixUnit newUnit, boolean isSharedWithinStep) {
-        return new KvCacheConfig(
-                hasher,
-                numGpuBlocks,
-                enablePrefixCaching,
-                maxModelLen,
-                watermarkBlocks,
-                evictionPolicy,
-                freeOrder,
-                promotesFullBlocks,
-                recordsEvents,
                 newUnit,
                 isSharedWithinStep,
-                prefixes);
-    }
-
-    /** Returns the same cache with other ways of keeping prefixes. */
-    public KvCacheConfig withPrefixes(PrefixOptions newPrefixes) {
-        return new KvCacheConfig(
-                hasher,
-                numGpuBlocks,
-                enablePrefixCaching,
-                maxModelLen,
-                watermarkBlocks,
-                evictionPolicy,
-                freeOrder,
-                promotesFullBlocks,
-                recordsEvents,
-                prefixUnit,
-                sharesWithinStep,
                 newPrefixes);
     }
 
