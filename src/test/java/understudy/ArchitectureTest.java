@@ -71,7 +71,7 @@ final class ArchitectureTest {
             api.metrics: api.call api.model cluster faults kvcache prompt routing
             api.live: api.call api.http cluster faults kvcache prompt report routing runtime
             api.kvevents: cluster kvcache prompt
-            api.admin: api.call api.http cluster faults host runtime
+            api.admin: api.call api.http cluster faults host runtime workload
             api.openai: api.call api.http api.model api.schema cluster faults prompt runtime
             api: api.admin api.call api.http api.kvevents api.live api.metrics api.model api.openai cluster faults host \
                 kvcache routing runtime workload

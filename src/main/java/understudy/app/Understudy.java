@@ -20,6 +20,7 @@ import understudy.workload.trace.TraceException;
             ReplayCommand.class,
             ConformCommand.class,
             CalibrateCommand.class,
+            FidelityCommand.class,
             ModelsCommand.class,
             GpusCommand.class,
             HelpCommand.class

@@ -125,7 +125,7 @@ public final class Router extends AbstractBehavior<Router.Command> {
                 .create(new RoutingPolicyFactory.Cluster(
                         first.kvCache().hasher(),
                         spec.replicas().size(),
-                        first.scheduler().maxModelLen()));
+                        first.kvCache().maxModelLen()));
         kvEventDelay = spec.kvEventDelay();
         gate = new RequestGate(clock, new FaultDice(spec.faults().streams()), metrics, subscriber);
         chooser = new RouteChooser(policy, view, clock, subscriber);

@@ -1,6 +1,5 @@
 package understudy.testkit;
 
-import com.typesafe.config.Config;
 import com.typesafe.config.ConfigFactory;
 import java.net.URI;
 import java.time.Duration;
@@ -118,48 +117,28 @@ public final class EmulatedCluster implements AutoCloseable {
         }
     }
 
-    /** Starts a cluster whose clock runs by itself. */
-    public static EmulatedCluster start(Config settings) {
-        return create(settings, false).running();
-    }
-
     /** Starts a cluster whose clock runs by itself, from settings in HOCON. */
     public static EmulatedCluster start(String settings) {
-        return start(ConfigFactory.parseString(settings));
-    }
-
-    /** Starts a cluster at virtual time 0, whose clock stands still. */
-    public static EmulatedCluster startPaused(Config settings) {
-        return create(settings, false);
+        return startPaused(settings).running();
     }
 
     /** Starts a cluster at virtual time 0, whose clock stands still, from settings in HOCON. */
     public static EmulatedCluster startPaused(String settings) {
-        return startPaused(ConfigFactory.parseString(settings));
-    }
-
-    /** Starts a cluster behind an HTTP server, whose clock runs by itself. */
-    public static EmulatedCluster serve(Config settings) {
-        return create(settings, true).running();
+        return create(settings, false);
     }
 
     /** Starts a cluster behind an HTTP server, whose clock runs by itself, from settings in HOCON. */
     public static EmulatedCluster serve(String settings) {
-        return serve(ConfigFactory.parseString(settings));
-    }
-
-    /** Starts a cluster behind an HTTP server at virtual time 0, whose clock stands still. */
-    public static EmulatedCluster servePaused(Config settings) {
-        return create(settings, true);
+        return servePaused(settings).running();
     }
 
     /** Starts a cluster behind an HTTP server at virtual time 0, whose clock stands still, from settings in HOCON. */
     public static EmulatedCluster servePaused(String settings) {
-        return servePaused(ConfigFactory.parseString(settings));
+        return create(settings, true);
     }
 
-    private static EmulatedCluster create(Config settings, boolean hasHttp) {
-        return new EmulatedCluster(EmbeddedScenario.of(settings), hasHttp);
+    private static EmulatedCluster create(String settings, boolean hasHttp) {
+        return new EmulatedCluster(EmbeddedScenario.of(ConfigFactory.parseString(settings)), hasHttp);
     }
 
     private EmulatedCluster running() {

@@ -16,7 +16,7 @@ import java.util.Locale;
 import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
-import understudy.api.model.AnswerMode;
+import understudy.api.model.ModelSettings.AnswerMode;
 import understudy.scenario.EmbeddedScenario;
 import understudy.testkit.EmulatedCluster;
 
@@ -49,7 +49,7 @@ public final class ServerFixture implements AutoCloseable {
     private EmulationServer server;
 
     public ServerFixture start() {
-        cluster = EmulatedCluster.serve(settings());
+        cluster = EmulatedCluster.serve(settings().root().render());
         server = cluster.server();
         return this;
     }

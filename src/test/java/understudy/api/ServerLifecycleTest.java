@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import understudy.api.call.ServerState;
-import understudy.api.model.AnswerMode;
+import understudy.api.model.ModelSettings.AnswerMode;
 
 /** What a server does beside answering: let in, give up, hold back, end. */
 final class ServerLifecycleTest {

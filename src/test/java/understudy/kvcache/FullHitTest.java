@@ -9,6 +9,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import understudy.cluster.ClusterFixture;
 import understudy.cluster.ListWorkload;
 import understudy.engine.Request;
+import understudy.kvcache.PrefixOptions.FullHit;
+import understudy.kvcache.PrefixOptions.SessionMode;
 import understudy.latency.LinearLatency;
 import understudy.prompt.SegmentedTokens;
 import understudy.report.Invariants;

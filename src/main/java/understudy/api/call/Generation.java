@@ -92,7 +92,6 @@ public final class Generation {
         return spec;
     }
 
-    /** Returns what is to go wrong with the request. */
     RequestFault fault() {
         return arrival.fault();
     }

@@ -18,30 +18,15 @@ import understudy.api.schema.Constraint;
 import understudy.prompt.SessionTurn;
 import understudy.prompt.TokenSequence;
 
-/** Makes requests to the engine out of calls, after the checks that vLLM makes at its front end. */
-public final class SpecBuilder {
+/**
+ * Makes requests to the engine out of calls, after the checks that vLLM makes at its front end.
+ *
+ * @param replica the one that is to serve, or empty for any
+ */
+public record SpecBuilder(
+        ApiSettings settings, ClusterLink cluster, Tokenizer tokenizer, Answers answers, OptionalInt replica) {
     /** Most answers of one call: a small body could ask for millions, each a request to the engine. */
     private static final int MAX_CHOICES = 4096;
-
-    private final ApiSettings settings;
-    private final ClusterLink cluster;
-    private final Tokenizer tokenizer;
-    private final Answers answers;
-    private final OptionalInt replica;
-
-    /**
-     * Creates a builder.
-     *
-     * @param replica the one that is to serve, or empty for any
-     */
-    public SpecBuilder(
-            ApiSettings settings, ClusterLink cluster, Tokenizer tokenizer, Answers answers, OptionalInt replica) {
-        this.settings = settings;
-        this.cluster = cluster;
-        this.tokenizer = tokenizer;
-        this.answers = answers;
-        this.replica = replica;
-    }
 
     /** What an answer must be, if it is not just text. */
     public record Shape(

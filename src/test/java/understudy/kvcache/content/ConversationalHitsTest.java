@@ -171,7 +171,8 @@ final class ConversationalHitsTest {
     }
 
     private static KvCacheManager manager(int numBlocks) {
-        return new KvCacheManager(KvCacheConfig.ofVllm(new Xxh3BlockHasher(4), numBlocks, true, 10_000));
+        return new KvCacheManager(
+                KvCacheConfig.vllm(new Xxh3BlockHasher(4), numBlocks).withMaxModelLen(10_000));
     }
 
     private static int[] tokens(int first, int count) {

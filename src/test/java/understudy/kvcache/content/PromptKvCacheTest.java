@@ -14,7 +14,6 @@ import understudy.kvcache.KvMemory;
 import understudy.kvcache.PrefixCacheEvent;
 import understudy.kvcache.PrefixCacheStats;
 import understudy.kvcache.PrefixLookup;
-import understudy.kvcache.PrefixOptions;
 import understudy.kvcache.PrefixUnit;
 import understudy.kvcache.Reservation;
 import understudy.kvcache.Settlement;
@@ -229,19 +228,11 @@ final class PromptKvCacheTest {
     }
 
     private KvCacheConfig config(int numBlocks, boolean caches, boolean sharesWithinStep) {
-        return new KvCacheConfig(
-                hasher,
-                numBlocks,
-                caches,
-                1_000,
-                0,
-                EvictionPolicy.LRU,
-                FreeOrder.ALL_LAST,
-                false,
-                false,
-                PrefixUnit.PROMPT,
-                sharesWithinStep,
-                PrefixOptions.VLLM);
+        return KvCacheConfig.vllm(hasher, numBlocks)
+                .withPrefixCaching(caches)
+                .withMaxModelLen(1_000)
+                .withEviction(EvictionPolicy.LRU, FreeOrder.ALL_LAST)
+                .withPrefixUnit(PrefixUnit.PROMPT, sharesWithinStep);
     }
 
     private static int[] tokens(int first, int count) {
