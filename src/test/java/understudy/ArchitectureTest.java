@@ -16,6 +16,7 @@ import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
 import java.io.IOException;
+import java.lang.reflect.ParameterizedType;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -276,11 +277,9 @@ final class ArchitectureTest {
         };
     }
 
+    /** Returns the messages of an actor, which stand in its class, or in that of the actor whose phase it is. */
     private static Class<?> commandType(JavaClass actor) {
-        try {
-            return Class.forName(actor.getName() + "$Command");
-        } catch (ClassNotFoundException e) {
-            throw new AssertionError(actor.getName() + " has no nested Command", e);
-        }
+        var behavior = (ParameterizedType) actor.reflect().getGenericSuperclass();
+        return (Class<?>) behavior.getActualTypeArguments()[0];
     }
 }

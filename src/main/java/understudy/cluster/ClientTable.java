@@ -32,7 +32,7 @@ final class ClientTable {
     }
 
     /** What was submitted, and the times of the tokens if they are kept. */
-    private record Client(Replica.Submit submit, LongList tokenNanos) {
+    private record Client(Replica.AddRequest submit, LongList tokenNanos) {
 
         ActorRef<? super RequestEvent> replyTo() {
             return submit.replyTo();
@@ -43,7 +43,7 @@ final class ClientTable {
         }
     }
 
-    void add(Replica.Submit submit) {
+    void add(Replica.AddRequest submit) {
         LongList tokenNanos = keepsTokenTimes ? new LongArrayList() : LongLists.EMPTY_LIST;
         var client = new Client(submit, tokenNanos);
         byRequest.put(submit.request().id(), client);
@@ -164,14 +164,14 @@ final class ClientTable {
     }
 
     /** Tells a sender that its request can never be served. */
-    RequestRecord reject(Replica.Submit submit, String reason, long atNanos) {
+    RequestRecord reject(Replica.AddRequest submit, String reason, long atNanos) {
         counters.onEnded(0);
         submit.replyTo().tell(new RequestEvent.Rejected(submit.request().id(), reason, atNanos));
         return RequestRecord.rejected(submit.request(), replicaIndex, atNanos);
     }
 
     /** Gives up a request that another replica is to serve, and returns it as it came. */
-    Replica.Submit withdraw(Request request) {
+    Replica.AddRequest withdraw(Request request) {
         return remove(request, null).submit;
     }
 

@@ -33,7 +33,7 @@ public final class Cluster {
                     Router.Closed,
                     MetricsCollector.Collected,
                     Replica.Gone,
-                    Replica.ReplicaRecord {}
+                    Replica.Recorded {}
 
     /**
      * Builds the replicas, and begins to serve the workload; to be sent once.

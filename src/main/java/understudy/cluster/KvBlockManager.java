@@ -14,10 +14,10 @@ import org.apache.pekko.actor.typed.javadsl.Receive;
 import org.jspecify.annotations.Nullable;
 import understudy.kvcache.KvAnswer;
 import understudy.kvcache.KvAsk;
+import understudy.kvcache.KvCache;
 import understudy.kvcache.KvCacheAudit;
 import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.KvEvent;
-import understudy.kvcache.KvMemory;
 import understudy.kvcache.PrefixCacheStats;
 import understudy.kvcache.Settlement;
 
@@ -30,10 +30,10 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
     /** Puts a question of the scheduler; it is answered by {@link Answered} if the scheduler waits for that. */
     public record Ask(KvAsk ask, ActorRef<? super Answered> replyTo) implements Command {}
 
-    /** Drops all blocks of a request that has ended; see {@link KvMemory#free}. */
+    /** Drops all blocks of a request that has ended; see {@link KvCache#free}. */
     public record Free(int handle, long lastStep) implements Command {}
 
-    /** Changes how many blocks there are, the null block included; see {@link KvMemory#resize}. */
+    /** Changes how many blocks there are, the null block included; see {@link KvCache#resize}. */
     public record Resize(int numGpuBlocks) implements Command {}
 
     /**
@@ -82,7 +82,7 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
         Behavior<Command> create(KvCacheConfig config, int replicaIndex, PrefixCacheStats before, ReplicaPeers peers);
     }
 
-    private final KvMemory kvCache;
+    private final KvCache kvCache;
     private final int blockSize;
     private final int replicaIndex;
     private final ReplicaPeers peers;
@@ -90,7 +90,7 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
 
     private KvBlockManager(
             ActorContext<Command> context,
-            KvMemory kvCache,
+            KvCache kvCache,
             KvCacheConfig config,
             int replicaIndex,
             PrefixCacheStats before,
@@ -106,12 +106,12 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
     /** Creates the empty memory of a replica; see {@link Factory}. */
     public static Behavior<Command> create(
             KvCacheConfig config, int replicaIndex, PrefixCacheStats before, ReplicaPeers peers) {
-        return create(KvMemories.create(config), config, replicaIndex, before, peers);
+        return create(KvCaches.create(config), config, replicaIndex, before, peers);
     }
 
     /** Creates an actor before a memory that the caller has made. */
     public static Behavior<Command> create(
-            KvMemory kvCache, KvCacheConfig config, int replicaIndex, PrefixCacheStats before, ReplicaPeers peers) {
+            KvCache kvCache, KvCacheConfig config, int replicaIndex, PrefixCacheStats before, ReplicaPeers peers) {
         return Behaviors.setup(context -> new KvBlockManager(context, kvCache, config, replicaIndex, before, peers));
     }
 

@@ -10,7 +10,7 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.actor.typed.javadsl.Receive;
 import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
 import understudy.runtime.Clock;
-import understudy.workload.LoadAgenda;
+import understudy.workload.LoadSchedule;
 import understudy.workload.Workload;
 
 /** Sends the requests of a workload: arrivals when they are due, and the next turn of a session after an answer. */
@@ -42,11 +42,11 @@ public final class LoadGenerator extends AbstractBehavior<LoadGenerator.Command>
     private final TimerScheduler<Command> timers;
     private final Clock clock;
     private final Workload workload;
-    private final LoadAgenda agenda;
+    private final LoadSchedule schedule;
     private final ActorRef<Router.Command> router;
     private final ActorRef<? super Stopped> owner;
-    private final ActorRef<RequestEvent> ear;
-    private long armedNanos = LoadAgenda.NEVER;
+    private final ActorRef<RequestEvent> requestEvents;
+    private long armedNanos = LoadSchedule.NEVER;
     private boolean isStopped;
 
     private LoadGenerator(
@@ -61,8 +61,8 @@ public final class LoadGenerator extends AbstractBehavior<LoadGenerator.Command>
         this.clock = clock;
         this.router = router;
         this.owner = owner;
-        ear = context.messageAdapter(RequestEvent.class, Heard::new);
-        agenda = new LoadAgenda(workload);
+        requestEvents = context.messageAdapter(RequestEvent.class, Heard::new);
+        schedule = new LoadSchedule(workload);
         this.workload = workload;
     }
 
@@ -92,7 +92,7 @@ public final class LoadGenerator extends AbstractBehavior<LoadGenerator.Command>
     }
 
     private Behavior<Command> onSendDue(SendDue now) {
-        armedNanos = LoadAgenda.NEVER;
+        armedNanos = LoadSchedule.NEVER;
         if (!isStopped) {
             sendDue();
         }
@@ -100,8 +100,8 @@ public final class LoadGenerator extends AbstractBehavior<LoadGenerator.Command>
     }
 
     private void sendDue() {
-        for (var due = agenda.pollDue(clock.nowNanos()); due != null; due = agenda.pollDue(clock.nowNanos())) {
-            router.tell(new Router.Submit(due, ear, false));
+        for (var due = schedule.pollDue(clock.nowNanos()); due != null; due = schedule.pollDue(clock.nowNanos())) {
+            router.tell(new Router.Submit(due, requestEvents, false));
         }
         waitForNext();
     }
@@ -118,7 +118,7 @@ public final class LoadGenerator extends AbstractBehavior<LoadGenerator.Command>
     }
 
     private void onEnded(long requestId, int numOutputTokens, long atNanos) {
-        agenda.onEnded(requestId, numOutputTokens, atNanos);
+        schedule.onEnded(requestId, numOutputTokens, atNanos);
         if (!isStopped) {
             sendDue();
         }
@@ -137,18 +137,18 @@ public final class LoadGenerator extends AbstractBehavior<LoadGenerator.Command>
     }
 
     private Stopped stopped() {
-        return new Stopped(agenda.numPlanned(), agenda.numSent(), agenda.numAbandoned());
+        return new Stopped(schedule.numPlanned(), schedule.numSent(), schedule.numAbandoned());
     }
 
     /** Sets the one timer that the generator has, or says that there is nothing left to wait for. */
     private void waitForNext() {
-        if (agenda.isDone()) {
+        if (schedule.isDone()) {
             isStopped = true;
             owner.tell(stopped());
             return;
         }
-        long nextNanos = agenda.nextNanos();
-        if (nextNanos != armedNanos && nextNanos != LoadAgenda.NEVER) {
+        long nextNanos = schedule.nextNanos();
+        if (nextNanos != armedNanos && nextNanos != LoadSchedule.NEVER) {
             armedNanos = nextNanos;
             timers.startSingleTimer(SendDue.NOW, SendDue.NOW, Duration.ofNanos(nextNanos - clock.nowNanos()));
         }

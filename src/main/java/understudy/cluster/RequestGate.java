@@ -4,7 +4,7 @@ import org.apache.pekko.actor.typed.ActorRef;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.Request;
 import understudy.faults.Fault;
-import understudy.faults.FaultDice;
+import understudy.faults.FaultSampler;
 import understudy.faults.RequestFault;
 import understudy.report.RequestRecord;
 import understudy.runtime.Clock;
@@ -12,13 +12,13 @@ import understudy.runtime.Clock;
 /** Gate before a cluster's replicas: decides what goes wrong with requests, and turns away those that get no further. */
 final class RequestGate {
     private final Clock clock;
-    private final FaultDice faults;
+    private final FaultSampler faults;
     private final ActorRef<MetricsCollector.Command> metrics;
     private final @Nullable Subscriber subscriber;
 
     RequestGate(
             Clock clock,
-            FaultDice faults,
+            FaultSampler faults,
             ActorRef<MetricsCollector.Command> metrics,
             @Nullable Subscriber subscriber) {
         this.clock = clock;

@@ -15,7 +15,7 @@ import org.apache.pekko.actor.typed.javadsl.Receive;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.Request;
 import understudy.faults.Fault;
-import understudy.faults.FaultDice;
+import understudy.faults.FaultSampler;
 import understudy.faults.RequestFault;
 import understudy.kvcache.KvEvent;
 import understudy.routing.ClusterView;
@@ -23,7 +23,7 @@ import understudy.routing.RoutingPolicy;
 import understudy.routing.RoutingPolicyFactory;
 import understudy.runtime.Clock;
 
-/** The cluster's front door: keeps a view of the replicas, chooses one for each request, and forwards it. */
+/** Router of a cluster: keeps a view of the replicas, chooses one for each request, and forwards it. */
 public final class Router extends AbstractBehavior<Router.Command> {
 
     /** What the router understands. */
@@ -72,7 +72,7 @@ public final class Router extends AbstractBehavior<Router.Command> {
             implements Command {}
 
     /** A request comes back from a replica that has crashed. */
-    public record Reroute(Replica.Submit submit) implements Command {}
+    public record Reroute(Replica.AddRequest submit) implements Command {}
 
     /** A replica takes requests from now on: a new one, or the successor of one that is gone. */
     public record ReplicaUp(int replicaIndex, ActorRef<Replica.Command> replica) implements Command {}
@@ -109,7 +109,7 @@ public final class Router extends AbstractBehavior<Router.Command> {
     private final List<ActorRef<Replica.Command>> replicas = new ArrayList<>();
     private final IntArrayList numDowns = new IntArrayList();
     private final BitSet up = new BitSet();
-    private final Handovers handovers = new Handovers();
+    private final AbortedReroutes abortedReroutes = new AbortedReroutes();
     private long numSubmitted;
 
     private Router(
@@ -127,7 +127,7 @@ public final class Router extends AbstractBehavior<Router.Command> {
                         spec.replicas().size(),
                         first.kvCache().maxModelLen()));
         kvEventDelay = spec.kvEventDelay();
-        gate = new RequestGate(clock, new FaultDice(spec.faults().streams()), metrics, subscriber);
+        gate = new RequestGate(clock, new FaultSampler(spec.faults().streams()), metrics, subscriber);
         chooser = new RouteChooser(policy, view, clock, subscriber);
     }
 
@@ -167,7 +167,7 @@ public final class Router extends AbstractBehavior<Router.Command> {
             var fault = submit.fault.plus(gate.next(chosen));
             long headStart = clock.nowNanos() - submit.request.arrivalNanos();
             dispatch(
-                    new Replica.Submit(
+                    new Replica.AddRequest(
                             submit.request, submit.replyTo, submit.isStreaming, asked.isPresent(), fault, headStart),
                     chosen);
         }
@@ -181,7 +181,7 @@ public final class Router extends AbstractBehavior<Router.Command> {
             dispatch(submit.again(), chooser.choose(submit.request()));
         }
         long requestId = submit.request().id();
-        return handovers.isAborted(requestId) ? onAbort(new Abort(requestId)) : this;
+        return abortedReroutes.isAborted(requestId) ? onAbort(new Abort(requestId)) : this;
     }
 
     private boolean hasReplica(Request request, ActorRef<? super RequestEvent> replyTo, OptionalInt asked) {
@@ -199,7 +199,7 @@ public final class Router extends AbstractBehavior<Router.Command> {
 
     /** Told to all, because nobody keeps who has what: aborts are rare, and requests are not. */
     private Behavior<Command> onAbort(Abort abort) {
-        handovers.onAbort(abort.requestId);
+        abortedReroutes.onAbort(abort.requestId);
         replicas.forEach(replica -> replica.tell(new Replica.Abort(abort.requestId)));
         return this;
     }
@@ -211,7 +211,7 @@ public final class Router extends AbstractBehavior<Router.Command> {
         return this;
     }
 
-    private void dispatch(Replica.Submit submit, int chosen) {
+    private void dispatch(Replica.AddRequest submit, int chosen) {
         if (submit.fault().fails()) {
             gate.failInjected(submit.request(), submit.replyTo(), chosen);
             return;
@@ -249,14 +249,14 @@ public final class Router extends AbstractBehavior<Router.Command> {
         gate.clear(index);
         policy.onKvEvents(index, List.of(new KvEvent.Cleared()));
         if (down.lastMessage instanceof Replica.Crash crash && crash.reroutes()) {
-            handovers.begin(index);
+            abortedReroutes.begin(index);
         }
         replicas.get(index).tell(down.lastMessage);
         return this;
     }
 
     private Behavior<Command> onReplicaGone(ReplicaGone gone) {
-        handovers.end(gone.replicaIndex);
+        abortedReroutes.end(gone.replicaIndex);
         return this;
     }
 

@@ -11,7 +11,7 @@ import understudy.runtime.Clock;
 
 /** Records of a run: collected from replicas and the collector of figures, for reports on the way, and for the end. */
 final class RunRecords {
-    private final Roster roster;
+    private final ReplicaRegistry registry;
     private final ActorRef<MetricsCollector.Command> collector;
     private final Clock clock;
     private final ActorRef<Cluster.Command> self;
@@ -25,12 +25,12 @@ final class RunRecords {
     private record End(LoadGenerator.Stopped load, boolean isPartial, long atNanos) {}
 
     RunRecords(
-            Roster roster,
+            ReplicaRegistry registry,
             ActorRef<MetricsCollector.Command> collector,
             Clock clock,
             ActorRef<Cluster.Command> self,
             Cluster.Observer observer) {
-        this.roster = roster;
+        this.registry = registry;
         this.collector = collector;
         this.clock = clock;
         this.self = self;
@@ -40,14 +40,14 @@ final class RunRecords {
     /** Answers with a report of what has happened so far, once all replicas have handed in their records. */
     void report(ActorRef<? super RunReport> replyTo) {
         waitingForReport.add(replyTo);
-        roster.askForRecords();
+        registry.askForRecords();
         onReplicaRecord();
     }
 
     /** Tells the observer of the end, once everything that is written down of the run is here. */
     void end(LoadGenerator.Stopped load, boolean isPartial) {
         end = new End(load, isPartial, clock.nowNanos());
-        roster.askForRecords();
+        registry.askForRecords();
         collector.tell(new MetricsCollector.Collect(self));
     }
 
@@ -58,7 +58,7 @@ final class RunRecords {
 
     /** A replica has handed in its record, or has none any more. */
     void onReplicaRecord() {
-        if (!roster.hasAllRecords()) {
+        if (!registry.hasAllRecords()) {
             return;
         }
         waitingForReport.forEach(this::tellReport);
@@ -68,7 +68,7 @@ final class RunRecords {
             var load = end.load;
             observer.onEnded(new RunRecord(
                     log,
-                    roster.records(),
+                    registry.records(),
                     load.numPlanned(),
                     load.numSent(),
                     load.numAbandoned(),
@@ -80,9 +80,9 @@ final class RunRecords {
     /** The log is the collector's as long as the run goes on, and so the report is. */
     private void tellReport(ActorRef<? super RunReport> replyTo) {
         if (log == null) {
-            collector.tell(new MetricsCollector.Report(roster.records(), clock.nowNanos(), replyTo));
+            collector.tell(new MetricsCollector.Report(registry.records(), clock.nowNanos(), replyTo));
         } else {
-            replyTo.tell(RunReport.soFar(log, roster.records(), clock.nowNanos()));
+            replyTo.tell(RunReport.soFar(log, registry.records(), clock.nowNanos()));
         }
     }
 }

@@ -25,7 +25,7 @@ final class RunningCluster {
     private final Clock clock;
     private final Cluster.Observer observer;
     private final ActorRef<Router.Command> router;
-    private final Roster roster;
+    private final ReplicaRegistry registry;
     private final RunRecords records;
     private final @Nullable ActorRef<LoadGenerator.Command> loadGenerator;
 
@@ -40,8 +40,8 @@ final class RunningCluster {
         router = child(Router.create(clock, spec, collector, start.subscriber()), "router");
         boolean usesKvEvents = spec.routing().usesKvEvents();
         var peers = new ReplicaPeers(router, collector, usesKvEvents, start.subscriber(), self);
-        roster = new Roster(context, clock, spec, peers);
-        records = new RunRecords(roster, collector, clock, self, observer);
+        registry = new ReplicaRegistry(context, clock, spec, peers);
+        records = new RunRecords(registry, collector, clock, self, observer);
         for (var timed : spec.faults().changes()) {
             changeLater(new Cluster.InjectLater(Duration.ofNanos(timed.atNanos() - clock.nowNanos()), timed.change()));
         }
@@ -125,12 +125,12 @@ final class RunningCluster {
                     return Behaviors.same();
                 })
                 .onMessage(Replica.Gone.class, gone -> {
-                    roster.onGone(gone);
+                    registry.onGone(gone);
                     records.onReplicaRecord();
                     return Behaviors.same();
                 })
-                .onMessage(Replica.ReplicaRecord.class, replica -> {
-                    roster.onRecord(replica);
+                .onMessage(Replica.Recorded.class, replica -> {
+                    registry.onRecord(replica);
                     records.onReplicaRecord();
                     return Behaviors.same();
                 })
@@ -143,7 +143,7 @@ final class RunningCluster {
     }
 
     private Behavior<Cluster.Command> onInject(Cluster.Inject inject) {
-        inject.replyTo().tell(new Cluster.Injected(roster.change(inject.change())));
+        inject.replyTo().tell(new Cluster.Injected(registry.change(inject.change())));
         return Behaviors.same();
     }
 
@@ -152,17 +152,17 @@ final class RunningCluster {
     }
 
     private Behavior<Cluster.Command> onChangeDue(Cluster.ChangeDue due) {
-        roster.change(due.change()).ifPresent(why -> context.getLog().warn("a planned fault was left out: {}", why));
+        registry.change(due.change()).ifPresent(why -> context.getLog().warn("a planned fault was left out: {}", why));
         return Behaviors.same();
     }
 
     private Behavior<Cluster.Command> onGetStatus(Cluster.GetStatus get) {
-        get.replyTo().tell(new Cluster.Status(clock.nowNanos(), roster.states()));
+        get.replyTo().tell(new Cluster.Status(clock.nowNanos(), registry.states()));
         return Behaviors.same();
     }
 
     private Behavior<Cluster.Command> onGetBlockHashes(Cluster.GetBlockHashes get) {
-        var replica = roster.find(get.replicaIndex());
+        var replica = registry.find(get.replicaIndex());
         if (replica == null) {
             get.replyTo().tell(new KvBlockManager.BlockHashes(LongLists.EMPTY_LIST));
         } else {
@@ -172,7 +172,7 @@ final class RunningCluster {
     }
 
     private Behavior<Cluster.Command> onStartElapsed(Cluster.StartElapsed elapsed) {
-        roster.onStartElapsed(elapsed);
+        registry.onStartElapsed(elapsed);
         return Behaviors.same();
     }
 
@@ -184,7 +184,7 @@ final class RunningCluster {
     /** Replicas come and go; no other actor of a run ends by itself, so something has gone wrong. */
     private Behavior<Cluster.Command> onChildEnded(Terminated ended) {
         String name = ended.getRef().path().name();
-        if (name.startsWith(Roster.REPLICA_NAME)) {
+        if (name.startsWith(ReplicaRegistry.REPLICA_NAME)) {
             return Behaviors.same();
         }
         observer.onFailed(new IllegalStateException(name + " has ended in the middle of the run"));

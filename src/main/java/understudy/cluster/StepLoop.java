@@ -10,13 +10,13 @@ final class StepLoop {
     private final ReplicaParts parts;
     private final EngineCore engine;
     private final PlanTicks ticks;
-    private final BrokenAnswers brokenAnswers;
+    private final RequestAborter aborter;
 
-    StepLoop(ReplicaParts parts, PlanTicks ticks, BrokenAnswers brokenAnswers) {
+    StepLoop(ReplicaParts parts, PlanTicks ticks, RequestAborter aborter) {
         this.parts = parts;
         engine = parts.engine();
         this.ticks = ticks;
-        this.brokenAnswers = brokenAnswers;
+        this.aborter = aborter;
     }
 
     /** Something has happened that a plan could take account of. */
@@ -80,13 +80,13 @@ final class StepLoop {
         var clients = parts.clients();
         clients.onSampled(result.sampled(), endNanos);
         var ended = clients.finish(result.finished());
-        var toCut = brokenAnswers.toCut(result);
+        var toCut = aborter.toCut(result);
         if (toCut.isEmpty()) {
             parts.events().stepEnded(result, numTokens, ended, endNanos);
             return;
         }
         var all = new ArrayList<>(ended);
-        toCut.forEach(request -> all.add(brokenAnswers.cut(request, endNanos)));
+        toCut.forEach(request -> all.add(aborter.cut(request, endNanos)));
         parts.events().stepEnded(result, numTokens, all, endNanos);
         toCut.forEach(parts::free);
         parts.events().kvCacheChanged(endNanos);

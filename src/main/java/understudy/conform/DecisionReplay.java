@@ -44,7 +44,7 @@ public final class DecisionReplay extends AbstractBehavior<DecisionReplay.Comman
         NOW
     }
 
-    private record Recorded(Replica.ReplicaRecord replicaRecord) implements Command {}
+    private record Recorded(Replica.Recorded replicaRecord) implements Command {}
 
     /** Hears, on the loop thread, how the replay ended; exactly one of the two is called, once. */
     public interface Observer {
@@ -63,7 +63,7 @@ public final class DecisionReplay extends AbstractBehavior<DecisionReplay.Comman
     private final ReplayLog log;
     private final Observer observer;
     private final ActorRef<Replica.Command> replica;
-    private final ActorRef<RequestEvent> ear;
+    private final ActorRef<RequestEvent> requestEvents;
 
     private DecisionReplay(
             ActorContext<Command> context,
@@ -77,7 +77,7 @@ public final class DecisionReplay extends AbstractBehavior<DecisionReplay.Comman
         this.run = run;
         this.observer = observer;
         log = new ReplayLog(run);
-        ear = context.messageAdapter(RequestEvent.class, Heard::new);
+        requestEvents = context.messageAdapter(RequestEvent.class, Heard::new);
         var nobody = context.getSystem().ignoreRef();
         var peers = new ReplicaPeers(nobody.narrow(), nobody.narrow(), false, null, null);
         replica = context.spawn(Replica.create(clock, 0, spec(run, context.getSelf()), peers), "replica");
@@ -130,7 +130,7 @@ public final class DecisionReplay extends AbstractBehavior<DecisionReplay.Comman
     }
 
     private Behavior<Command> onArrive(Arrive arrive) {
-        replica.tell(new Replica.Submit(run.request(arrive.index), ear, false));
+        replica.tell(new Replica.AddRequest(run.request(arrive.index), requestEvents, false));
         return this;
     }
 
@@ -153,7 +153,7 @@ public final class DecisionReplay extends AbstractBehavior<DecisionReplay.Comman
     }
 
     private Behavior<Command> onAskForRecord(AskForRecord now) {
-        replica.tell(new Replica.GetRecord(getContext().messageAdapter(Replica.ReplicaRecord.class, Recorded::new)));
+        replica.tell(new Replica.GetRecord(getContext().messageAdapter(Replica.Recorded.class, Recorded::new)));
         return this;
     }
 

@@ -10,8 +10,8 @@ import understudy.engine.RequestBook;
 import understudy.engine.StepPlan;
 import understudy.kvcache.KvAnswer;
 import understudy.kvcache.KvAsk;
+import understudy.kvcache.KvCache;
 import understudy.kvcache.KvCacheConfig;
-import understudy.kvcache.KvMemory;
 import understudy.kvcache.KvSnapshot;
 
 /**
@@ -20,18 +20,18 @@ import understudy.kvcache.KvSnapshot;
  */
 final class RecordingPlanner implements Planner {
     private final Planner planner;
-    private final KvMemory memory;
+    private final KvCache memory;
     private final BiConsumer<PlanSummary, KvSnapshot> listener;
     private boolean isComplete;
 
-    private RecordingPlanner(Planner planner, KvMemory memory, BiConsumer<PlanSummary, KvSnapshot> listener) {
+    private RecordingPlanner(Planner planner, KvCache memory, BiConsumer<PlanSummary, KvSnapshot> listener) {
         this.planner = planner;
         this.memory = memory;
         this.listener = listener;
     }
 
     /** Settings of an engine with such a planner; {@code memory} is the one that it plans with. */
-    record Config(PlannerConfig config, KvMemory memory, BiConsumer<PlanSummary, KvSnapshot> listener)
+    record Config(PlannerConfig config, KvCache memory, BiConsumer<PlanSummary, KvSnapshot> listener)
             implements PlannerConfig {
 
         @Override

@@ -1,12 +1,12 @@
 package understudy.engine;
 
-import understudy.kvcache.KvMemory;
+import understudy.kvcache.KvCache;
 
 /**
  * Scheduler and KV cache joined by plain calls, without actors: for conformance checks, benchmarks and tests. The actors
  * have the same conversation by messages.
  */
-public record DirectEngine(StepPlanner planner, KvMemory kvCache) {
+public record DirectEngine(StepPlanner planner, KvCache kvCache) {
     /** Plans one step at virtual time {@code atNanos}; the plan may be empty. */
     public StepPlan plan(long atNanos) {
         return planner.plan(kvCache, atNanos);

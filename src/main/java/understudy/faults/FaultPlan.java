@@ -32,7 +32,7 @@ public record FaultPlan(List<TimedChange> changes, boolean reroutesOnCrash, long
 
     /** Returns why the plan cannot be carried out on so many replicas, or empty if it can. */
     public Optional<String> refusal(int numReplicas) {
-        var fleet = new Fleet(numReplicas);
+        var fleet = new ReplicaStates(numReplicas);
         var starts = new PriorityQueue<>(Comparator.comparingLong(Start::readyNanos));
         for (var timed : changes) {
             while (!starts.isEmpty() && starts.element().readyNanos <= timed.atNanos) {

@@ -2,7 +2,7 @@
  * Faults and operations on a cluster: what can go wrong, and when.
  *
  * <p>Start with {@link understudy.faults.Fault}. {@link understudy.faults.FaultPlan} holds those that are due at fixed times,
- * {@link understudy.faults.FaultDice} draws those that strike single requests.
+ * {@link understudy.faults.FaultSampler} draws those that strike single requests.
  */
 @NullMarked
 package understudy.faults;

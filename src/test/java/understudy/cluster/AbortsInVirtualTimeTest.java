@@ -34,7 +34,7 @@ final class AbortsInVirtualTimeTest {
         var router = kit.createInbox(Router.Command.class);
         var replica = replica(0, router.ref());
         var request = promptedBy(7, () -> replica.tell(new Replica.Abort(7)));
-        replica.tell(new Replica.Submit(request, client.ref(), true));
+        replica.tell(new Replica.AddRequest(request, client.ref(), true));
 
         kit.advance(Duration.ofMillis(50));
 
@@ -60,7 +60,7 @@ final class AbortsInVirtualTimeTest {
             replica.tell(new Replica.Abort(7));
             replica.tell(new Replica.Crash(true));
         });
-        var submit = new Replica.Submit(request, client.ref(), true);
+        var submit = new Replica.AddRequest(request, client.ref(), true);
         replica.tell(submit);
 
         kit.advance(Duration.ofMillis(50));
@@ -77,7 +77,7 @@ final class AbortsInVirtualTimeTest {
             replica.tell(new Replica.ResetPrefixCache(false, answers.ref()));
             replica.tell(new Replica.Crash(false));
         });
-        replica.tell(new Replica.Submit(request, client.ref(), true));
+        replica.tell(new Replica.AddRequest(request, client.ref(), true));
 
         kit.advance(Duration.ofMillis(50));
 
@@ -111,18 +111,18 @@ final class AbortsInVirtualTimeTest {
 
     @Test
     void abortAfterACrash_isForgottenWhenTheReplicaIsGone() {
-        var handovers = new Handovers();
-        handovers.begin(0);
-        handovers.begin(1);
-        handovers.onAbort(7);
-        handovers.end(0);
-        assertThat(handovers.isAborted(7)).isTrue();
+        var abortedReroutes = new AbortedReroutes();
+        abortedReroutes.begin(0);
+        abortedReroutes.begin(1);
+        abortedReroutes.onAbort(7);
+        abortedReroutes.end(0);
+        assertThat(abortedReroutes.isAborted(7)).isTrue();
 
-        handovers.end(1);
-        handovers.onAbort(8);
+        abortedReroutes.end(1);
+        abortedReroutes.onAbort(8);
 
-        assertThat(handovers.isAborted(7)).isFalse();
-        assertThat(handovers.isAborted(8)).as("nobody hands over").isFalse();
+        assertThat(abortedReroutes.isAborted(7)).isFalse();
+        assertThat(abortedReroutes.isAborted(8)).as("nobody hands over").isFalse();
     }
 
     private List<ClusterEvent.StepEnded> steps() {

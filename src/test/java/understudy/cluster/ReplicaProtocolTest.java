@@ -39,7 +39,7 @@ final class ReplicaProtocolTest {
                 .withMemory((config, index, before, peers) -> inPlaceOfAnActor(memory))
                 .withDevice((clock, index) -> inPlaceOfAnActor(device)));
 
-        replica.tell(new Replica.Submit(ListWorkload.request(1, 0, 40, 1), client.getRef(), false));
+        replica.tell(new Replica.AddRequest(ListWorkload.request(1, 0, 40, 1), client.getRef(), false));
         kit.advance(Duration.ZERO);
 
         var ask = memory.expectMessageClass(KvBlockManager.Ask.class);
@@ -84,8 +84,8 @@ final class ReplicaProtocolTest {
                 .withDevice((clock, index) -> inPlaceOfAnActor(device)));
         var prompt = SegmentedTokens.EMPTY.append(7, 40);
 
-        replica.tell(new Replica.Submit(ListWorkload.request(1, 0, prompt, 1), client.getRef(), false));
-        replica.tell(new Replica.Submit(ListWorkload.request(2, 0, prompt, 1), client.getRef(), false));
+        replica.tell(new Replica.AddRequest(ListWorkload.request(1, 0, prompt, 1), client.getRef(), false));
+        replica.tell(new Replica.AddRequest(ListWorkload.request(2, 0, prompt, 1), client.getRef(), false));
         kit.advance(Duration.ZERO);
 
         assertThat(memory.expectMessageClass(KvBlockManager.Ask.class).ask()).isInstanceOf(KvAsk.Admit.class);

@@ -35,7 +35,7 @@ final class ReplicaTest {
     @Test
     void streamingSender_hearsOfEveryToken() {
         var replica = spawn(false);
-        replica.tell(new Replica.Submit(request(7, 0, 20, 3), client.ref(), true));
+        replica.tell(new Replica.AddRequest(request(7, 0, 20, 3), client.ref(), true));
 
         kit.advance(Duration.ofMillis(20));
 
@@ -50,7 +50,7 @@ final class ReplicaTest {
     @Test
     void otherSenders_hearOfTheEndOnly() {
         var replica = spawn(false);
-        replica.tell(new Replica.Submit(request(7, 0, 20, 3), client.ref(), false));
+        replica.tell(new Replica.AddRequest(request(7, 0, 20, 3), client.ref(), false));
 
         kit.advance(Duration.ofMillis(20));
 
@@ -74,7 +74,7 @@ final class ReplicaTest {
     }
 
     private void submitWithHeadStart(ActorRef<Replica.Command> replica, long id, long headStartNanos) {
-        replica.tell(new Replica.Submit(
+        replica.tell(new Replica.AddRequest(
                 request(id, 0, 20, 1), client.ref(), false, false, RequestFault.NONE, headStartNanos));
     }
 
@@ -82,7 +82,7 @@ final class ReplicaTest {
     void abort_endsTheRequestAndFreesItsBlocks() {
         var stats = kit.createInbox(ClusterEvent.class);
         var replica = spawn(false, stats.ref());
-        replica.tell(new Replica.Submit(request(7, 0, 20, 100), client.ref(), true));
+        replica.tell(new Replica.AddRequest(request(7, 0, 20, 100), client.ref(), true));
         kit.advance(Duration.ofMillis(12));
 
         replica.tell(new Replica.Abort(7));
@@ -107,7 +107,7 @@ final class ReplicaTest {
     void abort_reachesARequestThatIsStillOnItsWayToTheQueue() {
         cluster.apiDelayNanos = 4 * MILLI;
         var replica = spawn(false);
-        replica.tell(new Replica.Submit(request(7, 0, 20, 100), client.ref(), true));
+        replica.tell(new Replica.AddRequest(request(7, 0, 20, 100), client.ref(), true));
         replica.tell(new Replica.Abort(7));
         replica.tell(new Replica.Abort(8));
 
@@ -123,7 +123,7 @@ final class ReplicaTest {
     void resetPrefixCache_isRefusedWhileBlocksAreInUse() {
         var answers = kit.createInbox(KvBlockManager.PrefixCacheReset.class);
         var replica = spawn(false);
-        replica.tell(new Replica.Submit(request(7, 0, 20, 3), client.ref(), false));
+        replica.tell(new Replica.AddRequest(request(7, 0, 20, 3), client.ref(), false));
         kit.advance(Duration.ofMillis(2));
 
         replica.tell(new Replica.ResetPrefixCache(false, answers.ref()));
@@ -152,8 +152,8 @@ final class ReplicaTest {
     @Test
     void metrics_getOneMessagePerStep() {
         var replica = spawn(false);
-        replica.tell(new Replica.Submit(request(7, 0, 20, 3), client.ref(), false));
-        replica.tell(new Replica.Submit(request(8, 0, 20, 3), client.ref(), false));
+        replica.tell(new Replica.AddRequest(request(7, 0, 20, 3), client.ref(), false));
+        replica.tell(new Replica.AddRequest(request(8, 0, 20, 3), client.ref(), false));
 
         kit.advance(Duration.ofMillis(20));
 
@@ -172,7 +172,7 @@ final class ReplicaTest {
     @Test
     void router_isToldOfRequestsThatEnded_andOfNothingElse() {
         var replica = spawn(false);
-        replica.tell(new Replica.Submit(request(7, 0, 20, 4), client.ref(), false));
+        replica.tell(new Replica.AddRequest(request(7, 0, 20, 4), client.ref(), false));
 
         kit.advance(Duration.ofMillis(40));
 
@@ -182,7 +182,7 @@ final class ReplicaTest {
     @Test
     void kvEvents_arePublishedOncePerStep() {
         var replica = spawn(true);
-        replica.tell(new Replica.Submit(request(7, 0, 40, 2), client.ref(), false));
+        replica.tell(new Replica.AddRequest(request(7, 0, 40, 2), client.ref(), false));
 
         kit.advance(Duration.ofMillis(40));
 
@@ -198,7 +198,7 @@ final class ReplicaTest {
     void rejection_isToldToSenderAndMetrics() {
         cluster.maxModelLen = 100;
         var replica = spawn(false);
-        replica.tell(new Replica.Submit(request(7, 0, 90, 20), client.ref(), false));
+        replica.tell(new Replica.AddRequest(request(7, 0, 90, 20), client.ref(), false));
 
         kit.settle();
 

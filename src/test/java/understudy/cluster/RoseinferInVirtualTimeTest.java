@@ -42,7 +42,7 @@ final class RoseinferInVirtualTimeTest {
         var client = kit.createInbox(RequestEvent.class);
         var replica = replica(metrics);
         for (int id = 0; id < 3; id++) {
-            replica.tell(new Replica.Submit(same(id, 1), client.ref(), true));
+            replica.tell(new Replica.AddRequest(same(id, 1), client.ref(), true));
         }
 
         kit.advance(Duration.ofSeconds(1));
@@ -66,7 +66,7 @@ final class RoseinferInVirtualTimeTest {
         var replica = replica(metrics);
         int[] lengths = {3, 4, 2};
         for (int id = 0; id < 3; id++) {
-            replica.tell(new Replica.Submit(request(id, 0, lengths[id], 1), client.ref(), false));
+            replica.tell(new Replica.AddRequest(request(id, 0, lengths[id], 1), client.ref(), false));
         }
 
         kit.advance(Duration.ofSeconds(1));

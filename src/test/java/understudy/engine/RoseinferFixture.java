@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 import understudy.engine.RoseinferConfig.PrefillMode;
+import understudy.kvcache.KvCache;
 import understudy.kvcache.KvCacheConfig;
-import understudy.kvcache.KvMemory;
 import understudy.kvcache.PrefixUnit;
 import understudy.kvcache.content.PromptKvCache;
 import understudy.kvcache.eviction.EvictionPolicy;
@@ -23,7 +23,7 @@ final class RoseinferFixture {
     int maxModelLen = 1_000;
 
     private RoseinferPlanner planner;
-    private KvMemory memory;
+    private KvCache memory;
     private long nowNanos;
 
     /** What one plan computed and sampled, by request id. */
@@ -42,7 +42,7 @@ final class RoseinferFixture {
         return planner;
     }
 
-    KvMemory memory() {
+    KvCache memory() {
         planner();
         return memory;
     }

@@ -11,8 +11,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import understudy.engine.RequestLimits.ContextOverflow;
 import understudy.engine.queue.SchedulingPolicy;
 import understudy.kvcache.GlobalPrefixLimits;
+import understudy.kvcache.KvCache;
 import understudy.kvcache.KvCacheConfig;
-import understudy.kvcache.KvMemory;
 import understudy.kvcache.PrefixOptions;
 import understudy.kvcache.PrefixOptions.FullHit;
 import understudy.kvcache.PrefixOptions.SessionMode;
@@ -57,7 +57,7 @@ final class SessionInvariantsTest {
         private final int blockSize;
         private final RequestLimits limits;
         private final StepPlanner planner;
-        private final KvMemory memory;
+        private final KvCache memory;
         private final DirectEngine engine;
         private final SchedulerConfig config;
         private final ArrayDeque<StepPlan> inFlight = new ArrayDeque<>();

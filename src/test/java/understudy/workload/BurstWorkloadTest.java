@@ -33,7 +33,7 @@ final class BurstWorkloadTest {
 
     @Test
     void agenda_sendsWhenTheCallReturns() {
-        var agenda = new LoadAgenda(burst(2, 0));
+        var agenda = new LoadSchedule(burst(2, 0));
 
         assertThat(agenda.nextNanos()).isEqualTo(78_000 * MICRO);
         assertThat(agenda.pollDue(78_000 * MICRO - 1)).isNull();

@@ -227,7 +227,7 @@ final class WorkloadsTest {
 
     @Test
     void agenda_mergesArrivalsAndFollowUps() {
-        var agenda = new LoadAgenda(generated(6, 0, 2));
+        var agenda = new LoadSchedule(generated(6, 0, 2));
         var first = agenda.pollDue(agenda.nextNanos());
         long secondNanos = agenda.nextNanos();
 
@@ -246,12 +246,12 @@ final class WorkloadsTest {
 
         List.of(second, third, followUp).forEach(r -> agenda.onEnded(r.id(), 0, 0));
         assertThat(agenda.isDone()).isTrue();
-        assertThat(agenda.nextNanos()).isEqualTo(LoadAgenda.NEVER);
+        assertThat(agenda.nextNanos()).isEqualTo(LoadSchedule.NEVER);
     }
 
     @Test
     void agenda_refusesTheEndOfWhatIsNotOutstanding() {
-        var agenda = new LoadAgenda(generated(1, 0, 1));
+        var agenda = new LoadSchedule(generated(1, 0, 1));
 
         assertThatIllegalStateException()
                 .isThrownBy(() -> agenda.onEnded(0, 1, 0))

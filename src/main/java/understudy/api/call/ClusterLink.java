@@ -24,7 +24,7 @@ public final class ClusterLink {
     private final VirtualTime<Cluster.Command> time;
     private final ActorSystem<?> system;
     private final ActorRef<Router.Command> router;
-    private final ActorRef<RequestEvent> ear;
+    private final ActorRef<RequestEvent> requestEvents;
     private final BiConsumer<RequestEvent.Ended, Generation> onEnded;
     private final int numReplicas;
     private final ConcurrentHashMap<Long, Generation> generations = new ConcurrentHashMap<>();
@@ -42,7 +42,7 @@ public final class ClusterLink {
         this.router = router;
         this.onEnded = onEnded;
         this.numReplicas = numReplicas;
-        ear = host.spawn(system, listening(), "request-events");
+        requestEvents = host.spawn(system, listening(), "request-events");
     }
 
     /** Returns the emulation's clock and actor system. */
@@ -73,7 +73,7 @@ public final class ClusterLink {
         generations.put(generation.id(), generation);
         time.post(() -> router.tell(new Router.Submit(
                 generation.request(time.nowNanos(), time.speed()),
-                ear,
+                requestEvents,
                 generation.needsTokens(),
                 generation.spec().replica(),
                 generation.fault())));

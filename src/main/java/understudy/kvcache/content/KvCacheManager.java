@@ -19,12 +19,12 @@ import understudy.kvcache.eviction.PrefixTable;
  * <p>Blocks are put into the prefix table when they are allocated, before the model has run, so a later request of the same
  * step can hit them, unless {@link KvCacheConfig#sharesWithinStep} says otherwise.
  */
-public final class KvCacheManager extends PooledMemory<KvSequence> {
+public final class KvCacheManager extends PooledKvCache<KvSequence> {
     private static final Admission.Refused REFUSED = new Admission.Refused();
 
     private final int numTokensToRecompute;
     private final boolean cachesGenerated;
-    private final RefusalMemory refusal = new RefusalMemory();
+    private final RememberedRefusal refusal = new RememberedRefusal();
     private final PrefixHits hits;
     private final ConversationEnds conversationEnds;
 

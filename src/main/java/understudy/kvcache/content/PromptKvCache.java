@@ -22,7 +22,7 @@ import understudy.kvcache.eviction.PrefixTable;
  * request is admitted only if its longest answer will find room, where roseinfer fails in the middle of an answer; blocks
  * that running requests may still ask for are not given to others.
  */
-public final class PromptKvCache extends PooledMemory<PromptSequence> {
+public final class PromptKvCache extends PooledKvCache<PromptSequence> {
     private static final Admission.Refused REFUSED = new Admission.Refused();
 
     private int numOwedBlocks;

@@ -10,10 +10,9 @@ import org.jspecify.annotations.Nullable;
 import understudy.kvcache.Admission;
 import understudy.kvcache.AdmissionRequest;
 import understudy.kvcache.KvBlockCounts;
+import understudy.kvcache.KvCache;
 import understudy.kvcache.KvCacheAudit;
 import understudy.kvcache.KvCacheConfig;
-import understudy.kvcache.KvEvent;
-import understudy.kvcache.KvMemory;
 import understudy.kvcache.KvSnapshot;
 import understudy.kvcache.PrefixCacheStats;
 import understudy.kvcache.PrefixLookup;
@@ -30,7 +29,7 @@ import understudy.prompt.Prompt;
  * compares lengths only; a turn that has lost the oldest part of its conversation goes on from the rest of what is cached,
  * as if positions did not matter; and a stored prefix can be hit as soon as its blocks are scheduled, as in vLLM.
  */
-public final class SessionKvCache implements KvMemory {
+public final class SessionKvCache implements KvCache {
     private static final Admission.Refused REFUSED = new Admission.Refused();
 
     private final KvCacheConfig config;
@@ -136,12 +135,6 @@ public final class SessionKvCache implements KvMemory {
         return true;
     }
 
-    /** Returns none: nothing is found by content. */
-    @Override
-    public List<KvEvent> drainEvents() {
-        return List.of();
-    }
-
     @Override
     public double usage() {
         return 1 - (double) ledger.numAvailable() / (config.numGpuBlocks() - 1);
@@ -167,17 +160,6 @@ public final class SessionKvCache implements KvMemory {
             tables.add(blocks == null ? IntLists.EMPTY_LIST : blocks.blockIds());
         }
         return new KvSnapshot(tables, ledger.numAvailable(), 0, 0);
-    }
-
-    @Override
-    public int[] freeOrder() {
-        return new int[0];
-    }
-
-    /** Nothing is found by content here. */
-    @Override
-    public long[] blockHashes() {
-        return new long[0];
     }
 
     @Override

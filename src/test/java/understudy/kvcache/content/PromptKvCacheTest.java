@@ -9,8 +9,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import understudy.kvcache.Admission;
 import understudy.kvcache.AdmissionRequest;
+import understudy.kvcache.KvCache;
 import understudy.kvcache.KvCacheConfig;
-import understudy.kvcache.KvMemory;
 import understudy.kvcache.PrefixCacheEvent;
 import understudy.kvcache.PrefixCacheStats;
 import understudy.kvcache.PrefixLookup;
@@ -29,7 +29,7 @@ import understudy.prompt.Xxh3BlockHasher;
 final class PromptKvCacheTest {
 
     private final BlockHasher hasher = new Xxh3BlockHasher(4);
-    private KvMemory kv = memory(11, true, true);
+    private KvCache kv = memory(11, true, true);
 
     @AfterEach
     void everyCountIsTrue() {
@@ -223,7 +223,7 @@ final class PromptKvCacheTest {
         return kv.snapshot(IntList.of(handle)).blockTables().get(0).toIntArray();
     }
 
-    private KvMemory memory(int numBlocks, boolean caches, boolean sharesWithinStep) {
+    private KvCache memory(int numBlocks, boolean caches, boolean sharesWithinStep) {
         return new PromptKvCache(config(numBlocks, caches, sharesWithinStep));
     }
 

@@ -10,14 +10,14 @@ import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.jspecify.annotations.Nullable;
 import understudy.faults.ClusterChange;
 import understudy.faults.Fault;
-import understudy.faults.Fleet;
 import understudy.faults.ReplicaState;
+import understudy.faults.ReplicaStates;
 import understudy.report.ReplicaCounters;
 import understudy.report.RunRecord;
 import understudy.runtime.Clock;
 
 /** The replicas of a cluster: starts them, does to them what faults and operators ask for, and collects their records. */
-final class Roster implements ClusterChange.Target {
+final class ReplicaRegistry implements ClusterChange.Target {
     /** How the names of replicas begin. */
     static final String REPLICA_NAME = "replica-";
 
@@ -25,7 +25,7 @@ final class Roster implements ClusterChange.Target {
     private final Clock clock;
     private final ClusterSpec spec;
     private final ReplicaPeers peers;
-    private final Fleet fleet;
+    private final ReplicaStates fleet;
     private final List<Entry> entries = new ArrayList<>();
 
     /** A replica: its actor while it lives, and the latest record of it and its predecessors. */
@@ -42,12 +42,12 @@ final class Roster implements ClusterChange.Target {
         }
     }
 
-    Roster(ActorContext<Cluster.Command> context, Clock clock, ClusterSpec spec, ReplicaPeers peers) {
+    ReplicaRegistry(ActorContext<Cluster.Command> context, Clock clock, ClusterSpec spec, ReplicaPeers peers) {
         this.context = context;
         this.clock = clock;
         this.spec = spec;
         this.peers = peers;
-        fleet = new Fleet(spec.replicas().size());
+        fleet = new ReplicaStates(spec.replicas().size());
         for (int i = 0; i < spec.replicas().size(); i++) {
             entries.add(new Entry(i));
             start(i);
@@ -149,7 +149,7 @@ final class Roster implements ClusterChange.Target {
         }
     }
 
-    void onRecord(Replica.ReplicaRecord replica) {
+    void onRecord(Replica.Recorded replica) {
         var entry = entries.get(replica.replicaIndex());
         entry.numRecordsAwaited--;
         entry.latestRecord = replica.value();

@@ -10,13 +10,13 @@ import understudy.engine.StepResult;
 import understudy.report.RequestRecord;
 
 /** Ends requests of a replica before their answer is complete; never while a step is being planned, unless it crashes. */
-final class BrokenAnswers {
+final class RequestAborter {
     private final ReplicaParts parts;
     private final EngineCore engine;
     private final ClientTable clients;
     private final ReplicaEvents events;
 
-    BrokenAnswers(ReplicaParts parts) {
+    RequestAborter(ReplicaParts parts) {
         this.parts = parts;
         engine = parts.engine();
         clients = parts.clients();

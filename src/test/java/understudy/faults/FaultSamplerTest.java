@@ -8,11 +8,11 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import understudy.workload.RandomStreams;
 
-final class FaultDiceTest {
+final class FaultSamplerTest {
 
     @Test
     void faultsOfOneReplica_leaveTheOthersAlone() {
-        var dice = new FaultDice(new RandomStreams(1));
+        var dice = new FaultSampler(new RandomStreams(1));
         dice.set(new Fault.ErrorRate(OptionalInt.of(1), 1));
 
         assertThat(dice.next(0)).isEqualTo(RequestFault.NONE);
@@ -23,7 +23,7 @@ final class FaultDiceTest {
 
     @Test
     void sequence_isUsedUp() {
-        var dice = new FaultDice(new RandomStreams(1));
+        var dice = new FaultSampler(new RandomStreams(1));
         dice.set(new Fault.ErrorSequence(Fault.ALL_REPLICAS, 2));
 
         assertThat(IntStream.range(0, 4).mapToObj(i -> dice.next(i % 2).fails()))
@@ -37,7 +37,7 @@ final class FaultDiceTest {
 
     /** Which of 100 requests are cut, at half of them, next to an error rate. */
     private static List<Integer> cuts(double errorRate) {
-        var dice = new FaultDice(new RandomStreams(7));
+        var dice = new FaultSampler(new RandomStreams(7));
         dice.set(new Fault.CutStreams(Fault.ALL_REPLICAS, 0.5, 5));
         dice.set(new Fault.ErrorRate(Fault.ALL_REPLICAS, errorRate));
         return IntStream.range(0, 100)
@@ -47,7 +47,7 @@ final class FaultDiceTest {
 
     @Test
     void malformedStreams_leaveTheOtherFaultsAlone() {
-        var dice = new FaultDice(new RandomStreams(7));
+        var dice = new FaultSampler(new RandomStreams(7));
         dice.set(new Fault.CutStreams(Fault.ALL_REPLICAS, 0.5, 5));
         dice.set(new Fault.MalformStreams(Fault.ALL_REPLICAS, 0.5, 3));
         var faults = IntStream.range(0, 100).mapToObj(i -> dice.next(0)).toList();

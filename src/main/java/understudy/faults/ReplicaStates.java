@@ -6,11 +6,11 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** The states of all replicas, and what may be done to them. */
-public final class Fleet {
+public final class ReplicaStates {
     private final List<ReplicaState> states = new ArrayList<>();
 
     /** Creates a fleet of replicas that are all ready. */
-    public Fleet(int numReplicas) {
+    public ReplicaStates(int numReplicas) {
         for (int i = 0; i < numReplicas; i++) {
             states.add(ReplicaState.READY);
         }

@@ -11,7 +11,7 @@ import understudy.kvcache.eviction.PrefixTable;
  * still missing, the right side grows only by blocks that lost their last reference since: every other event either
  * leaves it alone or makes it smaller. So the refusal holds until enough blocks were released.
  */
-final class RefusalMemory {
+final class RememberedRefusal {
     private static final int NOBODY = -1;
 
     private int handle = NOBODY;

@@ -6,14 +6,14 @@ import org.apache.commons.rng.UniformRandomProvider;
 import understudy.workload.RandomStreams;
 
 /** Decides for each request what goes wrong with it, by the faults of all requests and of its replica. */
-public final class FaultDice {
+public final class FaultSampler {
     private static final int ALL_REPLICAS = -1;
 
     private final RandomStreams streams;
     private final Map<Integer, Die> dice = new HashMap<>();
 
     /** Creates dice without any fault. */
-    public FaultDice(RandomStreams streams) {
+    public FaultSampler(RandomStreams streams) {
         this.streams = streams;
     }
 

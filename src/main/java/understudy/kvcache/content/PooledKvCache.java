@@ -8,10 +8,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import understudy.kvcache.AdmissionRequest;
 import understudy.kvcache.KvBlockCounts;
+import understudy.kvcache.KvCache;
 import understudy.kvcache.KvCacheAudit;
 import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.KvEvent;
-import understudy.kvcache.KvMemory;
 import understudy.kvcache.KvSnapshot;
 import understudy.kvcache.PrefixCacheStats;
 
@@ -20,7 +20,7 @@ import understudy.kvcache.PrefixCacheStats;
  *
  * @param <S> what is kept of a request
  */
-abstract class PooledMemory<S extends KvSequence> implements KvMemory {
+abstract class PooledKvCache<S extends KvSequence> implements KvCache {
     final KvCacheConfig config;
     final int blockSize;
     final KvEventLog events;
@@ -29,7 +29,7 @@ abstract class PooledMemory<S extends KvSequence> implements KvMemory {
     private PrefixCacheStats stats = PrefixCacheStats.NONE;
     private long numStoredByPlans;
 
-    PooledMemory(KvCacheConfig config, KvEventLog events) {
+    PooledKvCache(KvCacheConfig config, KvEventLog events) {
         this.config = config;
         this.events = events;
         blockSize = config.blockSize();

@@ -1,17 +1,17 @@
 package understudy.cluster;
 
+import understudy.kvcache.KvCache;
 import understudy.kvcache.KvCacheConfig;
-import understudy.kvcache.KvMemory;
 import understudy.kvcache.content.KvCacheManager;
 import understudy.kvcache.content.PromptKvCache;
 import understudy.kvcache.session.SessionKvCache;
 
 /** The memories that a replica may have. */
-public final class KvMemories {
-    private KvMemories() {}
+public final class KvCaches {
+    private KvCaches() {}
 
     /** Creates an empty memory: content-addressed as vLLM's or roseinfer's, or by session as the session cache has it. */
-    public static KvMemory create(KvCacheConfig config) {
+    public static KvCache create(KvCacheConfig config) {
         if (config.findsBySession()) {
             return new SessionKvCache(config);
         }

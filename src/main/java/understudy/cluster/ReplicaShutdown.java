@@ -7,12 +7,13 @@ import org.jspecify.annotations.Nullable;
 import understudy.report.ReplicaCounters;
 
 /** What is left of a replica that has no more requests: it waits for the last word of its memory, hands over, and stops. */
-final class LastWords {
+final class ReplicaShutdown {
     private final ReplicaCounters counters;
     private final ReplicaEvents events;
     private final @Nullable ActorRef<? super Replica.Gone> owner;
 
-    private LastWords(ReplicaCounters counters, ReplicaEvents events, @Nullable ActorRef<? super Replica.Gone> owner) {
+    private ReplicaShutdown(
+            ReplicaCounters counters, ReplicaEvents events, @Nullable ActorRef<? super Replica.Gone> owner) {
         this.counters = counters;
         this.events = events;
         this.owner = owner;
@@ -21,7 +22,7 @@ final class LastWords {
     /** Returns what a replica does from now on, once it has asked its memory for an audit. */
     static Behavior<Replica.Command> create(
             ReplicaCounters counters, ReplicaEvents events, @Nullable ActorRef<? super Replica.Gone> owner) {
-        var lastWords = new LastWords(counters, events, owner);
+        var lastWords = new ReplicaShutdown(counters, events, owner);
         return Behaviors.receive(Replica.Command.class)
                 .onMessage(KvBlockManager.Audited.class, lastWords::onAudited)
                 .onMessage(Replica.ResetPrefixCache.class, lastWords::onResetPrefixCache)

@@ -7,7 +7,7 @@ import java.util.BitSet;
  * What was given up while a replica that has crashed may still send requests back: an abort that the dead replica has not
  * heeded may be meant for one of these.
  */
-final class Handovers {
+final class AbortedReroutes {
     private final BitSet replicas = new BitSet();
     private final LongOpenHashSet aborted = new LongOpenHashSet();
 

@@ -10,7 +10,7 @@ import understudy.engine.Request;
  * What a load generator has to send, and when: the arrivals of a {@link Workload}, read one ahead, and the follow-ups that
  * answers lead to.
  */
-public final class LoadAgenda {
+public final class LoadSchedule {
     /** A time that never comes. */
     public static final long NEVER = Long.MAX_VALUE;
 
@@ -23,7 +23,7 @@ public final class LoadAgenda {
     private long numSent;
 
     /** Reads nothing yet: a workload that cannot be read fails whoever asks for the first request. */
-    public LoadAgenda(Workload workload) {
+    public LoadSchedule(Workload workload) {
         this.workload = workload;
     }
 
