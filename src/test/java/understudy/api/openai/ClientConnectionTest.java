@@ -16,6 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import org.apache.pekko.http.javadsl.model.HttpRequest;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
+import understudy.Waiting;
 import understudy.api.ServerFixture;
 import understudy.api.call.ApiContext;
 import understudy.api.call.Call;
@@ -100,9 +101,7 @@ final class ClientConnectionTest {
             assertThat(answer.readLine()).isEqualTo("HTTP/1.1 100 Continue");
 
             var drained = CompletableFuture.runAsync(server.server()::drain);
-            while (server.server().api().state().phase() != ServerState.Phase.DRAINING) {
-                Thread.onSpinWait();
-            }
+            Waiting.until(() -> server.server().api().state().phase() == ServerState.Phase.DRAINING);
             late.getOutputStream().write(body.getBytes(StandardCharsets.US_ASCII));
 
             assertThat(answer.lines().dropWhile(line -> !line.isEmpty()).skip(1).findFirst())
