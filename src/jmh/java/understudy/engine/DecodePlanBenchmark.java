@@ -50,12 +50,12 @@ public class DecodePlanBenchmark {
     private int stepsLeft;
 
     private StepPlan fullMemory() {
-        var hasher = new Xxh3BlockHasher(16);
-        var planner = new StepPlanner(
-                SchedulerConfig.ofVllm(SEQUENCES, SEQUENCES * PROMPT_TOKENS, MAX_MODEL_LEN, hasher.blockSize()));
-        engine = new DirectEngine(
-                planner,
-                new KvCacheManager(KvCacheConfig.ofVllm(hasher, NUM_BLOCKS, enablePrefixCaching, MAX_MODEL_LEN)));
+        var kvCache = KvCacheConfig.vllm(new Xxh3BlockHasher(16), NUM_BLOCKS)
+                .withPrefixCaching(enablePrefixCaching)
+                .withMaxModelLen(MAX_MODEL_LEN);
+        var scheduler = SchedulerConfig.VLLM.withLimits(SEQUENCES, SEQUENCES * PROMPT_TOKENS);
+        var planner = new StepPlanner(scheduler, kvCache);
+        engine = new DirectEngine(planner, new KvCacheManager(kvCache));
         for (int i = 0; i < SEQUENCES; i++) {
             var prompt = new Prompt(SegmentedTokens.EMPTY.append(i, PROMPT_TOKENS));
             var output = new OutputPlan(new SyntheticTokens(-1 - i), OutputPlan.ENDLESS);

@@ -27,6 +27,7 @@ import understudy.api.call.ApiContext;
 import understudy.api.call.ApiSettings;
 import understudy.api.call.ClusterLink;
 import understudy.api.call.ServerState;
+import understudy.api.call.Sessions;
 import understudy.api.http.ApiException;
 import understudy.api.http.HttpBodies;
 import understudy.api.http.HttpMetrics;
@@ -71,7 +72,7 @@ public final class EmulationServer implements AutoCloseable {
             ApiSettings settings,
             @Nullable KvEventPublisher kvEvents,
             @Nullable Subscriber alsoTold,
-            UnaryOperator<ActorRef<Router.Command>> door) {
+            UnaryOperator<ActorRef<Router.Command>> interceptor) {
         this.host = host;
         this.ownsHost = ownsHost;
         this.kvEvents = kvEvents;
@@ -102,10 +103,11 @@ public final class EmulationServer implements AutoCloseable {
         var link = new ClusterLink(
                 host,
                 system,
-                door.apply(host.router()),
+                interceptor.apply(host.router()),
                 engineMetrics::onEnded,
                 spec.replicas().size());
-        api = new ApiContext(system, settings, link, state, httpMetrics, new HttpBodies(system, settings.http()));
+        var bodies = new HttpBodies(system, settings.http());
+        api = new ApiContext(system, settings, link, state, httpMetrics, bodies, new Sessions());
         ports = new HttpPorts(api, new LiveFeed(api, view, spec.routing().name()));
         host.whenFailed().exceptionally(cause -> {
             state.enter(ServerState.Phase.FAILED);
@@ -158,15 +160,15 @@ public final class EmulationServer implements AutoCloseable {
      *
      * @param spec what to serve
      * @param subscriber is told what happens in the cluster beside the server, or null
-     * @param door returns who gets what comes over HTTP, and passes it on to the given router
+     * @param interceptor returns who gets what comes over HTTP, and passes it on to the given router
      */
     public static EmulationServer attach(
             ClusterHost host,
             ClusterSpec spec,
             ApiSettings settings,
             @Nullable Subscriber subscriber,
-            UnaryOperator<ActorRef<Router.Command>> door) {
-        var server = new EmulationServer(host, false, spec, settings, null, subscriber, door);
+            UnaryOperator<ActorRef<Router.Command>> interceptor) {
+        var server = new EmulationServer(host, false, spec, settings, null, subscriber, interceptor);
         server.listen(api -> List.of());
         return server;
     }

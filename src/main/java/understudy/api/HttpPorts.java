@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
 import understudy.api.admin.AdminRoutes;
 import understudy.api.admin.VirtualClockControl;
 import understudy.api.call.ApiContext;
-import understudy.api.call.DownReplicas;
+import understudy.api.call.ApiSettings.DownReplicas;
 import understudy.api.http.RequestIds;
 import understudy.api.http.RoutePart;
 import understudy.api.live.LiveFeed;

@@ -3,14 +3,10 @@ package understudy.app;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 import understudy.fidelity.Calibration;
 import understudy.fidelity.LayerCalibration;
 import understudy.fidelity.StepCalibration;
@@ -43,14 +39,7 @@ import understudy.workload.trace.CsvTable;
             "  understudy run conf/demo.conf --set latency.model=profile --set latency.gpu=my-device.conf",
             "  understudy calibrate linear_a100.csv --gpu a100-80g-sxm"
         })
-public final class CalibrateCommand implements Callable<Integer> {
-    @Spec
-    private CommandSpec command;
-
-    @Mixin
-    @SuppressWarnings("unused") // its option acts when it is parsed
-    private LogLevel logLevel;
-
+public final class CalibrateCommand extends ConsoleCommand {
     @Parameters(paramLabel = "MEASUREMENTS", description = "CSV file of measured steps or layers.")
     private Path file;
 
@@ -75,8 +64,8 @@ public final class CalibrateCommand implements Callable<Integer> {
         var calibration =
                 hasLayers() ? LayerCalibration.of(file, base()) : StepCalibration.of(file, base(), gpu != null);
         var device = calibration.device().with("name", deviceName(calibration)).with("aliases", List.of());
-        calibration.warnings().forEach(command.commandLine().getErr()::println);
-        var terminal = command.commandLine().getOut();
+        calibration.warnings().forEach(console()::warn);
+        var terminal = console().out();
         terminal.println(calibration.table());
         if (out == null) {
             terminal.print(device.render());

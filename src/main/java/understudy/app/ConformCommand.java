@@ -3,13 +3,9 @@ package understudy.app;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 import understudy.conform.ActorReplay;
 import understudy.conform.Conformance;
 import understudy.conform.DirectReplay;
@@ -30,15 +26,8 @@ import understudy.workload.trace.TraceException;
             "  understudy conform vllm-scheduler.json",
             "  understudy conform --actors recorded-1.json.gz recorded-2.json.gz"
         })
-final class ConformCommand implements Callable<Integer> {
+final class ConformCommand extends ConsoleCommand {
     private static final int DIFFERS = 1;
-
-    @Spec
-    private CommandSpec command;
-
-    @Mixin
-    @SuppressWarnings("unused") // its option acts when it is parsed
-    private LogLevel logLevel;
 
     @Parameters(paramLabel = "FILE", arity = "1..*", description = "Recordings, JSON, gzip'd or not.")
     private List<Path> files;
@@ -56,7 +45,7 @@ final class ConformCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        var out = command.commandLine().getOut();
+        var out = console().out();
         for (var file : files) {
             try (var reader = new RecordedRunReader(file)) {
                 var run = reader.next();

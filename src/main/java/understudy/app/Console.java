@@ -12,10 +12,13 @@ record Console(CommandLine commandLine) {
         return commandLine.getOut();
     }
 
+    PrintWriter err() {
+        return commandLine.getErr();
+    }
+
     void warn(String line) {
-        var err = commandLine.getErr();
-        err.println(line);
-        err.flush();
+        err().println(line);
+        err().flush();
     }
 
     /**

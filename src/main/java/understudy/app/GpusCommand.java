@@ -1,12 +1,9 @@
 package understudy.app;
 
-import java.util.Arrays;
+import com.github.freva.asciitable.ColumnData;
+import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Spec;
 import understudy.report.Tables;
 import understudy.scenario.GpuFile;
 import understudy.scenario.SpecFiles;
@@ -22,31 +19,24 @@ import understudy.scenario.SpecFiles;
         },
         footer = {"", "Examples:", "  understudy gpus", "  understudy run conf/demo.conf --set latency.gpu=h100-sxm ..."
         })
-final class GpusCommand implements Callable<Integer> {
-    @Spec
-    private CommandSpec command;
-
-    @Mixin
-    @SuppressWarnings("unused") // its option acts when it is parsed
-    private LogLevel logLevel;
-
+final class GpusCommand extends ConsoleCommand {
     @Override
     public Integer call() {
         var gpus = SpecFiles.GPUS.all().stream().map(GpuFile::read).toList();
-        var columns = Arrays.asList(
-                Tables.words("GPU").<GpuFile>with(g -> g.spec().name()),
-                Tables.number("GiB").<GpuFile>with(g -> shown(g.spec().memoryGib())),
-                Tables.number("BF16 TFLOP/s").<GpuFile>with(g -> shown(g.spec().bf16Tflops())),
-                Tables.number("FP8")
-                        .<GpuFile>with(g ->
-                                g.spec().fp8Tflops() == 0 ? "" : shown(g.spec().fp8Tflops())),
-                Tables.number("GB/s").<GpuFile>with(g -> shown(g.spec().bandwidthGbPerSecond())),
-                Tables.number("all-reduce GB/s")
-                        .<GpuFile>with(g -> shown(g.spec().allReduce().busGbPerSecond())),
-                Tables.words("status").<GpuFile>with(g -> g.status().name().toLowerCase(Locale.ROOT)),
-                Tables.words("assumed").<GpuFile>with(g -> String.join(", ", g.assumed())),
-                Tables.words("source").<GpuFile>with(GpuFile::source));
-        var out = command.commandLine().getOut();
+        List<ColumnData<GpuFile>> columns = List.of(
+                Tables.words("GPU", g -> g.spec().name()),
+                Tables.numbers("GiB", g -> shown(g.spec().memoryGib())),
+                Tables.numbers("BF16 TFLOP/s", g -> shown(g.spec().bf16Tflops())),
+                Tables.numbers(
+                        "FP8",
+                        g -> g.spec().fp8Tflops() == 0 ? "" : shown(g.spec().fp8Tflops())),
+                Tables.numbers("GB/s", g -> shown(g.spec().bandwidthGbPerSecond())),
+                Tables.numbers(
+                        "all-reduce GB/s", g -> shown(g.spec().allReduce().busGbPerSecond())),
+                Tables.words("status", g -> g.status().name().toLowerCase(Locale.ROOT)),
+                Tables.words("assumed", g -> String.join(", ", g.assumed())),
+                Tables.words("source", GpuFile::source));
+        var out = console().out();
         out.println(Tables.text(gpus, columns));
         out.flush();
         return 0;

@@ -1,12 +1,9 @@
 package understudy.app;
 
-import java.util.Arrays;
+import com.github.freva.asciitable.ColumnData;
+import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Spec;
 import understudy.latency.LlmSpec;
 import understudy.report.Tables;
 import understudy.scenario.LlmFile;
@@ -27,36 +24,23 @@ import understudy.scenario.SpecFiles;
             "  understudy models",
             "  understudy run conf/demo.conf --set latency.llm=qwen3-8b ..."
         })
-final class ModelsCommand implements Callable<Integer> {
-    @Spec
-    private CommandSpec command;
-
-    @Mixin
-    @SuppressWarnings("unused") // its option acts when it is parsed
-    private LogLevel logLevel;
-
+final class ModelsCommand extends ConsoleCommand {
     @Override
     public Integer call() {
         var models = SpecFiles.MODELS.all().stream().map(LlmFile::read).toList();
-        var columns = Arrays.asList(
-                Tables.words("model").<LlmFile>with(m -> m.spec().name()),
-                Tables.number("weights (10^9)")
-                        .<LlmFile>with(m -> decimal(m.spec().numParams() / 1e9)),
-                Tables.number("published").<LlmFile>with(m -> decimal(m.paramsBillion())),
-                Tables.number("layers")
-                        .<LlmFile>with(m -> String.valueOf(m.spec().numLayers())),
-                Tables.number("KV bytes/token").<LlmFile>with(m -> decimals(m, 0)),
-                Tables.words("experts").<LlmFile>with(m -> experts(m.spec())),
-                Tables.words("status").<LlmFile>with(m -> m.status().name().toLowerCase(Locale.ROOT)),
-                Tables.words("source").<LlmFile>with(LlmFile::source));
-        var out = command.commandLine().getOut();
+        List<ColumnData<LlmFile>> columns = List.of(
+                Tables.words("model", m -> m.spec().name()),
+                Tables.numbers("weights (10^9)", m -> decimal(m.spec().numParams() / 1e9)),
+                Tables.numbers("published", m -> decimal(m.paramsBillion())),
+                Tables.counts("layers", m -> m.spec().numLayers()),
+                Tables.decimals("KV bytes/token", "%.0f", m -> m.spec().kvBytesPerTokenPerRank(1, 2)),
+                Tables.words("experts", m -> experts(m.spec())),
+                Tables.words("status", m -> m.status().name().toLowerCase(Locale.ROOT)),
+                Tables.words("source", LlmFile::source));
+        var out = console().out();
         out.println(Tables.text(models, columns));
         out.flush();
         return 0;
-    }
-
-    private static String decimals(LlmFile model, int digits) {
-        return String.format(Locale.ROOT, "%." + digits + "f", model.spec().kvBytesPerTokenPerRank(1, 2));
     }
 
     private static String decimal(double value) {

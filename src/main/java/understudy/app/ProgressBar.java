@@ -3,17 +3,12 @@ package understudy.app;
 import java.util.Locale;
 import java.util.OptionalLong;
 
-/** Says how far a run has come. */
-final class ProgressBar {
-    private final StatusLine status;
-    private final OptionalLong total;
-
-    /** Creates a bar for {@code total} requests, if that is known. */
-    ProgressBar(StatusLine status, OptionalLong total) {
-        this.status = status;
-        this.total = total;
-    }
-
+/**
+ * Says how far a run has come.
+ *
+ * @param total requests of the run, if that is known
+ */
+record ProgressBar(StatusLine status, OptionalLong total) {
     void draw(long numEnded, double virtualSeconds, double wallSeconds) {
         status.draw(line(numEnded, virtualSeconds, wallSeconds));
     }

@@ -2,15 +2,11 @@ package understudy.app;
 
 import java.nio.file.Path;
 import java.util.List;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 import understudy.replay.BlockTraceReader;
 import understudy.replay.ReplayReport;
 import understudy.runtime.Stopwatch;
@@ -37,16 +33,9 @@ import understudy.scenario.ScenarioException;
             "  understudy replay conversation_trace.jsonl --policy lru,s3fifo --capacity 1000,4096,10%% --json -",
             "  understudy replay monday.jsonl.gz tuesday.jsonl.gz --csv rates.csv --html rates.html"
         })
-final class ReplayCommand implements Callable<Integer> {
+final class ReplayCommand extends ConsoleCommand {
     private static final int INTERRUPTED = 130;
     private static final int DERIVED = 0;
-
-    @Spec
-    private CommandSpec command;
-
-    @Mixin
-    @SuppressWarnings("unused") // its option acts when it is parsed
-    private LogLevel logLevel;
 
     @Parameters(
             paramLabel = "TRACE",
@@ -123,10 +112,6 @@ final class ReplayCommand implements Callable<Integer> {
                 var replay = new TraceReplay(reader, plan, perRequest, StatusLine.onStderr())) {
             return run(replay, plan, output, watch);
         }
-    }
-
-    private Console console() {
-        return new Console(command.commandLine());
     }
 
     private int run(TraceReplay replay, ReplayPlan plan, ReplayOutput output, Stopwatch watch) throws Exception {

@@ -13,16 +13,10 @@ import understudy.replay.SharingView;
 import understudy.report.Tables;
 
 /** The report of a replay as text. */
-final class ReplayTables {
+record ReplayTables(ReplayReport report) {
     private static final double PERCENT = 100;
     private static final String BEST = "* ";
     private static final String UNDEFINED = "-";
-
-    private final ReplayReport report;
-
-    private ReplayTables(ReplayReport report) {
-        this.report = report;
-    }
 
     /** Returns the tables, with a line break at the end. */
     static String text(ReplayReport report) {
@@ -58,12 +52,12 @@ final class ReplayTables {
 
     private String rates() {
         var columns = new ArrayList<ColumnData<Row>>();
-        columns.add(Tables.words("policy").with(row -> row.name));
+        columns.add(Tables.words("policy", row -> row.name));
         for (int capacity : report.capacities()) {
-            columns.add(Tables.number(header(capacity)).with(row -> row.cell.apply(capacity)));
+            columns.add(Tables.numbers(header(capacity), row -> row.cell.apply(capacity)));
         }
         if (report.capacities().isEmpty()) {
-            columns.add(Tables.number("any capacity").with(row -> row.cell.apply(0)));
+            columns.add(Tables.numbers("any capacity", row -> row.cell.apply(0)));
         }
         return "Prompt tokens hit, in %, by capacity in blocks (and in % of the different ones)\n"
                 + Tables.text(rows(), columns) + "\n" + legend();
@@ -149,11 +143,10 @@ final class ReplayTables {
 
     private static String distances(SharingView sharing) {
         var reuses = sharing.reusesByLruBlocks();
-        var columns = List.of(
-                Tables.number("an LRU cache of blocks").<Integer>with(i -> String.valueOf(1L << i)),
-                Tables.number("hits reuses").<Integer>with(i -> String.valueOf(reuses.getLong(i))),
-                Tables.number("% of accesses")
-                        .<Integer>with(i -> percent(share(reuses.getLong(i), sharing.numAccesses()))));
+        List<ColumnData<Integer>> columns = List.of(
+                Tables.counts("an LRU cache of blocks", i -> 1L << i),
+                Tables.counts("hits reuses", reuses::getLong),
+                Tables.numbers("% of accesses", i -> percent(share(reuses.getLong(i), sharing.numAccesses()))));
         return Tables.text(IntStream.range(0, reuses.size()).boxed().toList(), columns) + "\n";
     }
 
@@ -163,11 +156,10 @@ final class ReplayTables {
                     + ", so they do not say how long blocks wait for their next use.";
         }
         var reuses = sharing.reusesWithinMillis();
-        var columns = List.of(
-                Tables.number("kept for").<Integer>with(SharingView::limitName),
-                Tables.number("reuses within").<Integer>with(i -> String.valueOf(reuses.getLong(i))),
-                Tables.number("% of reuses")
-                        .<Integer>with(i -> percent(share(reuses.getLong(i), sharing.numReuses()))));
+        List<ColumnData<Integer>> columns = List.of(
+                Tables.numbers("kept for", SharingView::limitName),
+                Tables.counts("reuses within", reuses::getLong),
+                Tables.numbers("% of reuses", i -> percent(share(reuses.getLong(i), sharing.numReuses()))));
         return Tables.text(IntStream.range(0, reuses.size()).boxed().toList(), columns);
     }
 

@@ -2,8 +2,6 @@ package understudy.app;
 
 import com.typesafe.config.Config;
 import java.util.LinkedHashMap;
-import java.util.Map;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
@@ -12,17 +10,12 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
-import understudy.fidelity.MeasuredCells;
 import understudy.fidelity.StepExplanation;
 import understudy.host.Emulation;
-import understudy.scenario.EngineSettings;
 import understudy.scenario.Scenario;
 import understudy.scenario.ScenarioFile;
-import understudy.scenario.Section;
 import understudy.workload.Workload;
 
 /** Runs a scenario and reports. */
@@ -46,25 +39,15 @@ import understudy.workload.Workload;
             "  understudy run conf/demo.conf --dry-run",
             "  understudy run conf/validation/rtx-4090-llama-3.1-8b.conf --explain-step 32x1@1000,1x512"
         })
-final class RunCommand implements Callable<Integer> {
+final class RunCommand extends ConsoleCommand {
     private static final long PROGRESS_MILLIS = 100;
     private static final int INTERRUPTED = 130;
 
-    @Spec
-    private CommandSpec command;
-
     @Mixin
-    @SuppressWarnings("unused") // its option acts when it is parsed
-    private LogLevel logLevel;
+    private ScenarioOptions options;
 
     @Parameters(paramLabel = "SCENARIO", description = "Scenario file, HOCON or YAML; see conf/.")
     private String scenarioFile;
-
-    @Option(
-            names = "--set",
-            paramLabel = "KEY=VALUE",
-            description = "Sets one setting, over environment (UNDERSTUDY_KEY) and file. Repeatable.")
-    private Map<String, String> settings = new LinkedHashMap<>();
 
     @Option(names = "--seed", paramLabel = "N", description = "Seed of every random stream; short for --set seed=N.")
     private @Nullable Long seed;
@@ -93,7 +76,7 @@ final class RunCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        var output = RunOutput.checked(command.commandLine(), jsonFile, outDirectory);
+        var output = RunOutput.checked(console(), jsonFile, outDirectory);
         if (dryRun) {
             return output.print(dryRun(load()));
         }
@@ -104,11 +87,7 @@ final class RunCommand implements Callable<Integer> {
         // The actor system comes up while the scenario is read; that saves a good part of a short run's time.
         var starting = CompletableFuture.supplyAsync(Emulation::new);
         try {
-            var config = load();
-            if (MeasuredCells.isOne(config)) {
-                return output.report(new MeasuredCells(config));
-            }
-            var checked = checked(config);
+            var checked = checked(load());
             checked.scenario.warnings().forEach(output.console()::warn);
             try (checked.workload) {
                 return run(starting.join(), checked, output);
@@ -119,48 +98,35 @@ final class RunCommand implements Callable<Integer> {
     }
 
     private static String dryRun(Config config) {
-        if (MeasuredCells.isOne(config)) {
-            new MeasuredCells(config).check();
-            return ScenarioFile.render(config);
-        }
         var checked = checked(config);
         checked.workload.close();
-        return reasons(checked) + ScenarioFile.render(checked.scenario.resolve(config));
+        return reasons(checked.scenario) + ScenarioFile.render(checked.scenario.resolve(config));
     }
 
     /** A scenario that was found to be right, and its workload, open. */
-    private record Checked(Config config, Scenario scenario, Workload workload) {}
+    private record Checked(Scenario scenario, Workload workload) {}
 
     private Config load() {
-        return new ScenarioFile(System.getenv()).load(scenarioFile, flags());
-    }
-
-    private static Checked checked(Config config) {
-        var scenario = Scenario.read(config);
-        return new Checked(config, scenario, scenario.workloadSource().open());
-    }
-
-    /** Says as comments what was derived, so that the output is a scenario still. */
-    private static String reasons(Checked checked) {
-        var root = new Section(checked.config, "");
-        var scenario = checked.scenario;
-        var deployment = scenario.latency().deployment();
-        boolean derivesBlocks = EngineSettings.derivesNumGpuBlocks(root.section("kv-cache"));
-        int reservedTokens = derivesBlocks ? EngineSettings.tokensToReserve(root.section("engine"), deployment) : 0;
-        return deployment.reasons(scenario.engine(), reservedTokens).stream()
-                .map(reason -> "# " + reason + "\n")
-                .collect(Collectors.joining());
-    }
-
-    private Map<String, String> flags() {
-        var flags = new LinkedHashMap<>(settings);
+        var flags = new LinkedHashMap<String, String>();
         if (seed != null) {
             flags.put("seed", seed.toString());
         }
         if (saveDetailed) {
             flags.put("report.save-detailed", "true");
         }
-        return flags;
+        return options.load(scenarioFile, flags);
+    }
+
+    private static Checked checked(Config config) {
+        var scenario = Scenario.read(config);
+        return new Checked(scenario, scenario.workloadSource().open());
+    }
+
+    /** Says as comments what was derived, so that the output is a scenario still. */
+    private static String reasons(Scenario scenario) {
+        return scenario.latency().deployment().reasons(scenario.engine()).stream()
+                .map(reason -> "# " + reason + "\n")
+                .collect(Collectors.joining());
     }
 
     private static int run(Emulation emulation, Checked checked, RunOutput output) throws Exception {

@@ -1,11 +1,8 @@
 package understudy.app;
 
 import java.io.IOException;
-import java.util.concurrent.ExecutionException;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 import understudy.fidelity.Fidelity;
-import understudy.fidelity.MeasuredCells;
 import understudy.fidelity.MeasuredRun;
 import understudy.host.Emulation;
 import understudy.report.ConsoleReport;
@@ -18,7 +15,6 @@ import understudy.report.RunReport;
 import understudy.report.StreamingReport;
 import understudy.scenario.EngineKind;
 import understudy.scenario.Scenario;
-import understudy.scenario.ScenarioException;
 
 /**
  * Where a run's results go: stdout, and files; warnings go to stderr. Methods return the exit code that follows.
@@ -37,10 +33,9 @@ record RunOutput(Console console, boolean isJsonOnStdout, ReportFiles files) {
      * @param json file, or {@code -} for stdout
      * @param directory for a set of files
      */
-    static RunOutput checked(CommandLine commandLine, @Nullable String json, @Nullable String directory) {
+    static RunOutput checked(Console console, @Nullable String json, @Nullable String directory) {
         boolean isOnStdout = STDOUT.equals(json);
-        return new RunOutput(
-                new Console(commandLine), isOnStdout, ReportFiles.checked(isOnStdout ? null : json, directory));
+        return new RunOutput(console, isOnStdout, ReportFiles.checked(isOnStdout ? null : json, directory));
     }
 
     /** Reports what a run has left, if it has kept all laws. */
@@ -55,17 +50,6 @@ record RunOutput(Console console, boolean isJsonOnStdout, ReportFiles files) {
         String json = JsonReport.write(report, result.run().requests(), result.host());
         int written = write(json, result.run().requests());
         return Math.max(written, print(isJsonOnStdout ? json : forConsole(report, result, scenario)));
-    }
-
-    /** Runs a table of measured cells, and reports on it. */
-    int report(MeasuredCells cells) throws InterruptedException, ExecutionException, IOException {
-        if (files.directory() != null) {
-            throw new ScenarioException(
-                    "--out does not go with workload.kind = " + MeasuredCells.KIND + "; use --json");
-        }
-        cells.run();
-        files.writeJson(cells.json());
-        return print(isJsonOnStdout ? cells.json() : cells.text());
     }
 
     int print(String text) {

@@ -6,25 +6,20 @@ import java.net.BindException;
 import java.net.Inet6Address;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 import understudy.api.EmulationServer;
 import understudy.api.WarmUp;
 import understudy.api.call.ApiSettings;
 import understudy.api.kvevents.UnusableEndpointException;
 import understudy.scenario.Scenario;
 import understudy.scenario.ScenarioException;
-import understudy.scenario.ScenarioFile;
 import understudy.scenario.Section;
 import understudy.scenario.ServerSettings;
 
@@ -47,15 +42,11 @@ import understudy.scenario.ServerSettings;
             "  curl -N localhost:8000/v1/chat/completions -H 'Content-Type: application/json' \\",
             "    -d '{\"stream\": true, \"messages\": [{\"role\": \"user\", \"content\": \"Hello\"}]}'"
         })
-final class ServeCommand implements Callable<Integer> {
+final class ServeCommand extends ConsoleCommand {
     private static final int FAILED = 1;
 
-    @Spec
-    private CommandSpec command;
-
     @Mixin
-    @SuppressWarnings("unused") // its option acts when it is parsed
-    private LogLevel logLevel;
+    private ScenarioOptions options;
 
     @Parameters(
             arity = "0..1",
@@ -64,27 +55,19 @@ final class ServeCommand implements Callable<Integer> {
             description = "Scenario file, HOCON or YAML. Default: ${DEFAULT-VALUE}.")
     private String scenarioFile;
 
-    @Option(
-            names = "--set",
-            paramLabel = "KEY=VALUE",
-            description = "Sets one setting, over environment (UNDERSTUDY_KEY) and file. Repeatable.")
-    private Map<String, String> settings = new LinkedHashMap<>();
-
     @Option(names = "--port", paramLabel = "N", description = "Port to listen at; short for --set server.port=N.")
     private @Nullable Integer port;
 
     @Override
     public Integer call() throws InterruptedException {
-        var flags = new LinkedHashMap<>(settings);
-        if (port != null) {
-            flags.put("server.port", port.toString());
-        }
-        var scenario = Scenario.read(new ScenarioFile(System.getenv()).load(scenarioFile, flags));
+        var flags = port == null ? Map.<String, String>of() : Map.of("server.port", port.toString());
+        var scenario = Scenario.read(options.load(scenarioFile, flags));
+        ServerSettings.warnings(scenario).forEach(console()::warn);
         var server = start(scenario, ServerSettings.read(scenario), ServerSettings.numWarmUpRequests(scenario));
         var onSignal = new Thread(() -> end(server), "drain");
         Runtime.getRuntime().addShutdownHook(onSignal);
         announce(server, scenario);
-        return exitCode(server, command.commandLine().getErr());
+        return exitCode(server, console().err());
     }
 
     /** Waits for a failure, which ends the process, so that a supervisor can start it again; signals end it elsewhere. */
@@ -135,7 +118,7 @@ final class ServeCommand implements Callable<Integer> {
     }
 
     private void announce(EmulationServer server, Scenario scenario) {
-        var out = command.commandLine().getOut();
+        var out = console().out();
         out.println("understudy listens at " + url(server.address(), scenario));
         for (var address : server.replicaAddresses().values()) {
             out.println("  a replica of its own at " + url(address, scenario));

@@ -7,18 +7,10 @@ import java.nio.file.Path;
 import picocli.CommandLine.Help;
 
 /** One line on stderr that is drawn over and over; silent unless stderr is a terminal. */
-final class StatusLine {
+record StatusLine(PrintStream out, boolean isVisible) {
     private static final Path STDERR = Path.of("/proc/self/fd/2");
     private static final int WIDTH = 30;
     private static final String CLEAR_LINE = "\r\u001b[K";
-
-    private final PrintStream out;
-    private final boolean isVisible;
-
-    StatusLine(PrintStream out, boolean isVisible) {
-        this.out = out;
-        this.isVisible = isVisible;
-    }
 
     static StatusLine onStderr() {
         return new StatusLine(System.err, isStderrTerminal());

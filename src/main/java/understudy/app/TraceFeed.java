@@ -80,12 +80,10 @@ final class TraceFeed {
         return blockSize;
     }
 
-    /** Returns what has been read so far. */
     synchronized List<TraceChunk> chunks() {
         return List.copyOf(chunks);
     }
 
-    /** Returns how many different blocks have been read so far. */
     synchronized int numBlocks() {
         return numBlocks;
     }

@@ -21,6 +21,7 @@ import understudy.workload.trace.TraceException;
             ConformCommand.class,
             CalibrateCommand.class,
             FuzzCommand.class,
+            FidelityCommand.class,
             ModelsCommand.class,
             GpusCommand.class,
             HelpCommand.class

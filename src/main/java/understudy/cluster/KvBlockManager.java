@@ -14,10 +14,10 @@ import org.apache.pekko.actor.typed.javadsl.Receive;
 import org.jspecify.annotations.Nullable;
 import understudy.kvcache.KvAnswer;
 import understudy.kvcache.KvAsk;
+import understudy.kvcache.KvCache;
 import understudy.kvcache.KvCacheAudit;
 import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.KvEvent;
-import understudy.kvcache.KvCache;
 import understudy.kvcache.PrefixCacheStats;
 import understudy.kvcache.Settlement;
 

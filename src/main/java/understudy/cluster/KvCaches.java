@@ -1,7 +1,7 @@
 package understudy.cluster;
 
-import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.KvCache;
+import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.content.KvCacheManager;
 import understudy.kvcache.content.PromptKvCache;
 import understudy.kvcache.session.SessionKvCache;

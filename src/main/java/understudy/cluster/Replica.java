@@ -1,21 +1,11 @@
 package understudy.cluster;
 
 import it.unimi.dsi.fastutil.ints.IntList;
-import java.time.Duration;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
-import org.apache.pekko.actor.typed.ChildFailed;
-import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
-import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
-import org.apache.pekko.actor.typed.javadsl.Receive;
-import org.apache.pekko.actor.typed.javadsl.StashBuffer;
-import org.jspecify.annotations.Nullable;
-import understudy.engine.EngineCore;
-import understudy.engine.EngineRequest;
 import understudy.engine.Request;
 import understudy.faults.RequestFault;
-import understudy.kvcache.KvAsk;
 import understudy.report.ReplicaCounters;
 import understudy.report.RunRecord;
 import understudy.runtime.Clock;
@@ -25,7 +15,7 @@ import understudy.runtime.Clock;
  *
  * <p>A step is planned by a zero-delay timer, after all messages of the instant have been handled.
  */
-public final class Replica extends AbstractBehavior<Replica.Command> {
+public final class Replica {
 
     /** What a replica understands. */
     public sealed interface Command
@@ -116,46 +106,13 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
     public record Recorded(int replicaIndex, RunRecord.ReplicaRecord value, IntList freeBlocks)
             implements Cluster.Command {}
 
-    private record Enqueue(Request request) implements Command {}
+    record Enqueue(Request request) implements Command {}
 
-    private enum PlanStep implements Command {
+    enum PlanStep implements Command {
         NOW
     }
 
-    private final int replicaIndex;
-    private final ReplicaPeers peers;
-    private final ReplicaSpec spec;
-    private final Clock clock;
-    private final ReplicaParts parts;
-    private final EngineCore engine;
-    private final ClientTable clients;
-    private final RequestAborter aborter;
-    private final StepLoop steps;
-    private final ReplicaCounters counters;
-    private final ReplicaEvents events;
-    private final DeferredCommands deferred;
-    private @Nullable ActorRef<? super Recorded> recordReceiver;
-
-    private Replica(
-            ActorContext<Command> context,
-            StashBuffer<Command> stash,
-            ReplicaParts parts,
-            ReplicaSpec spec,
-            ReplicaPeers peers) {
-        super(context);
-        this.parts = parts;
-        this.spec = spec;
-        this.peers = peers;
-        clock = parts.clock();
-        engine = parts.engine();
-        clients = parts.clients();
-        counters = parts.counters();
-        events = parts.events();
-        replicaIndex = counters.replicaIndex();
-        deferred = new DeferredCommands(stash);
-        aborter = new RequestAborter(parts);
-        steps = new StepLoop(parts, new PlanTicks(spec, parts.timers(), PlanStep.NOW), aborter);
-    }
+    private Replica() {}
 
     /** Creates an idle replica with its memory and its device; if one of them fails, so does the replica. */
     public static Behavior<Command> create(Clock clock, int replicaIndex, ReplicaSpec spec, ReplicaPeers peers) {
@@ -172,182 +129,11 @@ public final class Replica extends AbstractBehavior<Replica.Command> {
             Clock clock, ReplicaCounters counters, ReplicaSpec spec, ReplicaPeers peers) {
         return Behaviors.setup(context -> Behaviors.withTimers(timers -> Behaviors.withStash(
                 DeferredCommands.CAPACITY,
-                stash -> new Replica(
+                stash -> new RunningReplica(
                         context,
                         stash,
                         ReplicaParts.start(context, timers, clock, counters, spec, peers),
                         spec,
                         peers))));
-    }
-
-    @Override
-    public Receive<Command> createReceive() {
-        return newReceiveBuilder()
-                .onMessage(VirtualGpu.StepDone.class, this::onStepDone)
-                .onMessage(PlanStep.class, this::onPlanStep)
-                .onMessage(KvBlockManager.Answered.class, this::onAnswered)
-                .onMessage(AddRequest.class, this::onAddRequest)
-                .onMessage(Enqueue.class, this::onEnqueue)
-                .onMessage(Abort.class, this::onAbort)
-                .onMessage(ResetPrefixCache.class, this::onResetPrefixCache)
-                .onMessage(Crash.class, this::onCrash)
-                .onMessage(Leave.class, this::onLeave)
-                .onMessage(SlowGpu.class, this::onSlowGpu)
-                .onMessage(ResizeKv.class, this::onResizeKv)
-                .onMessage(GetRecord.class, this::onGetRecord)
-                .onMessage(GetBlockHashes.class, this::onGetBlockHashes)
-                .onMessage(KvBlockManager.Audited.class, this::onAudited)
-                .onSignal(ChildFailed.class, this::onChildFailed)
-                .build();
-    }
-
-    private Behavior<Command> onAddRequest(AddRequest add) {
-        var request = engine.fit(add.request);
-        counters.onRequest();
-        var refusal = engine.refusal(request);
-        if (refusal.isPresent()) {
-            events.requestEnded(clients.reject(add, refusal.get(), clock.nowNanos()));
-            events.loadChanged();
-            return this;
-        }
-        clients.add(add);
-        long apiNanos = Math.max(0, spec.apiDelayNanos() - add.headStartNanos);
-        var delay = Duration.ofNanos(apiNanos + add.fault.delayNanos());
-        if (delay.isZero()) {
-            return onEnqueue(new Enqueue(request));
-        }
-        parts.timers().startSingleTimer(request.id(), new Enqueue(request), delay);
-        return this;
-    }
-
-    private Behavior<Command> onEnqueue(Enqueue enqueue) {
-        engine.add(enqueue.request, clock.nowNanos());
-        steps.planSoon();
-        return this;
-    }
-
-    private Behavior<Command> onPlanStep(PlanStep now) {
-        return steps.onTick() ? deferred.doneBy(this) : this;
-    }
-
-    private Behavior<Command> onAnswered(KvBlockManager.Answered answered) {
-        return steps.onAnswered(answered.answer()) ? deferred.doneBy(this) : this;
-    }
-
-    private Behavior<Command> onStepDone(VirtualGpu.StepDone done) {
-        counters.onStepDone(done.endNanos() - done.startNanos());
-        steps.applyResult(done.endNanos());
-        return this;
-    }
-
-    private Behavior<Command> onSlowGpu(SlowGpu slow) {
-        parts.gpu().tell(new VirtualGpu.SetSlowdown(slow.factor));
-        return this;
-    }
-
-    private Behavior<Command> onResizeKv(ResizeKv resize) {
-        if (isDeferred(resize)) {
-            return this;
-        }
-        engine.setLimits(
-                spec.limits().withKvBlocks(resize.numGpuBlocks, spec.kvCache().blockSize()));
-        aborter.failWhatDoesNotFit(clock.nowNanos());
-        parts.kvBlockManager().tell(new KvBlockManager.Resize(resize.numGpuBlocks));
-        return onRequestsGone();
-    }
-
-    private Behavior<Command> onAbort(Abort abort) {
-        if (isDeferred(abort) || !aborter.abort(abort.requestId, clock.nowNanos())) {
-            return this;
-        }
-        return onRequestsGone();
-    }
-
-    private Behavior<Command> onResetPrefixCache(ResetPrefixCache reset) {
-        if (isDeferred(reset)) {
-            return this;
-        }
-        if (reset.resetsRunning) {
-            var preempted = engine.planner().preemptAll();
-            preempted.forEach(this::release);
-            counters.onPreempted(preempted.size());
-        }
-        parts.kvBlockManager().tell(new KvBlockManager.ResetPrefixCache(reset.replyTo, clock.nowNanos()));
-        return onRequestsGone();
-    }
-
-    /** Gives back the blocks of a request that was preempted. */
-    private void release(EngineRequest preempted) {
-        var release = new KvAsk.Release(preempted.handle(), preempted.lastStep());
-        parts.kvBlockManager().tell(new KvBlockManager.Ask(release, parts.self()));
-    }
-
-    private boolean isDeferred(Command command) {
-        if (engine.isPlanning()) {
-            deferred.add(command);
-        }
-        return engine.isPlanning();
-    }
-
-    /** Goes on after some requests have ended or lost their blocks without a step. */
-    private Behavior<Command> onRequestsGone() {
-        events.kvCacheChanged(clock.nowNanos());
-        events.loadChanged();
-        steps.planSoon();
-        return this;
-    }
-
-    private Behavior<Command> onCrash(Crash crash) {
-        aborter.failAll(crash.reroutes, peers.router(), clock.nowNanos());
-        deferred.passAbortsOn(peers.router());
-        return deferred.doneBy(leave());
-    }
-
-    private Behavior<Command> onLeave(Leave now) {
-        return clients.size() == 0 ? leave() : leaving();
-    }
-
-    /** A replica that leaves works as ever until its last request has ended. */
-    private Behavior<Command> leaving() {
-        return Behaviors.receive(Command.class)
-                .onAnyMessage(message -> {
-                    var next = receive(getContext(), message);
-                    if (next != this) {
-                        return next;
-                    }
-                    return clients.size() == 0 ? leave() : Behaviors.same();
-                })
-                .onSignal(ChildFailed.class, this::onChildFailed)
-                .build();
-    }
-
-    private Behavior<Command> leave() {
-        events.tellRouter();
-        parts.kvBlockManager().tell(new KvBlockManager.Audit(parts.self()));
-        return ReplicaShutdown.create(counters, events, peers.owner());
-    }
-
-    private Behavior<Command> onGetRecord(GetRecord getRecord) {
-        recordReceiver = getRecord.replyTo;
-        parts.kvBlockManager().tell(new KvBlockManager.Audit(parts.self()));
-        return this;
-    }
-
-    private Behavior<Command> onGetBlockHashes(GetBlockHashes get) {
-        parts.kvBlockManager().tell(new KvBlockManager.GetBlockHashes(get.replyTo));
-        return this;
-    }
-
-    private Behavior<Command> onAudited(KvBlockManager.Audited audited) {
-        if (recordReceiver != null) {
-            var value = counters.record(audited.audit(), audited.stats());
-            recordReceiver.tell(new Recorded(replicaIndex, value, audited.freeOrder()));
-        }
-        return this;
-    }
-
-    private Behavior<Command> onChildFailed(ChildFailed failed) {
-        throw new IllegalStateException(
-                "replica " + replicaIndex + " lost " + failed.ref().path().name(), failed.cause());
     }
 }

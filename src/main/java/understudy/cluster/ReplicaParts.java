@@ -43,7 +43,7 @@ record ReplicaParts(
         var gpu = context.spawn(spec.device().create(clock, index), "gpu");
         context.watch(kvBlockManager);
         context.watch(gpu);
-        var engine = new EngineCore(spec.scheduler(), spec.limits());
+        var engine = new EngineCore(spec.scheduler(), spec.kvCache(), spec.limits());
         return new ReplicaParts(
                 clock,
                 timers,

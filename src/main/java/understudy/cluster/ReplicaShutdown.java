@@ -12,7 +12,8 @@ final class ReplicaShutdown {
     private final ReplicaEvents events;
     private final @Nullable ActorRef<? super Replica.Gone> owner;
 
-    private ReplicaShutdown(ReplicaCounters counters, ReplicaEvents events, @Nullable ActorRef<? super Replica.Gone> owner) {
+    private ReplicaShutdown(
+            ReplicaCounters counters, ReplicaEvents events, @Nullable ActorRef<? super Replica.Gone> owner) {
         this.counters = counters;
         this.events = events;
         this.owner = owner;

@@ -23,7 +23,7 @@ import understudy.routing.RoutingPolicy;
 import understudy.routing.RoutingPolicyFactory;
 import understudy.runtime.Clock;
 
-/** The cluster's front door: keeps a view of the replicas, chooses one for each request, and forwards it. */
+/** Router of a cluster: keeps a view of the replicas, chooses one for each request, and forwards it. */
 public final class Router extends AbstractBehavior<Router.Command> {
 
     /** What the router understands. */
@@ -125,7 +125,7 @@ public final class Router extends AbstractBehavior<Router.Command> {
                 .create(new RoutingPolicyFactory.Cluster(
                         first.kvCache().hasher(),
                         spec.replicas().size(),
-                        first.scheduler().maxModelLen()));
+                        first.kvCache().maxModelLen()));
         kvEventDelay = spec.kvEventDelay();
         gate = new RequestGate(clock, new FaultSampler(spec.faults().streams()), metrics, subscriber);
         chooser = new RouteChooser(policy, view, clock, subscriber);

@@ -27,7 +27,7 @@ public final class DirectReplay {
 
     private DirectReplay(RecordedRun run) {
         this.run = run;
-        planner = new StepPlanner(run.schedulerConfig());
+        planner = new StepPlanner(run.schedulerConfig(), run.kvCacheConfig());
         kvCache = new KvCacheManager(run.kvCacheConfig());
         engine = new DirectEngine(planner, kvCache);
         state = kvCache.snapshot(IntList.of());

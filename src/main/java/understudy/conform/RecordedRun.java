@@ -80,24 +80,19 @@ public record RecordedRun(Config config, List<RecordedRequest> requests, List<St
         return new SchedulerConfig(
                 config.maxNumSeqs(),
                 config.maxNumBatchedTokens(),
-                config.maxModelLen(),
                 config.longPrefillTokenThreshold(),
                 config.enableChunkedPrefill(),
                 true,
                 config.isPriority() ? SchedulingPolicy.PRIORITY : SchedulingPolicy.FCFS,
                 PreemptionVictim.AUTO,
-                config.asyncScheduling(),
-                config.blockSize(),
-                config.enablePrefixCaching());
+                config.asyncScheduling());
     }
 
     /** Returns the recorded KV cache's settings. */
     public KvCacheConfig kvCacheConfig() {
-        return KvCacheConfig.ofVllm(
-                new Xxh3BlockHasher(config.blockSize()),
-                config.numBlocks(),
-                config.enablePrefixCaching(),
-                config.maxModelLen());
+        return KvCacheConfig.vllm(new Xxh3BlockHasher(config.blockSize()), config.numBlocks())
+                .withPrefixCaching(config.enablePrefixCaching())
+                .withMaxModelLen(config.maxModelLen());
     }
 
     /**

@@ -11,6 +11,7 @@ import understudy.engine.StepPlan;
 import understudy.kvcache.KvAnswer;
 import understudy.kvcache.KvAsk;
 import understudy.kvcache.KvCache;
+import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.KvSnapshot;
 
 /**
@@ -34,8 +35,8 @@ final class RecordingPlanner implements Planner {
             implements PlannerConfig {
 
         @Override
-        public Planner createPlanner() {
-            return new RecordingPlanner(config.createPlanner(), memory, listener);
+        public Planner createPlanner(KvCacheConfig kvCache) {
+            return new RecordingPlanner(config.createPlanner(kvCache), memory, listener);
         }
 
         @Override
@@ -44,13 +45,8 @@ final class RecordingPlanner implements Planner {
         }
 
         @Override
-        public int maxNumBatchedTokens() {
-            return config.maxNumBatchedTokens();
-        }
-
-        @Override
-        public int maxModelLen() {
-            return config.maxModelLen();
+        public int maxNumBatchedTokens(int maxModelLen) {
+            return config.maxNumBatchedTokens(maxModelLen);
         }
 
         @Override

@@ -6,15 +6,7 @@ import understudy.kvcache.KvCache;
  * Scheduler and KV cache joined by plain calls, without actors: for conformance checks, benchmarks and tests. The actors
  * have the same conversation by messages.
  */
-public final class DirectEngine {
-    private final StepPlanner planner;
-    private final KvCache kvCache;
-
-    public DirectEngine(StepPlanner planner, KvCache kvCache) {
-        this.planner = planner;
-        this.kvCache = kvCache;
-    }
-
+public record DirectEngine(StepPlanner planner, KvCache kvCache) {
     /** Plans one step at virtual time {@code atNanos}; the plan may be empty. */
     public StepPlan plan(long atNanos) {
         return planner.plan(kvCache, atNanos);

@@ -2,6 +2,7 @@ package understudy.engine;
 
 import java.util.ArrayDeque;
 import java.util.Optional;
+import understudy.kvcache.KvCacheConfig;
 
 /**
  * A scheduler and its steps in flight (vLLM {@code v1/engine/core.py}): one, or two with asynchronous scheduling, where the
@@ -20,8 +21,8 @@ public final class EngineCore {
     private boolean isBlocked;
 
     /** Creates an engine without requests, which turns away what is beyond its limits. */
-    public EngineCore(PlannerConfig config, RequestLimits limits) {
-        planner = config.createPlanner();
+    public EngineCore(PlannerConfig config, KvCacheConfig kvCache, RequestLimits limits) {
+        planner = config.createPlanner(kvCache);
         this.limits = limits;
         maxStepsInFlight = config.maxStepsInFlight();
     }

@@ -1,19 +1,18 @@
 package understudy.engine;
 
+import understudy.kvcache.KvCacheConfig;
+
 /** The settings of one kind of engine, and the way to its planner. */
 public interface PlannerConfig {
 
-    /** Creates a planner without requests. */
-    Planner createPlanner();
+    /** Creates a planner without requests, for a replica with this KV cache. */
+    Planner createPlanner(KvCacheConfig kvCache);
 
     /** Returns the most requests that one step serves, at least 1. */
     int maxNumSeqs();
 
-    /** Returns the most tokens that one step computes, at least 1. */
-    int maxNumBatchedTokens();
-
-    /** Returns the longest sequence in tokens, prompt and output together, at least 2. */
-    int maxModelLen();
+    /** Returns the most tokens that one step computes if no sequence is longer than {@code maxModelLen}, at least 1. */
+    public int maxNumBatchedTokens(int maxModelLen);
 
     /** Returns how many planned steps may be without a result at a time, at least 1. */
     int maxStepsInFlight();

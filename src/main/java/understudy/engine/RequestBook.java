@@ -3,6 +3,7 @@ package understudy.engine;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.queue.SchedulingPolicy;
 import understudy.engine.queue.WaitingQueues;
+import understudy.kvcache.KvCacheConfig;
 
 /** The unfinished requests of an engine: those that wait, those that run, and what a step's result does to them. */
 public final class RequestBook {
@@ -11,9 +12,9 @@ public final class RequestBook {
     private final RequestTable all = new RequestTable();
     private final StepUpdate stepUpdate;
 
-    RequestBook(StepUpdate.Settings settings, SchedulingPolicy policy) {
+    RequestBook(KvCacheConfig kvCache, boolean isAsync, SchedulingPolicy policy) {
         waiting = new WaitingQueues<>(policy);
-        stepUpdate = new StepUpdate(settings, all, waiting, running);
+        stepUpdate = new StepUpdate(kvCache, isAsync, all, waiting, running);
     }
 
     /** Queues a request that has reached the engine at {@code atNanos}. */

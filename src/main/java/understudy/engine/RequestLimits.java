@@ -11,6 +11,14 @@ import java.util.Optional;
  * @param blockSize tokens per KV block, at least 1
  */
 public record RequestLimits(int maxModelLen, long maxKvTokens, ContextOverflow overflow, int blockSize) {
+    /** What becomes of a request that is longer than the context window, or than the KV cache. */
+    public enum ContextOverflow {
+        /** It is turned away, as vLLM does. */
+        REJECT,
+        /** Its prompt loses its oldest tokens: a sliding window over the conversation. */
+        TRUNCATE_OLDEST
+    }
+
     /** Turns nothing away: what the scheduler gets, it has to cope with. */
     public static final RequestLimits NONE = new RequestLimits(Integer.MAX_VALUE, Long.MAX_VALUE);
 

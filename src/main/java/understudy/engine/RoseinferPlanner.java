@@ -4,12 +4,14 @@ import it.unimi.dsi.fastutil.ints.IntArrayList;
 import it.unimi.dsi.fastutil.objects.ObjectArrayList;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
+import understudy.engine.RoseinferConfig.PrefillMode;
 import understudy.engine.queue.SchedulingPolicy;
 import understudy.engine.queue.WaitingQueues;
 import understudy.kvcache.Admission;
 import understudy.kvcache.AdmissionRequest;
 import understudy.kvcache.KvAnswer;
 import understudy.kvcache.KvAsk;
+import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.Reservation;
 
 /**
@@ -27,6 +29,7 @@ import understudy.kvcache.Reservation;
  */
 public final class RoseinferPlanner implements Planner {
     private final RoseinferConfig config;
+    private final int blockSize;
     private final RequestBook requests;
     private final WaitingQueues<EngineRequest> pending;
     private final RunningList sessions;
@@ -45,9 +48,10 @@ public final class RoseinferPlanner implements Planner {
     private @Nullable EngineRequest candidate;
 
     /** Creates an engine without requests. */
-    public RoseinferPlanner(RoseinferConfig config) {
+    public RoseinferPlanner(RoseinferConfig config, KvCacheConfig kvCache) {
         this.config = config;
-        requests = new RequestBook(config.updateSettings(), SchedulingPolicy.FCFS);
+        blockSize = kvCache.blockSize();
+        requests = new RequestBook(kvCache, false, SchedulingPolicy.FCFS);
         pending = requests.waiting;
         sessions = requests.running;
     }
@@ -65,7 +69,7 @@ public final class RoseinferPlanner implements Planner {
         hasPrefill = false;
         isDecodeDue &= sessions.size() > 0;
         if (round.isEmpty()) {
-            numToAdmit = isDecodeDue ? 0 : Math.min(config.maxBatchSize(), pending.size());
+            numToAdmit = isDecodeDue ? 0 : Math.min(config.maxNumSeqs(), pending.size());
         }
     }
 
@@ -116,7 +120,7 @@ public final class RoseinferPlanner implements Planner {
             pending.pop();
             sessions.add(head);
             plan.admit(head);
-            head.onAdmitted(admitted, nowNanos, config.blockSize());
+            head.onAdmitted(admitted, nowNanos, blockSize);
             round.add(head);
             roundTokens.add(admitted.numScheduledTokens());
             hasPrefill |= admitted.numScheduledTokens() > 0;
@@ -171,7 +175,7 @@ public final class RoseinferPlanner implements Planner {
     /** Serves the sessions whose turn it is, who go to the end. */
     private void planDecode() {
         reservation.clear();
-        int batchSize = Math.min(config.maxBatchSize(), sessions.size());
+        int batchSize = Math.min(config.maxNumSeqs(), sessions.size());
         for (int i = 0; i < batchSize; i++) {
             var session = sessions.remove(0);
             sessions.add(session);

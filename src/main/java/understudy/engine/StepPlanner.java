@@ -10,6 +10,7 @@ import understudy.kvcache.Admission;
 import understudy.kvcache.AdmissionRequest;
 import understudy.kvcache.KvAnswer;
 import understudy.kvcache.KvAsk;
+import understudy.kvcache.KvCacheConfig;
 
 /**
  * The scheduler of vLLM V1 ({@code v1/core/sched/scheduler.py}) as a state machine.
@@ -26,6 +27,8 @@ public final class StepPlanner implements Planner {
     }
 
     private final SchedulerConfig config;
+    private final int blockSize;
+    private final int maxModelLen;
     private final RequestBook requests;
     private final WaitingQueues<EngineRequest> waiting;
     private final RunningList running;
@@ -42,9 +45,11 @@ public final class StepPlanner implements Planner {
     private @Nullable EngineRequest candidate;
 
     /** Creates a scheduler without requests. */
-    public StepPlanner(SchedulerConfig config) {
+    public StepPlanner(SchedulerConfig config, KvCacheConfig kvCache) {
         this.config = config;
-        requests = new RequestBook(StepUpdate.Settings.of(config), config.policy());
+        blockSize = kvCache.blockSize();
+        maxModelLen = kvCache.maxModelLen();
+        requests = new RequestBook(kvCache, config.asyncScheduling(), config.policy());
         waiting = requests.waiting;
         running = requests.running;
         preemptionVictim = config.preemptionVictim().orDefaultOf(config.policy());
@@ -122,7 +127,7 @@ public final class StepPlanner implements Planner {
         for (int i = 0; i < numGranted; i++) {
             int planIndex = draft.planIndex(i);
             var request = plan.request(planIndex);
-            request.onBlocksGranted(request.numComputedTokens + plan.numScheduledTokens(planIndex), config.blockSize());
+            request.onBlocksGranted(request.numComputedTokens + plan.numScheduledTokens(planIndex), blockSize);
         }
         if (numGranted < draft.size()) {
             preemptFor(draft.runningIndex(numGranted), draft.planIndex(numGranted));
@@ -151,7 +156,7 @@ public final class StepPlanner implements Planner {
             waiting.pop();
             running.add(head);
             plan.admit(head);
-            head.onAdmitted(admitted, nowNanos, config.blockSize());
+            head.onAdmitted(admitted, nowNanos, blockSize);
             plan.schedule(head, admitted.numScheduledTokens());
         } else {
             phase = Phase.OVER; // a refusal blocks every request behind the head
@@ -201,7 +206,7 @@ public final class StepPlanner implements Planner {
         int missing = request.numTokens() + placeholders - computed;
         int threshold = config.longPrefillTokenThreshold();
         int limited = threshold > 0 ? Math.min(missing, threshold) : missing;
-        return Math.min(Math.min(limited, budget()), config.maxModelLen() - computed - 1);
+        return Math.min(Math.min(limited, budget()), maxModelLen - computed - 1);
     }
 
     private void schedule(EngineRequest request, int numTokens) {

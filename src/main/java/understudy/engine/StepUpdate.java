@@ -2,35 +2,31 @@ package understudy.engine;
 
 import org.jspecify.annotations.Nullable;
 import understudy.engine.queue.WaitingQueues;
+import understudy.kvcache.KvCacheConfig;
 
 /** Applies a step's result to the requests (vLLM {@code Scheduler.update_from_output} and {@code check_stop}). */
 final class StepUpdate {
-    private final Settings config;
+    private final int blockSize;
+    private final int maxModelLen;
+    private final boolean cachesPrefixes;
+    private final boolean sharesWithinStep;
+    private final boolean isAsync;
     private final RequestTable requests;
     private final WaitingQueues<EngineRequest> waiting;
     private final RunningList running;
     private final StepResult result = new StepResult();
 
-    /** The settings of an engine that the application of a result goes by. */
-    record Settings(
-            int maxModelLen,
-            int blockSize,
-            boolean enablePrefixCaching,
-            boolean sharesWithinStep,
-            boolean asyncScheduling) {
-
-        static Settings of(SchedulerConfig config) {
-            return new Settings(
-                    config.maxModelLen(),
-                    config.blockSize(),
-                    config.enablePrefixCaching(),
-                    config.sharesWithinStep(),
-                    config.asyncScheduling());
-        }
-    }
-
-    StepUpdate(Settings config, RequestTable requests, WaitingQueues<EngineRequest> waiting, RunningList running) {
-        this.config = config;
+    StepUpdate(
+            KvCacheConfig kvCache,
+            boolean isAsync,
+            RequestTable requests,
+            WaitingQueues<EngineRequest> waiting,
+            RunningList running) {
+        blockSize = kvCache.blockSize();
+        maxModelLen = kvCache.maxModelLen();
+        cachesPrefixes = kvCache.enablePrefixCaching();
+        sharesWithinStep = kvCache.sharesWithinStep();
+        this.isAsync = isAsync;
         this.requests = requests;
         this.waiting = waiting;
         this.running = running;
@@ -74,9 +70,9 @@ final class StepUpdate {
         result.addSampled(request);
         var finishReason = checkStop(request, isEndOfSequence);
         int numTokensToCache = numExecutedTokens;
-        if (config.asyncScheduling()) {
+        if (isAsync) {
             request.numPlaceholders -= isStale ? 0 : 1;
-            if (config.sharesWithinStep() && request.status == RequestStatus.RUNNING) {
+            if (sharesWithinStep && request.status == RequestStatus.RUNNING) {
                 numTokensToCache = completedTokens(request);
             }
         }
@@ -106,8 +102,7 @@ final class StepUpdate {
         if ((isEndOfSequence && !sampling.ignoreEos()) || endsWithStopToken(request)) {
             return FinishReason.STOP;
         }
-        boolean isAtLimit =
-                request.numTokens() >= config.maxModelLen() || request.numOutputTokens >= sampling.maxTokens();
+        boolean isAtLimit = request.numTokens() >= maxModelLen || request.numOutputTokens >= sampling.maxTokens();
         return isAtLimit ? FinishReason.LENGTH : null;
     }
 
@@ -119,7 +114,7 @@ final class StepUpdate {
     /** Returns the tokens to cache if a block has become complete with this token, or 0. */
     private int completedTokens(EngineRequest request) {
         int numTokens = request.numComputedTokens - request.numPlaceholders;
-        return config.enablePrefixCaching() && request.completesBlock(numTokens, config.blockSize()) ? numTokens : 0;
+        return cachesPrefixes && request.completesBlock(numTokens, blockSize) ? numTokens : 0;
     }
 
     /**
@@ -127,12 +122,12 @@ final class StepUpdate {
      * neither a block nor the prompt has become complete with the {@code numTokens} of the step.
      */
     private int executedTokens(EngineRequest request, int numTokens) {
-        if (config.sharesWithinStep() || !config.enablePrefixCaching()) {
+        if (sharesWithinStep || !cachesPrefixes) {
             return 0;
         }
         int after = request.numComputedTokens - request.numInFlightTokens;
         int before = after - numTokens;
-        boolean completesBlock = after / config.blockSize() > before / config.blockSize();
+        boolean completesBlock = after / blockSize > before / blockSize;
         boolean completesPrompt = before < request.numPromptTokens() && after >= request.numPromptTokens();
         return completesBlock || completesPrompt ? after : 0;
     }

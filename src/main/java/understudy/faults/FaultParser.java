@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.OptionalInt;
 import java.util.Set;
 import understudy.workload.Durations;
+import understudy.workload.Numbers;
 
 /**
  * Reads a fault or an operation from its written form: {@code do} names it, and each kind has its own further keys. Scenarios and requests to
@@ -93,27 +94,20 @@ public final class FaultParser {
 
     /** Reads a whole number; {@code key} is for the message of the {@link IllegalArgumentException} if it is none. */
     public static int wholeNumber(String key, String text, int min, int max) {
-        try {
-            int number = Integer.parseInt(text);
-            if (number >= min && number <= max) {
-                return number;
-            }
-        } catch (NumberFormatException e) {
-            throw unusable(key, text, "a whole number from " + min + " to " + max);
+        long number = Numbers.parseWhole(text)
+                .orElseThrow(() -> unusable(key, text, "a whole number from " + min + " to " + max));
+        if (number >= min && number <= max) {
+            return (int) number;
         }
         throw unusable(key, text, "from " + min + " to " + max);
     }
 
     private double number(String key, double min, double max) {
-        try {
-            double number = Double.parseDouble(text(key));
-            if (number >= min && number <= max) {
-                return number;
-            }
-        } catch (NumberFormatException e) {
-            throw unusable(key, text(key), "a number from " + min + " to " + max);
+        double number = Numbers.parse(text(key));
+        if (number >= min && number <= max) {
+            return number;
         }
-        throw unusable(key, text(key), "from " + min + " to " + max);
+        throw unusable(key, text(key), (Double.isNaN(number) ? "a number from " : "from ") + min + " to " + max);
     }
 
     private long nanos(String key) {

@@ -10,12 +10,7 @@ package understudy.faults;
  */
 public record RequestFault(boolean fails, int cutAfterTokens, int malformedAtToken, long delayNanos) {
     /** All goes well. */
-    public static final RequestFault NONE = new RequestFault(false, 0, 0);
-
-    /** What goes wrong with a request whose stream is well formed. */
-    public RequestFault(boolean fails, int cutAfterTokens, long delayNanos) {
-        this(fails, cutAfterTokens, 0, delayNanos);
-    }
+    public static final RequestFault NONE = new RequestFault(false, 0, 0, 0);
 
     /** Returns what goes wrong if both do: the earlier cut, the earlier broken event, and the sum of the delays. */
     public RequestFault plus(RequestFault other) {

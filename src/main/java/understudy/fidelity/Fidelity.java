@@ -1,14 +1,10 @@
 package understudy.fidelity;
 
-import com.github.freva.asciitable.AsciiTable;
-import com.github.freva.asciitable.Column;
 import com.github.freva.asciitable.ColumnData;
-import com.github.freva.asciitable.HorizontalAlign;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
-import java.util.function.Function;
 import understudy.report.LatencyStats;
+import understudy.report.Tables;
 
 /** Measured figures of a real server against those of a run of the same requests. */
 public final class Fidelity {
@@ -41,42 +37,13 @@ public final class Fidelity {
         figures.add(new Figure(name, measured, emulated));
     }
 
-    /** Returns all figures, in the order in which they were added. */
-    public List<Figure> figures() {
-        return List.copyOf(figures);
-    }
-
     /** Returns a table with a line per figure. */
     public String table() {
-        return AsciiTable.builder()
-                        .border(AsciiTable.BASIC_ASCII_NO_DATA_SEPARATORS)
-                        .data(
-                                figures,
-                                List.of(
-                                        new Column()
-                                                .header("")
-                                                .dataAlign(HorizontalAlign.LEFT)
-                                                .with(Figure::name),
-                                        number("Measured", f -> decimal(f.measured())),
-                                        number("Emulated", f -> decimal(f.emulated())),
-                                        number("Error", f -> signedPercent(f.errorPercent()))))
-                        .asString()
-                + "\n";
-    }
-
-    private static ColumnData<Figure> number(String header, Function<Figure, String> value) {
-        return new Column()
-                .header(header)
-                .headerAlign(HorizontalAlign.RIGHT)
-                .dataAlign(HorizontalAlign.RIGHT)
-                .with(value);
-    }
-
-    private static String decimal(double value) {
-        return String.format(Locale.ROOT, "%.2f", value);
-    }
-
-    private static String signedPercent(double value) {
-        return String.format(Locale.ROOT, "%+.1f %%", value);
+        List<ColumnData<Figure>> columns = List.of(
+                Tables.words("", Figure::name),
+                Tables.decimals("Measured", "%.2f", Figure::measured),
+                Tables.decimals("Emulated", "%.2f", Figure::emulated),
+                Tables.decimals("Error", "%+.1f %%", Figure::errorPercent));
+        return Tables.text(figures, columns) + "\n";
     }
 }

@@ -1,19 +1,16 @@
 package understudy.fidelity;
 
-import com.github.freva.asciitable.AsciiTable;
-import com.github.freva.asciitable.Column;
 import com.github.freva.asciitable.ColumnData;
-import com.github.freva.asciitable.HorizontalAlign;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.function.Function;
 import understudy.latency.GpuSpec;
 import understudy.latency.LayerFit;
 import understudy.latency.LlmSpec;
 import understudy.latency.WeightFormat;
+import understudy.report.Tables;
 import understudy.scenario.GpuFile;
 import understudy.scenario.ScenarioException;
 import understudy.scenario.Section;
@@ -112,24 +109,12 @@ public final class LayerCalibration {
     }
 
     private static String table(List<Errors> errors) {
-        return AsciiTable.builder()
-                .border(AsciiTable.BASIC_ASCII_NO_DATA_SEPARATORS)
-                .data(
-                        errors,
-                        List.of(
-                                column("tokens", Errors::tokens),
-                                column("layers", e -> String.valueOf(e.numRows)),
-                                column("mean error, its model left out", e -> decimal("%.1f %%", e.leftOut)),
-                                column("data sheet's roofline", e -> decimal("%.1f %%", e.byDataSheet))))
-                .asString();
-    }
-
-    private static ColumnData<Errors> column(String header, Function<Errors, String> value) {
-        return new Column()
-                .header(header)
-                .headerAlign(HorizontalAlign.RIGHT)
-                .dataAlign(HorizontalAlign.RIGHT)
-                .with(value);
+        List<ColumnData<Errors>> columns = List.of(
+                Tables.numbers("tokens", Errors::tokens),
+                Tables.counts("layers", Errors::numRows),
+                Tables.decimals("mean error, its model left out", "%.1f %%", Errors::leftOut),
+                Tables.decimals("data sheet's roofline", "%.1f %%", Errors::byDataSheet));
+        return Tables.text(errors, columns);
     }
 
     private static String decimal(String format, double value) {

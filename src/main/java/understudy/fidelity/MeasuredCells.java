@@ -1,16 +1,18 @@
 package understudy.fidelity;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.github.freva.asciitable.AsciiTable;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectWriter;
+import com.fasterxml.jackson.databind.PropertyNamingStrategies;
+import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.github.freva.asciitable.ColumnData;
 import com.typesafe.config.Config;
-import com.typesafe.config.ConfigValueFactory;
+import com.typesafe.config.ConfigFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 import understudy.host.Emulation;
 import understudy.report.Invariants;
@@ -18,20 +20,21 @@ import understudy.report.RunReport;
 import understudy.report.Tables;
 import understudy.scenario.Scenario;
 import understudy.scenario.Section;
-import understudy.scenario.WorkloadSettings;
 
 /**
  * Runs a table of measured mean times at fixed concurrency, cell by cell, each as a closed loop on one replica with as many
  * GPUs and clients as the cell says, and compares.
  */
 public final class MeasuredCells {
-    /** The name of the kind of workload. */
-    public static final String KIND = "measured-cells";
-
+    private static final ObjectWriter JSON = JsonMapper.builder()
+            .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
+            .build()
+            .writerWithDefaultPrettyPrinter();
     private static final double NANOS_PER_MILLI = 1e6;
     private static final long WAIT_MILLIS = 60_000;
 
     private final Config config;
+    private final Section settings;
     private final List<Outcome> outcomes = new ArrayList<>();
 
     /** A cell and what the emulation made of it, in milliseconds. */
@@ -45,25 +48,20 @@ public final class MeasuredCells {
         }
     }
 
-    /** Takes a merged scenario of this kind. */
+    /** Takes a merged scenario, whose section {@code fidelity} names the table. */
     public MeasuredCells(Config config) {
         this.config = config;
+        settings = new Section(config.getConfig("fidelity"), "fidelity");
     }
 
-    /** Returns whether a merged scenario is of this kind. */
-    public static boolean isOne(Config config) {
-        return config.getString("workload.kind").equals(KIND);
-    }
-
-    /** Checks the scenario of every cell. */
-    public List<MeasuredCell> check() {
-        var workload = new Section(config.getConfig("workload"), "workload");
-        int outputTokens = workload.section("cells").wholeNumber("output-tokens", 0, Integer.MAX_VALUE);
-        var cells = MeasuredCell.read(WorkloadSettings.traceFile(workload)).stream()
+    /** Reads the table, and checks the scenario of every cell before any is run. */
+    private List<MeasuredCell> read() {
+        int outputTokens = settings.wholeNumber("output-tokens", 0, Integer.MAX_VALUE);
+        var cells = MeasuredCell.read(settings.file("cells", "but there is nothing to compare with")).stream()
                 .filter(cell -> outputTokens == 0 || cell.outputTokens() == outputTokens)
                 .toList();
         if (cells.isEmpty()) {
-            throw workload.section("cells").unusable("output-tokens", "but no row of the trace has it as osl");
+            throw settings.unusable("output-tokens", "but no row of the table has it as osl");
         }
         cells.forEach(cell -> Scenario.read(configOf(cell)).workloadSource());
         return cells;
@@ -71,7 +69,7 @@ public final class MeasuredCells {
 
     /** Runs every cell. */
     public void run() throws InterruptedException, ExecutionException {
-        for (var cell : check()) {
+        for (var cell : read()) {
             var report = run(Scenario.read(configOf(cell)));
             outcomes.add(new Outcome(
                     cell,
@@ -85,24 +83,36 @@ public final class MeasuredCells {
         return table() + summary();
     }
 
+    /** The comparison as JSON, in snake case. */
+    private record Comparison(
+            double meanAbsoluteTtftErrorPercent, double meanAbsoluteTpotErrorPercent, List<Row> cells) {}
+
+    private record Row(
+            int isl,
+            int osl,
+            int tp,
+            int concurrency,
+            double measuredMeanTtftMs,
+            double meanTtftMs,
+            double measuredMeanTpotMs,
+            double meanTpotMs) {}
+
     /** Returns the same as JSON. */
-    public String json() {
-        var json = new ObjectMapper().createObjectNode();
-        json.put("mean_absolute_ttft_error_percent", meanAbsolute(Outcome::ttftErrorPercent));
-        json.put("mean_absolute_tpot_error_percent", meanAbsolute(Outcome::tpotErrorPercent));
-        var rows = json.putArray("cells");
-        for (var outcome : outcomes) {
-            rows.addObject()
-                    .put("isl", outcome.cell.inputTokens())
-                    .put("osl", outcome.cell.outputTokens())
-                    .put("tp", outcome.cell.tensorParallelSize())
-                    .put("concurrency", outcome.cell.concurrency())
-                    .put("measured_mean_ttft_ms", outcome.cell.ttftMillis())
-                    .put("mean_ttft_ms", outcome.ttftMillis)
-                    .put("measured_mean_tpot_ms", outcome.cell.tpotMillis())
-                    .put("mean_tpot_ms", outcome.tpotMillis);
-        }
-        return json.toPrettyString() + "\n";
+    public String json() throws JsonProcessingException {
+        var rows = outcomes.stream()
+                .map(outcome -> new Row(
+                        outcome.cell.inputTokens(),
+                        outcome.cell.outputTokens(),
+                        outcome.cell.tensorParallelSize(),
+                        outcome.cell.concurrency(),
+                        outcome.cell.ttftMillis(),
+                        outcome.ttftMillis,
+                        outcome.cell.tpotMillis(),
+                        outcome.tpotMillis))
+                .toList();
+        return JSON.writeValueAsString(new Comparison(
+                        meanAbsolute(Outcome::ttftErrorPercent), meanAbsolute(Outcome::tpotErrorPercent), rows))
+                + "\n";
     }
 
     private static RunReport run(Scenario scenario) throws InterruptedException, ExecutionException {
@@ -128,47 +138,39 @@ public final class MeasuredCells {
     }
 
     private Config configOf(MeasuredCell cell) {
-        var cells = new Section(config.getConfig("workload.cells"), "workload.cells");
-        double shortest = cells.number("shortest", 0, 1);
-        int perClient = cells.wholeNumber("requests-per-client", 1, 1_000_000);
-        var changed = with(config, "workload.kind", "generated");
-        changed = with(changed, "workload.requests", (long) perClient * cell.concurrency());
-        changed = with(changed, "workload.arrivals.request-rate", "inf");
-        changed = with(changed, "workload.max-concurrency", cell.concurrency());
-        changed = withLengths(changed, "workload.lengths.prompt", shortest, cell.inputTokens());
-        changed = withLengths(changed, "workload.lengths.output", shortest, cell.outputTokens());
-        changed = with(changed, "latency.tensor-parallel-size", cell.tensorParallelSize());
-        return with(changed, "engine.max-num-seqs", cell.concurrency());
+        int perClient = settings.wholeNumber("requests-per-client", 1, 1_000_000);
+        var changes = ConfigFactory.parseMap(
+                Map.of(
+                        "workload.kind", "generated",
+                        "workload.requests", (long) perClient * cell.concurrency(),
+                        "workload.arrivals.request-rate", "inf",
+                        "workload.max-concurrency", cell.concurrency(),
+                        "workload.lengths.prompt", lengths(cell.inputTokens()),
+                        "workload.lengths.output", lengths(cell.outputTokens()),
+                        "latency.tensor-parallel-size", cell.tensorParallelSize(),
+                        "engine.max-num-seqs", cell.concurrency()),
+                "measured cell");
+        return changes.withFallback(config);
     }
 
-    private static Config withLengths(Config config, String key, double shortest, int longest) {
-        var uniform = with(config, key + ".kind", "uniform");
-        uniform = with(uniform, key + ".min", Math.max(1, (int) (shortest * longest)));
-        return with(uniform, key + ".max", longest);
-    }
-
-    private static Config with(Config config, String key, Object value) {
-        return config.withValue(key, ConfigValueFactory.fromAnyRef(value, "measured cell"));
+    private Map<String, Object> lengths(int longest) {
+        int shortest = Math.max(1, (int) (settings.number("shortest", 0, 1) * longest));
+        return Map.of("kind", "uniform", "min", shortest, "max", longest);
     }
 
     private String table() {
-        return AsciiTable.builder()
-                        .border(AsciiTable.BASIC_ASCII_NO_DATA_SEPARATORS)
-                        .data(
-                                outcomes,
-                                List.of(
-                                        count("isl", o -> o.cell.inputTokens()),
-                                        count("osl", o -> o.cell.outputTokens()),
-                                        count("tp", o -> o.cell.tensorParallelSize()),
-                                        count("concurrency", o -> o.cell.concurrency()),
-                                        decimal("TTFT ms", o -> o.cell.ttftMillis()),
-                                        decimal("emulated", Outcome::ttftMillis),
-                                        percent(Outcome::ttftErrorPercent),
-                                        decimal("TPOT ms", o -> o.cell.tpotMillis()),
-                                        decimal("emulated", Outcome::tpotMillis),
-                                        percent(Outcome::tpotErrorPercent)))
-                        .asString()
-                + "\n";
+        List<ColumnData<Outcome>> columns = List.of(
+                Tables.counts("isl", o -> o.cell.inputTokens()),
+                Tables.counts("osl", o -> o.cell.outputTokens()),
+                Tables.counts("tp", o -> o.cell.tensorParallelSize()),
+                Tables.counts("concurrency", o -> o.cell.concurrency()),
+                Tables.decimals("TTFT ms", "%.2f", o -> o.cell.ttftMillis()),
+                Tables.decimals("emulated", "%.2f", Outcome::ttftMillis),
+                Tables.decimals("error", "%+.1f %%", Outcome::ttftErrorPercent),
+                Tables.decimals("TPOT ms", "%.2f", o -> o.cell.tpotMillis()),
+                Tables.decimals("emulated", "%.2f", Outcome::tpotMillis),
+                Tables.decimals("error", "%+.1f %%", Outcome::tpotErrorPercent));
+        return Tables.text(outcomes, columns) + "\n";
     }
 
     private String summary() {
@@ -185,18 +187,5 @@ public final class MeasuredCells {
                 .mapToDouble(outcome -> Math.abs(error.applyAsDouble(outcome)))
                 .average()
                 .orElse(0);
-    }
-
-    private static ColumnData<Outcome> count(String header, Function<Outcome, Integer> value) {
-        return Tables.number(header).with(outcome -> String.valueOf(value.apply(outcome)));
-    }
-
-    private static ColumnData<Outcome> decimal(String header, ToDoubleFunction<Outcome> value) {
-        return Tables.number(header).with(outcome -> String.format(Locale.ROOT, "%.2f", value.applyAsDouble(outcome)));
-    }
-
-    private static ColumnData<Outcome> percent(ToDoubleFunction<Outcome> value) {
-        return Tables.number("error")
-                .with(outcome -> String.format(Locale.ROOT, "%+.1f %%", value.applyAsDouble(outcome)));
     }
 }

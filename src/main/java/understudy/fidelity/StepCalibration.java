@@ -1,13 +1,11 @@
 package understudy.fidelity;
 
-import com.github.freva.asciitable.AsciiTable;
 import com.github.freva.asciitable.ColumnData;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.function.Function;
 import understudy.latency.BatchShape;
 import understudy.latency.ProfileFit;
 import understudy.latency.ProfileLatency;
@@ -117,31 +115,13 @@ public final class StepCalibration {
     }
 
     private static String table(List<Row> rows) {
-        return AsciiTable.builder()
-                .border(AsciiTable.BASIC_ASCII_NO_DATA_SEPARATORS)
-                .data(
-                        rows,
-                        List.of(
-                                number(
-                                        "prefill tokens",
-                                        r -> String.valueOf(r.measured.batch().numPrefillTokens())),
-                                number(
-                                        "decodes",
-                                        r -> String.valueOf(r.measured.batch().numDecodes())),
-                                number(
-                                        "KV tokens",
-                                        r -> String.valueOf(r.measured.batch().decodeKvTokens())),
-                                number("measured ms", r -> decimal("%.3f", r.measured.nanos() / NANOS_PER_MILLI)),
-                                number("fitted ms", r -> decimal("%.3f", r.fittedNanos / NANOS_PER_MILLI)),
-                                number("error", r -> decimal("%+.1f %%", r.errorPercent()))))
-                .asString();
-    }
-
-    private static ColumnData<Row> number(String header, Function<Row, String> value) {
-        return Tables.number(header).with(value);
-    }
-
-    private static String decimal(String format, double value) {
-        return String.format(Locale.ROOT, format, value);
+        List<ColumnData<Row>> columns = List.of(
+                Tables.counts("prefill tokens", r -> r.measured.batch().numPrefillTokens()),
+                Tables.counts("decodes", r -> r.measured.batch().numDecodes()),
+                Tables.counts("KV tokens", r -> r.measured.batch().decodeKvTokens()),
+                Tables.decimals("measured ms", "%.3f", r -> r.measured.nanos() / NANOS_PER_MILLI),
+                Tables.decimals("fitted ms", "%.3f", r -> r.fittedNanos / NANOS_PER_MILLI),
+                Tables.decimals("error", "%+.1f %%", Row::errorPercent));
+        return Tables.text(rows, columns);
     }
 }

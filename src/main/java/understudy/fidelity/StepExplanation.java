@@ -1,7 +1,7 @@
 package understudy.fidelity;
 
-import com.github.freva.asciitable.AsciiTable;
 import com.github.freva.asciitable.Column;
+import com.github.freva.asciitable.ColumnData;
 import com.github.freva.asciitable.HorizontalAlign;
 import java.util.List;
 import java.util.Locale;
@@ -10,6 +10,7 @@ import java.util.regex.Pattern;
 import understudy.latency.BatchShape;
 import understudy.latency.LatencyModel;
 import understudy.latency.Share;
+import understudy.report.Tables;
 import understudy.scenario.ScenarioException;
 
 /** Where the time of one step goes, for a batch given in words. */
@@ -39,20 +40,11 @@ public final class StepExplanation {
                 shape.numChunks(),
                 shape.numPrefillTokens(),
                 model.stepNanos(shape) / NANOS_PER_MICRO);
-        return heading
-                + AsciiTable.builder()
-                        .border(AsciiTable.BASIC_ASCII_NO_DATA_SEPARATORS)
-                        .data(
-                                shares,
-                                List.of(
-                                        new Column()
-                                                .header("part")
-                                                .dataAlign(HorizontalAlign.LEFT)
-                                                .with(Share::part),
-                                        new Column().header("us").with(s -> decimal(s.nanos() / NANOS_PER_MICRO)),
-                                        new Column().header("%").with(s -> decimal(s.nanos() / total * 100))))
-                        .asString()
-                + "\n";
+        List<ColumnData<Share>> columns = List.of(
+                new Column().header("part").dataAlign(HorizontalAlign.LEFT).with(Share::part),
+                new Column().header("us").with(s -> decimal(s.nanos() / NANOS_PER_MICRO)),
+                new Column().header("%").with(s -> decimal(s.nanos() / total * 100)));
+        return heading + Tables.text(shares, columns) + "\n";
     }
 
     private static BatchShape parse(String batch) {

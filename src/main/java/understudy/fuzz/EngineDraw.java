@@ -1,12 +1,12 @@
 package understudy.fuzz;
 
 import java.util.List;
-import understudy.engine.ContextOverflow;
 import understudy.engine.PreemptionVictim;
-import understudy.engine.PrefillMode;
+import understudy.engine.RequestLimits.ContextOverflow;
+import understudy.engine.RoseinferConfig.PrefillMode;
 import understudy.engine.queue.SchedulingPolicy;
-import understudy.kvcache.FullHit;
-import understudy.kvcache.SessionMode;
+import understudy.kvcache.PrefixOptions.FullHit;
+import understudy.kvcache.PrefixOptions.SessionMode;
 import understudy.kvcache.eviction.EvictionPolicy;
 import understudy.kvcache.eviction.FreeOrder;
 

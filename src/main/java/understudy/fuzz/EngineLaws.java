@@ -6,8 +6,8 @@ import it.unimi.dsi.fastutil.ints.IntArrayList;
 import understudy.engine.EngineRequest;
 import understudy.engine.RequestBook;
 import understudy.engine.StepPlan;
-import understudy.kvcache.KvEvent;
 import understudy.kvcache.KvCache;
+import understudy.kvcache.KvEvent;
 import understudy.scenario.EngineKind;
 import understudy.scenario.EngineSettings;
 
@@ -32,7 +32,7 @@ final class EngineLaws {
             numForwards += plan.numScheduledTokens(i) > 0 ? 1 : 0;
         }
         boolean keepsLimits = numTokens == plan.totalScheduledTokens()
-                && numTokens <= settings.scheduler().maxNumBatchedTokens()
+                && numTokens <= settings.scheduler().maxNumBatchedTokens(settings.maxModelLen())
                 && numForwards <= settings.scheduler().maxNumSeqs();
         String counts = numTokens + " tokens, " + plan.totalScheduledTokens() + " in total, of " + numForwards;
         require(keepsLimits, "limits of a step", () -> counts);

@@ -9,8 +9,8 @@ import understudy.engine.EngineCore;
 import understudy.engine.EngineRequest;
 import understudy.engine.RequestLimits;
 import understudy.kvcache.KvAsk;
-import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.KvCache;
+import understudy.kvcache.KvCacheConfig;
 import understudy.scenario.Scenario;
 import understudy.workload.RandomStreams;
 
@@ -39,7 +39,7 @@ final class MemoryRun {
         config = scenario.engine().kvCache();
         limits = scenario.engine().limits();
         memory = KvCaches.create(config);
-        engine = new EngineCore(scenario.engine().scheduler(), limits);
+        engine = new EngineCore(scenario.engine().scheduler(), scenario.engine().kvCache(), limits);
         conversations = new Conversations(dice, config.maxModelLen(), MAX_BLOCKS_ADDED * config.blockSize());
         prefixLaw = new PrefixLaw(config, memory);
         laws = new EngineLaws(scenario.engine(), engine.planner().requests(), memory);

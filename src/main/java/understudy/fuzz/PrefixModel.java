@@ -4,9 +4,9 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import understudy.kvcache.FullHit;
 import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.PrefixLookup;
+import understudy.kvcache.PrefixOptions.FullHit;
 import understudy.kvcache.PrefixUnit;
 import understudy.prompt.Prompt;
 

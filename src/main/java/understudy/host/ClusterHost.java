@@ -78,6 +78,13 @@ public final class ClusterHost implements AutoCloseable {
         return failure;
     }
 
+    /** Throws what has ended the emulation, if anything has. */
+    public void throwFailure() {
+        if (failure.isDone()) {
+            failure.join();
+        }
+    }
+
     /** Reports that a part of the emulation, or of what belongs to it, has failed. The first cause counts. */
     public void fail(Throwable cause) {
         failure.completeExceptionally(cause);
@@ -117,10 +124,8 @@ public final class ClusterHost implements AutoCloseable {
 
     private <T> T await(CompletableFuture<T> answer) {
         CompletableFuture.anyOf(answer, failure).join();
-        if (failure.isDone()) {
-            // An answer may have come all the same; the caller is to hear of the failure, whichever was faster.
-            failure.join();
-        }
+        // An answer may have come all the same; the caller is to hear of the failure, whichever was faster.
+        throwFailure();
         return answer.join();
     }
 

@@ -23,31 +23,32 @@ public interface KvCache {
         return new KvAnswer.Released(usage());
     }
 
-    /** Looks up, attaches and allocates for a waiting request, all or nothing. */
+    /** Looks up, attaches and allocates for a waiting request (vLLM {@code get_computed_blocks}, {@code allocate_slots}). */
     Admission admit(AdmissionRequest request);
 
-    /** Returns how many leading tokens of each request are cached, in the same order. Changes nothing. */
+    /** Returns how many leading tokens of each request are cached (vLLM {@code get_computed_blocks}). Changes nothing. */
     int[] match(List<PrefixLookup> lookups);
 
     /**
-     * Allocates for running requests, in order, up to the first one for which there are too few free blocks.
+     * Allocates for running requests, in order, up to the first one for which there are too few free blocks (vLLM {@code
+     * allocate_slots}, once for all of them).
      *
      * @return how many requests were granted; nothing was changed for the others
      */
     int reserve(Reservation reservation);
 
-    /** Caches what a step's result has completed, and frees the requests that ended with it. */
+    /** Caches blocks that a step's result has completed, and frees requests that ended (vLLM {@code cache_blocks}, {@code free}). */
     void settle(Settlement settlement);
 
     /**
-     * Drops all blocks of a preempted request, which keeps its handle.
+     * Drops all blocks of a preempted request, which keeps its handle (vLLM {@code free}).
      *
      * @param lastStep number of the step in which it was scheduled last
      */
     void release(int handle, long lastStep);
 
     /**
-     * Drops all blocks of a request that has ended; its handle may be used again. Unknown handles are fine.
+     * Drops all blocks of a request that has ended (vLLM {@code free}); its handle may be used again. Unknown handles are fine.
      *
      * @param lastStep number of the step in which it was scheduled last
      */
@@ -66,8 +67,13 @@ public interface KvCache {
         throw new UnsupportedOperationException("only a memory of single blocks can be resized");
     }
 
-    /** Returns the changes of the prefix table since the last call, in order; none unless events are recorded. */
-    List<KvEvent> drainEvents();
+    /**
+     * Returns the changes of the prefix table since the last call, in order; none unless events are recorded, or where nothing
+     * is found by content.
+     */
+    default List<KvEvent> drainEvents() {
+        return List.of();
+    }
 
     /** Returns the share of usable blocks that requests hold, 0 to 1; blocks that are only cached count as free. */
     double usage();
@@ -81,11 +87,15 @@ public interface KvCache {
     /** Returns what the memory holds now, with the block tables of some requests. */
     KvSnapshot snapshot(IntList handles);
 
-    /** Returns the free blocks, next to be given out first; none if blocks are only counted. */
-    int[] freeOrder();
+    /** Returns the free blocks, next to be given out first; none if there is no such order. */
+    default int[] freeOrder() {
+        return new int[0];
+    }
 
     /** Returns the hash of every block that carries one, in no particular order; content held twice is there twice. */
-    long[] blockHashes();
+    default long[] blockHashes() {
+        return new long[0];
+    }
 
     /** Recounts everything from scratch; see {@link KvCacheAudit}. */
     KvCacheAudit audit();

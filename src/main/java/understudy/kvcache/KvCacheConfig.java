@@ -1,5 +1,6 @@
 package understudy.kvcache;
 
+import understudy.kvcache.PrefixOptions.SessionMode;
 import understudy.kvcache.eviction.EvictionPolicy;
 import understudy.kvcache.eviction.FreeOrder;
 import understudy.prompt.BlockHasher;
@@ -44,41 +45,13 @@ public record KvCacheConfig(
         }
     }
 
-    /** Finds single blocks, as soon as there are blocks for their content, as vLLM V1 does. */
-    public KvCacheConfig(
-            BlockHasher hasher,
-            int numGpuBlocks,
-            boolean enablePrefixCaching,
-            int maxModelLen,
-            int watermarkBlocks,
-            EvictionPolicy evictionPolicy,
-            FreeOrder freeOrder,
-            boolean promotesFullBlocks,
-            boolean recordsEvents,
-            PrefixOptions prefixes) {
-        this(
-                hasher,
-                numGpuBlocks,
-                enablePrefixCaching,
-                maxModelLen,
-                watermarkBlocks,
-                evictionPolicy,
-                freeOrder,
-                promotesFullBlocks,
-                recordsEvents,
-                PrefixUnit.BLOCK,
-                true,
-                prefixes);
-    }
-
-    /** Returns a cache that works as vLLM V1 does by default, and records events. */
-    public static KvCacheConfig ofVllm(
-            BlockHasher hasher, int numGpuBlocks, boolean enablePrefixCaching, int maxModelLen) {
+    /** Returns a cache that works as vLLM V1 does by default, with sequences of any length, and records events. */
+    public static KvCacheConfig vllm(BlockHasher hasher, int numGpuBlocks) {
         return new KvCacheConfig(
                 hasher,
                 numGpuBlocks,
-                enablePrefixCaching,
-                maxModelLen,
+                true,
+                Integer.MAX_VALUE,
                 0,
                 EvictionPolicy.LRU,
                 FreeOrder.UNHASHED_FIRST,
@@ -87,6 +60,56 @@ public record KvCacheConfig(
                 PrefixUnit.BLOCK,
                 true,
                 PrefixOptions.VLLM);
+    }
+
+    /** Returns the same cache for sequences of another length. */
+    public KvCacheConfig withMaxModelLen(int newMaxModelLen) {
+        return with(
+                enablePrefixCaching, newMaxModelLen, evictionPolicy, freeOrder, prefixUnit, sharesWithinStep, prefixes);
+    }
+
+    /** Returns the same cache with prefix caching, or without. */
+    public KvCacheConfig withPrefixCaching(boolean isEnabled) {
+        return with(isEnabled, maxModelLen, evictionPolicy, freeOrder, prefixUnit, sharesWithinStep, prefixes);
+    }
+
+    /** Returns the same cache with another order of eviction. */
+    public KvCacheConfig withEviction(EvictionPolicy newPolicy, FreeOrder newOrder) {
+        return with(enablePrefixCaching, maxModelLen, newPolicy, newOrder, prefixUnit, sharesWithinStep, prefixes);
+    }
+
+    /** Returns the same cache, which finds other units, with the step that computes them or after it. */
+    public KvCacheConfig withPrefixUnit(PrefixUnit newUnit, boolean isSharedWithinStep) {
+        return with(enablePrefixCaching, maxModelLen, evictionPolicy, freeOrder, newUnit, isSharedWithinStep, prefixes);
+    }
+
+    /** Returns the same cache with other ways of keeping prefixes. */
+    public KvCacheConfig withPrefixes(PrefixOptions newPrefixes) {
+        return with(
+                enablePrefixCaching, maxModelLen, evictionPolicy, freeOrder, prefixUnit, sharesWithinStep, newPrefixes);
+    }
+
+    private KvCacheConfig with(
+            boolean newCaching,
+            int newMaxModelLen,
+            EvictionPolicy newPolicy,
+            FreeOrder newOrder,
+            PrefixUnit newUnit,
+            boolean isSharedWithinStep,
+            PrefixOptions newPrefixes) {
+        return new KvCacheConfig(
+                hasher,
+                numGpuBlocks,
+                newCaching,
+                newMaxModelLen,
+                watermarkBlocks,
+                newPolicy,
+                newOrder,
+                promotesFullBlocks,
+                recordsEvents,
+                newUnit,
+                isSharedWithinStep,
+                newPrefixes);
     }
 
     /** Returns the tokens that one request may have when nobody else holds any blocks. */

@@ -4,7 +4,7 @@ package understudy.kvcache;
 public enum PrefixCacheEvent {
     /** A follow-up turn does not go on from what is cached of its session. */
     CONVERSATIONAL_MISS_UNEXPECTED_PROMPT(1),
-    /** A follow-up turn found some of its conversation. */
+    /** A follow-up turn found some of its conversation: by content, a block that no other conversation has used. */
     CONVERSATIONAL_HIT(2),
     /** A request found a prefix that other requests have left, such as a system prompt. */
     CROSS_REQUEST_HIT(4),

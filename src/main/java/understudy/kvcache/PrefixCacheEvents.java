@@ -2,7 +2,6 @@ package understudy.kvcache;
 
 import java.util.Arrays;
 import java.util.List;
-import understudy.prompt.SessionTurn;
 
 /**
  * The {@link PrefixCacheEvent}s of one request; none if it did not look into the cache.
@@ -28,17 +27,16 @@ public record PrefixCacheEvents(int mask) {
     }
 
     /**
-     * Returns what a look into a content-addressed cache has come to: what a follow-up turn finds is taken for its
-     * conversation, what any other request finds comes from others.
+     * Returns what a look into a content-addressed cache has come to.
      *
      * @param numCachedTokens leading tokens that were found
+     * @param findsOwn whether any of them belong to the conversation that the request continues, and to no other
      */
-    public static PrefixCacheEvents ofContent(SessionTurn turn, int numCachedTokens) {
+    public static PrefixCacheEvents ofContent(int numCachedTokens, boolean findsOwn) {
         if (numCachedTokens == 0) {
             return of(PrefixCacheEvent.MISS_FULL);
         }
-        return of(
-                turn.isConversationalTurn() ? PrefixCacheEvent.CONVERSATIONAL_HIT : PrefixCacheEvent.CROSS_REQUEST_HIT);
+        return of(findsOwn ? PrefixCacheEvent.CONVERSATIONAL_HIT : PrefixCacheEvent.CROSS_REQUEST_HIT);
     }
 
     /** Returns these events and one more. */

@@ -11,6 +11,24 @@ package understudy.kvcache;
  */
 public record PrefixOptions(
         FullHit fullHit, boolean cachesGeneratedBlocks, SessionMode sessions, GlobalPrefixLimits globalPrefixes) {
+    /** Whether prefixes are found by session instead of by content, and how their blocks are counted then. */
+    public enum SessionMode {
+        /** By content, as in vLLM. */
+        OFF,
+        /** By session; blocks are only counted, and those of a shared prefix belong to whoever brought it in. */
+        SIMPLIFIED,
+        /** By session; each block has an id and a reference count. */
+        DETAILED
+    }
+
+    /** What becomes of a request all of whose prompt is cached. */
+    public enum FullHit {
+        /** vLLM: the last token is computed again, since its logits are needed; hits stop short of its block. */
+        RECOMPUTE_LAST_TOKEN,
+        /** Session cache: no prefill; the first token comes out of the first decode step. */
+        DECODE_DIRECTLY
+    }
+
     /** As vLLM V1 does it. */
     public static final PrefixOptions VLLM = ofContent(FullHit.RECOMPUTE_LAST_TOKEN, true);
 

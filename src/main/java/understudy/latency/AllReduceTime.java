@@ -37,7 +37,6 @@ public final class AllReduceTime {
         return perStepMicros + perTokenMicros * numTokens;
     }
 
-    /** Returns the time of collecting the logits. */
     double gatherMicros() {
         return gatherMicros;
     }

@@ -98,17 +98,14 @@ public final class KernelTable {
         return bound;
     }
 
-    /** Returns the time by one number. */
     double micros(double x) {
         return interpolate(x, 0, 0, 0);
     }
 
-    /** Returns the time by two numbers. */
     double micros(double x, double y) {
         return interpolate(x, y, 0, 0);
     }
 
-    /** Returns the time by four numbers. */
     double micros(double x, double y, double z, double u) {
         return interpolate(x, y, z, u);
     }

@@ -34,7 +34,6 @@ public record ProfileLatency(
         return List.of(new Share("linear", linearNanos(batch)), new Share("attention", attentionNanos(batch)));
     }
 
-    /** Returns the duration before rounding. */
     double nanos(BatchShape batch) {
         return linearNanos(batch) + attentionNanos(batch);
     }

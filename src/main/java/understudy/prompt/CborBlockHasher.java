@@ -98,7 +98,6 @@ public final class CborBlockHasher implements BlockHasher {
         return noneHash.clone();
     }
 
-    /** Returns the digest of a block. */
     byte[] digest(byte[] parent, int[] tokens, String... extraKeys) {
         return algorithm.digest(encode(cbor -> writeBlock(cbor, parent, tokens, extraKeys)));
     }

@@ -21,6 +21,11 @@ public final class Segments {
         return textId ^ (2L << SHIFT);
     }
 
+    /** What stands in place of a conversation that was rewritten before a text. */
+    public static long ofRewrittenHistory(long textId) {
+        return textId ^ (4L << SHIFT);
+    }
+
     /** The prefix that the requests of a group share. */
     public static long ofSharedPrefix(long group) {
         return group ^ (3L << SHIFT);

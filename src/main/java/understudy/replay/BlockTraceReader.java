@@ -96,10 +96,7 @@ public final class BlockTraceReader implements Closeable {
             throw line.problem("the trace has more than " + Replayer.MAX_ACCESSES
                     + " block accesses up to here; --limit reads fewer requests");
         }
-        chunk.add(hashIds, promptTokens, atMillis).ifPresent(at -> {
-            throw line.problem("hash_ids has " + hashIds.getLong(at)
-                    + " twice; an id also stands for all that comes before it, so a prompt has it once at most");
-        });
+        chunk.add(hashIds, promptTokens, atMillis);
     }
 
     private void check(MooncakeLines line, int promptTokens, int numIds) {

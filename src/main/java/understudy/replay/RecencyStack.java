@@ -46,7 +46,6 @@ final class RecencyStack {
         return distance;
     }
 
-    /** Returns how many different blocks were accessed. */
     int size() {
         return numBlocks;
     }

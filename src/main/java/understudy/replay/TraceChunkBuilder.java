@@ -4,7 +4,6 @@ import it.unimi.dsi.fastutil.ints.IntArrayList;
 import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongList;
-import java.util.OptionalInt;
 
 /**
  * Makes chunks of the requests of one trace, whose block ids may be any numbers: blocks are numbered without gaps, in the
@@ -14,7 +13,6 @@ public final class TraceChunkBuilder {
     private static final int NONE = -1;
 
     private final Long2IntOpenHashMap numbers = new Long2IntOpenHashMap();
-    private final IntArrayList latestRequests = new IntArrayList();
     private final IntArrayList blocks = new IntArrayList();
     private final IntArrayList ends = new IntArrayList();
     private final IntArrayList promptTokens = new IntArrayList();
@@ -29,36 +27,24 @@ public final class TraceChunkBuilder {
     /**
      * Adds a request to the chunk that is being made.
      *
-     * @param blockIds the blocks of its prompt, from the start
+     * @param blockIds the blocks of its prompt, from the start; one that stands there twice is accessed twice
      * @param numPromptTokens the prompt's length
      * @param atMillis when it arrives on the clock of the trace
-     * @return where in {@code blockIds} one stands that has stood before, which means that the request cannot be used and the
-     *     chunk neither; or nothing
      */
-    public OptionalInt add(LongList blockIds, int numPromptTokens, long atMillis) {
+    public void add(LongList blockIds, int numPromptTokens, long atMillis) {
         for (int i = 0; i < blockIds.size(); i++) {
-            int block = numberOf(blockIds.getLong(i));
-            if (latestRequests.getInt(block) == numRequests) {
-                return OptionalInt.of(i);
-            }
-            latestRequests.set(block, numRequests);
-            blocks.add(block);
+            blocks.add(numberOf(blockIds.getLong(i)));
         }
         ends.add(blocks.size());
         promptTokens.add(numPromptTokens);
         timestampMillis.add(atMillis);
         numRequests++;
-        return OptionalInt.empty();
     }
 
     private int numberOf(long blockId) {
         int fresh = numbers.size();
         int known = numbers.putIfAbsent(blockId, fresh);
-        if (known != NONE) {
-            return known;
-        }
-        latestRequests.add(NONE);
-        return fresh;
+        return known == NONE ? fresh : known;
     }
 
     /** Returns the requests that were added since the last chunk, and begins another one. */

@@ -1,12 +1,10 @@
 package understudy.report;
 
-import com.github.freva.asciitable.AsciiTable;
 import com.github.freva.asciitable.Column;
 import com.github.freva.asciitable.ColumnData;
 import com.github.freva.asciitable.HorizontalAlign;
 import java.util.List;
 import java.util.Locale;
-import java.util.function.Function;
 
 /** Prints a report as people know it from {@code vllm bench serve}, and below that what a cluster adds to it. */
 public final class ConsoleReport {
@@ -106,22 +104,19 @@ public final class ConsoleReport {
                 .mapToLong(ReplicaStats::numRequests)
                 .max()
                 .orElse(0);
-        text.append(AsciiTable.getTable(
-                        AsciiTable.BASIC_ASCII_NO_DATA_SEPARATORS,
-                        report.replicas(),
-                        List.of(
-                                number("Replica", r -> String.valueOf(r.replicaIndex())),
-                                number("Requests", r -> String.valueOf(r.numRequests())),
-                                new Column()
-                                        .header("Share")
-                                        .dataAlign(HorizontalAlign.LEFT)
-                                        .with(r -> bar(r.numRequests(), mostRequests)),
-                                number("Steps", r -> String.valueOf(r.numSteps())),
-                                number("Busy %", r -> percent(r.busyNanos() / 1e9, report.durationSeconds())),
-                                number("Peak KV %", r -> decimal(r.peakKvUsage() * 100)),
-                                number("Hit rate %", ConsoleReport::hitRate),
-                                number("Preemptions", r -> String.valueOf(r.numPreemptions())))))
-                .append('\n');
+        List<ColumnData<ReplicaStats>> columns = List.of(
+                Tables.counts("Replica", ReplicaStats::replicaIndex),
+                Tables.counts("Requests", ReplicaStats::numRequests),
+                new Column()
+                        .header("Share")
+                        .dataAlign(HorizontalAlign.LEFT)
+                        .with(r -> bar(r.numRequests(), mostRequests)),
+                Tables.counts("Steps", ReplicaStats::numSteps),
+                Tables.numbers("Busy %", r -> percent(r.busyNanos() / 1e9, report.durationSeconds())),
+                Tables.decimals("Peak KV %", "%.2f", r -> r.peakKvUsage() * 100),
+                Tables.numbers("Hit rate %", ConsoleReport::hitRate),
+                Tables.counts("Preemptions", ReplicaStats::numPreemptions));
+        text.append(Tables.text(report.replicas(), columns)).append('\n');
     }
 
     private void writeHost(HostStats host) {
@@ -140,14 +135,6 @@ public final class ConsoleReport {
                     host.latenessP99Nanos() / NANOS_PER_MILLI,
                     host.latenessMaxNanos() / NANOS_PER_MILLI));
         }
-    }
-
-    private static ColumnData<ReplicaStats> number(String header, Function<ReplicaStats, String> value) {
-        return new Column()
-                .header(header)
-                .headerAlign(HorizontalAlign.RIGHT)
-                .dataAlign(HorizontalAlign.RIGHT)
-                .with(value);
     }
 
     private static String hitRate(ReplicaStats replica) {

@@ -5,9 +5,9 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
-import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
 import java.util.Locale;
-import java.util.TreeMap;
 
 /** Writes a report as JSON, under the key names of {@code vllm bench serve --save-result}. */
 public final class JsonReport {
@@ -152,22 +152,18 @@ public final class JsonReport {
 
     /** Lists with one entry per completed request, in order of arrival, as {@code --save-detailed} does. */
     private void writeDetails(RequestLog requests) throws IOException {
-        var byId = new TreeMap<Long, RequestRecord>();
-        for (int i = 0; i < requests.size(); i++) {
-            var request = requests.get(i);
-            if (request.outcome() == Outcome.COMPLETED) {
-                byId.put(request.requestId(), request);
-            }
-        }
-        writeList("request_ids", byId.values(), r -> json.writeNumber(r.requestId()));
-        writeList("input_lens", byId.values(), r -> json.writeNumber(r.numPromptTokens()));
-        writeList("output_lens", byId.values(), r -> json.writeNumber(r.numOutputTokens()));
-        writeList("start_times", byId.values(), r -> json.writeNumber(r.arrivalNanos() / NANOS_PER_SECOND));
-        writeList("ttfts", byId.values(), r -> json.writeNumber(r.ttftNanos() / NANOS_PER_SECOND));
-        writeList("itls", byId.values(), this::writeGaps);
+        var completed = requests.completed()
+                .sorted(Comparator.comparingLong(RequestRecord::requestId))
+                .toList();
+        writeList("request_ids", completed, r -> json.writeNumber(r.requestId()));
+        writeList("input_lens", completed, r -> json.writeNumber(r.numPromptTokens()));
+        writeList("output_lens", completed, r -> json.writeNumber(r.numOutputTokens()));
+        writeList("start_times", completed, r -> json.writeNumber(r.arrivalNanos() / NANOS_PER_SECOND));
+        writeList("ttfts", completed, r -> json.writeNumber(r.ttftNanos() / NANOS_PER_SECOND));
+        writeList("itls", completed, this::writeGaps);
     }
 
-    private void writeList(String name, Collection<RequestRecord> requests, EntryWriter writer) throws IOException {
+    private void writeList(String name, List<RequestRecord> requests, EntryWriter writer) throws IOException {
         json.writeArrayFieldStart(name);
         for (var request : requests) {
             writer.write(request);

@@ -3,7 +3,6 @@ package understudy.report;
 import de.siegmar.fastcsv.writer.CsvWriter;
 import java.io.IOException;
 import java.io.Writer;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.Locale;
 import understudy.kvcache.PrefixCacheEvent;
@@ -21,11 +20,9 @@ public final class PrefixCacheEventsCsv {
 
     /** Writes header and lines; the caller closes {@code out}. */
     public static void write(RequestLog requests, Writer out) throws IOException {
-        var looked = new ArrayList<RequestRecord>();
-        for (int i = 0; i < requests.size(); i++) {
-            looked.add(requests.get(i));
-        }
-        looked.sort(Comparator.comparingLong(RequestRecord::scheduledNanos).thenComparing(RequestRecord::requestId));
+        var looked = requests.stream()
+                .sorted(Comparator.comparingLong(RequestRecord::scheduledNanos).thenComparing(RequestRecord::requestId))
+                .toList();
         var csv = CsvWriter.builder().build(out);
         csv.writeRecord(HEADER);
         for (var request : looked) {

@@ -42,12 +42,7 @@ public record PrefixCachingStats(
     /** Computes the figures of the answered requests of a log. */
     public static PrefixCachingStats of(RequestLog log) {
         var counts = new Counts();
-        for (int i = 0; i < log.size(); i++) {
-            var request = log.get(i);
-            if (request.outcome() == Outcome.COMPLETED) {
-                counts.add(request);
-            }
-        }
+        log.completed().forEach(counts::add);
         return counts.stats();
     }
 

@@ -5,6 +5,8 @@ import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongList;
 import it.unimi.dsi.fastutil.longs.LongLists;
 import it.unimi.dsi.fastutil.objects.ObjectArrayList;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import understudy.kvcache.PrefixCacheEvents;
 import understudy.prompt.SessionTurn;
 
@@ -62,11 +64,19 @@ public final class RequestLog {
 
     /** Returns how many requests have ended in this way. */
     public int count(Outcome outcome) {
-        int count = 0;
-        for (var each : outcomes) {
-            count += each == outcome ? 1 : 0;
-        }
-        return count;
+        return (int) outcomes.stream().filter(each -> each == outcome).count();
+    }
+
+    /** Returns all requests, in the order of ending. */
+    public Stream<RequestRecord> stream() {
+        return IntStream.range(0, size()).mapToObj(this::get);
+    }
+
+    /** Returns the requests that were answered, in the order of ending. */
+    Stream<RequestRecord> completed() {
+        return IntStream.range(0, size())
+                .filter(i -> outcomes.get(i) == Outcome.COMPLETED)
+                .mapToObj(this::get);
     }
 
     public boolean keepsTokenTimes() {

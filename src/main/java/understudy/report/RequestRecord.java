@@ -4,6 +4,7 @@ import it.unimi.dsi.fastutil.longs.LongList;
 import it.unimi.dsi.fastutil.longs.LongLists;
 import understudy.engine.EngineRequest;
 import understudy.engine.Request;
+import understudy.kvcache.PrefixCacheEvent;
 import understudy.kvcache.PrefixCacheEvents;
 import understudy.prompt.SessionTurn;
 
@@ -47,35 +48,20 @@ public record RequestRecord(
 
     /** Returns the record of a request that was answered. */
     public static RequestRecord completed(EngineRequest request, int replicaIndex, LongList tokenNanos) {
-        return new RequestRecord(
-                request.request().id(),
-                replicaIndex,
-                Outcome.COMPLETED,
-                request.request().arrivalNanos(),
-                request.queuedNanos(),
-                request.scheduledNanos(),
-                request.firstTokenNanos(),
-                request.lastTokenNanos(),
-                request.numPromptTokens(),
-                request.numCachedTokens(),
-                request.numOutputTokens(),
-                request.numPreemptions(),
-                request.request().prompt().turn(),
-                request.prefixCacheEvents(),
-                tokenNanos);
+        return ended(request, replicaIndex, Outcome.COMPLETED, request.lastTokenNanos(), tokenNanos);
     }
 
     /** Returns the record of a request whose answer broke off at {@code atNanos}; what had not happened happens then. */
     public static RequestRecord failed(EngineRequest request, int replicaIndex, long atNanos, LongList tokenNanos) {
-        return brokenOff(request, replicaIndex, Outcome.FAILED, atNanos, tokenNanos);
+        return ended(request, replicaIndex, Outcome.FAILED, atNanos, tokenNanos);
     }
 
     /** Returns the record of a request that was given up at {@code atNanos}; what had not happened happens then. */
     public static RequestRecord aborted(EngineRequest request, int replicaIndex, long atNanos, LongList tokenNanos) {
-        return brokenOff(request, replicaIndex, Outcome.ABORTED, atNanos, tokenNanos);
+        return ended(request, replicaIndex, Outcome.ABORTED, atNanos, tokenNanos);
     }
 
-    private static RequestRecord brokenOff(
+    private static RequestRecord ended(
             EngineRequest request, int replicaIndex, Outcome outcome, long atNanos, LongList tokenNanos) {
         boolean hasTokens = request.numOutputTokens() > 0;
         boolean hasRun = request.lastStep() > 0;
@@ -134,6 +120,11 @@ public record RequestRecord(
     /** Returns the prompt tokens that were left to compute at the first admission. */
     public int numPrefilledTokens() {
         return numPromptTokens - numCachedTokens;
+    }
+
+    /** Returns when its prompt was computed: with the first token, or at its admission if all of it was found. */
+    public long prefillEndNanos() {
+        return events.contains(PrefixCacheEvent.FULL_HIT_NO_PREFILL_NEEDED) ? scheduledNanos : firstTokenNanos;
     }
 
     /** Returns the time from arrival to first token. */

@@ -152,15 +152,10 @@ public record RunReport(
         }
 
         private double[] values(int minOutputTokens, ToDoubleFunction<RequestRecord> value) {
-            var values = new double[log.size()];
-            int size = 0;
-            for (int i = 0; i < log.size(); i++) {
-                var request = log.get(i);
-                if (request.outcome() == Outcome.COMPLETED && request.numOutputTokens() >= minOutputTokens) {
-                    values[size++] = value.applyAsDouble(request);
-                }
-            }
-            return Arrays.copyOf(values, size);
+            return log.completed()
+                    .filter(request -> request.numOutputTokens() >= minOutputTokens)
+                    .mapToDouble(value)
+                    .toArray();
         }
     }
 }

@@ -59,16 +59,7 @@ public final class StreamingReport {
         return Arrays.stream(values(requests, value)).max().orElse(0);
     }
 
-    /** Returns a value of each request that was answered. */
     private static double[] values(RequestLog requests, ToDoubleFunction<RequestRecord> value) {
-        var values = new double[requests.count(Outcome.COMPLETED)];
-        int size = 0;
-        for (int i = 0; i < requests.size(); i++) {
-            var request = requests.get(i);
-            if (request.outcome() == Outcome.COMPLETED) {
-                values[size++] = value.applyAsDouble(request);
-            }
-        }
-        return values;
+        return requests.completed().mapToDouble(value).toArray();
     }
 }

@@ -28,7 +28,6 @@ public final class PrefixIndex {
         words = new long[wordsPerRow * (FIRST_ROWS + 1)];
     }
 
-    /** Returns how many replicas there is room for. */
     int maxReplicas() {
         return wordsPerRow * Long.SIZE;
     }

@@ -8,6 +8,7 @@ public final class RoutingPolicies {
     private static final List<Entry> ALL = List.of(
             Entry.plain(RoundRobin.FACTORY),
             Entry.plain(LeastOutstanding.FACTORY),
+            Entry.plain(SessionAffinity.FACTORY),
             new Entry(PrefixAware.NAME, PrefixAware::factory));
 
     /** A policy's name, and how its settings are read. */

@@ -130,12 +130,8 @@ public record Deployment(
         return (int) Math.min(Integer.MAX_VALUE, capacity.numGpuBlocks());
     }
 
-    /**
-     * Returns, line by line, what was derived and how.
-     *
-     * @param reservedTokens token budget that the memory was reserved for, or 0 if the number of blocks was given
-     */
-    public List<String> reasons(EngineSettings engine, int reservedTokens) {
+    /** Returns, line by line, what was derived and how. */
+    public List<String> reasons(EngineSettings engine) {
         var lines = new ArrayList<String>();
         if (llm != null) {
             lines.add(String.format(
@@ -153,15 +149,18 @@ public record Deployment(
             lines.add("latency.gpu " + gpu.spec().name() + ": " + word(gpu.status()) + assumed + " (" + gpu.source()
                     + ")");
         }
-        if (llm != null && gpu != null && gpu.spec().memoryGib() > 0 && reservedTokens > 0) {
+        if (llm != null && gpu != null && gpu.spec().memoryGib() > 0 && engine.reservedTokens() > 0) {
             var capacity = capacity(
-                    llm.spec(), gpu.spec(), reservedTokens, engine.kvCache().blockSize());
+                    llm.spec(),
+                    gpu.spec(),
+                    engine.reservedTokens(),
+                    engine.kvCache().blockSize());
             lines.add("kv-cache.num-gpu-blocks " + engine.kvCache().numGpuBlocks() + ", "
                     + engine.kvCache().maxTokens() + " tokens, on " + gpus() + ": " + capacity.reason());
         }
         lines.add("engine.max-num-seqs " + engine.scheduler().maxNumSeqs() + ", max-num-batched-tokens "
-                + engine.scheduler().maxNumBatchedTokens() + ", max-model-len "
-                + engine.scheduler().maxModelLen());
+                + engine.maxNumBatchedTokens() + ", max-model-len "
+                + engine.maxModelLen());
         return lines;
     }
 

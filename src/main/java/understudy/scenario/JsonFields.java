@@ -3,18 +3,9 @@ package understudy.scenario;
 import com.fasterxml.jackson.databind.JsonNode;
 
 /** Fields of a JSON object that may go by several names; what is wrong with one is reported with the file. */
-final class JsonFields {
+record JsonFields(String file, JsonNode json) {
     private static final int MAX = 100_000_000;
 
-    private final String file;
-    private final JsonNode json;
-
-    JsonFields(String file, JsonNode json) {
-        this.file = file;
-        this.json = json;
-    }
-
-    /** Returns the exception for a file that cannot be used. */
     ScenarioException problem(String what) {
         return new ScenarioException(file + ": " + what);
     }

@@ -24,7 +24,6 @@ final class KnownKeys {
         collectLeaves("", this.reference);
     }
 
-    /** Returns the full paths of all keys that hold a value. */
     List<String> leaves() {
         return leaves;
     }

@@ -1,9 +1,9 @@
 package understudy.scenario;
 
-import understudy.kvcache.FullHit;
 import understudy.kvcache.GlobalPrefixLimits;
 import understudy.kvcache.PrefixOptions;
-import understudy.kvcache.SessionMode;
+import understudy.kvcache.PrefixOptions.FullHit;
+import understudy.kvcache.PrefixOptions.SessionMode;
 
 /** Those settings of the sections {@code engine} and {@code kv-cache} that say how prefixes are kept and found again. */
 final class PrefixSettings {

@@ -1,6 +1,9 @@
 package understudy.scenario;
 
 import java.time.Duration;
+import java.util.Objects;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 import understudy.routing.RoutingPolicies;
 import understudy.routing.RoutingPolicyFactory;
 
@@ -14,8 +17,12 @@ record RouterSettings(RoutingPolicyFactory policy, Duration kvEventDelay) {
 
     static RouterSettings read(Section router) {
         String name = router.choice("policy", RoutingPolicies.names());
+        // Everything is checked, also what this policy does not use.
+        var policies = RoutingPolicies.names().stream()
+                .collect(Collectors.toMap(
+                        Function.identity(), each -> RoutingPolicies.read(each, router.sectionOrEmpty(each))));
         return new RouterSettings(
-                RoutingPolicies.read(name, router.sectionOrEmpty(name)),
+                Objects.requireNonNull(policies.get(name)),
                 Duration.ofNanos(Math.round(router.section("prefix-aware").nanos("kv-event-delay"))));
     }
 }

@@ -85,7 +85,9 @@ public record Scenario(
         }
         if (engine.kvCache().findsBySession()) {
             throw section.unusable(
-                    "policy", "but kv-cache.sessions is on, and then no replica says what it has cached");
+                    "policy",
+                    "but kv-cache.sessions is on, and then no replica says what it has cached;"
+                            + " router.policy = session-affinity keeps a session on its replica");
         }
     }
 
@@ -93,9 +95,7 @@ public record Scenario(
     public List<String> warnings() {
         return latency.model() instanceof ProfiledLatency profiled
                 ? profiled.warnings(
-                        engine.scheduler().maxNumBatchedTokens(),
-                        engine.scheduler().maxNumSeqs(),
-                        engine.scheduler().maxModelLen())
+                        engine.maxNumBatchedTokens(), engine.scheduler().maxNumSeqs(), engine.maxModelLen())
                 : List.of();
     }
 
@@ -106,8 +106,7 @@ public record Scenario(
 
     /** Returns the workload, whose settings are checked; its file is opened with it. */
     public Workload.Source workloadSource() {
-        return WorkloadSettings.read(
-                workload, new RandomStreams(seed), engine.scheduler().maxModelLen());
+        return WorkloadSettings.read(workload, new RandomStreams(seed), engine.maxModelLen());
     }
 
     /**

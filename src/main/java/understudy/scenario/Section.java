@@ -7,26 +7,24 @@ import com.typesafe.config.ConfigOrigin;
 import com.typesafe.config.ConfigParseOptions;
 import com.typesafe.config.ConfigValueFactory;
 import com.typesafe.config.ConfigValueType;
-import java.math.BigDecimal;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.TreeMap;
 import java.util.function.Function;
 import understudy.routing.PolicySettings;
 import understudy.workload.Durations;
+import understudy.workload.Numbers;
 
-/** A part of a scenario, read key by key; whatever is wrong with a value is reported with its place and what is allowed. */
-public final class Section implements PolicySettings {
-    private final Config config;
-    private final String path;
-
-    /** Reads {@code config}, which stands at {@code path} of the scenario; the root's path is empty. */
-    public Section(Config config, String path) {
-        this.config = config;
-        this.path = path;
-    }
-
+/**
+ * A part of a scenario, read key by key; whatever is wrong with a value is reported with its place and what is allowed.
+ *
+ * @param path where it stands in the scenario; empty for the root
+ */
+public record Section(Config config, String path) implements PolicySettings {
     /** Returns the section with another value. */
     public Section with(String key, Object value) {
         return new Section(config.withValue(key, ConfigValueFactory.fromAnyRef(value)), path);
@@ -64,23 +62,24 @@ public final class Section implements PolicySettings {
 
     @Override
     public long wholeNumber(String key, long min, long max) {
-        try {
-            // Not by way of double, which has no room for all of them; 64.0 and 1e2 are whole numbers too.
-            long number = new BigDecimal(text(key)).longValueExact();
-            if (number >= min && number <= max) {
-                return number;
-            }
-        } catch (NumberFormatException | ArithmeticException e) {
-            throw unusable(key, "must be a whole number from " + min + " to " + max);
+        long number = Numbers.parseWhole(text(key))
+                .orElseThrow(() -> unusable(key, "must be a whole number from " + min + " to " + max));
+        if (number >= min && number <= max) {
+            return number;
         }
         throw unusable(key, "must be from " + min + " to " + max);
+    }
+
+    /** Returns a whole number, or nothing for the word {@code auto}. */
+    OptionalInt numberOrAuto(String key, int min, int max) {
+        return text(key).equals("auto") ? OptionalInt.empty() : OptionalInt.of(wholeNumber(key, min, max));
     }
 
     /** Returns a number of at least {@code min}; "inf" is one if {@code max} is infinite. */
     @Override
     public double number(String key, double min, double max) {
         String text = text(key);
-        double number = parseDouble(text.equals("inf") ? "Infinity" : text);
+        double number = Numbers.parse(text.equals("inf") ? "Infinity" : text);
         if (number >= min && number <= max) {
             return number;
         }
@@ -90,7 +89,7 @@ public final class Section implements PolicySettings {
     /** Returns a number above 0; {@code infinite} is the word for no limit. */
     public double positive(String key, String infinite) {
         String text = text(key);
-        double number = text.equals(infinite) ? Double.POSITIVE_INFINITY : parseDouble(text);
+        double number = text.equals(infinite) ? Double.POSITIVE_INFINITY : Numbers.parse(text);
         if (number > 0) {
             return number;
         }
@@ -99,7 +98,7 @@ public final class Section implements PolicySettings {
 
     /** Returns a finite number above 0. */
     public double positive(String key) {
-        double number = parseDouble(text(key));
+        double number = Numbers.parse(text(key));
         if (number > 0 && number < Double.POSITIVE_INFINITY) {
             return number;
         }
@@ -110,6 +109,21 @@ public final class Section implements PolicySettings {
     @Override
     public double nanos(String key) {
         return Durations.nanos(text(key)).orElseThrow(() -> unusable(key, "must be " + Durations.ALLOWED));
+    }
+
+    /** Returns a file to read, which must exist; {@code why} says what needs it. */
+    public Path file(String key, String why) {
+        if (text(key).isEmpty()) {
+            throw unusable(key, why + ": --set " + full(key) + "=PATH");
+        }
+        var file = Path.of(text(key));
+        if (!Files.exists(file)) {
+            throw unusable(key, "which does not exist");
+        }
+        if (Files.isDirectory(file)) {
+            throw unusable(key, "which is a directory");
+        }
+        return file;
     }
 
     /** Returns the constant whose name, in lower case and with hyphens, is the value. */
@@ -134,7 +148,7 @@ public final class Section implements PolicySettings {
         for (String key : keys) {
             String usual = ScenarioFile.REFERENCE.getString(full(key));
             // A number may be written in several ways; NaN, for what is none, equals nothing.
-            if (!text(key).equals(usual) && parseDouble(text(key)) != parseDouble(usual)) {
+            if (!text(key).equals(usual) && Numbers.parse(text(key)) != Numbers.parse(usual)) {
                 throw unusable(key, why);
             }
         }
@@ -189,13 +203,5 @@ public final class Section implements PolicySettings {
     /** Returns how a constant is written in a scenario. */
     static String nameOf(Enum<?> constant) {
         return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
-    }
-
-    private static double parseDouble(String text) {
-        try {
-            return Double.parseDouble(text);
-        } catch (NumberFormatException e) {
-            return Double.NaN;
-        }
     }
 }

@@ -9,12 +9,13 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import understudy.api.call.ApiSettings;
-import understudy.api.call.DownReplicas;
+import understudy.api.call.ApiSettings.DownReplicas;
+import understudy.api.call.Sessions;
 import understudy.api.http.HttpSettings;
 import understudy.api.http.OwnPageGuard;
-import understudy.api.model.AnswerMode;
 import understudy.api.model.CannedAnswers;
 import understudy.api.model.ModelSettings;
+import understudy.api.model.ModelSettings.AnswerMode;
 import understudy.api.model.Tokenizer;
 import understudy.engine.SchedulerConfig;
 import understudy.engine.queue.SchedulingPolicy;
@@ -55,6 +56,15 @@ public final class ServerSettings {
                 server.choice("down-replicas", DownReplicas.class),
                 models,
                 model(scenario, server));
+    }
+
+    /** Returns what the user of a server should know of its scenario, a line each. */
+    public static List<String> warnings(Scenario scenario) {
+        return scenario.engine().kvCache().findsBySession()
+                ? List.of(
+                        "kv-cache.sessions is on: only calls with a session can hit the cache, which they name by the header "
+                                + Sessions.HEADER + ", or by previous_response_id in /v1/responses")
+                : List.of();
     }
 
     private static List<String> allowedHosts(Section server) {
@@ -114,7 +124,7 @@ public final class ServerSettings {
         var mode = server.choice("answers", AnswerMode.class);
         return new ModelSettings(
                 scenario.seed(),
-                scheduler.maxModelLen(),
+                scenario.engine().maxModelLen(),
                 scheduler instanceof SchedulerConfig vllm && vllm.policy() == SchedulingPolicy.PRIORITY,
                 server.choice("tokenizer", Tokenizer.Vocabulary.class),
                 mode,

@@ -1,6 +1,5 @@
 package understudy.scenario;
 
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.function.Function;
 import understudy.workload.BurstWorkload;
@@ -19,7 +18,7 @@ import understudy.workload.trace.TraceReader;
 import understudy.workload.trace.TraceWorkload;
 
 /** The section {@code workload}. */
-public final class WorkloadSettings {
+final class WorkloadSettings {
     private static final double NANOS_PER_SECOND = 1e9;
     private static final int MAX_TOKENS = 100_000_000;
     private static final int MAX_TURNS = 1_000_000;
@@ -34,8 +33,7 @@ public final class WorkloadSettings {
         BURST,
         MOONCAKE,
         CSV,
-        AZURE,
-        MEASURED_CELLS
+        AZURE
     }
 
     private enum ArrivalKind {
@@ -65,9 +63,6 @@ public final class WorkloadSettings {
         var outputLimit = workload.bool("ignore-eos") ? OutputLimit.MAX_TOKENS : OutputLimit.END_OF_SEQUENCE;
         // Everything is checked, also what this kind of workload does not use.
         var kind = workload.choice("kind", Kind.class);
-        if (kind == Kind.MEASURED_CELLS) {
-            throw workload.unusable("kind", "which is many runs, and only 'understudy run' makes them");
-        }
         var generated = generated(workload, outputLimit, maxModelLen);
         var burst = burst(workload, outputLimit, maxModelLen);
         var options = new TraceWorkload.Options(
@@ -79,14 +74,15 @@ public final class WorkloadSettings {
         return switch (kind) {
             case GENERATED -> () -> new GeneratedWorkload(generated, streams);
             case BURST -> () -> new BurstWorkload(burst, streams);
-            case MOONCAKE -> trace(traceFile(workload), options, MooncakeTraceReader::new);
-            case CSV -> trace(traceFile(workload), options, file -> new CsvTraceReader(file, blockTokens));
-            default -> trace(traceFile(workload), options, AzureTraceReader::new);
+            case MOONCAKE -> trace(workload, options, MooncakeTraceReader::new);
+            case CSV -> trace(workload, options, file -> new CsvTraceReader(file, blockTokens));
+            case AZURE -> trace(workload, options, AzureTraceReader::new);
         };
     }
 
     private static Workload.Source trace(
-            Path file, TraceWorkload.Options options, Function<Path, TraceReader> readers) {
+            Section workload, TraceWorkload.Options options, Function<Path, TraceReader> readers) {
+        var file = workload.file("trace", "but this kind of workload needs a file");
         return () -> {
             var reader = readers.apply(file);
             try {
@@ -96,22 +92,6 @@ public final class WorkloadSettings {
                 throw e;
             }
         };
-    }
-
-    /** Returns the file to replay, which must exist. */
-    public static Path traceFile(Section workload) {
-        String trace = workload.text("trace");
-        if (trace.isEmpty()) {
-            throw workload.unusable("trace", "but this kind of workload needs a file: --set workload.trace=PATH");
-        }
-        var file = Path.of(trace);
-        if (!Files.exists(file)) {
-            throw workload.unusable("trace", "which does not exist");
-        }
-        if (Files.isDirectory(file)) {
-            throw workload.unusable("trace", "which is a directory");
-        }
-        return file;
     }
 
     private static GeneratedWorkload.Options generated(Section workload, OutputLimit outputLimit, int maxModelLen) {
@@ -129,6 +109,7 @@ public final class WorkloadSettings {
                 groups.wholeNumber("count", 0, 1_000_000),
                 wholeNumbers(groups.section("length"), MAX_TOKENS),
                 wholeNumbers(sessions.section("turns"), MAX_TURNS),
+                sessions.number("unexpected-prompt-probability", 0, 1),
                 seconds(sessions.section("think-time")),
                 workload.wholeNumber("priorities", 1, 1_000_000),
                 outputLimit,

@@ -3,6 +3,8 @@ package understudy.testkit;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import understudy.faults.ReplicaState;
 import understudy.report.LatencyStats;
 import understudy.report.ReplicaStats;
@@ -15,6 +17,7 @@ import understudy.runtime.Stopwatch;
  */
 public final class ClusterCheck {
     private static final double METRIC_LIMIT_SECONDS = 5;
+    private static final long METRIC_PAUSE_MILLIS = 5;
 
     private final RunReport report;
     private final List<ReplicaState> states;
@@ -97,9 +100,17 @@ public final class ClusterCheck {
         var waiting = Stopwatch.start();
         double actual = cluster.metric(name, label);
         while (actual != value && waiting.seconds() < METRIC_LIMIT_SECONDS) {
+            pause();
             actual = cluster.metric(name, label);
         }
         return equal(label.isEmpty() ? name : name + " with " + label, value, actual);
+    }
+
+    /** Leaves the processor to those who are to bring the figure about. */
+    private static void pause() {
+        new CompletableFuture<Void>()
+                .completeOnTimeout(null, METRIC_PAUSE_MILLIS, TimeUnit.MILLISECONDS)
+                .join();
     }
 
     private ReplicaStats stats(int replicaIndex) {

@@ -1,36 +1,24 @@
 package understudy.testkit;
 
-import com.typesafe.config.Config;
 import com.typesafe.config.ConfigFactory;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalInt;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicLong;
-import org.apache.pekko.actor.typed.ActorRef;
-import org.apache.pekko.actor.typed.Behavior;
-import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.jspecify.annotations.Nullable;
 import understudy.api.EmulationServer;
 import understudy.api.kvevents.KvEventPublisher;
 import understudy.cluster.Cluster;
 import understudy.cluster.KvBlockManager;
 import understudy.cluster.PrefixCacheResets;
-import understudy.cluster.RequestEvent;
 import understudy.cluster.Router;
 import understudy.cluster.Subscriber;
-import understudy.engine.OutputPlan;
-import understudy.engine.Request;
 import understudy.engine.SamplingParams;
 import understudy.faults.ClusterChange;
 import understudy.faults.ReplicaState;
 import understudy.faults.RequestFault;
 import understudy.host.ClusterHost;
 import understudy.prompt.Prompt;
-import understudy.prompt.SegmentedTokens;
-import understudy.prompt.SyntheticTokens;
 import understudy.report.Invariants;
 import understudy.report.RunReport;
 import understudy.runtime.VirtualTime;
@@ -70,20 +58,16 @@ import understudy.scenario.EmbeddedScenario;
  * }</pre>
  *
  * <p>Paused, the clock moves by {@link #advance} and {@link #step} only, which return when all their consequences have
- * happened, as {@link #inject} does; requests sent in between arrive together. Started, it goes as {@code clock.speed} says: as fast as possible, or paced by the wall clock.
+ * happened, as {@link #inject} does; requests sent in between arrive together. Started, it goes as {@code clock.speed}
+ * says: as fast as possible, or paced by the wall clock.
  *
  * <p>May be used by one thread at a time.
  */
 public final class EmulatedCluster implements AutoCloseable {
-    /** Far above the ids of other senders. */
-    private static final long FIRST_REQUEST_ID = 1L << 62;
-
     private final EmbeddedScenario scenario;
-    private final ConcurrentHashMap<Long, EmulatedRequest> requests = new ConcurrentHashMap<>();
-    private final AtomicLong numRequests = new AtomicLong();
     private final ClusterHost host = ClusterHost.create("emulated-cluster");
     private final VirtualTime<Cluster.Command> time = host.time();
-    private final ActorRef<RequestEvent> requestEvents;
+    private final RequestSender sender;
     private final @Nullable KvEventPublisher kvEvents;
     private final @Nullable HttpFront http;
     private boolean isPaused = true;
@@ -95,7 +79,7 @@ public final class EmulatedCluster implements AutoCloseable {
             publisher = scenario.kvEvents()
                     .map(settings -> new KvEventPublisher(settings, scenario.numReplicas(), 0))
                     .orElse(null);
-            requestEvents = host.spawn(Behaviors.receiveMessage(this::onEvent), "ear");
+            sender = new RequestSender(host);
             var feed = publisher == null ? null : host.spawn(KvEventPublisher.feed(publisher), "kv-events");
             var subscriber = feed == null ? null : new Subscriber(feed, true);
             http = hasHttp ? new HttpFront(host, scenario, subscriber) : null;
@@ -118,48 +102,28 @@ public final class EmulatedCluster implements AutoCloseable {
         }
     }
 
-    /** Starts a cluster whose clock runs by itself. */
-    public static EmulatedCluster start(Config settings) {
-        return create(settings, false).running();
-    }
-
     /** Starts a cluster whose clock runs by itself, from settings in HOCON. */
     public static EmulatedCluster start(String settings) {
-        return start(ConfigFactory.parseString(settings));
-    }
-
-    /** Starts a cluster at virtual time 0, whose clock stands still. */
-    public static EmulatedCluster startPaused(Config settings) {
-        return create(settings, false);
+        return startPaused(settings).running();
     }
 
     /** Starts a cluster at virtual time 0, whose clock stands still, from settings in HOCON. */
     public static EmulatedCluster startPaused(String settings) {
-        return startPaused(ConfigFactory.parseString(settings));
-    }
-
-    /** Starts a cluster behind an HTTP server, whose clock runs by itself. */
-    public static EmulatedCluster serve(Config settings) {
-        return create(settings, true).running();
+        return create(settings, false);
     }
 
     /** Starts a cluster behind an HTTP server, whose clock runs by itself, from settings in HOCON. */
     public static EmulatedCluster serve(String settings) {
-        return serve(ConfigFactory.parseString(settings));
-    }
-
-    /** Starts a cluster behind an HTTP server at virtual time 0, whose clock stands still. */
-    public static EmulatedCluster servePaused(Config settings) {
-        return create(settings, true);
+        return servePaused(settings).running();
     }
 
     /** Starts a cluster behind an HTTP server at virtual time 0, whose clock stands still, from settings in HOCON. */
     public static EmulatedCluster servePaused(String settings) {
-        return servePaused(ConfigFactory.parseString(settings));
+        return create(settings, true);
     }
 
-    private static EmulatedCluster create(Config settings, boolean hasHttp) {
-        return new EmulatedCluster(EmbeddedScenario.of(settings), hasHttp);
+    private static EmulatedCluster create(String settings, boolean hasHttp) {
+        return new EmulatedCluster(EmbeddedScenario.of(ConfigFactory.parseString(settings)), hasHttp);
     }
 
     private EmulatedCluster running() {
@@ -206,8 +170,7 @@ public final class EmulatedCluster implements AutoCloseable {
 
     /** Sends a request whose prompt is like no other one's; its answer has exactly {@code numOutputTokens} tokens. */
     public EmulatedRequest submit(int numPromptTokens, int numOutputTokens) {
-        var prompt = SegmentedTokens.EMPTY.append(numRequests.get(), numPromptTokens);
-        return submit(new Prompt(prompt), numOutputTokens);
+        return sender.submit(numPromptTokens, numOutputTokens);
     }
 
     /** Sends a request whose answer has exactly {@code numOutputTokens} tokens. */
@@ -217,15 +180,7 @@ public final class EmulatedCluster implements AutoCloseable {
 
     /** Sends a request that runs into its limit of tokens, unless the fault ends it before. */
     public EmulatedRequest submit(Prompt prompt, SamplingParams sampling, RequestFault fault) {
-        long id = FIRST_REQUEST_ID + numRequests.getAndIncrement();
-        var submitted = new EmulatedRequest(id);
-        requests.put(id, submitted);
-        var output = new OutputPlan(new SyntheticTokens(-1 - id), OutputPlan.ENDLESS);
-        time.post(() -> {
-            var request = new Request(id, "", time.nowNanos(), prompt, sampling, 0, output);
-            host.router().tell(new Router.Submit(request, requestEvents, true, OptionalInt.empty(), fault));
-        });
-        return submitted;
+        return sender.submit(prompt, sampling, fault);
     }
 
     /** Gives up a request, wherever it is; nothing happens if it has ended. */
@@ -243,7 +198,11 @@ public final class EmulatedCluster implements AutoCloseable {
                 .isDone();
     }
 
-    /** Lets something go wrong, or changes the replicas; throws {@link IllegalStateException} if it cannot, because a replica is down for instance. */
+    /**
+     * Changes the cluster: lets something go wrong, or does what an operator would.
+     *
+     * @throws IllegalStateException if that cannot be, because a replica is down for instance
+     */
     public void inject(ClusterChange change) {
         Optional<String> refusal = host.<Cluster.Injected>ask(ref -> new Cluster.Inject(change, ref))
                 .refusal();
@@ -286,14 +245,14 @@ public final class EmulatedCluster implements AutoCloseable {
     public void advance(Duration duration) {
         isPaused = true;
         time.advance(duration);
-        throwFailure();
+        host.throwFailure();
     }
 
     /** Stops the clock, jumps to the next instant at which something is due, and returns its virtual time in nanoseconds. */
     public long step() {
         isPaused = true;
         long nowNanos = time.step();
-        throwFailure();
+        host.throwFailure();
         return nowNanos;
     }
 
@@ -331,20 +290,6 @@ public final class EmulatedCluster implements AutoCloseable {
             }
         } finally {
             close(host, kvEvents);
-        }
-    }
-
-    private Behavior<RequestEvent> onEvent(RequestEvent event) {
-        var request = requests.get(event.requestId());
-        if (request != null) {
-            request.onEvent(event);
-        }
-        return Behaviors.same();
-    }
-
-    private void throwFailure() {
-        if (host.whenFailed().isCompletedExceptionally()) {
-            host.whenFailed().join();
         }
     }
 }

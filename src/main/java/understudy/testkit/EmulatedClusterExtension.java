@@ -1,7 +1,5 @@
 package understudy.testkit;
 
-import com.typesafe.config.Config;
-import com.typesafe.config.ConfigFactory;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.AfterEachCallback;
@@ -35,44 +33,24 @@ public final class EmulatedClusterExtension implements BeforeEachCallback, After
         this.start = start;
     }
 
-    /** Clusters whose clock stands still until the test moves it. */
-    public static EmulatedClusterExtension paused(Config settings) {
+    /** Clusters whose clock stands still until the test moves it. Settings are HOCON. */
+    public static EmulatedClusterExtension paused(String settings) {
         return new EmulatedClusterExtension(() -> EmulatedCluster.startPaused(settings));
     }
 
-    /** Clusters whose clock stands still until the test moves it, from settings in HOCON. */
-    public static EmulatedClusterExtension paused(String settings) {
-        return paused(ConfigFactory.parseString(settings));
-    }
-
-    /** Clusters whose clock runs by itself, as {@code clock.speed} says. */
-    public static EmulatedClusterExtension running(Config settings) {
+    /** Clusters whose clock runs by itself, as {@code clock.speed} says. Settings are HOCON. */
+    public static EmulatedClusterExtension running(String settings) {
         return new EmulatedClusterExtension(() -> EmulatedCluster.start(settings));
     }
 
-    /** Clusters whose clock runs by itself, from settings in HOCON. */
-    public static EmulatedClusterExtension running(String settings) {
-        return running(ConfigFactory.parseString(settings));
-    }
-
-    /** Clusters behind an HTTP server, whose clock stands still until the test moves it. */
-    public static EmulatedClusterExtension servingPaused(Config settings) {
+    /** Clusters behind an HTTP server, whose clock stands still until the test moves it. Settings are HOCON. */
+    public static EmulatedClusterExtension servingPaused(String settings) {
         return new EmulatedClusterExtension(() -> EmulatedCluster.servePaused(settings));
     }
 
-    /** Clusters behind an HTTP server, whose clock stands still until the test moves it, from settings in HOCON. */
-    public static EmulatedClusterExtension servingPaused(String settings) {
-        return servingPaused(ConfigFactory.parseString(settings));
-    }
-
-    /** Clusters behind an HTTP server, whose clock runs by itself, as {@code clock.speed} says. */
-    public static EmulatedClusterExtension serving(Config settings) {
-        return new EmulatedClusterExtension(() -> EmulatedCluster.serve(settings));
-    }
-
-    /** Clusters behind an HTTP server, whose clock runs by itself, from settings in HOCON. */
+    /** Clusters behind an HTTP server, whose clock runs by itself, as {@code clock.speed} says. Settings are HOCON. */
     public static EmulatedClusterExtension serving(String settings) {
-        return serving(ConfigFactory.parseString(settings));
+        return new EmulatedClusterExtension(() -> EmulatedCluster.serve(settings));
     }
 
     /** Returns the cluster of the test that runs. */
@@ -90,8 +68,11 @@ public final class EmulatedClusterExtension implements BeforeEachCallback, After
 
     @Override
     public void afterEach(ExtensionContext context) {
-        cluster().close();
+        var started = cluster;
         cluster = null;
+        if (started != null) {
+            started.close();
+        }
     }
 
     @Override

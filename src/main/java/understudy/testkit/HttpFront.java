@@ -25,7 +25,11 @@ final class HttpFront implements AutoCloseable {
     HttpFront(ClusterHost host, EmbeddedScenario scenario, @Nullable Subscriber subscriber) {
         var settings = scenario.server();
         server = EmulationServer.attach(
-                host, scenario.clusterSpec(), settings, subscriber, router -> host.spawn(counting(router), "door"));
+                host,
+                scenario.clusterSpec(),
+                settings,
+                subscriber,
+                router -> host.spawn(counting(router), "interceptor"));
         String scheme = settings.http().tls() == null ? "http" : "https";
         uri = URI.create(scheme + "://" + hostAndPort(server.address()));
     }

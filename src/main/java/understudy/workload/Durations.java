@@ -24,16 +24,8 @@ public final class Durations {
         if (!matcher.matches()) {
             return OptionalDouble.empty();
         }
-        double nanos = number(matcher.group(1)) * nanosPer(matcher.group(2));
+        double nanos = Numbers.parse(matcher.group(1)) * nanosPer(matcher.group(2));
         return nanos >= 0 && nanos <= MAX_NANOS ? OptionalDouble.of(nanos) : OptionalDouble.empty();
-    }
-
-    private static double number(String text) {
-        try {
-            return Double.parseDouble(text);
-        } catch (NumberFormatException e) {
-            return Double.NaN;
-        }
     }
 
     private static double nanosPer(String unit) {

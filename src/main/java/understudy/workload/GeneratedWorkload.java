@@ -13,7 +13,7 @@ import understudy.prompt.SessionTurn;
 /**
  * Made-up conversations. A session opens with a prefix that its group shares, and a text of its own; every further turn
  * repeats the whole history, the last answer included, and adds a text. One turn and no shared prefix gives independent,
- * unique prompts.
+ * unique prompts. A turn may also come with a history that was rewritten, from its first token on and as long as before.
  *
  * <p>What a session says depends on the seed and its number alone, not on how fast it is served.
  */
@@ -42,6 +42,7 @@ public final class GeneratedWorkload implements Workload {
      * @param numPrefixGroups how many shared prefixes there are, or 0 for none
      * @param prefixLengths tokens of a shared prefix
      * @param turns turns of a session
+     * @param rewriteProbability of a further turn that its history was rewritten, 0 to 1
      * @param thinkTimeSeconds from an answer to the next turn, at least 0
      * @param numPriorities sessions draw a priority from 0 to this number, exclusive; at least 1
      * @param outputLimit how answers end
@@ -56,6 +57,7 @@ public final class GeneratedWorkload implements Workload {
             int numPrefixGroups,
             WholeNumbers prefixLengths,
             WholeNumbers turns,
+            double rewriteProbability,
             Distribution thinkTimeSeconds,
             int numPriorities,
             OutputLimit outputLimit,
@@ -141,6 +143,9 @@ public final class GeneratedWorkload implements Workload {
         session.numTurns++;
         int numNewTokens = options.promptLengths.sample(session.random);
         int numOutput = options.outputLengths.sample(session.random);
+        if (session.numTurns > 1 && isRewritten(session)) {
+            session.rewriteHistory();
+        }
         var prompt = session.history.append(Segments.ofUniqueText(session.textId()), numNewTokens);
         session.history = prompt;
         long id = numRequests++;
@@ -154,6 +159,12 @@ public final class GeneratedWorkload implements Workload {
                         options.outputLimit.maxTokens(numOutput, prompt.length(), options.maxModelLen),
                         options.outputLimit.plan(session.textId(), numOutput))
                 .withPriority(session.priority);
+    }
+
+    /** Draws from a stream of the turn's own, so that all else is as without rewriting. */
+    private boolean isRewritten(Session session) {
+        return options.rewriteProbability > 0
+                && streams.stream("rewrites", session.textId()).nextDouble() < options.rewriteProbability;
     }
 
     /** A conversation that goes on. */
@@ -173,6 +184,10 @@ public final class GeneratedWorkload implements Workload {
             this.number = number;
             this.priority = priority;
             this.random = random;
+        }
+
+        void rewriteHistory() {
+            history = SegmentedTokens.EMPTY.append(Segments.ofRewrittenHistory(textId()), history.length());
         }
 
         /** Names the text of the latest turn, whenever it is asked for. */

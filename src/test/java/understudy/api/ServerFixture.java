@@ -16,7 +16,8 @@ import java.util.Locale;
 import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
-import understudy.api.model.AnswerMode;
+import understudy.Waiting;
+import understudy.api.model.ModelSettings.AnswerMode;
 import understudy.scenario.EmbeddedScenario;
 import understudy.testkit.EmulatedCluster;
 
@@ -49,7 +50,7 @@ public final class ServerFixture implements AutoCloseable {
     private EmulationServer server;
 
     public ServerFixture start() {
-        cluster = EmulatedCluster.serve(settings());
+        cluster = EmulatedCluster.serve(settings().root().render());
         server = cluster.server();
         return this;
     }
@@ -191,22 +192,12 @@ public final class ServerFixture implements AutoCloseable {
 
     /** Waits until a series has a value; the server's metrics follow its answers at a small distance. */
     public void awaitMetric(String name, String label, Predicate<Double> isGood) {
-        for (int i = 0; i < 500; i++) {
-            if (isGood.test(metric(name, label))) {
-                return;
-            }
-        }
-        throw new AssertionError(name + " is " + metric(name, label));
+        Waiting.until(() -> isGood.test(metric(name, label)));
     }
 
     /** Waits until some replica takes requests. */
     void awaitReady() {
-        for (int i = 0; i < 500; i++) {
-            if (get("/health/ready").status() == 200) {
-                return;
-            }
-        }
-        throw new AssertionError("no replica has become ready");
+        Waiting.until(() -> get("/health/ready").status() == 200);
     }
 
     @Override

@@ -24,8 +24,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import understudy.Waiting;
 import understudy.api.call.ServerState;
-import understudy.api.model.AnswerMode;
+import understudy.api.model.ModelSettings.AnswerMode;
 
 /** What a server does beside answering: let in, give up, hold back, end. */
 final class ServerLifecycleTest {
@@ -89,9 +90,7 @@ final class ServerLifecycleTest {
         assertThat(server.get("/health/ready").status()).isEqualTo(200);
 
         var drained = CompletableFuture.runAsync(server.server()::drain);
-        while (server.server().api().state().phase() != ServerState.Phase.DRAINING) {
-            Thread.onSpinWait();
-        }
+        Waiting.until(() -> server.server().api().state().phase() == ServerState.Phase.DRAINING);
 
         assertThat(server.get("/health/ready").status()).isEqualTo(503);
         assertThat(server.get("/health").status()).isEqualTo(200);

@@ -109,16 +109,9 @@ final class LatencyCommandsTest {
                 100,20,4,2,20,8
                 100,10,4,2,20,8
                 """);
-        String[] settings = {
-            "--set",
-            "workload.kind=measured-cells",
-            "--set",
-            "workload.trace=" + trace,
-            "--set",
-            "workload.cells.output-tokens=20"
-        };
+        String[] settings = {"--set", "fidelity.cells=" + trace, "--set", "fidelity.output-tokens=20"};
 
-        var run = call(with("run", "conf/bench/w1.conf", settings));
+        var run = call(with("fidelity", "conf/bench/w1.conf", settings));
 
         assertThat(run.exitCode).as(run.err).isZero();
         assertThat(run.out)
@@ -133,11 +126,12 @@ final class LatencyCommandsTest {
                 directory.resolve("cells.csv"),
                 "isl,osl,concurrency,tp,mean_ttft_ms,mean_tpot_ms\n100,20,2,1,20,8\n100,20,2,1,fast,8\n");
 
-        var run = call(with(
-                "run", "conf/demo.conf", "--set", "workload.kind=measured-cells", "--set", "workload.trace=" + trace));
+        var run = call(with("fidelity", "conf/demo.conf", "--set", "fidelity.cells=" + trace));
 
         assertThat(run.exitCode).isEqualTo(2);
         assertThat(run.err).isEqualTo(trace + ":3: mean_ttft_ms is fast, must be a number above 0\n");
+        assertThat(call(with("fidelity", "conf/demo.conf")).err)
+                .contains("fidelity.cells is \"\", but there is nothing to compare with: --set fidelity.cells=PATH");
     }
 
     @Test

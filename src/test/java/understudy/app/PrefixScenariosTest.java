@@ -58,6 +58,26 @@ final class PrefixScenariosTest {
         assertThat(run.figure("mean_cached_prefix_length_used")).isEqualTo(5_520 / 7.0, within(1e-9));
     }
 
+    @Test
+    void conversations_onSeveralReplicas_hitAsOnOneIfTheyStayThere() throws IOException {
+        var run = new Run("conversations", "cluster.replicas=4", "router.policy=session-affinity");
+
+        // Seven of eight turns, as on one replica.
+        assertThat(run.figure("hit_rate")).isEqualTo(0.875);
+        assertThat(run.figure("mean_cached_prefix_length_used")).isEqualTo(800);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"off", "simplified", "detailed"})
+    void conversations_whoseHistoryIsAlwaysRewritten_areNeverHit(String sessions) throws IOException {
+        var run = new Run(
+                "conversations", "kv-cache.sessions=" + sessions, "workload.sessions.unexpected-prompt-probability=1");
+
+        assertThat(run.events("CONVERSATIONAL_MISS_UNEXPECTED_PROMPT")).isEqualTo(700);
+        assertThat(run.events("MISS_FULL")).isEqualTo(800);
+        assertThat(run.figure("prefilled_to_prompt_ratio")).isEqualTo(1);
+    }
+
     @ParameterizedTest
     @CsvSource({"1, 64", "4, 64", "16, 64", "4, 16", "4, 256"})
     void repetitiveTasks_hitTheirInstructionAfterTwoRequests(int numInstructions, int textTokens) throws IOException {
@@ -188,6 +208,19 @@ final class PrefixScenariosTest {
 
         assertThat(run.json.get("completed").asInt()).isEqualTo(1_200);
         assertThat(run.json.get("prefix_cache_hits").asInt()).isBetween(1, 1_316_351);
+    }
+
+    @Test
+    void demo_conversationsAreHitLessOftenIfNobodyLooksForThem() throws IOException {
+        var aware = new Run("../demo", "workload.requests=600");
+        var blind = new Run("../demo", "workload.requests=600", "router.policy=round-robin");
+
+        // With four replicas in turn, a session of up to eight turns comes back to one of them from its fifth turn on;
+        // every
+        // turn finds its system prompt, which others use too, so that the rate of all hits says little.
+        assertThat(aware.figure("conversational_hit_rate")).isGreaterThan(0.9);
+        assertThat(blind.figure("conversational_hit_rate")).isLessThan(0.6);
+        assertThat(blind.figure("hit_rate")).isGreaterThan(0.9);
     }
 
     @Test

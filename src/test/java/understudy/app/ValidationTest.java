@@ -40,7 +40,7 @@ public final class ValidationTest {
 
     @Test
     void h200_formulasMeetFortyMeasuredMeans() throws IOException {
-        var run = run("conf/validation/h200-llama-3.3-70b-fp8.conf", "--json", "-");
+        var run = run("fidelity", "conf/validation/h200-llama-3.3-70b-fp8.conf", "--json", "-");
 
         assertThat(run.exitCode).as(run.err).isZero();
         var json = run.json();
@@ -53,7 +53,7 @@ public final class ValidationTest {
     public static Map<String, String> measurements(String scenario) {
         var settings = new LinkedHashMap<String, String>();
         if (scenario.contains("h200-llama")) {
-            settings.put("workload.trace", path("inferencemax/llama-3.3-70b-fp8_h200_vllm.csv"));
+            settings.put("fidelity.cells", path("inferencemax/llama-3.3-70b-fp8_h200_vllm.csv"));
         } else if (scenario.contains("rtx-4090")) {
             settings.put("workload.trace", path("llmservingsim/bench_RTX4090_Llama-3.1-8B_requests.csv"));
         }
@@ -67,15 +67,15 @@ public final class ValidationTest {
         return TestData.require(name).toString();
     }
 
-    private static CommandLineFixture run(String scenario, String... options) {
-        var args = new ArrayList<>(List.of("run", scenario));
+    private static CommandLineFixture run(String command, String scenario, String... options) {
+        var args = new ArrayList<>(List.of(command, scenario));
         measurements(scenario).forEach((key, value) -> args.addAll(List.of("--set", key + "=" + value)));
         args.addAll(List.of(options));
         return call(args.toArray(String[]::new));
     }
 
     private static Map<String, Double> errorsOf(String scenario) {
-        var run = run(scenario);
+        var run = run("run", scenario);
         assertThat(run.exitCode).as(run.err).isZero();
         var errors = new LinkedHashMap<String, Double>();
         var figures = FIGURE.matcher(run.out);

@@ -5,12 +5,10 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
-import understudy.engine.ContextOverflow;
-import understudy.engine.PreemptionVictim;
 import understudy.engine.Request;
 import understudy.engine.RequestLimits;
+import understudy.engine.RequestLimits.ContextOverflow;
 import understudy.engine.SchedulerConfig;
-import understudy.engine.queue.SchedulingPolicy;
 import understudy.faults.FaultPlan;
 import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.PrefixOptions;
@@ -49,19 +47,8 @@ public final class ClusterFixture {
     FaultPlan faults = FaultPlan.NONE;
 
     ReplicaSpec replicaSpec() {
-        var scheduler = new SchedulerConfig(
-                maxNumSeqs,
-                maxNumBatchedTokens,
-                maxModelLen,
-                0,
-                true,
-                true,
-                SchedulingPolicy.FCFS,
-                PreemptionVictim.AUTO,
-                isAsync,
-                hasher.blockSize(),
-                true,
-                sharesWithinStep);
+        var scheduler =
+                SchedulerConfig.VLLM.withLimits(maxNumSeqs, maxNumBatchedTokens).withAsyncScheduling(isAsync);
         var kvCache = new KvCacheConfig(
                 hasher,
                 numBlocks,

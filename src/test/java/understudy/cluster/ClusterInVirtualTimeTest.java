@@ -314,6 +314,7 @@ final class ClusterInVirtualTimeTest {
                 5,
                 WholeNumbers.fixed(200),
                 new WholeNumbers(new Distribution.Uniform(2, 4), 2, 4),
+                0,
                 new Distribution.Exponential(0.5),
                 1,
                 OutputLimit.MAX_TOKENS,

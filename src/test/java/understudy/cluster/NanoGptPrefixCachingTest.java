@@ -7,8 +7,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import understudy.engine.OutputPlan;
 import understudy.engine.Request;
-import understudy.kvcache.FullHit;
 import understudy.kvcache.PrefixOptions;
+import understudy.kvcache.PrefixOptions.FullHit;
 import understudy.prompt.Prompt;
 import understudy.prompt.SegmentedTokens;
 import understudy.prompt.SyntheticTokens;
@@ -19,24 +19,28 @@ import understudy.report.RunRecord;
 
 /**
  * The four tests of "Adding Prefix Caching to NanoGPT", with its prompts and its numbers: one token per character, four
- * tokens per block, blocks of prompts only.
+ * tokens per block, blocks of prompts only; 16 tokens per step, and room for 256.
  */
 final class NanoGptPrefixCachingTest {
-    private static final long SECOND = 1_000_000_000L;
-
     private final ClusterFixture cluster = new ClusterFixture();
+    private long intervalNanos;
     private int numRequests;
 
     NanoGptPrefixCachingTest() {
         cluster.hasher = new Xxh3BlockHasher(4);
         cluster.prefixes = PrefixOptions.ofContent(FullHit.RECOMPUTE_LAST_TOKEN, false);
+        cluster.maxNumBatchedTokens = 16;
+        cluster.numBlocks = 1 + 256 / 4;
+        cluster.maxModelLen = 256;
     }
 
     @Test
     void identicalPrefixes_shareAllFullBlocks() {
         var run = cluster.run(workload(request("To be or not to be", 20), request("To be or not to be", 20)));
 
-        // 18 tokens are 4 full blocks and 2 tokens: 16 are hit, 2 are left to compute.
+        // 18 tokens are 4 full blocks and 2 tokens. The first step computes 16 of the first request; the second step
+        // the
+        // other 2, and 2 of the second request, which hits 16.
         assertThat(cachedTokens(run)).containsExactly(0, 16);
         assertThat(requests(run).get(1).numPrefilledTokens()).isEqualTo(2);
         assertThat(numCachedBlocks(run)).isEqualTo(4);
@@ -56,7 +60,9 @@ final class NanoGptPrefixCachingTest {
     void sharedPrefix_isHitAndWhatFollowsIsNot() {
         var run = cluster.run(workload(request("Hello world cat", 10), request("Hello world dog", 10)));
 
-        // "Hello world " is 12 tokens, 3 blocks.
+        // "Hello world " is 12 tokens, 3 blocks. The first step has room for 15 tokens of the first request, and for 1
+        // of the
+        // second one, which hits 12 at once.
         assertThat(cachedTokens(run)).containsExactly(0, 12);
         assertThat(numCachedBlocks(run)).isEqualTo(3);
     }
@@ -76,6 +82,7 @@ final class NanoGptPrefixCachingTest {
         cluster.maxModelLen = 12;
         cluster.prefixes = PrefixOptions.ofContent(FullHit.DECODE_DIRECTLY, false);
 
+        intervalNanos = 1_000_000_000;
         // Four blocks, one after the other, into room for three; then all four again, the newest first. The first one
         // is
         // gone; asking for it evicts the one that was used longest ago by then, which nobody asks for any more.
@@ -101,6 +108,8 @@ final class NanoGptPrefixCachingTest {
             requests[i] = ListWorkload.request(i, 0, prompt, 5);
         }
         cluster.numBlocks = 20_000;
+        cluster.maxNumBatchedTokens = 2_048;
+        cluster.maxModelLen = 1_000;
         var run = cluster.run(workload(requests));
 
         int numSaved =
@@ -108,12 +117,12 @@ final class NanoGptPrefixCachingTest {
         assertThat(numSaved).isEqualTo(512 * 1_000 - 512).isEqualTo(511_488);
     }
 
-    /** A prompt of one token per character, sent a second after the one before. */
+    /** A prompt of one token per character, sent together with the others unless there is an interval. */
     private Request request(String text, int maxTokens) {
         int id = numRequests++;
         var output = new OutputPlan(new SyntheticTokens(-1 - id), OutputPlan.ENDLESS);
         var prompt = new Prompt(new TokenIds(text.chars().toArray()));
-        return Request.of(id, id * SECOND, prompt, maxTokens, output);
+        return Request.of(id, id * intervalNanos, prompt, maxTokens, output);
     }
 
     private static List<RequestRecord> requests(RunRecord run) {

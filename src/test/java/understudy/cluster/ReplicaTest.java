@@ -228,7 +228,7 @@ final class ReplicaTest {
         var recording = ReplicaSpec.of(
                         spec.scheduler(),
                         spec.limits(),
-                        KvCacheConfig.ofVllm(cluster.hasher, 1_000, true, cluster.maxModelLen),
+                        KvCacheConfig.vllm(cluster.hasher, 1_000).withMaxModelLen(cluster.maxModelLen),
                         spec.device())
                 .withApiDelayNanos(cluster.apiDelayNanos);
         return kit.spawn(Replica.create(kit.clock(), 0, recording, peers), "replica");

@@ -10,15 +10,12 @@ import java.util.List;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
-import understudy.engine.PrefillMode;
 import understudy.engine.Request;
 import understudy.engine.RequestLimits;
 import understudy.engine.RoseinferConfig;
+import understudy.engine.RoseinferConfig.PrefillMode;
 import understudy.kvcache.KvCacheConfig;
-import understudy.kvcache.PrefixOptions;
 import understudy.kvcache.PrefixUnit;
-import understudy.kvcache.eviction.EvictionPolicy;
-import understudy.kvcache.eviction.FreeOrder;
 import understudy.latency.LinearLatency;
 import understudy.prompt.SegmentedTokens;
 import understudy.report.Invariants;
@@ -194,21 +191,11 @@ final class RoseinferInVirtualTimeTest {
     }
 
     private ReplicaSpec spec() {
-        var kvCache = new KvCacheConfig(
-                cluster.hasher,
-                1_000,
-                true,
-                1_000,
-                0,
-                EvictionPolicy.LRU,
-                FreeOrder.UNHASHED_FIRST,
-                false,
-                false,
-                PrefixUnit.PROMPT,
-                dedups,
-                PrefixOptions.VLLM);
+        var kvCache = KvCacheConfig.vllm(cluster.hasher, 1_000)
+                .withMaxModelLen(1_000)
+                .withPrefixUnit(PrefixUnit.PROMPT, dedups);
         return ReplicaSpec.of(
-                new RoseinferConfig(8, prefill, 1_000, 16, true, dedups),
+                new RoseinferConfig(8, prefill),
                 new RequestLimits(1_000, kvCache.maxTokens()),
                 kvCache,
                 VirtualGpu.Factory.of(new LinearLatency(10 * MILLI, MILLI, 0, 0)));

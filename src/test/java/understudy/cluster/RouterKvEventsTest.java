@@ -105,7 +105,8 @@ final class RouterKvEventsTest {
         router.tell(new Router.Submit(request, client.ref(), false));
         kit.advance(Duration.ZERO);
 
-        assertThat(chosen.expectMessageClass(Replica.AddRequest.class).request()).isSameAs(request);
+        assertThat(chosen.expectMessageClass(Replica.AddRequest.class).request())
+                .isSameAs(request);
         List.of(first, second, third).forEach(replica -> replica.expectNoMessage(Duration.ZERO));
     }
 

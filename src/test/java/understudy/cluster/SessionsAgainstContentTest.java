@@ -6,11 +6,11 @@ import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import understudy.kvcache.FullHit;
 import understudy.kvcache.GlobalPrefixLimits;
 import understudy.kvcache.PrefixCacheEvent;
 import understudy.kvcache.PrefixOptions;
-import understudy.kvcache.SessionMode;
+import understudy.kvcache.PrefixOptions.FullHit;
+import understudy.kvcache.PrefixOptions.SessionMode;
 import understudy.prompt.SessionTurn;
 import understudy.report.Invariants;
 import understudy.report.RequestRecord;
@@ -30,8 +30,8 @@ final class SessionsAgainstContentTest {
             value = SessionMode.class,
             names = {"SIMPLIFIED", "DETAILED"})
     void cleanConversations_areHitAlike(SessionMode mode) {
-        var byContent = run(SessionMode.OFF);
-        var bySession = run(mode);
+        var byContent = run(SessionMode.OFF, 0);
+        var bySession = run(mode, 0);
 
         assertThat(byContent.keySet()).isEqualTo(bySession.keySet());
         assertThat(byContent.keySet().stream().filter(turn -> turn.turn() == 1)).hasSizeGreaterThanOrEqualTo(SESSIONS);
@@ -52,24 +52,57 @@ final class SessionsAgainstContentTest {
         }
     }
 
+    @ParameterizedTest
+    @EnumSource(
+            value = SessionMode.class,
+            names = {"SIMPLIFIED", "DETAILED"})
+    void rewrittenHistories_areUnexpectedAlike(SessionMode mode) {
+        var byContent = run(SessionMode.OFF, 0.2);
+        var bySession = run(mode, 0.2);
+
+        long numUnexpected = bySession.values().stream()
+                .filter(SessionsAgainstContentTest::isUnexpected)
+                .count();
+        long numFurtherTurns = bySession.keySet().stream()
+                .filter(SessionTurn::isConversationalTurn)
+                .count();
+        // A fifth of the further turns, within six standard deviations of sqrt(3,000 x 0.2 x 0.8) = 22.
+        assertThat(numUnexpected).isBetween(numFurtherTurns / 5 - 132, numFurtherTurns / 5 + 132);
+        for (var turn : byContent.keySet()) {
+            var content = byContent.get(turn);
+            var session = bySession.get(turn);
+            // A conversation of less than a block has no block to compare.
+            boolean isComparable = turn.isConversationalTurn() && lengthBefore(bySession, turn) > BLOCK_SIZE;
+            assertThat(isUnexpected(content)).as("%s", turn).isEqualTo(isComparable && isUnexpected(session));
+            if (isUnexpected(session)) {
+                assertThat(session.numCachedTokens()).isZero();
+                assertThat(content.numCachedTokens()).isZero();
+            }
+        }
+    }
+
+    private static boolean isUnexpected(RequestRecord request) {
+        return request.events().contains(PrefixCacheEvent.CONVERSATIONAL_MISS_UNEXPECTED_PROMPT);
+    }
+
     private static int lengthBefore(Map<SessionTurn, RequestRecord> requests, SessionTurn turn) {
         var before = requests.get(SessionTurn.of(turn.sessionId(), turn.turn() - 1));
         return before.numPromptTokens() + before.numOutputTokens();
     }
 
-    private static Map<SessionTurn, RequestRecord> run(SessionMode mode) {
+    private static Map<SessionTurn, RequestRecord> run(SessionMode mode, double rewriteProbability) {
         var cluster = new ClusterFixture();
         cluster.numBlocks = 100_000;
         cluster.isAsync = true;
         cluster.prefixes = new PrefixOptions(FullHit.RECOMPUTE_LAST_TOKEN, true, mode, GlobalPrefixLimits.OFF);
-        var run = cluster.run(new GeneratedWorkload(conversations(), new RandomStreams(5)));
+        var run = cluster.run(new GeneratedWorkload(conversations(rewriteProbability), new RandomStreams(5)));
         assertThat(Invariants.check(run)).isEmpty();
         var byTurn = new HashMap<SessionTurn, RequestRecord>();
         ClusterFixture.requests(run).forEach(request -> byTurn.put(request.turn(), request));
         return byTurn;
     }
 
-    private static GeneratedWorkload.Options conversations() {
+    private static GeneratedWorkload.Options conversations(double rewriteProbability) {
         return new GeneratedWorkload.Options(
                 // A session has 4 turns on average; the twentieth on top makes up for chance.
                 4 * SESSIONS * 21 / 20,
@@ -80,6 +113,7 @@ final class SessionsAgainstContentTest {
                 0,
                 new WholeNumbers(new Distribution.Fixed(1), 1, 1),
                 new WholeNumbers(new Distribution.Uniform(1, 7), 1, 7),
+                rewriteProbability,
                 new Distribution.Exponential(2),
                 1,
                 OutputLimit.MAX_TOKENS,

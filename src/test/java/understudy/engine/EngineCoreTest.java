@@ -4,11 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import org.junit.jupiter.api.Test;
-import understudy.engine.queue.SchedulingPolicy;
 import understudy.kvcache.Admission;
 import understudy.kvcache.KvAnswer;
 import understudy.kvcache.KvAsk;
+import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.PrefixCacheEvents;
+import understudy.prompt.Xxh3BlockHasher;
 
 final class EngineCoreTest {
 
@@ -132,18 +133,8 @@ final class EngineCoreTest {
 
     private static EngineCore core(boolean isAsync) {
         return new EngineCore(
-                new SchedulerConfig(
-                        16,
-                        8192,
-                        1000,
-                        0,
-                        true,
-                        true,
-                        SchedulingPolicy.FCFS,
-                        PreemptionVictim.AUTO,
-                        isAsync,
-                        16,
-                        false),
+                SchedulerConfig.VLLM.withAsyncScheduling(isAsync),
+                KvCacheConfig.vllm(new Xxh3BlockHasher(16), 100).withPrefixCaching(false),
                 RequestLimits.NONE);
     }
 

@@ -32,19 +32,13 @@ public final class EngineFixture {
 
     StepPlanner planner() {
         if (planner == null) {
-            planner = new StepPlanner(new SchedulerConfig(
-                    maxNumSeqs,
-                    maxNumBatchedTokens,
-                    maxModelLen,
-                    threshold,
-                    chunks,
-                    true,
-                    policy,
-                    victim,
-                    isAsync,
-                    16,
-                    caches));
-            kvCache = new KvCacheManager(KvCacheConfig.ofVllm(new Xxh3BlockHasher(16), numBlocks, caches, maxModelLen));
+            var memory = KvCacheConfig.vllm(new Xxh3BlockHasher(16), numBlocks)
+                    .withPrefixCaching(caches)
+                    .withMaxModelLen(maxModelLen);
+            var scheduler = new SchedulerConfig(
+                    maxNumSeqs, maxNumBatchedTokens, threshold, chunks, true, policy, victim, isAsync);
+            planner = new StepPlanner(scheduler, memory);
+            kvCache = new KvCacheManager(memory);
             engine = new DirectEngine(planner, kvCache);
         }
         return planner;

@@ -11,10 +11,10 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import understudy.engine.queue.SchedulingPolicy;
-import understudy.kvcache.FullHit;
 import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.KvEvent;
 import understudy.kvcache.PrefixOptions;
+import understudy.kvcache.PrefixOptions.FullHit;
 import understudy.kvcache.PrefixUnit;
 import understudy.kvcache.content.KvCacheManager;
 import understudy.kvcache.eviction.EvictionPolicy;
@@ -46,6 +46,7 @@ final class EngineInvariantsTest {
     private static final class RandomRun {
         private final Random random;
         private final SchedulerConfig config;
+        private final KvCacheConfig memory;
         private final StepPlanner planner;
         private final KvCacheManager kvCache;
         private final DirectEngine engine;
@@ -71,17 +72,13 @@ final class EngineInvariantsTest {
             config = new SchedulerConfig(
                     maxNumSeqs,
                     budget,
-                    maxModelLen,
                     chunks && random.nextBoolean() ? 1 + random.nextInt(20) : 0,
                     chunks,
                     random.nextInt(4) > 0 || victim == PreemptionVictim.FIRST_ADMITTED,
                     pick(SchedulingPolicy.values()),
                     victim,
-                    random.nextBoolean(),
-                    blockSize,
-                    caches,
-                    shares);
-            var memory = new KvCacheConfig(
+                    random.nextBoolean());
+            memory = new KvCacheConfig(
                     new Xxh3BlockHasher(blockSize),
                     numBlocks,
                     caches,
@@ -94,7 +91,7 @@ final class EngineInvariantsTest {
                     PrefixUnit.BLOCK,
                     shares,
                     PrefixOptions.ofContent(pick(FullHit.values()), random.nextInt(3) > 0));
-            planner = new StepPlanner(config);
+            planner = new StepPlanner(config, memory);
             kvCache = new KvCacheManager(memory);
             engine = new DirectEngine(planner, kvCache);
         }
@@ -165,7 +162,7 @@ final class EngineInvariantsTest {
             var tables = kvCache.snapshot(handles).blockTables();
             for (int i = 0; i < tables.size(); i++) {
                 int computed = planner.requests().running(i).numComputedTokens();
-                assertThat(tables.get(i).size()).isEqualTo((computed + config.blockSize() - 1) / config.blockSize());
+                assertThat(tables.get(i).size()).isEqualTo((computed + memory.blockSize() - 1) / memory.blockSize());
             }
         }
 
@@ -189,7 +186,7 @@ final class EngineInvariantsTest {
         }
 
         private void add() {
-            int maxLength = config.maxModelLen() - 1;
+            int maxLength = memory.maxModelLen() - 1;
             int group = random.nextInt(3);
             int length = 1 + random.nextInt(maxLength);
             int shared = random.nextInt(length + 1);
@@ -197,7 +194,7 @@ final class EngineInvariantsTest {
             int[] prompt = IntStream.range(0, length)
                     .map(i -> i < shared ? 1_000 * group + i : (int) (100_000 + 1_000 * id + i))
                     .toArray();
-            int maxTokens = 1 + random.nextInt(Math.max(1, config.maxModelLen() - length));
+            int maxTokens = 1 + random.nextInt(Math.max(1, memory.maxModelLen() - length));
             var output = new OutputPlan(
                     index -> outputToken(id, index),
                     random.nextInt(4) == 0 ? 1 + random.nextInt(20) : OutputPlan.ENDLESS);

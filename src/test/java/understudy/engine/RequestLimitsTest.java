@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import understudy.engine.RequestLimits.ContextOverflow;
 
 final class RequestLimitsTest {
 

@@ -3,9 +3,9 @@ package understudy.engine;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
-import understudy.kvcache.KvCacheConfig;
+import understudy.engine.RoseinferConfig.PrefillMode;
 import understudy.kvcache.KvCache;
-import understudy.kvcache.PrefixOptions;
+import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.PrefixUnit;
 import understudy.kvcache.content.PromptKvCache;
 import understudy.kvcache.eviction.EvictionPolicy;
@@ -31,20 +31,13 @@ final class RoseinferFixture {
 
     RoseinferPlanner planner() {
         if (planner == null) {
-            planner = new RoseinferPlanner(new RoseinferConfig(maxBatchSize, prefill, maxModelLen, 4, caches, dedups));
-            memory = new PromptKvCache(new KvCacheConfig(
-                    new Xxh3BlockHasher(4),
-                    numBlocks,
-                    caches,
-                    maxModelLen,
-                    0,
-                    evictionPolicy,
-                    FreeOrder.UNHASHED_FIRST,
-                    false,
-                    false,
-                    PrefixUnit.PROMPT,
-                    dedups,
-                    PrefixOptions.VLLM));
+            var kvCache = KvCacheConfig.vllm(new Xxh3BlockHasher(4), numBlocks)
+                    .withPrefixCaching(caches)
+                    .withMaxModelLen(maxModelLen)
+                    .withEviction(evictionPolicy, FreeOrder.UNHASHED_FIRST)
+                    .withPrefixUnit(PrefixUnit.PROMPT, dedups);
+            planner = new RoseinferPlanner(new RoseinferConfig(maxBatchSize, prefill), kvCache);
+            memory = new PromptKvCache(kvCache);
         }
         return planner;
     }

@@ -9,6 +9,7 @@ import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import understudy.engine.RoseinferConfig.PrefillMode;
 import understudy.kvcache.eviction.EvictionPolicy;
 
 /**

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import java.util.List;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
+import understudy.engine.RoseinferConfig.PrefillMode;
 import understudy.engine.RoseinferFixture.Step;
 import understudy.kvcache.KvAnswer;
 import understudy.kvcache.KvAsk;

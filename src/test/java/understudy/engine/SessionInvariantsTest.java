@@ -8,14 +8,15 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import understudy.engine.RequestLimits.ContextOverflow;
 import understudy.engine.queue.SchedulingPolicy;
-import understudy.kvcache.FullHit;
 import understudy.kvcache.GlobalPrefixLimits;
-import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.KvCache;
+import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.PrefixOptions;
+import understudy.kvcache.PrefixOptions.FullHit;
+import understudy.kvcache.PrefixOptions.SessionMode;
 import understudy.kvcache.PrefixUnit;
-import understudy.kvcache.SessionMode;
 import understudy.kvcache.eviction.EvictionPolicy;
 import understudy.kvcache.eviction.FreeOrder;
 import understudy.kvcache.session.SessionKvCache;
@@ -76,18 +77,14 @@ final class SessionInvariantsTest {
             config = new SchedulerConfig(
                     4,
                     40,
-                    maxModelLen,
                     0,
                     true,
                     random.nextBoolean(),
                     SchedulingPolicy.FCFS,
                     PreemptionVictim.LAST_ADMITTED,
-                    random.nextBoolean(),
-                    blockSize,
-                    true);
+                    random.nextBoolean());
             limits = new RequestLimits(maxModelLen, maxModelLen, ContextOverflow.TRUNCATE_OLDEST, blockSize);
-            planner = new StepPlanner(config);
-            memory = new SessionKvCache(new KvCacheConfig(
+            var kvCache = new KvCacheConfig(
                     new Xxh3BlockHasher(blockSize),
                     numBlocks,
                     true,
@@ -103,7 +100,9 @@ final class SessionInvariantsTest {
                             random.nextBoolean() ? FullHit.DECODE_DIRECTLY : FullHit.RECOMPUTE_LAST_TOKEN,
                             true,
                             mode,
-                            new GlobalPrefixLimits(2 * blockSize, 1 + random.nextInt(2), 8L * blockSize))));
+                            new GlobalPrefixLimits(2 * blockSize, 1 + random.nextInt(2), 8L * blockSize)));
+            planner = new StepPlanner(config, kvCache);
+            memory = new SessionKvCache(kvCache);
             engine = new DirectEngine(planner, memory);
         }
 

@@ -62,7 +62,7 @@ final class FaultParserTest {
                 "do=crash,replica=-1             | replica is \"-1\", must be from 0 to 1000000000",
                 "do=crash,replica=x              | replica is \"x\", must be a whole number",
                 "do=error-rate,rate=1.5          | rate is \"1.5\", must be from 0.0 to 1.0",
-                "do=error-rate,rate=NaN          | rate is \"NaN\", must be from 0.0 to 1.0",
+                "do=error-rate,rate=NaN          | rate is \"NaN\", must be a number from 0.0 to 1.0",
                 "do=malform-streams,rate=1      | at-token is missing",
                 "do=latency-spike,delay=5        | delay is \"5\", must be a duration from 0 to 720h with a unit",
                 "do=crash,replica=0,factor=2     | unknown key factor for crash; it takes do, replica",

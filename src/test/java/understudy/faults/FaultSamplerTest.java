@@ -64,16 +64,16 @@ final class FaultSamplerTest {
 
     @Test
     void faultsAddUp() {
-        var cutAt5 = new RequestFault(false, 5, 10);
-        var cutAt3 = new RequestFault(false, 3, 20);
-        var error = new RequestFault(true, 0, 0);
+        var cutAt5 = new RequestFault(false, 5, 0, 10);
+        var cutAt3 = new RequestFault(false, 3, 0, 20);
+        var error = new RequestFault(true, 0, 0, 0);
 
-        assertThat(cutAt5.plus(cutAt3)).isEqualTo(new RequestFault(false, 3, 30));
-        assertThat(cutAt3.plus(cutAt5)).isEqualTo(new RequestFault(false, 3, 30));
+        assertThat(cutAt5.plus(cutAt3)).isEqualTo(new RequestFault(false, 3, 0, 30));
+        assertThat(cutAt3.plus(cutAt5)).isEqualTo(new RequestFault(false, 3, 0, 30));
         var brokenAt4 = new RequestFault(false, 0, 4, 0);
         assertThat(cutAt5.plus(brokenAt4)).isEqualTo(new RequestFault(false, 5, 4, 10));
         assertThat(new RequestFault(false, 0, 6, 0).plus(brokenAt4)).isEqualTo(brokenAt4);
-        assertThat(error.plus(cutAt5)).isEqualTo(new RequestFault(true, 5, 10));
-        assertThat(cutAt5.plus(error)).isEqualTo(new RequestFault(true, 5, 10));
+        assertThat(error.plus(cutAt5)).isEqualTo(new RequestFault(true, 5, 0, 10));
+        assertThat(cutAt5.plus(error)).isEqualTo(new RequestFault(true, 5, 0, 10));
     }
 }

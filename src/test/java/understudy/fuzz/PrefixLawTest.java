@@ -20,7 +20,8 @@ import understudy.prompt.Xxh3BlockHasher;
 
 /** Blocks of 4 tokens; prompts are the numbers from 0 on. */
 final class PrefixLawTest {
-    private static final KvCacheConfig CONFIG = KvCacheConfig.ofVllm(new Xxh3BlockHasher(4), 7, true, 24);
+    private static final KvCacheConfig CONFIG =
+            KvCacheConfig.vllm(new Xxh3BlockHasher(4), 7).withMaxModelLen(24);
 
     private final PrefixModel model = new PrefixModel(CONFIG);
     private final KvCacheManager memory = new KvCacheManager(CONFIG);

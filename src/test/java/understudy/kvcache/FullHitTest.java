@@ -9,6 +9,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import understudy.cluster.ClusterFixture;
 import understudy.cluster.ListWorkload;
 import understudy.engine.Request;
+import understudy.kvcache.PrefixOptions.FullHit;
+import understudy.kvcache.PrefixOptions.SessionMode;
 import understudy.latency.LinearLatency;
 import understudy.prompt.SegmentedTokens;
 import understudy.report.Invariants;
@@ -43,6 +45,9 @@ final class FullHitTest {
             assertThat(third.numCachedTokens()).isEqualTo(numCached);
             assertThat(third.numPrefilledTokens()).isEqualTo(LENGTH - numCached);
             assertThat(third.ttftNanos()).isEqualTo(ttftNanos);
+            assertThat(third.prefillEndNanos() - third.scheduledNanos())
+                    .as("a decode step is no prefill")
+                    .isEqualTo(numCached == LENGTH ? 0 : ttftNanos);
             assertThat(third.numOutputTokens()).isEqualTo(40);
             assertThat(third.events().contains(PrefixCacheEvent.CROSS_REQUEST_HIT))
                     .isTrue();

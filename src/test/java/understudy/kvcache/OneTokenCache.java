@@ -1,6 +1,7 @@
 package understudy.kvcache;
 
 import java.util.List;
+import understudy.kvcache.PrefixOptions.FullHit;
 import understudy.kvcache.content.KvCacheManager;
 import understudy.kvcache.eviction.EvictionPolicy;
 import understudy.kvcache.eviction.FreeOrder;
@@ -24,17 +25,9 @@ public final class OneTokenCache {
 
     /** Creates an empty cache with room for {@code capacity} keys. */
     public OneTokenCache(EvictionPolicy policy, int capacity) {
-        kvCache = new KvCacheManager(new KvCacheConfig(
-                new Xxh3BlockHasher(1),
-                capacity + 1,
-                true,
-                NO_LIMIT,
-                0,
-                policy,
-                FreeOrder.UNHASHED_FIRST,
-                false,
-                false,
-                PrefixOptions.ofContent(FullHit.DECODE_DIRECTLY, true)));
+        kvCache = new KvCacheManager(KvCacheConfig.vllm(new Xxh3BlockHasher(1), capacity + 1)
+                .withEviction(policy, FreeOrder.UNHASHED_FIRST)
+                .withPrefixes(PrefixOptions.ofContent(FullHit.DECODE_DIRECTLY, true)));
     }
 
     /** Asks for each key in turn, and lets go of it at once. */

@@ -10,6 +10,8 @@ import understudy.cluster.ClusterFixture;
 import understudy.cluster.ListWorkload;
 import understudy.engine.OutputPlan;
 import understudy.engine.Request;
+import understudy.kvcache.PrefixOptions.FullHit;
+import understudy.kvcache.PrefixOptions.SessionMode;
 import understudy.prompt.Prompt;
 import understudy.prompt.SegmentedTokens;
 import understudy.prompt.SessionTurn;

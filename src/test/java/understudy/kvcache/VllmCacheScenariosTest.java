@@ -258,17 +258,8 @@ final class VllmCacheScenariosTest {
     }
 
     private static KvCacheManager manager(int blockSize, int numBlocks, FreeOrder freeOrder) {
-        return new KvCacheManager(new KvCacheConfig(
-                new Xxh3BlockHasher(blockSize),
-                numBlocks,
-                true,
-                NO_LIMIT,
-                0,
-                EvictionPolicy.LRU,
-                freeOrder,
-                false,
-                true,
-                PrefixOptions.VLLM));
+        return new KvCacheManager(KvCacheConfig.vllm(new Xxh3BlockHasher(blockSize), numBlocks)
+                .withEviction(EvictionPolicy.LRU, freeOrder));
     }
 
     private static int[] tokens(int first, int count) {

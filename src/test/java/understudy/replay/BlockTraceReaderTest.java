@@ -166,8 +166,6 @@ final class BlockTraceReaderTest {
                         + " | hash_ids has null, which is not a whole number",
                 "{\"timestamp\": \"x\", \"input_length\": 512, \"output_length\": 5, \"hash_ids\": [1]}"
                         + " | timestamp is x, which is not a number",
-                "{\"timestamp\": 0, \"input_length\": 1536, \"output_length\": 5, \"hash_ids\": [4, 5, 4]}"
-                        + " | hash_ids has 4 twice",
                 "{\"timestamp\": 0, \"input_length\": 1536, \"output_length\": 5, \"hash_ids\": [4, 5]}"
                         + " | input_length is 1536, which is 3 blocks of 512 tokens, but hash_ids has 2"
             })

@@ -3,12 +3,18 @@ package understudy.replay;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatList;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -36,13 +42,43 @@ final class ReplayReferenceTest {
         }
     }
 
+    @Test
+    void idThatStandsTwice_isAccessedTwice() {
+        // LRU of 2 blocks. 7, 7, 8: nothing is there on arrival, though 7 is when its second turn comes. 7, 7, 9: both
+        // 7s hit, 9 pushes out 8. 7, 8, 7: 7 hits, 8 pushes out 9, 7 is hit behind the gap.
+        int[][] prompts = {{7, 7, 8}, {7, 7, 9}, {7, 8, 7}};
+        var replayer = Replayer.of(ReplaySettings.of(ReplayPolicy.LRU, 2, BLOCK_SIZE), true);
+        Traces.of(prompts, BLOCK_SIZE, 3).forEach(replayer::accept);
+
+        var result = replayer.finish();
+
+        assertThatList(result.perRequestHitTokens()).containsExactly(0, 2 * BLOCK_SIZE, BLOCK_SIZE);
+        assertThat(result.blockHits()).isEqualTo(1 + 2 + 2);
+    }
+
+    /** The same by way of a file: every id of every line is accessed, in order, as often as it stands there. */
+    @ParameterizedTest
+    @EnumSource(ReplayPolicy.class)
+    void tracesWithIdsTwice_areReplayedAsTheyStand(ReplayPolicy policy, @TempDir Path directory) throws IOException {
+        int[][] prompts = unrelated(new Random(7), 250);
+        var lines = Arrays.stream(prompts)
+                .map(ids -> "{\"timestamp\": 0, \"input_length\": " + (ids.length * BLOCK_SIZE - 1)
+                        + ", \"output_length\": 1, \"hash_ids\": " + Arrays.toString(ids) + "}")
+                .toList();
+        var trace = Files.write(directory.resolve("trace.jsonl"), lines);
+        try (var reader = new BlockTraceReader(List.of(trace), BLOCK_SIZE, 0)) {
+            var settings = ReplaySettings.of(policy, 10, BLOCK_SIZE);
+            check(settings, List.of(Objects.requireNonNull(reader.next())), prompts);
+        }
+    }
+
     private static void checkAll(ReplayPolicy policy, int[][] prompts) {
         for (int capacity : CAPACITIES) {
             var all = policy == ReplayPolicy.S3FIFO
                     ? s3Fifo(capacity)
                     : List.of(ReplaySettings.of(policy, capacity, BLOCK_SIZE));
             for (var settings : all) {
-                check(settings, prompts);
+                check(settings, Traces.of(prompts, BLOCK_SIZE, 1 + prompts.length / 3), prompts);
             }
         }
     }
@@ -57,8 +93,7 @@ final class ReplayReferenceTest {
                 .toList();
     }
 
-    private static void check(ReplaySettings settings, int[][] prompts) {
-        var chunks = Traces.of(prompts, BLOCK_SIZE, 1 + prompts.length / 3);
+    private static void check(ReplaySettings settings, List<TraceChunk> chunks, int[][] prompts) {
         var replayer = Replayer.of(settings, true, NextUse.of(chunks));
         chunks.forEach(replayer::accept);
         var result = replayer.finish();

@@ -201,11 +201,14 @@ final class RunReportTest {
                 .containsExactly(
                         "request_id,replica,outcome,arrival_ms,queue_time_ms,ttft_ms,tpot_ms,e2el_ms,prompt_tokens,"
                                 + "cached_tokens,computed_tokens,output_tokens,num_preemptions,"
-                                + "session_id,turn,is_conversational_turn,truncated_tokens,prefix_cache_events",
+                                + "session_id,turn,is_conversational_turn,truncated_tokens,prefix_cache_events,"
+                                + "cached_prefix_length_used,num_tokens_actually_prefilled,"
+                                + "prefill_start_ms,prefill_end_ms",
                         "0,0,completed,1000.000000,400.000000,1000.000000,1000.000000,4000.000000,100,48,52,4,0,"
-                                + "7,2,true,16,CONVERSATIONAL_HIT",
-                        "1,1,completed,3000.000000,0.000000,3000.000000,,3000.000000,200,0,200,1,1,,,false,0,MISS_FULL",
-                        "2,1,rejected,4000.000000,,,,,300,0,0,0,0,,,false,0,");
+                                + "7,2,true,16,CONVERSATIONAL_HIT,48,52,1500.000000,2000.000000",
+                        "1,1,completed,3000.000000,0.000000,3000.000000,,3000.000000,200,0,200,1,1,,,false,0,MISS_FULL,"
+                                + "0,200,3100.000000,6000.000000",
+                        "2,1,rejected,4000.000000,,,,,300,0,0,0,0,,,false,0,,0,0,,");
     }
 
     private JsonNode json() throws IOException {

@@ -1,7 +1,5 @@
 package understudy.report;
 
-import understudy.prompt.Prompt;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;

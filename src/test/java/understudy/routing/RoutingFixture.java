@@ -7,6 +7,7 @@ import understudy.engine.OutputPlan;
 import understudy.engine.Request;
 import understudy.kvcache.KvEvent;
 import understudy.prompt.Prompt;
+import understudy.prompt.SessionTurn;
 import understudy.prompt.TokenIds;
 import understudy.prompt.Xxh3BlockHasher;
 
@@ -29,6 +30,12 @@ final class RoutingFixture {
 
     static Request request(long id, int firstToken, int numTokens) {
         return Request.of(id, 0, prompt(firstToken, numTokens), 10, new OutputPlan(i -> i, 10));
+    }
+
+    /** A request of a session, which may have had any number of turns. */
+    static Request turn(long sessionId, long id, int firstToken, int numTokens) {
+        var prompt = new Prompt(prompt(firstToken, numTokens).tokens(), SessionTurn.of(sessionId, 1));
+        return Request.of(id, 0, prompt, 10, new OutputPlan(i -> i, 10));
     }
 
     static long[] hashes(int firstToken, int numTokens) {

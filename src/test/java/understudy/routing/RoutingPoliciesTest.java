@@ -51,6 +51,51 @@ final class RoutingPoliciesTest {
     }
 
     @Test
+    void sessionAffinity_staysWhereTheSessionIs() {
+        var policy = new SessionAffinity(8);
+        var view = RoutingFixture.view(3);
+        dispatch(view, 0, 2);
+        dispatch(view, 1, 1);
+
+        assertThat(policy.choose(turn(7), view)).as("a new session").isEqualTo(2);
+        dispatch(view, 2, 9);
+        assertThat(policy.choose(turn(7), view)).isEqualTo(2);
+        assertThat(policy.explain(view).ranked(view.readyReplicas()).getInt(0)).isEqualTo(2);
+        assertThat(policy.choose(turn(8), view)).as("another one").isEqualTo(1);
+        assertThat(policy.choose(COLD, view)).as("outside of any").isEqualTo(1);
+        assertThat(policy.explain(view).ranked(view.readyReplicas()).getInt(0)).isEqualTo(1);
+    }
+
+    @Test
+    void sessionAffinity_movesWithTheSessionWhenItsReplicaIsGone() {
+        var policy = new SessionAffinity(8);
+        var view = RoutingFixture.view(2);
+        assertThat(policy.choose(turn(7), view)).isZero();
+
+        view.setReady(0, false);
+        assertThat(policy.choose(turn(7), view)).isEqualTo(1);
+        view.setReady(0, true);
+        dispatch(view, 1, 5);
+        assertThat(policy.choose(turn(7), view)).as("served last").isEqualTo(1);
+    }
+
+    @Test
+    void sessionAffinity_forgetsTheSessionThatWasQuietLongest() {
+        var policy = new SessionAffinity(2);
+        var view = RoutingFixture.view(2);
+        // Replica 0 gets session 7, replica 1 session 8; then 7 comes again, so that 9 displaces 8.
+        dispatch(view, policy.choose(turn(7), view), 1);
+        dispatch(view, policy.choose(turn(8), view), 1);
+        dispatch(view, policy.choose(turn(7), view), 1);
+        dispatch(view, policy.choose(turn(9), view), 9);
+
+        dispatch(view, 0, 50);
+        assertThat(policy.choose(turn(7), view)).as("remembered").isZero();
+        dispatch(view, 1, 500);
+        assertThat(policy.choose(turn(8), view)).as("the least loaded").isZero();
+    }
+
+    @Test
     void prefixAware_goesWhereMostBlocksAre() {
         var policy = prefixAware(0, 64);
         var view = RoutingFixture.view(3);
@@ -147,6 +192,10 @@ final class RoutingPoliciesTest {
     private static RoutingPolicy prefixAware(double threshold, long absThreshold) {
         return PrefixAware.factory(new PrefixAware.Options(threshold, absThreshold, 1.5))
                 .create(new RoutingPolicyFactory.Cluster(new Xxh3BlockHasher(4), 3, 1_000));
+    }
+
+    private static Request turn(long sessionId) {
+        return RoutingFixture.turn(sessionId, 0, 0, 20);
     }
 
     private static void dispatch(ClusterView view, int replica, int count) {

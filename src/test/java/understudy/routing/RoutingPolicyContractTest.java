@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Named;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import understudy.prompt.Xxh3BlockHasher;
@@ -15,12 +16,29 @@ import understudy.prompt.Xxh3BlockHasher;
 final class RoutingPolicyContractTest {
     private static final int REPLICAS = 5;
 
-    static Stream<Supplier<RoutingPolicy>> policies() {
-        return Stream.of(
-                RoundRobin::new,
-                LeastOutstanding::new,
-                () -> PrefixAware.factory(new PrefixAware.Options(0, 3, 1.5))
-                        .create(new RoutingPolicyFactory.Cluster(new Xxh3BlockHasher(4), REPLICAS, 1_000)));
+    /** The smallest value of every setting that is allowed, but so much of a load that is out of balance. */
+    private static final PolicySettings SETTINGS = new PolicySettings() {
+        @Override
+        public double number(String key, double min, double max) {
+            return min;
+        }
+
+        @Override
+        public long wholeNumber(String key, long min, long max) {
+            return Math.max(min, 3);
+        }
+
+        @Override
+        public double nanos(String key) {
+            return 0;
+        }
+    };
+
+    static Stream<Named<Supplier<RoutingPolicy>>> policies() {
+        var cluster = new RoutingPolicyFactory.Cluster(new Xxh3BlockHasher(4), REPLICAS, 1_000);
+        return RoutingPolicies.names().stream()
+                .map(name -> Named.of(
+                        name, () -> RoutingPolicies.read(name, SETTINGS).create(cluster)));
     }
 
     @ParameterizedTest
@@ -64,7 +82,7 @@ final class RoutingPolicyContractTest {
         policy.onKvEvents(4, RoutingFixture.stored(0, 8));
 
         for (int i = 0; i < 50; i++) {
-            int chosen = policy.choose(RoutingFixture.request(i, 0, 20), view);
+            int chosen = policy.choose(RoutingFixture.turn(i % 3, i, 0, 20), view);
             assertThat(chosen).isIn(1, 2, 4);
             view.onDispatched(chosen);
         }
@@ -77,7 +95,8 @@ final class RoutingPolicyContractTest {
         var ended = new long[REPLICAS];
         var choices = new ArrayList<Integer>();
         for (int i = 0; i < 2_000; i++) {
-            int chosen = policy.choose(RoutingFixture.request(i, 10 * random.nextInt(20), 20), view);
+            int firstToken = 10 * random.nextInt(20);
+            int chosen = policy.choose(RoutingFixture.turn(random.nextInt(12), i, firstToken, 20), view);
             choices.add(chosen);
             view.onDispatched(chosen);
             int replica = random.nextInt(REPLICAS);

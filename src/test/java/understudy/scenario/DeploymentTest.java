@@ -57,19 +57,18 @@ final class DeploymentTest {
         "'', 1024, 8192"
     })
     void sizes_followTheGpu(String gpu, int maxNumSeqs, int maxNumBatchedTokens) {
-        var scheduler = read(Map.of("latency.llm", "llama-3.1-8b", "latency.gpu", gpu))
-                .engine()
-                .scheduler();
+        var engine =
+                read(Map.of("latency.llm", "llama-3.1-8b", "latency.gpu", gpu)).engine();
 
-        assertThat(scheduler.maxNumSeqs()).isEqualTo(maxNumSeqs);
-        assertThat(scheduler.maxNumBatchedTokens()).isEqualTo(maxNumBatchedTokens);
+        assertThat(engine.scheduler().maxNumSeqs()).isEqualTo(maxNumSeqs);
+        assertThat(engine.maxNumBatchedTokens()).isEqualTo(maxNumBatchedTokens);
     }
 
     @Test
     void maxModelLen_isThatOfTheModel() {
         var settings = Map.of("latency.llm", "llama-2-7b", "latency.gpu", "h100");
 
-        assertThat(read(settings).engine().scheduler().maxModelLen()).isEqualTo(4096);
+        assertThat(read(settings).engine().maxModelLen()).isEqualTo(4096);
     }
 
     @Test

@@ -69,6 +69,46 @@ final class WorkloadsTest {
     }
 
     @Test
+    void rewrittenHistory_isAsLongAsBeforeAndHasNothingOfIt() {
+        var workload = generated(10, 1, 3, 1, 1);
+        var first = workload.next();
+
+        var second = workload.followUp(first, 20, 1_000);
+        var third = workload.followUp(second, 20, 1_000);
+
+        // 80 tokens, the answer's 20, and 50 new ones; then 20 and 50 more. The first turn has no history to rewrite.
+        assertThat(first.prompt().tokens().tokenAt(0))
+                .isEqualTo(generated(10, 1, 3).next().prompt().tokens().tokenAt(0));
+        assertThat(second.prompt().length()).isEqualTo(150);
+        assertThat(commonPrefix(first, second)).isLessThan(3);
+        assertThat(third.prompt().length()).isEqualTo(220);
+        assertThat(commonPrefix(second, third)).isLessThan(3);
+    }
+
+    @Test
+    void rewriting_changesNothingElse() {
+        var plain = generated(300, 0, 3);
+        var rewriting = generated(300, 0, 3, 1, 0.25);
+        int numRewritten = 0;
+        for (int i = 0; i < 100; i++) {
+            var expected = plain.next();
+            var actual = rewriting.next();
+            assertThat(actual.arrivalNanos()).isEqualTo(expected.arrivalNanos());
+            for (int turn = 2; turn <= 3; turn++) {
+                var before = actual;
+                expected = plain.followUp(expected, 20, 1_000);
+                actual = rewriting.followUp(actual, 20, 1_000);
+                assertThat(actual.arrivalNanos()).isEqualTo(expected.arrivalNanos());
+                assertThat(actual.prompt().length()).isEqualTo(expected.prompt().length());
+                assertThat(actual.sampling()).isEqualTo(expected.sampling());
+                numRewritten += commonPrefix(before, actual) < 3 ? 1 : 0;
+            }
+        }
+        // A quarter of 200 further turns, 50, give or take six standard deviations of 6.1.
+        assertThat(numRewritten).isBetween(14, 86);
+    }
+
+    @Test
     void requestThatFailed_endsItsSession() {
         var workload = generated(10, 1, 3);
 
@@ -164,7 +204,7 @@ final class WorkloadsTest {
     @Test
     void priorities_areDrawnPerSessionFromTheirOwnStream() {
         var one = arrivals(generated(200, 0, 1));
-        var three = arrivals(generated(200, 0, 1, 3));
+        var three = arrivals(generated(200, 0, 1, 3, 0));
 
         assertThat(one).extracting(Request::priority).containsOnly(0);
         assertThat(three).extracting(Request::priority).contains(0, 1, 2);
@@ -219,10 +259,11 @@ final class WorkloadsTest {
     }
 
     private static GeneratedWorkload generated(int numRequests, int numGroups, int numTurns) {
-        return generated(numRequests, numGroups, numTurns, 1);
+        return generated(numRequests, numGroups, numTurns, 1, 0);
     }
 
-    private static GeneratedWorkload generated(int numRequests, int numGroups, int numTurns, int numPriorities) {
+    private static GeneratedWorkload generated(
+            int numRequests, int numGroups, int numTurns, int numPriorities, double rewriteProbability) {
         var options = new GeneratedWorkload.Options(
                 numRequests,
                 10,
@@ -232,6 +273,7 @@ final class WorkloadsTest {
                 numGroups,
                 WholeNumbers.fixed(30),
                 WholeNumbers.fixed(numTurns),
+                rewriteProbability,
                 new Distribution.Fixed(2),
                 numPriorities,
                 OutputLimit.MAX_TOKENS,

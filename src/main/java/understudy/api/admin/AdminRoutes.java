@@ -26,6 +26,7 @@ import understudy.api.http.RoutePart;
 import understudy.cluster.Cluster;
 import understudy.faults.FaultParser;
 import understudy.host.Reply;
+import understudy.workload.Numbers;
 
 /**
  * Control of a running cluster: a thin layer over the guardian's messages. Bodies are JSON; errors have the shape of vLLM's.
@@ -177,20 +178,10 @@ public final class AdminRoutes extends AllDirectives implements RoutePart {
     }
 
     private static double speed(String text) {
-        double factor = text.equals("max") ? Double.POSITIVE_INFINITY : finite(text);
-        if (factor > 0) {
-            return factor;
+        double factor = Numbers.parse(text);
+        if (text.equals("max") || (factor > 0 && Double.isFinite(factor))) {
+            return text.equals("max") ? Double.POSITIVE_INFINITY : factor;
         }
         throw new IllegalArgumentException("speed is \"" + text + "\", must be a number above 0, or max");
-    }
-
-    /** Returns a number, or NaN if it is none, or too large for one. */
-    private static double finite(String text) {
-        try {
-            double number = Double.parseDouble(text);
-            return Double.isInfinite(number) ? Double.NaN : number;
-        } catch (NumberFormatException e) {
-            return Double.NaN;
-        }
     }
 }

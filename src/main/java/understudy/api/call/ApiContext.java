@@ -11,4 +11,5 @@ public record ApiContext(
         ClusterLink cluster,
         ServerState state,
         HttpMetrics metrics,
-        HttpBodies bodies) {}
+        HttpBodies bodies,
+        Sessions sessions) {}

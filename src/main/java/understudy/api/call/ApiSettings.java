@@ -19,6 +19,13 @@ public record ApiSettings(
         DownReplicas downReplicas,
         List<String> models,
         ModelSettings model) {
+    /** Behaviour of the own port of a replica that has crashed or starts again. */
+    public enum DownReplicas {
+        /** Connections are refused: the process is not there. */
+        REFUSE,
+        /** {@code /health} answers 503, as vLLM's API server does when its engine has died. */
+        UNHEALTHY
+    }
 
     /** Returns the name that answers carry. */
     public String servedModel() {

@@ -50,11 +50,6 @@ public final class ClusterLink {
         return time;
     }
 
-    /** Returns where requests go. */
-    public ActorRef<Router.Command> router() {
-        return router;
-    }
-
     /** Returns how many replicas the cluster started with. */
     public int numReplicas() {
         return numReplicas;

@@ -1,7 +1,5 @@
 package understudy.api.call;
 
-import understudy.api.http.Ending;
-
 import java.util.Locale;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
@@ -17,6 +15,7 @@ import understudy.engine.Request;
 import understudy.engine.SamplingParams;
 import understudy.faults.RequestFault;
 import understudy.prompt.Prompt;
+import understudy.prompt.SessionTurn;
 import understudy.prompt.TokenIds;
 
 /**
@@ -44,12 +43,14 @@ public final class Generation {
      *
      * @param choice which answer of the call
      * @param name vLLM's {@code request_id}
+     * @param turn its place in a session
      * @param replica the one that is to serve it, or empty for any
      */
     public record Spec(
             int choice,
             String name,
             TokenIds prompt,
+            SessionTurn turn,
             GenerationParams params,
             int maxTokens,
             int maxModelLen,
@@ -91,7 +92,6 @@ public final class Generation {
         return spec;
     }
 
-    /** Returns what is to go wrong with the request. */
     RequestFault fault() {
         return arrival.fault();
     }
@@ -152,7 +152,7 @@ public final class Generation {
                 id,
                 spec.name,
                 arrivalNanos,
-                new Prompt(spec.prompt, "", params.cacheSalt()),
+                new Prompt(spec.prompt, "", params.cacheSalt(), spec.turn),
                 sampling,
                 params.priority(),
                 new OutputPlan(spec.answer.tokens(), spec.answer.length()));

@@ -13,7 +13,6 @@ final class BodyMemory {
         return maxBytes;
     }
 
-    /** Returns how much is taken. */
     synchronized long numBytes() {
         return numBytes;
     }

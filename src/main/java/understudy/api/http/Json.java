@@ -39,9 +39,10 @@ public final class Json {
         return JsonNodeFactory.instance.arrayNode();
     }
 
-    public static String write(JsonNode node) {
+    /** Writes a tree, or a record whose components are named like the fields. */
+    public static String write(Object value) {
         try {
-            return MAPPER.writeValueAsString(node);
+            return MAPPER.writeValueAsString(value);
         } catch (JsonProcessingException e) {
             throw new UncheckedIOException(e);
         }

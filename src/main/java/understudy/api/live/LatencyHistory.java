@@ -1,19 +1,25 @@
 package understudy.api.live;
 
-import com.fasterxml.jackson.databind.node.ArrayNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.ArrayDeque;
-import understudy.api.http.Json;
+import java.util.List;
 
 /** Latency percentiles over time: a point per sampling interval, over the last ten of them. Keeps the latest points only. */
 final class LatencyHistory {
     private static final int NUM_INTERVALS = 10;
     private static final int MAX_POINTS = 300;
 
+    /** What the page gets of an interval. */
+    record Point(
+            long number,
+            double virtualSeconds,
+            LatencyWindow.Percentiles ttft,
+            LatencyWindow.Percentiles itl,
+            LatencyWindow.Percentiles e2e) {}
+
     private final LatencyWindow ttft = new LatencyWindow(NUM_INTERVALS);
     private final LatencyWindow interToken = new LatencyWindow(NUM_INTERVALS);
     private final LatencyWindow endToEnd = new LatencyWindow(NUM_INTERVALS);
-    private final ArrayDeque<ObjectNode> points = new ArrayDeque<>();
+    private final ArrayDeque<Point> points = new ArrayDeque<>();
     private long numPoints;
     private long sampledNanos;
 
@@ -38,25 +44,19 @@ final class LatencyHistory {
         if (points.size() == MAX_POINTS) {
             points.remove();
         }
-        var point = Json.object().put("number", numPoints++).put("virtualSeconds", nowNanos / 1e9);
-        point.set("ttft", ttft.toJson());
-        point.set("itl", interToken.toJson());
-        point.set("e2e", endToEnd.toJson());
-        points.add(point);
+        points.add(new Point(
+                numPoints++, nowNanos / 1e9, ttft.percentiles(), interToken.percentiles(), endToEnd.percentiles()));
         ttft.next();
         interToken.next();
         endToEnd.next();
     }
 
     /** Returns the latest points, oldest first; which ones they are is said by their numbers. */
-    ArrayNode latest(int count) {
-        var array = Json.array();
-        points.stream().skip(Math.max(0, points.size() - count)).forEach(array::add);
-        return array;
+    List<Point> latest(int count) {
+        return points.stream().skip(Math.max(0, points.size() - count)).toList();
     }
 
-    /** Returns all points that are kept. */
-    ArrayNode all() {
+    List<Point> all() {
         return latest(MAX_POINTS);
     }
 }

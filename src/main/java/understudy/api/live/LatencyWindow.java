@@ -1,8 +1,7 @@
 package understudy.api.live;
 
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import org.HdrHistogram.Histogram;
-import understudy.api.http.Json;
+import org.jspecify.annotations.Nullable;
 
 /** Percentiles of the latest values, to three digits: those of so many sampling intervals, the current one included. */
 final class LatencyWindow {
@@ -29,21 +28,21 @@ final class LatencyWindow {
         intervals[current].reset();
     }
 
-    /** Returns p50, p95 and p99 in seconds, or nulls if there were no values. */
-    ObjectNode toJson() {
+    /** In seconds; nulls if there were no values. */
+    record Percentiles(
+            @Nullable Double p50,
+            @Nullable Double p95,
+            @Nullable Double p99) {}
+
+    Percentiles percentiles() {
         var all = new Histogram(DIGITS);
         for (var interval : intervals) {
             all.add(interval);
         }
-        var node = Json.object();
-        for (int percentile : new int[] {50, 95, 99}) {
-            String name = "p" + percentile;
-            if (all.getTotalCount() == 0) {
-                node.putNull(name);
-            } else {
-                node.put(name, all.getValueAtPercentile(percentile) / 1e9);
-            }
-        }
-        return node;
+        return new Percentiles(seconds(all, 50), seconds(all, 95), seconds(all, 99));
+    }
+
+    private static @Nullable Double seconds(Histogram values, double percentile) {
+        return values.getTotalCount() == 0 ? null : Double.valueOf(values.getValueAtPercentile(percentile) / 1e9);
     }
 }

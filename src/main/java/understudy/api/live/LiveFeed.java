@@ -1,7 +1,6 @@
 package understudy.api.live;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import java.time.Duration;
 import org.apache.pekko.NotUsed;
 import org.apache.pekko.actor.Cancellable;
@@ -109,31 +108,40 @@ public final class LiveFeed {
         latest = event("snapshot", snapshot());
     }
 
-    /** Returns all there is to show. */
-    ObjectNode snapshot() {
-        var snapshot = view.snapshot(api.cluster().newestInFlight(MAX_IN_FLIGHT).stream()
+    /** All there is to show. */
+    record Snapshot(@JsonUnwrapped LiveView.Content content, String model, String policy, Clock clock) {}
+
+    /** The clock of the emulation; speed is null unless it is paced. */
+    record Clock(
+            String mode,
+            @Nullable Double speed,
+            double virtualSeconds,
+            double latenessP50,
+            double latenessP99,
+            double latenessMax) {}
+
+    private Snapshot snapshot() {
+        var inFlight = api.cluster().newestInFlight(MAX_IN_FLIGHT).stream()
                 .map(LiveRequest::of)
-                .toList());
-        snapshot.put("model", api.settings().servedModel()).put("policy", policy);
-        snapshot.set("clock", clock());
-        return snapshot;
+                .toList();
+        return new Snapshot(view.snapshot(inFlight), api.settings().servedModel(), policy, clock());
     }
 
-    private ObjectNode clock() {
+    private Clock clock() {
         var time = api.cluster().time();
         double speed = time.speed();
         boolean isPaced = speed > 0 && Double.isFinite(speed);
         var lateness = time.lateness();
-        return Json.object()
-                .put("mode", speed == 0 ? "paused" : isPaced ? "paced by the wall clock" : "as fast as possible")
-                .put("speed", isPaced ? Double.valueOf(speed) : null)
-                .put("virtualSeconds", time.nowNanos() / 1e9)
-                .put("latenessP50", lateness.p50Nanos() / 1e9)
-                .put("latenessP99", lateness.p99Nanos() / 1e9)
-                .put("latenessMax", lateness.maxNanos() / 1e9);
+        return new Clock(
+                speed == 0 ? "paused" : isPaced ? "paced by the wall clock" : "as fast as possible",
+                isPaced ? Double.valueOf(speed) : null,
+                time.nowNanos() / 1e9,
+                lateness.p50Nanos() / 1e9,
+                lateness.p99Nanos() / 1e9,
+                lateness.maxNanos() / 1e9);
     }
 
-    private static ByteString event(String name, JsonNode data) {
+    private static ByteString event(String name, Object data) {
         return ByteString.fromString("event: " + name + "\ndata: " + Json.write(data) + "\n\n");
     }
 }

@@ -1,8 +1,6 @@
 package understudy.api.live;
 
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.Locale;
-import understudy.api.http.Json;
 import understudy.cluster.ClusterEvent;
 import understudy.faults.ReplicaState;
 import understudy.kvcache.KvBlockCounts;
@@ -75,17 +73,14 @@ final class LiveReplica {
         return prefixCache;
     }
 
-    ObjectNode toJson() {
-        var node = Json.object()
-                .put("state", state.name().toLowerCase(Locale.ROOT))
-                .put("running", numRunning)
-                .put("waiting", numWaiting)
-                .put("tokensPerStep", numTokensOfStep);
-        node.putObject("kv")
-                .put("total", blocks.numBlocks())
-                .put("used", blocks.numUsed())
-                .put("cached", blocks.numCached())
-                .put("free", blocks.numBlocks() - blocks.numUsed() - blocks.numCached());
-        return node;
+    /** What the page gets. */
+    record Card(String state, int running, int waiting, int tokensPerStep, KvBlocks kv) {}
+
+    record KvBlocks(int total, int used, int cached, int free) {}
+
+    Card card() {
+        int numFree = blocks.numBlocks() - blocks.numUsed() - blocks.numCached();
+        var kv = new KvBlocks(blocks.numBlocks(), blocks.numUsed(), blocks.numCached(), numFree);
+        return new Card(state.name().toLowerCase(Locale.ROOT), numRunning, numWaiting, numTokensOfStep, kv);
     }
 }

@@ -1,19 +1,21 @@
 package understudy.api.live;
 
-import com.fasterxml.jackson.databind.node.ArrayNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.IntUnaryOperator;
+import java.util.function.ToLongFunction;
 import java.util.stream.IntStream;
-import understudy.api.http.Json;
+import java.util.stream.Stream;
 import understudy.cluster.ClusterEvent;
 import understudy.faults.ReplicaState;
 import understudy.kvcache.PrefixCacheStats;
 import understudy.report.Outcome;
 import understudy.report.RequestRecord;
+import understudy.routing.RoutingScores;
 
 /**
  * What the live page shows: gathers what the cluster says of itself, in bounded space. Times are virtual.
@@ -120,90 +122,112 @@ public final class LiveView {
         return replicas.get(index);
     }
 
-    /** Returns the latency percentiles of the last minutes. */
-    synchronized ArrayNode history() {
+    synchronized List<LatencyHistory.Point> history() {
         return latency.all();
     }
+
+    /** What the page gets, but for the clock. */
+    record Content(
+            Totals totals,
+            List<LiveReplica.Card> replicas,
+            List<Decision> decisions,
+            List<LiveRequest> requests,
+            List<LatencyHistory.Point> latency) {}
+
+    /** Sums over all replicas, and rates of the last interval. */
+    record Totals(
+            int running,
+            int waiting,
+            long finished,
+            long failed,
+            double promptTokensPerSecond,
+            double outputTokensPerSecond,
+            long prefixQueries,
+            long prefixHits,
+            double kvUsage,
+            long preemptions) {}
+
+    /** A choice of the router, the chosen replica first among the candidates. */
+    record Decision(
+            long number,
+            double virtualSeconds,
+            long request,
+            int replica,
+            String rule,
+            int replicas,
+            List<Candidate> candidates) {}
+
+    record Candidate(int replica, Map<String, Long> parts) {}
 
     /**
      * Returns all there is to show, but for the clock.
      *
      * @param inFlight requests that have not ended
      */
-    synchronized ObjectNode snapshot(List<LiveRequest> inFlight) {
-        var root = Json.object();
-        root.set("totals", totals());
-        var cards = root.putArray("replicas");
-        replicas.forEach(replica -> cards.add(replica.toJson()));
-        var chosen = root.putArray("decisions");
-        long number = numDecisions;
+    synchronized Content snapshot(List<LiveRequest> inFlight) {
+        var chosen = new ArrayList<Decision>();
         for (var decision : decisions) {
-            chosen.add(toJson(number--, decision));
+            chosen.add(decision(numDecisions - chosen.size(), decision));
         }
-        root.set("requests", requests(inFlight));
-        root.set("latency", latency.latest(NUM_LATEST_POINTS));
-        return root;
+        return new Content(
+                totals(),
+                replicas.stream().map(LiveReplica::card).toList(),
+                chosen,
+                requests(inFlight),
+                latency.latest(NUM_LATEST_POINTS));
     }
 
-    private ObjectNode totals() {
+    private Totals totals() {
         var prefixCache =
                 replicas.stream().map(LiveReplica::prefixCache).reduce(PrefixCacheStats.NONE, PrefixCacheStats::plus);
-        long numUsable =
-                replicas.stream().mapToLong(r -> r.blocks().numBlocks()).sum();
-        long numUsed = replicas.stream().mapToLong(r -> r.blocks().numUsed()).sum();
-        return Json.object()
-                .put(
-                        "running",
-                        replicas.stream().mapToInt(LiveReplica::numRunning).sum())
-                .put(
-                        "waiting",
-                        replicas.stream().mapToInt(LiveReplica::numWaiting).sum())
-                .put("finished", numFinished)
-                .put("failed", numFailed)
-                .put("promptTokensPerSecond", rates.promptTokensPerSecond())
-                .put("outputTokensPerSecond", rates.outputTokensPerSecond())
-                .put("prefixQueries", prefixCache.queries())
-                .put("prefixHits", prefixCache.hits())
-                .put("kvUsage", numUsable == 0 ? 0 : (double) numUsed / numUsable)
-                .put(
-                        "preemptions",
-                        replicas.stream().mapToLong(LiveReplica::numPreemptions).sum());
+        long numUsable = sum(replica -> replica.blocks().numBlocks());
+        long numUsed = sum(replica -> replica.blocks().numUsed());
+        return new Totals(
+                (int) sum(LiveReplica::numRunning),
+                (int) sum(LiveReplica::numWaiting),
+                numFinished,
+                numFailed,
+                rates.promptTokensPerSecond(),
+                rates.outputTokensPerSecond(),
+                prefixCache.queries(),
+                prefixCache.hits(),
+                numUsable == 0 ? 0 : (double) numUsed / numUsable,
+                sum(LiveReplica::numPreemptions));
     }
 
-    private static ObjectNode toJson(long number, ClusterEvent.Routed decision) {
-        var scores = decision.scores();
-        var node = Json.object()
-                .put("number", number)
-                .put("virtualSeconds", decision.atNanos() / 1e9)
-                .put("request", decision.requestId())
-                .put("replica", decision.replicaIndex())
-                .put("rule", scores.rule())
-                .put("replicas", decision.ready().size());
-        var candidates = node.putArray("candidates");
-        IntStream.concat(
-                        IntStream.of(decision.replicaIndex()),
-                        scores.ranked(decision.ready()).intStream().filter(i -> i != decision.replicaIndex()))
+    private long sum(ToLongFunction<LiveReplica> figure) {
+        return replicas.stream().mapToLong(figure).sum();
+    }
+
+    private static Decision decision(long number, ClusterEvent.Routed routed) {
+        var scores = routed.scores();
+        var others = scores.ranked(routed.ready()).intStream().filter(i -> i != routed.replicaIndex());
+        var candidates = IntStream.concat(IntStream.of(routed.replicaIndex()), others)
                 .limit(MAX_CANDIDATES)
-                .forEach(i -> {
-                    var parts = candidates.addObject().put("replica", i).putObject("parts");
-                    scores.parts()
-                            .forEach(part ->
-                                    parts.put(part.name(), part.byReplica().getLong(i)));
-                });
-        return node;
+                .mapToObj(i -> candidate(i, scores))
+                .toList();
+        return new Decision(
+                number,
+                routed.atNanos() / 1e9,
+                routed.requestId(),
+                routed.replicaIndex(),
+                scores.rule(),
+                routed.ready().size(),
+                candidates);
+    }
+
+    private static Candidate candidate(int replica, RoutingScores scores) {
+        var parts = new LinkedHashMap<String, Long>();
+        scores.parts().forEach(part -> parts.put(part.name(), part.byReplica().getLong(replica)));
+        return new Candidate(replica, parts);
     }
 
     /** Returns requests by id: those in flight, and those that have ended last. */
-    private ArrayNode requests(List<LiveRequest> inFlight) {
-        var all = new ArrayList<>(inFlight);
+    private List<LiveRequest> requests(List<LiveRequest> inFlight) {
         int numEnded = Math.max(0, MAX_ENDED - inFlight.size());
-        ended.stream()
-                .skip(Math.max(0, ended.size() - numEnded))
-                .map(LiveRequest::of)
-                .forEach(all::add);
-        all.sort(Comparator.comparingLong(LiveRequest::id));
-        var array = Json.array();
-        all.forEach(request -> array.add(request.toJson()));
-        return array;
+        var latest = ended.stream().skip(Math.max(0, ended.size() - numEnded)).map(LiveRequest::of);
+        return Stream.concat(inFlight.stream(), latest)
+                .sorted(Comparator.comparingLong(LiveRequest::id))
+                .toList();
     }
 }

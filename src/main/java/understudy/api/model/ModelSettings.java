@@ -22,4 +22,14 @@ public record ModelSettings(
         AnswerMode answers,
         WholeNumbers lengths,
         CannedAnswers canned,
-        String hashAlgorithm) {}
+        String hashAlgorithm) {
+    /** Where answers come from. */
+    public enum AnswerMode {
+        /** Synthetic text of random length. */
+        RANDOM,
+        /** The question, word for word. */
+        ECHO,
+        /** A file. */
+        REPLAY
+    }
+}

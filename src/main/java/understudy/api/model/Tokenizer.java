@@ -74,11 +74,6 @@ public final class Tokenizer {
         return imStart + 1;
     }
 
-    /** Returns the smallest number above all token ids. */
-    int vocabularySize() {
-        return vocabularySize;
-    }
-
     /** Returns the length of the longest token, which in both vocabularies is one of spaces. */
     public int maxCharsPerToken() {
         return maxCharsPerToken;

@@ -45,16 +45,9 @@ final class ChatFormat implements CallFormat {
         body.putNull("service_tier").putNull("system_fingerprint");
         body.set("usage", CallFormat.usage(choices).whole());
         var prompt = choices.get(0).generation().spec().prompt();
-        if (call.params().numPromptLogprobs() >= 0) {
-            body.set("prompt_logprobs", call.logprobs().ofPrompt(prompt));
-        } else {
-            body.putNull("prompt_logprobs");
-        }
-        if (call.params().returnsTokenIds()) {
-            body.set("prompt_token_ids", tokens(prompt));
-        } else {
-            body.putNull("prompt_token_ids");
-        }
+        boolean hasPromptLogprobs = call.params().numPromptLogprobs() >= 0;
+        body.set("prompt_logprobs", hasPromptLogprobs ? call.logprobs().ofPrompt(prompt) : body.nullNode());
+        body.set("prompt_token_ids", call.params().returnsTokenIds() ? tokens(prompt) : body.nullNode());
         return body.putNull("prompt_text")
                 .putNull("kv_transfer_params")
                 .putNull("ec_transfer_params")
@@ -67,11 +60,7 @@ final class ChatFormat implements CallFormat {
         var choice = Json.object().put("index", delta.choice());
         var message = choice.putObject("message").put("role", "assistant");
         boolean isCalling = !answer.toolCalls().isEmpty();
-        if (isCalling) {
-            message.putNull("content");
-        } else {
-            message.put("content", delta.text());
-        }
+        message.put("content", isCalling ? null : delta.text());
         message.putNull("refusal").putNull("annotations").putNull("audio").putNull("function_call");
         if (isCalling) {
             message.set("tool_calls", toolCalls.whole(answer, delta));
@@ -79,11 +68,8 @@ final class ChatFormat implements CallFormat {
         message.putNull("reasoning");
         addLogprobs(choice, whole.generation(), delta);
         addEnding(choice, delta, isCalling);
-        if (call.params().returnsTokenIds()) {
-            choice.set("token_ids", tokenIds(whole.generation(), delta));
-        } else {
-            choice.putNull("token_ids");
-        }
+        boolean hasIds = call.params().returnsTokenIds();
+        choice.set("token_ids", hasIds ? tokenIds(whole.generation(), delta) : choice.nullNode());
         return choice.putNull("routed_experts");
     }
 
@@ -157,11 +143,10 @@ final class ChatFormat implements CallFormat {
     }
 
     private void addLogprobs(ObjectNode choice, Generation generation, Delta delta) {
-        if (call.hasLogprobs()) {
-            choice.set("logprobs", call.logprobs().ofChat(generation, delta.fromToken(), delta.toToken()));
-        } else {
-            choice.putNull("logprobs");
-        }
+        var logprobs = call.hasLogprobs()
+                ? call.logprobs().ofChat(generation, delta.fromToken(), delta.toToken())
+                : choice.nullNode();
+        choice.set("logprobs", logprobs);
     }
 
     private void addEnding(ObjectNode choice, Delta delta, boolean isCalling) {

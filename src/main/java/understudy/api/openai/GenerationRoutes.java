@@ -68,7 +68,8 @@ public final class GenerationRoutes implements RoutePart {
         // A constraint holds from the first token on, so the model cannot decide for a call of its own.
         boolean mayCall = constraint == null || ToolChoice.isForced(body);
         var shape = new SpecBuilder.Shape(mayCall ? tool : null, constraint);
-        var requests = specs.build(info.id(), List.of(prompt), params, shape);
+        var requests = specs.build(
+                info.id(), List.of(prompt), params, shape, api.sessions().next(request));
         return runner.run(request, params, requests, new ChatFormat(info, ToolChoice.isNamed(body)));
     }
 
@@ -124,7 +125,8 @@ public final class GenerationRoutes implements RoutePart {
                 body, tokenizer, PromptLimit.of(api.settings().model(), params));
         var shape = new SpecBuilder.Shape(null, StructuredOutputs.read(body));
         var info = info("cmpl-", request, body, params);
-        var requests = specs.build(info.id(), prompts, params, shape);
+        var requests =
+                specs.build(info.id(), prompts, params, shape, api.sessions().next(request));
         return runner.run(request, params, requests, new CompletionFormat(info, echo));
     }
 

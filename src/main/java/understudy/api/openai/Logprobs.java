@@ -11,21 +11,10 @@ import understudy.prompt.TokenSequence;
 /**
  * Made-up log probabilities: there is no model that could have real ones. They are a pure function of token and position,
  * negative, and the sampled token always has the largest.
+ *
+ * @param numAlternatives other tokens to name with each token, at least 0
  */
-final class Logprobs {
-    private final Tokenizer tokenizer;
-    private final int numAlternatives;
-
-    /**
-     * Creates a source.
-     *
-     * @param numAlternatives other tokens to name with each token, at least 0
-     */
-    Logprobs(Tokenizer tokenizer, int numAlternatives) {
-        this.tokenizer = tokenizer;
-        this.numAlternatives = numAlternatives;
-    }
-
+record Logprobs(Tokenizer tokenizer, int numAlternatives) {
     /** Returns the field {@code logprobs} of a chat choice, for the tokens of a piece. */
     ObjectNode ofChat(Generation generation, int from, int to) {
         var logprobs = Json.object();

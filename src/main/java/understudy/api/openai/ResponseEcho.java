@@ -34,7 +34,7 @@ final class ResponseEcho {
         fields.put("background", false)
                 .putNull("max_output_tokens")
                 .put("max_tool_calls", body.integer("max_tool_calls"));
-        fields.putNull("previous_response_id").putNull("prompt");
+        fields.put("previous_response_id", body.text("previous_response_id")).putNull("prompt");
         fields.set("reasoning", reasoning(body));
         fields.put(
                 "service_tier",

@@ -21,23 +21,36 @@ final class ResponseInput {
         this.items = items;
     }
 
-    /** Reads the fields {@code instructions} and {@code input}; {@code items} knows what was answered before. */
-    static List<ChatMessage> read(JsonBody body, ResponseItems items) {
+    /**
+     * Reads the field {@code input}.
+     *
+     * @param items knows what was answered before
+     * @param history the conversation so far
+     */
+    static List<ChatMessage> read(JsonBody body, ResponseItems items, List<ChatMessage> history) {
         var input = new ResponseInput(items);
-        String instructions = body.text("instructions");
-        if (instructions != null && !instructions.isEmpty()) {
-            input.messages.add(new ChatMessage("system", instructions, List.of()));
-        }
+        history.forEach(input::add);
         var given = body.require("input");
         if (given.isTextual()) {
             input.messages.add(new ChatMessage("user", given.textValue(), List.of()));
         } else {
             body.objects("input").forEach(input::add);
         }
-        if (input.messages.isEmpty()) {
+        return input.messages;
+    }
+
+    /** Returns a conversation with the field {@code instructions} before it. */
+    static List<ChatMessage> instructed(JsonBody body, List<ChatMessage> conversation) {
+        String instructions = body.text("instructions");
+        var messages = new ArrayList<ChatMessage>();
+        if (instructions != null && !instructions.isEmpty()) {
+            messages.add(new ChatMessage("system", instructions, List.of()));
+        }
+        messages.addAll(conversation);
+        if (messages.isEmpty()) {
             throw ApiException.badRequest("The decoder prompt cannot be empty", "input");
         }
-        return input.messages;
+        return messages;
     }
 
     private void add(JsonBody item) {
@@ -46,7 +59,7 @@ final class ResponseInput {
         // The type may be left out where there is nothing but an id.
         boolean isReference = "item_reference".equals(type) || (type == null && !isMessage);
         if (isReference && item.get("id") != null) {
-            add(referred(String.valueOf(item.text("id"))));
+            referred(String.valueOf(item.text("id"))).forEach(this::add);
             return;
         }
         switch (type == null || isMessage ? "message" : type) {
@@ -85,7 +98,7 @@ final class ResponseInput {
         return new ChatMessage("assistant", "", List.of());
     }
 
-    private ChatMessage referred(String id) {
+    private List<ChatMessage> referred(String id) {
         return items.find(id)
                 .orElseThrow(
                         () -> new ApiException(404, "NotFoundError", "Item with id '" + id + "' not found.", "input"));

@@ -1,53 +1,57 @@
 package understudy.api.openai;
 
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import understudy.api.model.ChatMessage;
 
 /**
- * What earlier responses have said, for clients that refer to it by its id and do not send it again. Bounded: what was said
- * first is forgotten first. Thread-safe.
+ * What was said before, for clients that refer to it by an id and do not send it again. Bounded: what was said first is
+ * forgotten first. Thread-safe.
  */
 final class ResponseItems {
-    /** What an item counts beside its text. */
+    /** What a message counts beside its text. */
     private static final int OVERHEAD_CHARS = 200;
 
     private final long maxChars;
-    private final Map<String, ChatMessage> byId = new LinkedHashMap<>();
+    private final Map<String, List<ChatMessage>> byId = new LinkedHashMap<>();
     private long numChars;
 
     /**
      * Creates an empty memory.
      *
-     * @param maxChars most characters of all items together
+     * @param maxChars most characters of all messages together
      */
     ResponseItems(long maxChars) {
         this.maxChars = maxChars;
     }
 
-    synchronized void put(String id, ChatMessage item) {
+    synchronized void put(String id, List<ChatMessage> messages) {
         forget(id);
-        byId.put(id, item);
-        numChars += numChars(item);
+        byId.put(id, messages);
+        numChars += numChars(messages);
         while (numChars > maxChars) {
             forget(byId.keySet().iterator().next());
         }
     }
 
-    synchronized Optional<ChatMessage> find(String id) {
+    synchronized Optional<List<ChatMessage>> find(String id) {
         return Optional.ofNullable(byId.get(id));
     }
 
     private void forget(String id) {
-        var item = byId.remove(id);
-        numChars -= item == null ? 0 : numChars(item);
+        var messages = byId.remove(id);
+        numChars -= messages == null ? 0 : numChars(messages);
     }
 
-    private static long numChars(ChatMessage item) {
-        long numChars = (long) OVERHEAD_CHARS + item.content().length();
-        for (var call : item.toolCalls()) {
-            numChars += (long) call.name().length() + call.arguments().length();
+    private static long numChars(List<ChatMessage> messages) {
+        long numChars = 0;
+        for (var message : messages) {
+            numChars += (long) OVERHEAD_CHARS + message.content().length();
+            for (var call : message.toolCalls()) {
+                numChars += (long) call.name().length() + call.arguments().length();
+            }
         }
         return numChars;
     }

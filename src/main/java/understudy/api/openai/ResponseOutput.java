@@ -12,22 +12,13 @@ import understudy.api.model.ChatMessage;
 import understudy.api.model.ToolCall;
 
 /** The one output item of a response: a message, or a call of a function. */
-final class ResponseOutput {
-    private final CallInfo call;
-    private final ResponseTools tools;
-
-    ResponseOutput(CallInfo call, ResponseTools tools) {
-        this.call = call;
-        this.tools = tools;
-    }
-
+record ResponseOutput(CallInfo call, ResponseTools tools) {
     /** Returns the function that an answer calls, or null if it is a message. */
     static @Nullable ToolCall function(Generation generation) {
         var calls = generation.spec().answer().toolCalls();
         return calls.isEmpty() ? null : calls.get(0);
     }
 
-    /** Returns the id of the item. */
     String id(Generation generation) {
         return call.id().replaceFirst("resp", function(generation) == null ? "msg" : "fc");
     }

@@ -111,7 +111,6 @@ final class ResponseTools {
         return ToolChoice.choose(choice, functions, messages);
     }
 
-    /** Returns the functions that the model is told of. */
     List<JsonNode> shown() {
         return ToolChoice.areShown(choice) ? shown : List.of();
     }

@@ -15,7 +15,7 @@ final class ResponsesFormat implements CallFormat {
     private final CallInfo call;
     private final ResponseEcho echo;
     private final ResponseOutput output;
-    private final ResponseItems items;
+    private final ResponseMemory memory;
     private final StringBuilder text = new StringBuilder();
     private final StreamUsage usage;
     private int sequence;
@@ -23,12 +23,12 @@ final class ResponsesFormat implements CallFormat {
     /**
      * Creates the format of one call.
      *
-     * @param items remembers what is answered
+     * @param memory remembers what is answered
      */
-    ResponsesFormat(CallInfo call, ResponseEcho echo, ResponseTools tools, ResponseItems items) {
+    ResponsesFormat(CallInfo call, ResponseEcho echo, ResponseTools tools, ResponseMemory memory) {
         this.call = call;
         this.echo = echo;
-        this.items = items;
+        this.memory = memory;
         output = new ResponseOutput(call, tools);
         usage = new StreamUsage(call);
     }
@@ -55,7 +55,7 @@ final class ResponsesFormat implements CallFormat {
             response.putObject("incomplete_details").put("reason", "max_output_tokens");
         }
         response.putArray("output").add(output.item(generation, delta, said, status));
-        items.put(output.id(generation), ResponseOutput.remembered(generation, said));
+        memory.answered(call.id(), output.id(generation), ResponseOutput.remembered(generation, said));
         response.set("usage", usage(counts));
         return response.put("status", status);
     }

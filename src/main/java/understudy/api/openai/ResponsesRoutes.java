@@ -8,9 +8,11 @@ import java.util.concurrent.CompletionStage;
 import org.apache.pekko.http.javadsl.model.HttpRequest;
 import org.apache.pekko.http.javadsl.model.HttpResponse;
 import org.apache.pekko.http.javadsl.server.Route;
+import org.jspecify.annotations.Nullable;
 import understudy.api.call.ApiContext;
 import understudy.api.call.CallRunner;
 import understudy.api.call.GenerationParams;
+import understudy.api.call.Sessions;
 import understudy.api.http.ApiException;
 import understudy.api.http.JsonBody;
 import understudy.api.http.RequestIds;
@@ -18,15 +20,18 @@ import understudy.api.http.RoutePart;
 import understudy.api.model.ChatMessage;
 import understudy.api.model.ChatTemplate;
 import understudy.api.model.Tokenizer;
+import understudy.prompt.SessionTurn;
 import understudy.prompt.TokenIds;
 import understudy.runtime.EpochClock;
 
 /**
- * The Responses API. Of its memory there is only what clients refer to when they go on: items of earlier answers. Responses
- * cannot be fetched, or gone on from as a whole, as with vLLM unless its store is switched on.
+ * The Responses API. Of its memory there is only what clients refer to when they go on: earlier responses, and their items.
+ * Responses cannot be fetched, as with vLLM unless its store is switched on; with vLLM they cannot be gone on from then,
+ * either.
  */
 public final class ResponsesRoutes implements RoutePart {
-    private static final long MAX_REMEMBERED_CHARS = 8_000_000;
+    private static final long MAX_ITEM_CHARS = 8_000_000;
+    private static final long MAX_RESPONSE_CHARS = 32_000_000;
     private static final String NO_BACKGROUND =
             "This vLLM engine does not support `store=True` and therefore does not support the background mode. To enable"
                     + " these features, set the environment variable `VLLM_ENABLE_RESPONSES_API_STORE=1` when launching"
@@ -37,7 +42,8 @@ public final class ResponsesRoutes implements RoutePart {
     private final ChatTemplate template;
     private final SpecBuilder specs;
     private final CallRunner runner;
-    private final ResponseItems items = new ResponseItems(MAX_REMEMBERED_CHARS);
+    private final ResponseItems items = new ResponseItems(MAX_ITEM_CHARS);
+    private final ResponseItems responses = new ResponseItems(MAX_RESPONSE_CHARS);
 
     public ResponsesRoutes(ApiContext api, Tokenizer tokenizer, SpecBuilder specs) {
         this.api = api;
@@ -57,7 +63,8 @@ public final class ResponsesRoutes implements RoutePart {
         specs.requireModel(body.text("model"));
         refuseWhatNeedsAStore(body);
         var params = GenerationParams.read(body, List.of("max_output_tokens"), null, ResponseEcho.logprobs(body));
-        var messages = ResponseInput.read(body, items);
+        var conversation = ResponseInput.read(body, items, history(body.text("previous_response_id")));
+        var messages = ResponseInput.instructed(body, conversation);
         var tools = new ResponseTools(body);
         var tool = tools.choose(messages);
         var constraint = StructuredOutputs.readResponse(body);
@@ -69,9 +76,45 @@ public final class ResponsesRoutes implements RoutePart {
                 api.settings().servedModel(),
                 params,
                 tokenizer);
-        var requests = specs.build(info.id(), List.of(prompt), params, new SpecBuilder.Shape(tool, constraint));
-        var memory = body.bool("store", true) ? items : new ResponseItems(0);
+        boolean isStored = body.bool("store", true);
+        var requests = specs.build(
+                info.id(),
+                List.of(prompt),
+                params,
+                new SpecBuilder.Shape(tool, constraint),
+                turn(request, body.text("previous_response_id"), isStored ? info.id() : null));
+        var memory = isStored
+                ? new ResponseMemory(items, responses, conversation)
+                : new ResponseMemory(new ResponseItems(0), new ResponseItems(0), conversation);
         return runner.run(request, params, requests, new ResponsesFormat(info, echo, tools, memory));
+    }
+
+    private List<ChatMessage> history(@Nullable String previous) {
+        if (previous == null) {
+            return List.of();
+        }
+        return responses
+                .find(previous)
+                .orElseThrow(() -> new ApiException(
+                        404,
+                        "NotFoundError",
+                        "Response with id '" + previous + "' not found.",
+                        "previous_response_id"));
+    }
+
+    /** A session is called as its header says, and as any response of it. */
+    private SessionTurn turn(HttpRequest request, @Nullable String previous, @Nullable String stored) {
+        String header = Sessions.nameOf(request);
+        String ofResponse = previous == null ? stored : previous;
+        String name = header == null ? ofResponse : header;
+        if (name == null) {
+            return SessionTurn.NONE;
+        }
+        var turn = api.sessions().next(name);
+        if (stored != null) {
+            api.sessions().addName(name, stored);
+        }
+        return turn;
     }
 
     /** Refuses what vLLM can do only with its store, and templates of prompts, which it has not at all. */
@@ -85,13 +128,6 @@ public final class ResponsesRoutes implements RoutePart {
         }
         if (isBackground) {
             throw new ApiException(400, "invalid_request_error", NO_BACKGROUND, "background");
-        }
-        if (body.get("previous_response_id") != null) {
-            throw new ApiException(
-                    404,
-                    "NotFoundError",
-                    "Response with id '" + body.text("previous_response_id") + "' not found.",
-                    "previous_response_id");
         }
     }
 

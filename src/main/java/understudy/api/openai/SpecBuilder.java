@@ -15,32 +15,18 @@ import understudy.api.model.Answers;
 import understudy.api.model.Tokenizer;
 import understudy.api.model.ToolDefinition;
 import understudy.api.schema.Constraint;
+import understudy.prompt.SessionTurn;
 import understudy.prompt.TokenSequence;
 
-/** Makes requests to the engine out of calls, after the checks that vLLM makes at its front end. */
-public final class SpecBuilder {
+/**
+ * Makes requests to the engine out of calls, after the checks that vLLM makes at its front end.
+ *
+ * @param replica the one that is to serve, or empty for any
+ */
+public record SpecBuilder(
+        ApiSettings settings, ClusterLink cluster, Tokenizer tokenizer, Answers answers, OptionalInt replica) {
     /** Most answers of one call: a small body could ask for millions, each a request to the engine. */
     private static final int MAX_CHOICES = 4096;
-
-    private final ApiSettings settings;
-    private final ClusterLink cluster;
-    private final Tokenizer tokenizer;
-    private final Answers answers;
-    private final OptionalInt replica;
-
-    /**
-     * Creates a builder.
-     *
-     * @param replica the one that is to serve, or empty for any
-     */
-    public SpecBuilder(
-            ApiSettings settings, ClusterLink cluster, Tokenizer tokenizer, Answers answers, OptionalInt replica) {
-        this.settings = settings;
-        this.cluster = cluster;
-        this.tokenizer = tokenizer;
-        this.answers = answers;
-        this.replica = replica;
-    }
 
     /** What an answer must be, if it is not just text. */
     public record Shape(
@@ -59,8 +45,10 @@ public final class SpecBuilder {
      * Returns the requests of a call: for each prompt, as many as answers are wanted.
      *
      * @param name of the call, on which those of the requests are based
+     * @param turn the call's place in a session
      */
-    public List<Generation.Spec> build(String name, List<EncodedPrompt> prompts, GenerationParams params, Shape shape) {
+    public List<Generation.Spec> build(
+            String name, List<EncodedPrompt> prompts, GenerationParams params, Shape shape, SessionTurn turn) {
         if (params.priority() != 0 && !settings.model().hasPriorities()) {
             throw ApiException.badRequest(
                     "Got priority " + params.priority() + " but Priority scheduling is not enabled.", "priority");
@@ -91,6 +79,7 @@ public final class SpecBuilder {
                         choice,
                         name + "-" + choice,
                         prompt.tokens(),
+                        turn,
                         params,
                         maxTokens,
                         settings.model().maxModelLen(),

@@ -10,18 +10,10 @@ import org.apache.commons.rng.UniformRandomProvider;
 import org.jspecify.annotations.Nullable;
 
 /** Makes up numbers within bounds. */
-final class NumberDraw {
+record NumberDraw(SchemaParts parts, UniformRandomProvider random) {
     private static final int MAX_DIGITS = 400;
     private static final BigDecimal EIGHT = BigDecimal.valueOf(8);
     private static final BigDecimal SPAN = BigDecimal.valueOf(99);
-
-    private final SchemaParts parts;
-    private final UniformRandomProvider random;
-
-    private NumberDraw(SchemaParts parts, UniformRandomProvider random) {
-        this.parts = parts;
-        this.random = random;
-    }
 
     /** Returns a number that the schema accepts. */
     static JsonNode draw(SchemaParts parts, boolean isInteger, UniformRandomProvider random) {

@@ -8,7 +8,7 @@ import java.util.List;
  * Walks the way that a validator takes at most, and counts it: a validator has no limit of its own, and alternatives within
  * shared references double its way with every level.
  */
-final class SchemaCost {
+record SchemaCost(SchemaGraph graph) {
     private static final int MAX_DEPTH = 300;
     private static final List<String> LISTS = List.of("allOf", "anyOf", "oneOf");
     private static final List<String> SINGLES = List.of("not", "if", "then", "else");
@@ -20,12 +20,6 @@ final class SchemaCost {
             "contains",
             "unevaluatedItems",
             "unevaluatedProperties");
-
-    private final SchemaGraph graph;
-
-    SchemaCost(SchemaGraph graph) {
-        this.graph = graph;
-    }
 
     /** Refuses the schema if to check the value would take too long. */
     void requireBounded(JsonNode value) {

@@ -55,7 +55,6 @@ final class SchemaGraph {
         return root;
     }
 
-    /** Returns an error that blames the schema. */
     ApiException refusal(String problem) {
         return ApiException.badRequest("Failed to transform json schema into a grammar: " + problem, path);
     }
@@ -68,7 +67,6 @@ final class SchemaGraph {
         }
     }
 
-    /** Returns whether a pattern is found in a text. */
     boolean matches(String pattern, String text) {
         return compiled.computeIfAbsent(pattern, patterns::getRegularExpression).matches(text);
     }

@@ -151,7 +151,6 @@ final class SchemaParts {
         return types;
     }
 
-    /** Returns whether nothing is asked for. */
     boolean areOpen() {
         return parts.stream().allMatch(part -> types(part).equals(TYPES) && !part.has("not"));
     }

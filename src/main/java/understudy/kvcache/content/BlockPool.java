@@ -99,8 +99,13 @@ public final class BlockPool {
         return freeBlocks.order();
     }
 
-    /** Adds a reference to a cached block; a free one leaves the free queue. */
-    void touch(int block) {
+    /**
+     * Adds a reference to a cached block; a free one leaves the free queue.
+     *
+     * @param conversation the conversation that uses its content, or -1 for none
+     */
+    void touch(int block, long conversation) {
+        prefixTable.use(block, conversation);
         if (refCounts[block]++ == 0) {
             freeBlocks.remove(block);
             numFreeHashed -= prefixTable.isHashed(block) ? 1 : 0;

@@ -4,11 +4,11 @@ import it.unimi.dsi.fastutil.longs.LongImmutableList;
 import java.util.List;
 import understudy.kvcache.Admission;
 import understudy.kvcache.AdmissionRequest;
-import understudy.kvcache.FullHit;
 import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.PrefixCacheEvent;
 import understudy.kvcache.PrefixCacheEvents;
 import understudy.kvcache.PrefixLookup;
+import understudy.kvcache.PrefixOptions.FullHit;
 import understudy.kvcache.Reservation;
 import understudy.kvcache.Settlement;
 import understudy.kvcache.eviction.PrefixTable;
@@ -25,14 +25,16 @@ public final class KvCacheManager extends PooledKvCache<KvSequence> {
     private final int numTokensToRecompute;
     private final boolean cachesGenerated;
     private final RememberedRefusal refusal = new RememberedRefusal();
-    private int[] hits = new int[64];
-    private int numHits;
+    private final PrefixHits hits;
+    private final ConversationEnds conversationEnds;
 
     /** Creates an empty cache. */
     public KvCacheManager(KvCacheConfig config) {
         super(config, new KvEventLog(config.recordsEvents()));
         numTokensToRecompute = config.prefixes().fullHit() == FullHit.RECOMPUTE_LAST_TOKEN ? 1 : 0;
         cachesGenerated = config.prefixes().cachesGeneratedBlocks();
+        hits = new PrefixHits(pool);
+        conversationEnds = new ConversationEnds(config.numGpuBlocks());
     }
 
     @Override
@@ -41,15 +43,17 @@ public final class KvCacheManager extends PooledKvCache<KvSequence> {
             return REFUSED;
         }
         var sequence = lookUp(request.lookup());
-        int numHitTokens = numHits * blockSize;
+        int numHitTokens = hits.size() * blockSize;
         int scheduled = request.tokensNow(numHitTokens);
         int numComputedAfter = Math.min(numHitTokens + scheduled, request.numTokens());
         if (scheduled == 0 || !fits(request, sequence, numComputedAfter)) {
             return REFUSED;
         }
-        attach(sequence, numComputedAfter, request.numTokens());
+        boolean isUnexpected = conversationEnds.isUnexpected(sequence, pool.prefixTable());
+        boolean findsOwn = attach(sequence, numComputedAfter, request.numTokens());
         count(request, request.numTokens(), numHitTokens);
-        return new Admission.Admitted(numHitTokens, scheduled, events(request, numHitTokens));
+        var events = events(request, numHitTokens, findsOwn, isUnexpected);
+        return new Admission.Admitted(numHitTokens, scheduled, events);
     }
 
     @Override
@@ -57,7 +61,7 @@ public final class KvCacheManager extends PooledKvCache<KvSequence> {
         var numTokens = new int[lookups.size()];
         for (int i = 0; i < numTokens.length; i++) {
             lookUp(lookups.get(i));
-            numTokens[i] = numHits * blockSize;
+            numTokens[i] = hits.size() * blockSize;
         }
         return numTokens;
     }
@@ -85,6 +89,7 @@ public final class KvCacheManager extends PooledKvCache<KvSequence> {
                 cache(known(handle), settlement.numTokensToCache(i));
             }
             if (settlement.isEnded(i)) {
+                conversationEnds.note(known(handle), settlement.numTokens(i));
                 free(handle, settlement.step());
             }
         }
@@ -118,21 +123,7 @@ public final class KvCacheManager extends PooledKvCache<KvSequence> {
     /** Finds the leading full blocks that are cached; in vLLM never the last token, since it must be computed. */
     private KvSequence lookUp(PrefixLookup request) {
         var sequence = sequenceOf(request);
-        numHits = 0;
-        if (!config.enablePrefixCaching() || !request.readsCache()) {
-            return sequence;
-        }
-        int maxHits = maxHits(request.numTokens());
-        if (maxHits > hits.length) {
-            hits = new int[maxHits * 2];
-        }
-        for (int i = 0; i < maxHits; i++) {
-            int block = pool.prefixTable().lookup(sequence.hashOf(i));
-            if (block == PrefixTable.NULL_BLOCK) {
-                break;
-            }
-            hits[numHits++] = block;
-        }
+        hits.find(sequence, mayRead(request) ? maxHits(request.numTokens()) : 0);
         return sequence;
     }
 
@@ -140,55 +131,53 @@ public final class KvCacheManager extends PooledKvCache<KvSequence> {
         return (numTokens - numTokensToRecompute) / blockSize;
     }
 
-    private PrefixCacheEvents events(AdmissionRequest request, int numHitTokens) {
-        if (!config.enablePrefixCaching() || !request.lookup().readsCache()) {
+    private boolean mayRead(PrefixLookup request) {
+        return config.enablePrefixCaching() && request.readsCache();
+    }
+
+    private PrefixCacheEvents events(
+            AdmissionRequest request, int numHitTokens, boolean findsOwn, boolean isUnexpected) {
+        if (!mayRead(request.lookup())) {
             return PrefixCacheEvents.NONE;
         }
-        var events = PrefixCacheEvents.ofContent(request.lookup().prompt().turn(), numHitTokens);
+        var events = PrefixCacheEvents.ofContent(numHitTokens, findsOwn);
+        if (isUnexpected && !findsOwn) {
+            events = events.and(PrefixCacheEvent.CONVERSATIONAL_MISS_UNEXPECTED_PROMPT);
+        }
         return numHitTokens == request.numTokens() ? events.and(PrefixCacheEvent.FULL_HIT_NO_PREFILL_NEEDED) : events;
     }
 
     private boolean fits(AdmissionRequest request, KvSequence sequence, int numComputedAfter) {
-        int numEvictable = countEvictableHits();
+        int numEvictable = hits.countFree();
         int numAvailable = pool.numFree() - (request.isAnythingRunning() ? config.watermarkBlocks() : 0);
         if (request.reserveFullSequence()) {
             int numBlocks = blocksFor(request.numTokens());
-            if (Math.max(0, numBlocks - numHits) + numEvictable > numAvailable) {
+            if (Math.max(0, numBlocks - hits.size()) + numEvictable > numAvailable) {
                 rememberRefusal(request, sequence, numBlocks, numEvictable);
                 return false;
             }
         }
-        return Math.max(0, blocksFor(numComputedAfter) - numHits) + numEvictable <= numAvailable;
+        return Math.max(0, blocksFor(numComputedAfter) - hits.size()) + numEvictable <= numAvailable;
     }
 
     private void rememberRefusal(AdmissionRequest request, KvSequence sequence, int numBlocks, int numEvictable) {
-        boolean mayRead = config.enablePrefixCaching() && request.lookup().readsCache();
-        boolean couldHitMore = mayRead && numHits < maxHits(request.numTokens());
+        int numHits = hits.size();
+        boolean couldHitMore = mayRead(request.lookup()) && numHits < maxHits(request.numTokens());
         long missedHash = couldHitMore ? sequence.hashOf(numHits) : 0;
         int numHitsInUse = numHits - numEvictable;
         refusal.remember(request, pool, numBlocks, numHitsInUse, couldHitMore, missedHash);
     }
 
-    /** Free blocks that are hit would leave the free queue, so they count as needed capacity. */
-    private int countEvictableHits() {
-        int count = 0;
-        for (int i = 0; i < numHits; i++) {
-            if (pool.refCount(hits[i]) == 0) {
-                count++;
-            }
-        }
-        return count;
-    }
-
-    /** Touches the hits before it takes new blocks, so that none of them is given out below. */
-    private void attach(KvSequence sequence, int numComputedAfter, int numTokens) {
-        for (int i = 0; i < numHits; i++) {
-            pool.touch(hits[i]);
-            sequence.append(hits[i]);
-        }
-        sequence.setNumCachedBlocks(numHits);
-        take(sequence, blocksFor(numComputedAfter) - numHits);
+    /**
+     * Touches the hits before it takes new blocks, so that none of them is given out below.
+     *
+     * @return whether any hit belonged to the request's conversation alone
+     */
+    private boolean attach(KvSequence sequence, int numComputedAfter, int numTokens) {
+        boolean findsOwn = hits.attach(sequence);
+        take(sequence, blocksFor(numComputedAfter) - hits.size());
         cacheAhead(sequence, Math.min(numComputedAfter, numTokens));
+        return findsOwn;
     }
 
     private void take(KvSequence sequence, int count) {
@@ -220,7 +209,7 @@ public final class KvCacheManager extends PooledKvCache<KvSequence> {
                 firstStored = i + 1;
                 numPromoted++;
             } else {
-                pool.prefixTable().insert(sequence.block(i), sequence.hashOf(i));
+                sequence.cache(pool, i);
             }
         }
         recordStored(sequence, firstStored, numFull);
@@ -233,7 +222,7 @@ public final class KvCacheManager extends PooledKvCache<KvSequence> {
         if (cached == PrefixTable.NULL_BLOCK) {
             return false;
         }
-        pool.touch(cached);
+        pool.touch(cached, sequence.turn().sessionId());
         pool.release(sequence.block(index));
         sequence.replace(index, cached);
         return true;

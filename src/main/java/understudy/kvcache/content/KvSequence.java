@@ -8,6 +8,7 @@ import understudy.prompt.BlockHasher;
 import understudy.prompt.HashChain;
 import understudy.prompt.Prompt;
 import understudy.prompt.SequenceTokens;
+import understudy.prompt.SessionTurn;
 import understudy.prompt.TokenSource;
 
 /**
@@ -20,6 +21,7 @@ class KvSequence {
     private final Prompt prompt;
     private final SequenceTokens tokens;
     private final BlockHasher hasher;
+    private final SessionTurn turn;
     private int[] blocks = new int[8];
     private int numBlocks;
     private int numCachedBlocks;
@@ -31,6 +33,7 @@ class KvSequence {
         this.prompt = prompt;
         tokens = new SequenceTokens(prompt.tokens(), output);
         this.hasher = hasher;
+        turn = prompt.turn();
     }
 
     /** Returns the event that blocks from {@code firstBlock} on have become findable. */
@@ -38,6 +41,10 @@ class KvSequence {
         int firstToken = firstBlock * hasher.blockSize();
         return new KvEvent.Stored(
                 blockHashes, firstBlock > 0, parentHash, tokens, firstToken, prompt.loraName(), prompt.cacheSalt());
+    }
+
+    SessionTurn turn() {
+        return turn;
     }
 
     int numPromptTokens() {
@@ -70,6 +77,23 @@ class KvSequence {
             blocks = Arrays.copyOf(blocks, numBlocks * 2);
         }
         blocks[numBlocks++] = block;
+    }
+
+    /**
+     * Appends a cached block, with a reference to it.
+     *
+     * @return whether its content belonged to the request's conversation alone
+     */
+    boolean attach(BlockPool pool, int cachedBlock) {
+        boolean isOwn = turn.isConversationalTurn() && pool.prefixTable().belongsTo(cachedBlock, turn.sessionId());
+        pool.touch(cachedBlock, turn.sessionId());
+        append(cachedBlock);
+        return isOwn;
+    }
+
+    /** Makes a block of the table findable. */
+    void cache(BlockPool pool, int index) {
+        pool.prefixTable().insert(blocks[index], hashOf(index), turn.sessionId());
     }
 
     void replace(int index, int block) {

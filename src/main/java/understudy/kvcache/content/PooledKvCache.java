@@ -8,10 +8,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import understudy.kvcache.AdmissionRequest;
 import understudy.kvcache.KvBlockCounts;
+import understudy.kvcache.KvCache;
 import understudy.kvcache.KvCacheAudit;
 import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.KvEvent;
-import understudy.kvcache.KvCache;
 import understudy.kvcache.KvSnapshot;
 import understudy.kvcache.PrefixCacheStats;
 

@@ -47,20 +47,20 @@ public final class PromptKvCache extends PooledKvCache<PromptSequence> {
         numOwedBlocks += numOwed;
         int numPromptTokens = sequence.numPromptTokens();
         int numCached = isHit ? numPromptTokens : 0;
-        if (isHit) {
-            attach(sequence);
-        } else {
+        boolean findsOwn = isHit && attach(sequence);
+        if (!isHit) {
             allocate(sequence);
         }
         count(request, numPromptTokens, numCached);
-        return new Admission.Admitted(numCached, numPromptTokens - numCached, events(request.lookup(), numCached));
+        var events = events(request.lookup(), numCached, findsOwn);
+        return new Admission.Admitted(numCached, numPromptTokens - numCached, events);
     }
 
-    private PrefixCacheEvents events(PrefixLookup lookup, int numCached) {
+    private PrefixCacheEvents events(PrefixLookup lookup, int numCached, boolean findsOwn) {
         if (!mayRead(lookup)) {
             return PrefixCacheEvents.NONE;
         }
-        var events = PrefixCacheEvents.ofContent(lookup.prompt().turn(), numCached);
+        var events = PrefixCacheEvents.ofContent(numCached, findsOwn);
         return numCached > 0 ? events.and(PrefixCacheEvent.FULL_HIT_NO_PREFILL_NEEDED) : events;
     }
 
@@ -141,13 +141,14 @@ public final class PromptKvCache extends PooledKvCache<PromptSequence> {
         return count;
     }
 
-    private void attach(PromptSequence sequence) {
+    /** Shares the blocks of an equal prompt, and returns whether the request's conversation alone has used them. */
+    private boolean attach(PromptSequence sequence) {
+        boolean findsOwn = false;
         for (int i = 0; i < sequence.numPromptBlocks(); i++) {
-            int block = cachedBlock(sequence, i);
-            pool.touch(block);
-            sequence.append(block);
+            findsOwn |= sequence.attach(pool, cachedBlock(sequence, i));
         }
         sequence.setNumCachedBlocks(sequence.numPromptBlocks());
+        return findsOwn;
     }
 
     private void allocate(PromptSequence sequence) {
@@ -166,7 +167,7 @@ public final class PromptKvCache extends PooledKvCache<PromptSequence> {
         }
         sequence.setNumCachedBlocks(sequence.numPromptBlocks());
         for (int i = 0; i < sequence.numPromptBlocks(); i++) {
-            pool.prefixTable().insert(sequence.block(i), sequence.hashOf(i));
+            sequence.cache(pool, i);
         }
     }
 

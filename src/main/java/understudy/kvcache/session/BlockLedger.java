@@ -2,7 +2,7 @@ package understudy.kvcache.session;
 
 import java.util.List;
 import understudy.kvcache.KvCacheAudit;
-import understudy.kvcache.SessionMode;
+import understudy.kvcache.PrefixOptions.SessionMode;
 
 /** How blocks are accounted for when prefixes are found by session; the session cache has a simplified and a detailed model. */
 interface BlockLedger {

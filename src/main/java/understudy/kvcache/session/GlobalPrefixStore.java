@@ -159,7 +159,6 @@ public final class GlobalPrefixStore {
         numTokens = 0;
     }
 
-    /** Returns the tokens of all stored prefixes. */
     long numTokens() {
         return numTokens;
     }

@@ -10,10 +10,9 @@ import org.jspecify.annotations.Nullable;
 import understudy.kvcache.Admission;
 import understudy.kvcache.AdmissionRequest;
 import understudy.kvcache.KvBlockCounts;
+import understudy.kvcache.KvCache;
 import understudy.kvcache.KvCacheAudit;
 import understudy.kvcache.KvCacheConfig;
-import understudy.kvcache.KvEvent;
-import understudy.kvcache.KvCache;
 import understudy.kvcache.KvSnapshot;
 import understudy.kvcache.PrefixCacheStats;
 import understudy.kvcache.PrefixLookup;
@@ -145,12 +144,6 @@ public final class SessionKvCache implements KvCache {
         return true;
     }
 
-    /** Returns none: nothing is found by content. */
-    @Override
-    public List<KvEvent> drainEvents() {
-        return List.of();
-    }
-
     @Override
     public double usage() {
         return 1 - (double) ledger.numAvailable() / (config.numGpuBlocks() - 1);
@@ -176,17 +169,6 @@ public final class SessionKvCache implements KvCache {
             tables.add(blocks == null ? IntLists.EMPTY_LIST : blocks.blockIds());
         }
         return new KvSnapshot(tables, ledger.numAvailable(), 0, 0);
-    }
-
-    @Override
-    public int[] freeOrder() {
-        return new int[0];
-    }
-
-    /** Nothing is found by content here. */
-    @Override
-    public long[] blockHashes() {
-        return new long[0];
     }
 
     @Override

@@ -1,11 +1,11 @@
 package understudy.kvcache.session;
 
 import org.jspecify.annotations.Nullable;
-import understudy.kvcache.FullHit;
 import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.PrefixCacheEvent;
 import understudy.kvcache.PrefixCacheEvents;
 import understudy.kvcache.PrefixLookup;
+import understudy.kvcache.PrefixOptions.FullHit;
 import understudy.prompt.BlockHasher;
 
 /** Finds what a request can go on from: first in its session, then among the prefixes that all requests share. */

@@ -13,6 +13,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import understudy.workload.Numbers;
 
 /** A CSV file with a header line, read row by row; what is wrong in it is reported with file and line. */
 public final class CsvTable implements Closeable {
@@ -67,13 +68,12 @@ public final class CsvTable implements Closeable {
     public int wholeNumber(String column, int min) {
         String text = text(column);
         if (WHOLE_NUMBER.matcher(text).matches()) {
-            try {
-                int number = Integer.parseInt(text);
-                if (number >= min) {
-                    return number;
-                }
-            } catch (NumberFormatException e) {
+            long number = Numbers.parseWhole(text).orElse(Long.MAX_VALUE);
+            if (number > Integer.MAX_VALUE) {
                 throw unusable(column, text, "at most " + Integer.MAX_VALUE);
+            }
+            if (number >= min) {
+                return (int) number;
             }
         }
         throw unusable(column, text, "a whole number of at least " + min);
@@ -92,12 +92,7 @@ public final class CsvTable implements Closeable {
     /** Returns the number of a column, which is above 0. */
     public double positive(String column) {
         String text = text(column);
-        double number;
-        try {
-            number = Double.parseDouble(text);
-        } catch (NumberFormatException e) {
-            number = Double.NaN;
-        }
+        double number = Numbers.parse(text);
         if (!(number > 0 && number < Double.POSITIVE_INFINITY)) {
             throw unusable(column, text, "a number above 0");
         }

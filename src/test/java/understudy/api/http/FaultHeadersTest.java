@@ -13,9 +13,9 @@ final class FaultHeadersTest {
     @Test
     void headers_becomeTheFaultOfTheRequest() {
         assertThat(read(Map.of())).isEqualTo(RequestFault.NONE);
-        assertThat(read(Map.of("X-Understudy-Fail", "true"))).isEqualTo(new RequestFault(true, 0, 0));
+        assertThat(read(Map.of("X-Understudy-Fail", "true"))).isEqualTo(new RequestFault(true, 0, 0, 0));
         assertThat(read(Map.of("X-Understudy-Cut-After-Tokens", "5", "X-Understudy-Delay", "200ms")))
-                .isEqualTo(new RequestFault(false, 5, 200_000_000));
+                .isEqualTo(new RequestFault(false, 5, 0, 200_000_000));
         assertThat(read(Map.of("X-Understudy-Malformed-At-Token", "3"))).isEqualTo(new RequestFault(false, 0, 3, 0));
     }
 

@@ -1,7 +1,5 @@
 package understudy.api.http;
 
-import understudy.app.Understudy;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;

@@ -3,7 +3,7 @@ package understudy.api.live;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.databind.JsonNode;
 import it.unimi.dsi.fastutil.ints.IntImmutableList;
 import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.longs.LongList;
@@ -11,6 +11,7 @@ import it.unimi.dsi.fastutil.longs.LongLists;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import understudy.api.http.Json;
 import understudy.cluster.ClusterEvent;
 import understudy.faults.ReplicaState;
 import understudy.kvcache.KvBlockCounts;
@@ -100,7 +101,7 @@ final class LiveViewTest {
             view.sample(i * SECOND);
         }
 
-        var points = view.history();
+        var points = Json.read(Json.write(view.history()));
         assertThat(points).hasSize(11);
         assertThat(points.get(0).get("virtualSeconds").asDouble()).isEqualTo(1);
         assertThat(points.get(0).get("ttft").get("p50").isNull()).isTrue();
@@ -174,8 +175,8 @@ final class LiveViewTest {
         assertThat(root.get("totals").get("finished").asInt()).isEqualTo(1000);
     }
 
-    private ObjectNode snapshot() {
-        return view.snapshot(List.of());
+    private JsonNode snapshot() {
+        return Json.read(Json.write(view.snapshot(List.of())));
     }
 
     private static ClusterEvent scheduler(int replica, int numRunning, int numWaiting) {

@@ -16,6 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import org.apache.pekko.http.javadsl.model.HttpRequest;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
+import understudy.Waiting;
 import understudy.api.ServerFixture;
 import understudy.api.call.ApiContext;
 import understudy.api.call.Call;
@@ -30,6 +31,7 @@ import understudy.api.http.Json;
 import understudy.api.http.JsonBody;
 import understudy.api.model.Answers;
 import understudy.api.model.Tokenizer;
+import understudy.prompt.SessionTurn;
 import understudy.prompt.TokenIds;
 
 /** Clients that go away before their call has got anywhere, and calls that come when the server is about to. */
@@ -99,9 +101,7 @@ final class ClientConnectionTest {
             assertThat(answer.readLine()).isEqualTo("HTTP/1.1 100 Continue");
 
             var drained = CompletableFuture.runAsync(server.server()::drain);
-            while (server.server().api().state().phase() != ServerState.Phase.DRAINING) {
-                Thread.onSpinWait();
-            }
+            Waiting.until(() -> server.server().api().state().phase() == ServerState.Phase.DRAINING);
             late.getOutputStream().write(body.getBytes(StandardCharsets.US_ASCII));
 
             assertThat(answer.lines().dropWhile(line -> !line.isEmpty()).skip(1).findFirst())
@@ -134,7 +134,8 @@ final class ClientConnectionTest {
                         "name",
                         List.of(prompt),
                         GenerationParams.read(body, List.of("max_tokens"), null, -1),
-                        SpecBuilder.Shape.TEXT)
+                        SpecBuilder.Shape.TEXT,
+                        SessionTurn.NONE)
                 .get(0);
     }
 

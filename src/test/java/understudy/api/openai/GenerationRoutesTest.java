@@ -1,7 +1,5 @@
 package understudy.api.openai;
 
-import understudy.engine.Request;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;

@@ -36,7 +36,7 @@ final class ResponseItemsTest {
         assertThat(items.find("a")).isPresent();
     }
 
-    private static ChatMessage said(int length) {
-        return new ChatMessage("assistant", "x".repeat(length), List.of());
+    private static List<ChatMessage> said(int length) {
+        return List.of(new ChatMessage("assistant", "x".repeat(length), List.of()));
     }
 }

@@ -293,7 +293,8 @@ final class KvCacheManagerTest {
     }
 
     private static KvCacheManager manager(int blockSize, int numBlocks, boolean caches) {
-        return new KvCacheManager(KvCacheConfig.ofVllm(new Xxh3BlockHasher(blockSize), numBlocks, caches, NO_LIMIT));
+        return new KvCacheManager(
+                KvCacheConfig.vllm(new Xxh3BlockHasher(blockSize), numBlocks).withPrefixCaching(caches));
     }
 
     private static AdmissionRequest request(int handle, int[] tokens) {

@@ -9,11 +9,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import understudy.kvcache.Admission;
 import understudy.kvcache.AdmissionRequest;
-import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.KvCache;
+import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.PrefixCacheEvent;
 import understudy.kvcache.PrefixCacheStats;
 import understudy.kvcache.PrefixLookup;
-import understudy.kvcache.PrefixOptions;
 import understudy.kvcache.PrefixUnit;
 import understudy.kvcache.Reservation;
 import understudy.kvcache.Settlement;
@@ -21,6 +21,7 @@ import understudy.kvcache.eviction.EvictionPolicy;
 import understudy.kvcache.eviction.FreeOrder;
 import understudy.prompt.BlockHasher;
 import understudy.prompt.Prompt;
+import understudy.prompt.SessionTurn;
 import understudy.prompt.TokenIds;
 import understudy.prompt.Xxh3BlockHasher;
 
@@ -47,6 +48,22 @@ final class PromptKvCacheTest {
         assertThat(table(1)).isEqualTo(table(0));
         assertThat(table(2)).isEqualTo(table(0));
         assertThat(kv.stats()).isEqualTo(new PrefixCacheStats(18, 12, 0, 0));
+    }
+
+    @Test
+    void promptThatComesAgain_isOfItsConversationUntilAnotherOneAsksIt() {
+        assertThat(events(0, SessionTurn.of(7, 1))).containsExactly(PrefixCacheEvent.MISS_FULL);
+        assertThat(events(1, SessionTurn.of(7, 2)))
+                .containsExactly(PrefixCacheEvent.CONVERSATIONAL_HIT, PrefixCacheEvent.FULL_HIT_NO_PREFILL_NEEDED);
+        assertThat(events(2, SessionTurn.of(8, 2))).contains(PrefixCacheEvent.CROSS_REQUEST_HIT);
+        assertThat(events(3, SessionTurn.of(7, 3))).contains(PrefixCacheEvent.CROSS_REQUEST_HIT);
+    }
+
+    private List<PrefixCacheEvent> events(int handle, SessionTurn turn) {
+        var prompt = new Prompt(new TokenIds(tokens(0, 6)), turn);
+        var lookup = new PrefixLookup(handle, prompt, i -> 50_000 + i, 6, true);
+        var admission = kv.admit(new AdmissionRequest(lookup, 1_000, 0, false, true, false, 0, false, 7));
+        return ((Admission.Admitted) admission).events().list();
     }
 
     @Test
@@ -211,19 +228,11 @@ final class PromptKvCacheTest {
     }
 
     private KvCacheConfig config(int numBlocks, boolean caches, boolean sharesWithinStep) {
-        return new KvCacheConfig(
-                hasher,
-                numBlocks,
-                caches,
-                1_000,
-                0,
-                EvictionPolicy.LRU,
-                FreeOrder.ALL_LAST,
-                false,
-                false,
-                PrefixUnit.PROMPT,
-                sharesWithinStep,
-                PrefixOptions.VLLM);
+        return KvCacheConfig.vllm(hasher, numBlocks)
+                .withPrefixCaching(caches)
+                .withMaxModelLen(1_000)
+                .withEviction(EvictionPolicy.LRU, FreeOrder.ALL_LAST)
+                .withPrefixUnit(PrefixUnit.PROMPT, sharesWithinStep);
     }
 
     private static int[] tokens(int first, int count) {

@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 final class PrefixTableTest {
@@ -15,9 +17,9 @@ final class PrefixTableTest {
 
     @Test
     void lookup_returnsTheBlockInsertedFirst() {
-        table.insert(5, 99);
-        table.insert(3, 99);
-        table.insert(7, 99);
+        table.insert(5, 99, -1);
+        table.insert(3, 99, -1);
+        table.insert(7, 99, -1);
 
         assertThat(table.lookup(99)).isEqualTo(5);
         table.remove(5);
@@ -30,9 +32,9 @@ final class PrefixTableTest {
 
     @Test
     void counts_tellCopiesFromContents() {
-        table.insert(5, 99);
-        table.insert(3, 99);
-        table.insert(4, 98);
+        table.insert(5, 99, -1);
+        table.insert(3, 99, -1);
+        table.insert(4, 98, -1);
 
         assertThat(table.numHashedBlocks()).isEqualTo(3);
         assertThat(table.numHashes()).isEqualTo(2);
@@ -40,15 +42,42 @@ final class PrefixTableTest {
 
     @Test
     void insertingABlockTwice_isRefused() {
-        table.insert(5, 99);
+        table.insert(5, 99, -1);
 
-        assertThatIllegalStateException().isThrownBy(() -> table.insert(5, 98)).withMessageContaining("5");
+        assertThatIllegalStateException()
+                .isThrownBy(() -> table.insert(5, 98, -1))
+                .withMessageContaining("5");
+    }
+
+    @Test
+    void content_belongsToTheConversationThatAloneHasComputedOrUsedIt() {
+        table.insert(5, 99, 7);
+        assertThat(table.belongsTo(5, 7)).isTrue();
+        assertThat(table.belongsTo(5, 8)).isFalse();
+
+        table.use(5, 7);
+        assertThat(table.belongsTo(5, 7)).as("used by the same one").isTrue();
+        table.use(5, 8);
+        assertThat(table.belongsTo(5, 7)).as("used by another one").isFalse();
+        assertThat(table.belongsTo(5, 8)).isFalse();
+    }
+
+    @Test
+    void content_ofRequestsOutsideOfConversations_belongsToNobody() {
+        table.insert(4, 98, -1);
+        table.insert(5, 99, 7);
+        table.use(5, -1);
+        table.use(4, 7);
+
+        assertThat(table.belongsTo(4, 7)).isFalse();
+        assertThat(table.belongsTo(5, 7)).isFalse();
     }
 
     @Test
     void agreesWithListsOfBlocks() {
         var random = new Random(5);
         Map<Long, List<Integer>> blocksByHash = new HashMap<>();
+        Map<Long, Set<Integer>> usersByHash = new HashMap<>();
 
         for (int i = 0; i < 100_000; i++) {
             int block = 1 + random.nextInt(19);
@@ -57,10 +86,19 @@ final class PrefixTableTest {
                 blocksByHash.get(table.hashOf(block)).remove((Integer) block);
                 table.remove(block);
             } else {
+                int conversation = random.nextInt(3) - 1;
                 blocksByHash.computeIfAbsent(hash, h -> new ArrayList<>()).add(block);
-                table.insert(block, hash);
+                usersByHash.computeIfAbsent(hash, h -> new HashSet<>()).add(conversation);
+                table.insert(block, hash, conversation);
             }
+            blocksByHash.forEach((each, blocks) -> {
+                if (blocks.isEmpty()) {
+                    usersByHash.remove(each);
+                }
+            });
             var blocks = blocksByHash.getOrDefault(hash, List.of());
+            assertThat(table.belongsTo(table.lookup(hash), 1))
+                    .isEqualTo(usersByHash.getOrDefault(hash, Set.of()).equals(Set.of(1)));
             assertThat(table.lookup(hash)).isEqualTo(blocks.isEmpty() ? PrefixTable.NULL_BLOCK : blocks.get(0));
         }
     }

@@ -12,18 +12,16 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import understudy.kvcache.Admission;
 import understudy.kvcache.AdmissionRequest;
-import understudy.kvcache.FullHit;
 import understudy.kvcache.GlobalPrefixLimits;
 import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.PrefixCacheEvent;
 import understudy.kvcache.PrefixCacheEvents;
 import understudy.kvcache.PrefixLookup;
 import understudy.kvcache.PrefixOptions;
+import understudy.kvcache.PrefixOptions.FullHit;
+import understudy.kvcache.PrefixOptions.SessionMode;
 import understudy.kvcache.Reservation;
-import understudy.kvcache.SessionMode;
 import understudy.kvcache.Settlement;
-import understudy.kvcache.eviction.EvictionPolicy;
-import understudy.kvcache.eviction.FreeOrder;
 import understudy.prompt.BlockHasher;
 import understudy.prompt.Prompt;
 import understudy.prompt.SegmentedTokens;
@@ -316,17 +314,8 @@ final class SessionKvCacheTest {
     }
 
     private SessionKvCache memory(int numBlocks) {
-        return new SessionKvCache(new KvCacheConfig(
-                hasher,
-                numBlocks + 1,
-                true,
-                NO_LIMIT,
-                0,
-                EvictionPolicy.LRU,
-                FreeOrder.UNHASHED_FIRST,
-                false,
-                false,
-                new PrefixOptions(fullHit, true, mode, limits)));
+        return new SessionKvCache(
+                KvCacheConfig.vllm(hasher, numBlocks + 1).withPrefixes(new PrefixOptions(fullHit, true, mode, limits)));
     }
 
     private static Admission admitted(int numCached, int numScheduled, PrefixCacheEvent... events) {

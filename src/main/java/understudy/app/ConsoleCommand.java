@@ -1,0 +1,20 @@
+package understudy.app;
+
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** What all commands have. */
+abstract class ConsoleCommand implements Callable<Integer> {
+    @Spec
+    private CommandSpec command;
+
+    @Mixin
+    @SuppressWarnings("unused") // its option acts when it is parsed
+    private LogLevel logLevel;
+
+    Console console() {
+        return new Console(command.commandLine());
+    }
+}

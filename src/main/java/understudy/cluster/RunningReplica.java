@@ -1,0 +1,226 @@
+package understudy.cluster;
+
+import java.time.Duration;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.ChildFailed;
+import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
+import org.apache.pekko.actor.typed.javadsl.ActorContext;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import org.apache.pekko.actor.typed.javadsl.Receive;
+import org.apache.pekko.actor.typed.javadsl.StashBuffer;
+import org.jspecify.annotations.Nullable;
+import understudy.engine.EngineCore;
+import understudy.engine.EngineRequest;
+import understudy.kvcache.KvAsk;
+import understudy.report.ReplicaCounters;
+import understudy.runtime.Clock;
+
+/** A replica that serves: hears requests, plans steps with its memory, and has its device execute them. */
+final class RunningReplica extends AbstractBehavior<Replica.Command> {
+    private final int replicaIndex;
+    private final ReplicaPeers peers;
+    private final ReplicaSpec spec;
+    private final Clock clock;
+    private final ReplicaParts parts;
+    private final EngineCore engine;
+    private final ClientTable clients;
+    private final RequestAborter aborter;
+    private final StepLoop steps;
+    private final ReplicaCounters counters;
+    private final ReplicaEvents events;
+    private final DeferredCommands deferred;
+    private @Nullable ActorRef<? super Replica.Recorded> recordReceiver;
+
+    RunningReplica(
+            ActorContext<Replica.Command> context,
+            StashBuffer<Replica.Command> stash,
+            ReplicaParts parts,
+            ReplicaSpec spec,
+            ReplicaPeers peers) {
+        super(context);
+        this.parts = parts;
+        this.spec = spec;
+        this.peers = peers;
+        clock = parts.clock();
+        engine = parts.engine();
+        clients = parts.clients();
+        counters = parts.counters();
+        events = parts.events();
+        replicaIndex = counters.replicaIndex();
+        deferred = new DeferredCommands(stash);
+        aborter = new RequestAborter(parts);
+        steps = new StepLoop(parts, new PlanTicks(spec, parts.timers(), Replica.PlanStep.NOW), aborter);
+    }
+
+    @Override
+    public Receive<Replica.Command> createReceive() {
+        return newReceiveBuilder()
+                .onMessage(VirtualGpu.StepDone.class, this::onStepDone)
+                .onMessage(Replica.PlanStep.class, this::onPlanStep)
+                .onMessage(KvBlockManager.Answered.class, this::onAnswered)
+                .onMessage(Replica.AddRequest.class, this::onAddRequest)
+                .onMessage(Replica.Enqueue.class, this::onEnqueue)
+                .onMessage(Replica.Abort.class, this::onAbort)
+                .onMessage(Replica.ResetPrefixCache.class, this::onResetPrefixCache)
+                .onMessage(Replica.Crash.class, this::onCrash)
+                .onMessage(Replica.Leave.class, this::onLeave)
+                .onMessage(Replica.SlowGpu.class, this::onSlowGpu)
+                .onMessage(Replica.ResizeKv.class, this::onResizeKv)
+                .onMessage(Replica.GetRecord.class, this::onGetRecord)
+                .onMessage(Replica.GetBlockHashes.class, this::onGetBlockHashes)
+                .onMessage(KvBlockManager.Audited.class, this::onAudited)
+                .onSignal(ChildFailed.class, this::onChildFailed)
+                .build();
+    }
+
+    private Behavior<Replica.Command> onAddRequest(Replica.AddRequest add) {
+        var request = engine.fit(add.request());
+        counters.onRequest();
+        var refusal = engine.refusal(request);
+        if (refusal.isPresent()) {
+            events.requestEnded(clients.reject(add, refusal.get(), clock.nowNanos()));
+            events.loadChanged();
+            return this;
+        }
+        clients.add(add);
+        long apiNanos = Math.max(0, spec.apiDelayNanos() - add.headStartNanos());
+        var delay = Duration.ofNanos(apiNanos + add.fault().delayNanos());
+        if (delay.isZero()) {
+            return onEnqueue(new Replica.Enqueue(request));
+        }
+        parts.timers().startSingleTimer(request.id(), new Replica.Enqueue(request), delay);
+        return this;
+    }
+
+    private Behavior<Replica.Command> onEnqueue(Replica.Enqueue enqueue) {
+        engine.add(enqueue.request(), clock.nowNanos());
+        steps.planSoon();
+        return this;
+    }
+
+    private Behavior<Replica.Command> onPlanStep(Replica.PlanStep now) {
+        return steps.onTick() ? deferred.doneBy(this) : this;
+    }
+
+    private Behavior<Replica.Command> onAnswered(KvBlockManager.Answered answered) {
+        return steps.onAnswered(answered.answer()) ? deferred.doneBy(this) : this;
+    }
+
+    private Behavior<Replica.Command> onStepDone(VirtualGpu.StepDone done) {
+        counters.onStepDone(done.endNanos() - done.startNanos());
+        steps.applyResult(done.endNanos());
+        return this;
+    }
+
+    private Behavior<Replica.Command> onSlowGpu(Replica.SlowGpu slow) {
+        parts.gpu().tell(new VirtualGpu.SetSlowdown(slow.factor()));
+        return this;
+    }
+
+    private Behavior<Replica.Command> onResizeKv(Replica.ResizeKv resize) {
+        if (isDeferred(resize)) {
+            return this;
+        }
+        engine.setLimits(
+                spec.limits().withKvBlocks(resize.numGpuBlocks(), spec.kvCache().blockSize()));
+        aborter.failWhatDoesNotFit(clock.nowNanos());
+        parts.kvBlockManager().tell(new KvBlockManager.Resize(resize.numGpuBlocks()));
+        return onRequestsGone();
+    }
+
+    private Behavior<Replica.Command> onAbort(Replica.Abort abort) {
+        if (isDeferred(abort) || !aborter.abort(abort.requestId(), clock.nowNanos())) {
+            return this;
+        }
+        return onRequestsGone();
+    }
+
+    private Behavior<Replica.Command> onResetPrefixCache(Replica.ResetPrefixCache reset) {
+        if (isDeferred(reset)) {
+            return this;
+        }
+        if (reset.resetsRunning()) {
+            var preempted = engine.planner().preemptAll();
+            preempted.forEach(this::release);
+            counters.onPreempted(preempted.size());
+        }
+        parts.kvBlockManager().tell(new KvBlockManager.ResetPrefixCache(reset.replyTo(), clock.nowNanos()));
+        return onRequestsGone();
+    }
+
+    /** Gives back the blocks of a request that was preempted. */
+    private void release(EngineRequest preempted) {
+        var release = new KvAsk.Release(preempted.handle(), preempted.lastStep());
+        parts.kvBlockManager().tell(new KvBlockManager.Ask(release, parts.self()));
+    }
+
+    private boolean isDeferred(Replica.Command command) {
+        if (engine.isPlanning()) {
+            deferred.add(command);
+        }
+        return engine.isPlanning();
+    }
+
+    /** Goes on after some requests have ended or lost their blocks without a step. */
+    private Behavior<Replica.Command> onRequestsGone() {
+        events.kvCacheChanged(clock.nowNanos());
+        events.loadChanged();
+        steps.planSoon();
+        return this;
+    }
+
+    private Behavior<Replica.Command> onCrash(Replica.Crash crash) {
+        aborter.failAll(crash.reroutes(), peers.router(), clock.nowNanos());
+        deferred.passAbortsOn(peers.router());
+        return deferred.doneBy(leave());
+    }
+
+    private Behavior<Replica.Command> onLeave(Replica.Leave now) {
+        return clients.size() == 0 ? leave() : leaving();
+    }
+
+    /** A replica that leaves works as ever until its last request has ended. */
+    private Behavior<Replica.Command> leaving() {
+        return Behaviors.receive(Replica.Command.class)
+                .onAnyMessage(message -> {
+                    var next = receive(getContext(), message);
+                    if (next != this) {
+                        return next;
+                    }
+                    return clients.size() == 0 ? leave() : Behaviors.same();
+                })
+                .onSignal(ChildFailed.class, this::onChildFailed)
+                .build();
+    }
+
+    private Behavior<Replica.Command> leave() {
+        events.tellRouter();
+        parts.kvBlockManager().tell(new KvBlockManager.Audit(parts.self()));
+        return ReplicaShutdown.create(counters, events, peers.owner());
+    }
+
+    private Behavior<Replica.Command> onGetRecord(Replica.GetRecord getRecord) {
+        recordReceiver = getRecord.replyTo();
+        parts.kvBlockManager().tell(new KvBlockManager.Audit(parts.self()));
+        return this;
+    }
+
+    private Behavior<Replica.Command> onGetBlockHashes(Replica.GetBlockHashes get) {
+        parts.kvBlockManager().tell(new KvBlockManager.GetBlockHashes(get.replyTo()));
+        return this;
+    }
+
+    private Behavior<Replica.Command> onAudited(KvBlockManager.Audited audited) {
+        if (recordReceiver != null) {
+            var value = counters.record(audited.audit(), audited.stats());
+            recordReceiver.tell(new Replica.Recorded(replicaIndex, value, audited.freeOrder()));
+        }
+        return this;
+    }
+
+    private Behavior<Replica.Command> onChildFailed(ChildFailed failed) {
+        throw new IllegalStateException(
+                "replica " + replicaIndex + " lost " + failed.ref().path().name(), failed.cause());
+    }
+}

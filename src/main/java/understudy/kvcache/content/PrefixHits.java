@@ -1,0 +1,56 @@
+package understudy.kvcache.content;
+
+import understudy.kvcache.eviction.PrefixTable;
+
+/** The leading blocks of a request that were found in the prefix table; reused from lookup to lookup. */
+final class PrefixHits {
+    private final BlockPool pool;
+    private int[] blocks = new int[64];
+    private int size;
+
+    PrefixHits(BlockPool pool) {
+        this.pool = pool;
+    }
+
+    /** Finds the blocks that are cached without a gap, {@code limit} at most. */
+    void find(KvSequence sequence, int limit) {
+        if (limit > blocks.length) {
+            blocks = new int[limit * 2];
+        }
+        size = 0;
+        while (size < limit) {
+            int block = pool.prefixTable().lookup(sequence.hashOf(size));
+            if (block == PrefixTable.NULL_BLOCK) {
+                return;
+            }
+            blocks[size++] = block;
+        }
+    }
+
+    int size() {
+        return size;
+    }
+
+    /** Returns how many are free: they would leave the free queue, so they count as needed capacity. */
+    int countFree() {
+        int count = 0;
+        for (int i = 0; i < size; i++) {
+            count += pool.refCount(blocks[i]) == 0 ? 1 : 0;
+        }
+        return count;
+    }
+
+    /**
+     * Puts them at the beginning of a request's block table.
+     *
+     * @return whether any of them belonged to the request's conversation alone
+     */
+    boolean attach(KvSequence sequence) {
+        boolean findsOwn = false;
+        for (int i = 0; i < size; i++) {
+            findsOwn |= sequence.attach(pool, blocks[i]);
+        }
+        sequence.setNumCachedBlocks(size);
+        return findsOwn;
+    }
+}

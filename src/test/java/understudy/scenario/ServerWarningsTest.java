@@ -1,0 +1,29 @@
+package understudy.scenario;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+final class ServerWarningsTest {
+
+    @Test
+    void sessionCache_isOnlyForCallsWithASession() {
+        assertThat(warnings(Map.of("kv-cache.sessions", "detailed")))
+                .singleElement()
+                .asString()
+                .contains("kv-cache.sessions", "X-Session-Id", "previous_response_id");
+        assertThat(warnings(Map.of())).isEmpty();
+        assertThat(warnings(Map.of("kv-cache.sessions", "detailed", "kv-cache.enable-prefix-caching", "false")))
+                .as("a cache that is off")
+                .isEmpty();
+    }
+
+    private static List<String> warnings(Map<String, String> settings) {
+        var all = new HashMap<>(settings);
+        all.put("router.policy", "session-affinity");
+        return ServerSettings.warnings(Scenario.read(new ScenarioFile(Map.of()).load("conf/serve.conf", all)));
+    }
+}
