@@ -50,15 +50,28 @@ public final class SessionKvCache implements KvCache {
     }
 
     /**
-     * Admits a request to what it goes on from, or, where that leaves no room for a request that is alone, to nothing: it
-     * keeps whole what the request uses a part of, and nobody would ever make room.
+     * Admits a request to what it goes on from, or, where that leaves no room for a request that is alone, to nothing: what a
+     * request uses a part of is kept whole, and no other request would ever make room. There is no room if the admission is
+     * refused, or if the request has been preempted before and could be again.
      */
     @Override
     public Admission admit(AdmissionRequest request) {
         var candidate = liveOf(request.lookup());
-        var admission = admit(request, candidate, lookups.find(candidate, request.lookup()));
-        boolean isStuck = admission instanceof Admission.Refused && !request.isAnythingRunning();
+        var found = lookups.find(candidate, request.lookup());
+        boolean isAlone = !request.isAnythingRunning();
+        if (isAlone && request.isResumed() && !leavesRoom(found, candidate, request.maxTotalTokens())) {
+            return admit(request, candidate, SessionLookup.Found.NOTHING);
+        }
+        var admission = admit(request, candidate, found);
+        boolean isStuck = isAlone && admission instanceof Admission.Refused;
         return isStuck ? admit(request, candidate, SessionLookup.Found.NOTHING) : admission;
+    }
+
+    private boolean leavesRoom(SessionLookup.Found found, SessionRequest candidate, int numTokens) {
+        var blocks = share(found, candidate.prompt());
+        boolean hasRoom = blocks.numMissing(limited(numTokens)) <= ledger.numAvailable();
+        blocks.release();
+        return hasRoom;
     }
 
     private Admission admit(AdmissionRequest request, SessionRequest candidate, SessionLookup.Found found) {

@@ -313,6 +313,29 @@ final class SessionKvCacheTest {
         assertThat(memory.audit().isConserved()).isTrue();
     }
 
+    /**
+     * 6 blocks of 4 tokens, of which the session has 4. Chunks of 4 tokens are admitted beside it, but with 23 tokens in the end,
+     * 6 blocks of which 2 are shared, the request would run out of the 2 that are left; so it has been preempted, and alone.
+     */
+    @Test
+    void simplified_requestThatWouldRunOutAgain_aloneStartsAnew() {
+        mode = SessionMode.SIMPLIFIED;
+        memory = memory(6);
+        turn(7, 1, HELLO, 5);
+        var truncated = prompt(7, 2, HELLO_ANSWERED.append(2, 11)).withoutFirst(8);
+        var lookup = new PrefixLookup(0, truncated, new SyntheticTokens(-answerOf(truncated)), 18, true);
+
+        assertThat(memory.admit(new AdmissionRequest(lookup, 4, 0, true, false, false, ++nowNanos, false, 23)))
+                .isEqualTo(admitted(7, 4, CONVERSATIONAL_HIT));
+        memory.release(0, 0);
+        assertThat(memory.admit(new AdmissionRequest(lookup, 4, 0, true, false, true, ++nowNanos, true, 23)))
+                .as("others may end")
+                .isEqualTo(admitted(7, 4, CONVERSATIONAL_HIT));
+        memory.release(0, 0);
+        assertThat(memory.admit(new AdmissionRequest(lookup, 4, 0, true, false, false, ++nowNanos, true, 23)))
+                .isEqualTo(admitted(0, 4, MISS_FULL));
+    }
+
     private SessionKvCache memory(int numBlocks) {
         return new SessionKvCache(
                 KvCacheConfig.vllm(hasher, numBlocks + 1).withPrefixes(new PrefixOptions(fullHit, true, mode, limits)));
