@@ -23,7 +23,7 @@ import understudy.api.http.RequestIds;
 import understudy.api.http.SameThread;
 import understudy.runtime.Stopwatch;
 
-/** What holds for every request, whatever its route: keys, draining, CORS, names, metrics, and the words of errors. */
+/** Edge of the server, common to all routes: keys, draining, CORS, names, metrics, and the words of errors. */
 public final class ServerEdge {
     /** The paths of vLLM that there are here. */
     static final Set<String> HANDLERS = Set.of(

@@ -36,7 +36,7 @@ record Console(CommandLine commandLine) {
         return 0;
     }
 
-    /** Says that a file cannot be written any more, and returns the exit code. */
+    /** Reports that a file can no longer be written, and returns the exit code. */
     int notWritten(IOException failure) {
         warn("the report cannot be written: " + failure);
         return NOT_WRITTEN;

@@ -4,7 +4,7 @@ import java.util.Locale;
 import java.util.OptionalLong;
 
 /**
- * Says how far a run has come.
+ * Progress bar of a run.
  *
  * @param total requests of the run, if that is known
  */

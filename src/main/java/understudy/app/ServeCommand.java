@@ -102,7 +102,7 @@ final class ServeCommand extends ConsoleCommand {
         }
     }
 
-    /** Tries the port before anything is started; the HTTP library has more to say of a port in use than anybody wants. */
+    /** Tries the port before anything is started; the HTTP library logs too much about a port in use. */
     private static void requireFree(ApiSettings settings, Section server) {
         var address =
                 new InetSocketAddress(settings.http().host(), settings.http().port());

@@ -59,7 +59,7 @@ final class TraceFeed {
     /**
      * Waits for a chunk, and returns it, or null behind the last one.
      *
-     * @throws IllegalStateException if there will never be one because reading has broken off
+     * @throws IllegalStateException if there will never be one because reading has failed
      */
     synchronized @Nullable TraceChunk chunk(int index) throws InterruptedException {
         while (index >= chunks.size() && !isComplete && !isBroken) {

@@ -41,13 +41,13 @@ final class TraceReplay implements AutoCloseable {
     private final AtomicBoolean isStopped = new AtomicBoolean();
     private int numCaches;
 
-    /** What was found. */
+    /** Outcome of the replay against all caches. */
     record Outcome(List<TraceChunk> chunks, int blockSize, SharingView sharing, List<ReplayResult> results) {}
 
-    /** The replay was stopped before it was done. */
+    /** Exception of a replay that was stopped before its end. */
     static final class Stopped extends Exception {}
 
-    /** Something that takes the chunks of a trace in order. */
+    /** Consumer of the chunks of a trace, in order. */
     private interface ChunkUser {
         void accept(TraceChunk chunk);
     }

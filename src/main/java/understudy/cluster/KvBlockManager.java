@@ -21,10 +21,13 @@ import understudy.kvcache.KvEvent;
 import understudy.kvcache.PrefixCacheStats;
 import understudy.kvcache.Settlement;
 
-/** Owns one replica's KV memory: grants or refuses blocks, finds cached prefixes. It never decides who runs. */
+/**
+ * Block manager of one replica: owns its KV memory, grants or refuses blocks, finds cached prefixes. It never decides
+ * who runs.
+ */
 public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Command> {
 
-    /** What the memory understands. */
+    /** Messages of the block manager. */
     public sealed interface Command {}
 
     /** Puts a question of the scheduler; it is answered by {@link Answered} if the scheduler waits for that. */
@@ -43,10 +46,10 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
      */
     public record Settle(@Nullable Settlement settlement, ClusterEvent.StepEnded step) implements Command {}
 
-    /** Tells the subscriber what the memory holds, at this virtual time. */
+    /** Tells the subscriber the state of the memory, at this virtual time. */
     public record TellState(long atNanos) implements Command {}
 
-    /** Asks which content is cached. */
+    /** Asks for the hashes of all cached blocks. */
     public record GetBlockHashes(ActorRef<? super BlockHashes> replyTo) implements Command {}
 
     /** Forgets all cached content, at this virtual time; refused while any block is in use. */

@@ -6,7 +6,7 @@ import understudy.kvcache.content.KvCacheManager;
 import understudy.kvcache.content.PromptKvCache;
 import understudy.kvcache.session.SessionKvCache;
 
-/** The memories that a replica may have. */
+/** Factory of KV memories. */
 public final class KvCaches {
     private KvCaches() {}
 

@@ -18,7 +18,7 @@ import understudy.runtime.Clock;
 
 /** The replicas of a cluster: starts them, does to them what faults and operators ask for, and collects their records. */
 final class ReplicaRegistry implements ClusterChange.Target {
-    /** How the names of replicas begin. */
+    /** Prefix of the names of replicas. */
     static final String REPLICA_NAME = "replica-";
 
     private final ActorContext<Cluster.Command> context;
@@ -139,7 +139,7 @@ final class ReplicaRegistry implements ClusterChange.Target {
         peers.router().tell(new Router.ReplicaGone(gone.replicaIndex()));
     }
 
-    /** Asks everybody for their record as of now; answers to earlier questions do not count. */
+    /** Asks all replicas for their record as of now; answers to earlier questions do not count. */
     void askForRecords() {
         for (var entry : entries) {
             if (entry.replica != null) {

@@ -36,7 +36,7 @@ final class RequestAborter {
     }
 
     /**
-     * Ends all requests, because the process has died; what they held is not freed.
+     * Fails all requests, because the process has died; their blocks are not freed.
      *
      * @param reroutes whether those without a token go back to the router
      */
@@ -54,7 +54,7 @@ final class RequestAborter {
         }
     }
 
-    /** Ends all requests that the engine would turn away if they came now. */
+    /** Fails all requests that the engine would turn away if they came now. */
     void failWhatDoesNotFit(long atNanos) {
         for (long id : clients.requestIds()) {
             var request = clients.request(id);
@@ -65,7 +65,7 @@ final class RequestAborter {
         }
     }
 
-    /** Ends a request because its sender has given it up; returns whether it was here. */
+    /** Aborts a request for its sender; returns whether it was here. */
     boolean abort(long requestId, long atNanos) {
         if (!clients.contains(requestId)) {
             return false;
@@ -81,7 +81,7 @@ final class RequestAborter {
         events.requestEnded(clients.fail(request, progress, cause, reason, atNanos));
     }
 
-    /** Takes a request away from the engine, and returns how far it has come; null if it had not reached the queue. */
+    /** Removes a request from the engine, and returns its progress; null if it had not reached the queue. */
     private @Nullable EngineRequest takeOut(Request request) {
         // It may still be on its way to the waiting queue.
         parts.timers().cancel(request.id());

@@ -22,7 +22,7 @@ import understudy.workload.RandomStreams;
  */
 public final class VirtualGpu extends AbstractBehavior<VirtualGpu.Command> {
 
-    /** What the device understands. */
+    /** Messages of the device. */
     public sealed interface Command {}
 
     /** Runs one step; replies when the virtual hardware has finished it. */

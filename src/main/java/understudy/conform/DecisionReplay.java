@@ -26,7 +26,7 @@ import understudy.runtime.Clock;
  */
 public final class DecisionReplay extends AbstractBehavior<DecisionReplay.Command> {
 
-    /** What the replay understands. */
+    /** Messages of the replay. */
     public sealed interface Command {}
 
     /** Begins; to be sent once, at time 0. */
@@ -46,7 +46,7 @@ public final class DecisionReplay extends AbstractBehavior<DecisionReplay.Comman
 
     private record Recorded(Replica.Recorded replicaRecord) implements Command {}
 
-    /** Hears, on the loop thread, how the replay ended; exactly one of the two is called, once. */
+    /** Observer of the end of the replay, called on the loop thread; exactly one of the two methods is called, once. */
     public interface Observer {
 
         void onEnded(ReplayedRun run);

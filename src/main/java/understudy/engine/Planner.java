@@ -7,8 +7,8 @@ import understudy.kvcache.KvAsk;
 import understudy.kvcache.KvCache;
 
 /**
- * One kind of engine as a state machine: what a replica decides in one step. It never calls the KV memory, it says what to
- * ask and is told the answer, so that actors, tests and conformance checks share one loop:
+ * Engine of one kind as a state machine: the decisions of a replica in one step. It never calls the KV memory, it says
+ * what to ask and is told the answer, so that actors, tests and conformance checks share one loop:
  *
  * <pre>{@code
  * planner.begin(now);
@@ -29,7 +29,7 @@ public interface Planner {
     /** Returns the next question to the KV memory, or null if the step is planned. */
     @Nullable KvAsk next();
 
-    /** Takes the answer to the last question; that to a release may be left out. */
+    /** Accepts the answer to the last question; that to a release may be left out. */
     void answer(KvAnswer answer);
 
     /** Returns the plan once {@link #next} has no more questions (vLLM {@code schedule}); it stays fixed until {@link #update} has applied its result. */

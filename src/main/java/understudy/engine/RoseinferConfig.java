@@ -10,7 +10,7 @@ import understudy.kvcache.KvCacheConfig;
  * @param prefill how the prompts that are taken in together are computed
  */
 public record RoseinferConfig(int maxNumSeqs, PrefillMode prefill) implements PlannerConfig {
-    /** How the prompts that an engine takes in together are computed. */
+    /** Computation of the prompts that an engine takes in together. */
     public enum PrefillMode {
         /** One forward for each prompt, one after the other (roseinfer before its prefill was batched). */
         SERIAL,

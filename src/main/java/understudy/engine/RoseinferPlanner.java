@@ -20,9 +20,9 @@ import understudy.kvcache.Reservation;
  * their first tokens in the order of the requests, then run one decode step of at most {@code max_batch_size} sessions,
  * and begin again. Sessions take turns: who was served goes to the end. Their number is not limited.
  *
- * <p>One forward is one plan. A request whose prompt is cached, or computed for another one of the round, is scheduled with
- * 0 tokens: its logits are at hand. If no prompt of a round is left to compute, its first tokens are a plan of their own,
- * which takes no time.
+ * <p>One forward is one plan. A request whose prompt is cached, or computed for another one of the round, is scheduled
+ * with 0 tokens: its logits are known. If no prompt of a round is left to compute, its first tokens are a plan of their
+ * own, which takes no time.
  *
  * <p>Differs from roseinfer in one way: prompts of a batch are not padded to the longest, the device computes their own
  * tokens only.

@@ -4,18 +4,18 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
-/** Something that goes wrong with a cluster. Replicas count from 0. */
+/** Fault of a cluster. Replicas count from 0. */
 public sealed interface Fault extends ClusterChange {
     /** In place of a replica's index: all of them, those that join later included. */
     OptionalInt ALL_REPLICAS = OptionalInt.empty();
 
-    /** What changes how one running replica works; a restart ends it. */
+    /** Fault of one running replica; a restart ends it. */
     sealed interface OfReplica extends Fault {
 
         int replica();
     }
 
-    /** What happens to requests on their way into the cluster, or to one replica; a restart of that one ends it. */
+    /** Fault of requests on their way into the cluster, or to one replica; a restart of that replica ends it. */
     sealed interface OfRequests extends Fault {
 
         /** Returns the replica, or {@link #ALL_REPLICAS}. */

@@ -37,7 +37,7 @@ public final class MeasuredCells {
     private final Section settings;
     private final List<Outcome> outcomes = new ArrayList<>();
 
-    /** A cell and what the emulation made of it, in milliseconds. */
+    /** Cell, and its means in the emulation, in milliseconds. */
     private record Outcome(MeasuredCell cell, double ttftMillis, double tpotMillis) {
         double ttftErrorPercent() {
             return (ttftMillis / cell.ttftMillis() - 1) * 100;

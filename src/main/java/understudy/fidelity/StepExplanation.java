@@ -13,7 +13,7 @@ import understudy.latency.Share;
 import understudy.report.Tables;
 import understudy.scenario.ScenarioException;
 
-/** Where the time of one step goes, for a batch given in words. */
+/** Breakdown of the time of one step, for a batch given in words. */
 public final class StepExplanation {
     private static final Pattern GROUP = Pattern.compile("(\\d{1,7})x(\\d{1,9})(?:@(\\d{1,9}))?");
     private static final int MAX_SEQUENCES = 1_000_000;

@@ -22,7 +22,7 @@ public final class Emulation implements AutoCloseable {
     private volatile long numEnded;
     private volatile Stopwatch stopwatch = Stopwatch.start();
 
-    /** What came of a run. */
+    /** Result of a run. */
     public record Result(RunRecord run, HostStats host) {}
 
     public Emulation() {
@@ -56,7 +56,7 @@ public final class Emulation implements AutoCloseable {
         return result.get(millis, TimeUnit.MILLISECONDS);
     }
 
-    /** Breaks the run off; what has happened until now becomes its result. */
+    /** Interrupts the run; what has happened until now becomes its result. */
     public void stop() {
         time.system().tell(Cluster.Stop.NOW);
     }

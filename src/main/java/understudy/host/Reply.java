@@ -11,7 +11,10 @@ import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.Props;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
-/** Asks an actor of the emulation from outside. Pekko's own {@code ask} would take its time-out from the virtual clock. */
+/**
+ * Question to an actor of the emulation from outside. Pekko's own {@code ask} would take its time-out from the virtual
+ * clock.
+ */
 public final class Reply {
     private static final long TIMEOUT_SECONDS = 10;
     private static final AtomicLong NUM_QUESTIONS = new AtomicLong();

@@ -11,7 +11,7 @@ public sealed interface KvAnswer {
     /** A waiting request was admitted or refused. */
     record Admitted(Admission admission, double usage) implements KvAnswer {}
 
-    /** How many leading tokens of each request are cached, in the order of the question. */
+    /** Counts of the leading tokens of each request that are cached, in the order of the question. */
     record Matched(IntList numCachedTokens, double usage) implements KvAnswer {}
 
     /** The blocks of a preempted request are free. */

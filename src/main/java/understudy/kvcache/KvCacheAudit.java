@@ -21,7 +21,7 @@ public record KvCacheAudit(
         int numBadFree,
         int numBadHashes) {
 
-    /** A memory that is gone, with its process. */
+    /** Audit of a memory that has ended with its process. */
     public static final KvCacheAudit NOTHING = new KvCacheAudit(1, 0, 0, 0, 0, 0, 0);
 
     /** Returns whether every block but the null block is either free or in use, and every count and hash is true. */

@@ -112,7 +112,7 @@ public record KvCacheConfig(
                 newPrefixes);
     }
 
-    /** Returns the tokens that one request may have when nobody else holds any blocks. */
+    /** Returns the tokens that one request may have when no other request holds any blocks. */
     public long maxTokens() {
         return prefixUnit.maxTokens(numGpuBlocks, blockSize());
     }

@@ -3,7 +3,7 @@ package understudy.kvcache;
 import java.util.Arrays;
 
 /**
- * What running requests need for the step that is being planned, in the order of the running list. Only requests that
+ * Needs of running requests for the step that is being planned, in the order of the running list. Only requests that
  * need a block, or complete one, are in it: for all others memory has nothing to decide.
  *
  * <p>Immutable.

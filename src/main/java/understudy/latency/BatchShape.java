@@ -3,7 +3,7 @@ package understudy.latency;
 import java.util.Arrays;
 
 /**
- * What one step computes, as far as its duration depends on it: decodes by their number and sum, prefill chunks one by
+ * Shape of a step's batch, as far as its duration depends on it: decodes by their number and sum, prefill chunks one by
  * one. Immutable.
  */
 public final class BatchShape {

@@ -1,6 +1,6 @@
 package understudy.latency;
 
-/** How the weights of matrix products are stored, and in which precision they are multiplied. */
+/** Storage format of the weights of matrix products, and the precision in which they are multiplied. */
 public enum WeightFormat {
     /** Four bytes, multiplied in TF32, at half the rate of BF16. */
     FP32(4),

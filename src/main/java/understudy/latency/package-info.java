@@ -1,5 +1,5 @@
 /**
- * How long a step takes on a given model and GPU.
+ * Duration of a step on a given model and GPU.
  *
  * <p>Start with {@link understudy.latency.LatencyModel}; {@link understudy.latency.RooflineLatency} derives a step from the
  * dimensions of a model and the figures of a GPU, {@link understudy.latency.ProfiledLatency} from measured kernels, and

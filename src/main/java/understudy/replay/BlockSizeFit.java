@@ -9,7 +9,7 @@ import understudy.workload.trace.MooncakeTraceReader;
  * which every line narrows further.
  */
 final class BlockSizeFit {
-    /** What Mooncake has. */
+    /** Block size of Mooncake. */
     static final int USUAL = MooncakeTraceReader.TOKENS_PER_HASH_ID;
 
     private static final int MULTIPLE = 16;

@@ -149,7 +149,7 @@ public final class BlockTraceReader implements Closeable {
         return fit.isContradictory() ? "" : "; the trace goes with a block size of " + fit;
     }
 
-    /** What a line says about the block size, and where it stands. */
+    /** Lengths on a line that tell the block size, and the place of the line. */
     private record Lengths(String file, long number, int promptTokens, int numIds) {
         boolean fit(int blockSize) {
             return BlockSizeFit.fits(blockSize, promptTokens, numIds);

@@ -23,7 +23,10 @@ final class RecencyStack {
     private int[] blockAt = new int[MIN_SLOTS + 1];
     private int[] tree = new int[MIN_SLOTS + 1];
 
-    /** Notes an access, and returns how many other blocks were accessed since the last one to this; {@link #NEVER} if none. */
+    /**
+     * Records an access, and returns how many other blocks were accessed since the last one to this; {@link #NEVER} if
+     * none.
+     */
     int access(int block) {
         if (nextSlot == tree.length) {
             squeeze();

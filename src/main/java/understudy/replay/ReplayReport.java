@@ -6,7 +6,7 @@ import java.util.OptionalDouble;
 import java.util.OptionalLong;
 
 /**
- * What is known after a trace was replayed.
+ * Report of a trace's replay.
  *
  * @param files names of the traces, which were one stream
  * @param chunks that stream

@@ -3,8 +3,8 @@ package understudy.replay;
 import it.unimi.dsi.fastutil.longs.LongList;
 
 /**
- * How much of a trace's content comes back, and after how long; made by {@link ReuseCounter}. A reuse is an access to a block
- * that was accessed before. Lists are cumulative.
+ * Reuse of a trace's content: how much of it comes back, and after how long; made by {@link ReuseCounter}. A reuse is
+ * an access to a block that was accessed before. Lists are cumulative.
  *
  * @param numAccesses block accesses of the trace
  * @param numBlocks different blocks, so {@code numAccesses - numBlocks} accesses are reuses

@@ -44,7 +44,7 @@ public final class Invariants {
         }
     }
 
-    /** What requests say of preemptions and what replicas say is the same. */
+    /** Checks that requests and replicas count the same preemptions. */
     private static void checkPreemptions(RunRecord run, List<String> broken) {
         long ofReplicas = run.replicas().stream()
                 .mapToLong(replica -> replica.stats().numPreemptions())

@@ -5,7 +5,7 @@ import understudy.kvcache.PrefixCacheEvent;
 import understudy.kvcache.PrefixCacheEvents;
 
 /**
- * What prefix caching did for the answered requests: the summary metrics of the session cache.
+ * Effect of prefix caching on the answered requests: the summary metrics of the session cache.
  *
  * <p>Eligible is a request that looked into the cache. Prefilled tokens are those of the prompt that were not found at the
  * first admission; what a preempted request computes once more is not counted.

@@ -9,7 +9,7 @@ import understudy.kvcache.PrefixCacheEvents;
 import understudy.prompt.SessionTurn;
 
 /**
- * Everything a report says about one request that has ended. Times are virtual nanoseconds.
+ * Record of a request that has ended, with all that a report says about it. Times are virtual nanoseconds.
  *
  * @param requestId unique in the run
  * @param replicaIndex where it ran, from 0, or {@link #NO_REPLICA}

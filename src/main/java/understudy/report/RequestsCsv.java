@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
  * columns have the names of the session cache; a prefill that is skipped ends when it would have begun.
  */
 public final class RequestsCsv {
-    /** A column's name, and what stands in it. */
+    /** Name of a column, and its values. */
     private record Column(String name, Function<RequestRecord, String> value) {}
 
     private static final List<Column> COLUMNS = List.of(

@@ -27,7 +27,7 @@ public final class PrefixAware implements RoutingPolicy {
     private boolean followsCache;
 
     /**
-     * When to follow the cache.
+     * Thresholds for following the cache.
      *
      * @param cacheThreshold share of the prompt's blocks that must match, 0 to 1; more than this
      * @param balanceAbsThreshold requests by which the most loaded replica must exceed the least loaded one, and

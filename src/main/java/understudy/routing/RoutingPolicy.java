@@ -18,6 +18,6 @@ public interface RoutingPolicy {
         return RoutingScores.ofLoad("as the policy says", view);
     }
 
-    /** Takes the KV events of one step of a replica, in order; see {@link RoutingPolicyFactory#usesKvEvents}. */
+    /** Accepts the KV events of one step of a replica, in order; see {@link RoutingPolicyFactory#usesKvEvents}. */
     default void onKvEvents(int replica, List<KvEvent> events) {}
 }

@@ -147,7 +147,7 @@ public final class VirtualTime<T> implements Clock, AutoCloseable {
 
     /**
      * Sets what to call, on the loop, whenever the clock may move and no message, timer or outside work is left. A run
-     * that nobody feeds from outside has stalled if it gets there before its end.
+     * without input from outside has stalled if it gets there before its end.
      */
     public void onIdle(Runnable listener) {
         loop.onIdle(listener);

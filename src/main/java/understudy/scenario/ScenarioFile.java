@@ -20,8 +20,9 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Finds and merges what a scenario is made of, the strongest first: flags, environment variables, the file, {@code
- * understudy-defaults.conf}. A file is HOCON, or YAML if its name says so; one that is not on disk is looked for in the jar.
+ * Sources of a scenario, found and merged, the strongest first: flags, environment variables, the file, {@code
+ * understudy-defaults.conf}. A file is HOCON, or YAML if its name says so; one that is not on disk is looked for in the
+ * jar.
  */
 public final class ScenarioFile {
     private static final String ENVIRONMENT_PREFIX = "UNDERSTUDY_";

@@ -81,7 +81,7 @@ public final class SpecFiles {
                 .findFirst();
     }
 
-    /** Says what can be named, for a name that cannot. */
+    /** Lists the valid names, for an error about an invalid one. */
     public String allowed(String name) {
         String nearest = all().stream()
                 .flatMap(file -> Stream.concat(Stream.of(file.text("name")), file.texts("aliases").stream()))

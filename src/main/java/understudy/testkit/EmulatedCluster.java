@@ -199,7 +199,7 @@ public final class EmulatedCluster implements AutoCloseable {
     }
 
     /**
-     * Changes the cluster: lets something go wrong, or does what an operator would.
+     * Changes the cluster by a fault or an operation.
      *
      * @throws IllegalStateException if that cannot be, because a replica is down for instance
      */

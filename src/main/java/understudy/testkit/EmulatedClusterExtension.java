@@ -23,7 +23,7 @@ import org.junit.jupiter.api.extension.ParameterResolver;
  * }
  * }</pre>
  *
- * <p>JUnit is an optional dependency: whoever uses this class has it.
+ * <p>JUnit is an optional dependency: users of this class have it.
  */
 public final class EmulatedClusterExtension implements BeforeEachCallback, AfterEachCallback, ParameterResolver {
     private final Supplier<EmulatedCluster> start;

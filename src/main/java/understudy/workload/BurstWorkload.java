@@ -26,7 +26,7 @@ public final class BurstWorkload implements Workload {
     private double clockNanos;
 
     /**
-     * What to hand over.
+     * Options of a burst.
      *
      * @param numRequests at least 1
      * @param numDistinctPrompts how many different prompts there are, which take turns; 0 is one for every request
@@ -84,7 +84,7 @@ public final class BurstWorkload implements Workload {
         return sendNanos.getLong((int) request.id());
     }
 
-    /** Nobody goes on after an answer. */
+    /** No request follows an answer. */
     @Override
     public @Nullable Request followUp(Request request, int numOutputTokens, long atNanos) {
         return null;

@@ -32,7 +32,7 @@ public final class GeneratedWorkload implements Workload {
     private long numSessions;
 
     /**
-     * What to make up.
+     * Options of made-up conversations.
      *
      * @param numRequests all requests of all sessions, at least 1
      * @param requestsPerSecond rate at which sessions begin, above 0

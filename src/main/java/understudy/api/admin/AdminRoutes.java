@@ -48,7 +48,7 @@ public final class AdminRoutes extends AllDirectives implements RoutePart {
     private final ClockControl clock;
 
     /**
-     * Creates the routes. Who may use them is the business of whoever lets requests in.
+     * Creates the routes. Access control is the business of the part that lets requests in.
      *
      * @param cluster the guardian of the emulation
      */

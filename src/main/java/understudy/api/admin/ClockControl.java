@@ -2,7 +2,7 @@ package understudy.api.admin;
 
 import java.time.Duration;
 
-/** The controls of the emulation's clock, from outside of it; {@code understudy.runtime.VirtualTime} has them all. */
+/** Clock controls for callers outside the emulation; {@code understudy.runtime.VirtualTime} has them all. */
 public interface ClockControl {
 
     /** Lets the clock run, so many virtual seconds per wall second; infinite is as fast as possible. */

@@ -82,7 +82,7 @@ public final class CallRunner {
         var call = new Call(api.cluster(), new Collector(specs.size(), answer));
         call.done().whenComplete((done, failure) -> {
             call.close();
-            // Nobody reads this, unless there is an answer already; but the library waits for it.
+            // This is not read, unless there is an answer already; but the library waits for it.
             answer.completeExceptionally(ApiException.badRequest("The client has gone away.", null));
         });
         register(request, call);

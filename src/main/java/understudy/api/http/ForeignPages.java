@@ -12,7 +12,7 @@ import org.apache.pekko.http.javadsl.model.HttpMethods;
 import org.apache.pekko.http.javadsl.model.HttpRequest;
 import org.apache.pekko.http.javadsl.model.HttpResponse;
 
-/** What web pages other than the server's own are refused: {@link OwnPageGuard} applied to requests. */
+/** Refusal of requests from foreign web pages: {@link OwnPageGuard} applied to requests. */
 public final class ForeignPages {
     private static final Pattern COMMA = Pattern.compile(",");
 

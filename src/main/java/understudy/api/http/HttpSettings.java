@@ -29,11 +29,11 @@ public record HttpSettings(
         Timeouts timeouts) {
 
     /**
-     * What is let in.
+     * Limits on bodies, calls, connections and streams.
      *
      * @param maxBodyBytes largest body, before and after decompression
      * @param maxBodyMemoryBytes most memory for all bodies at a time
-     * @param maxInFlight most calls at a time, or 0 for no limit; more are told to come again
+     * @param maxInFlight most calls at a time, or 0 for no limit; more are told to retry
      * @param maxConnections most open connections
      * @param streamBuffer chunks that may wait for a slow reader before its stream is cut
      */
@@ -41,7 +41,7 @@ public record HttpSettings(
             int maxBodyBytes, long maxBodyMemoryBytes, int maxInFlight, int maxConnections, int streamBuffer) {}
 
     /**
-     * How long things may take, in wall time.
+     * Timeouts and delays, in wall time.
      *
      * @param request the longest a call may take, or zero for no limit
      * @param body the longest a body may take to arrive

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * Sec-Fetch-Site}, which pages cannot set, and the name by {@code Host}.
  */
 public final class OwnPageGuard {
-    /** What is said to a page of another origin. */
+    /** Error message for a page of another origin. */
     static final String FOREIGN_PAGE =
             "Of web pages, only this server's own may call /admin, /live and /reset_prefix_cache.";
 
@@ -53,7 +53,7 @@ public final class OwnPageGuard {
     }
 
     /**
-     * What a request says of where it comes from: the values of all headers of these names, as they were sent.
+     * Claimed origin of a request: the values of all headers of these names, as they were sent.
      *
      * @param hosts of {@code Host}
      * @param origins of {@code Origin}

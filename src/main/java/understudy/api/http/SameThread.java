@@ -3,7 +3,7 @@ package understudy.api.http;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
-/** Lets what follows a stage run on the thread that completes it. */
+/** Stages whose next step runs on the thread that completes them. */
 public final class SameThread {
     private SameThread() {}
 

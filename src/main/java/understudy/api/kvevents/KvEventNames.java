@@ -6,7 +6,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What the topic of KV events may name, so that a router can tell which server they come from; llm-d asks for {@code
+ * Names for the topic of KV events, so that a router can tell which server they come from; llm-d asks for {@code
  * kv@{ip}:{port}@{model}}.
  *
  * @param host address that the server listens at

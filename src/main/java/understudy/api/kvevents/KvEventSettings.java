@@ -3,7 +3,8 @@ package understudy.api.kvevents;
 import java.util.regex.Pattern;
 
 /**
- * How KV events are published, under the names of vLLM's {@code --kv-events-config} ({@code vllm/config/kv_events.py}).
+ * Settings of the KV event publisher, under the names of vLLM's {@code --kv-events-config} ({@code
+ * vllm/config/kv_events.py}).
  *
  * <p>The replicas of a cluster take the place of vLLM's data-parallel ranks: replica r has the port of the endpoint plus r,
  * and an {@code inproc} endpoint has the suffix {@code _dp<r>}.
@@ -29,7 +30,7 @@ public record KvEventSettings(
     private static final Pattern PORT = Pattern.compile("(tcp://.*:)(\\d+)");
     private static final int MAX_PORT = 65_535;
 
-    /** How an event is written in MessagePack. */
+    /** MessagePack layout of an event. */
     public enum Format {
         /** A map whose first key is the type (vLLM since June 2026). */
         MAP,

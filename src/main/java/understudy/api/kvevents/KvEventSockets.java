@@ -15,8 +15,9 @@ import org.zeromq.ZMQ;
  */
 final class KvEventSockets {
     /**
-     * When to try again if a connection has been made, but nobody says hello on it. A few in a hundred of those that jeromq
-     * 0.6.0 makes, not of those that it accepts, are stuck like that (zeromq/jeromq#1022); its default is 30 s.
+     * Time-out of the handshake, after which a connection without a greeting is tried again. A few in a hundred of
+     * those that jeromq 0.6.0 makes, not of those that it accepts, are stuck like that (zeromq/jeromq#1022); its
+     * default is 30 s.
      */
     static final int HANDSHAKE_MILLIS = 500;
 
@@ -104,7 +105,7 @@ final class KvEventSockets {
         return known;
     }
 
-    /** Forgets what was published; a replica that has begun anew counts from 0 again. */
+    /** Forgets what was published; a replica that has restarted counts from 0 again. */
     void restart() {
         buffer.clear();
     }

@@ -8,7 +8,7 @@ final class LatencyHistory {
     private static final int NUM_INTERVALS = 10;
     private static final int MAX_POINTS = 300;
 
-    /** What the page gets of an interval. */
+    /** Percentiles of an interval, as the page gets them. */
     record Point(
             long number,
             double virtualSeconds,

@@ -32,7 +32,7 @@ final class ReplicaMetrics {
     final Map<String, DistributionDataPoint> histograms;
     private Totals totals;
 
-    /** What a replica has counted since the start of the run, its predecessors included. */
+    /** Counts of a replica since the start of the run, its predecessors included. */
     record Totals(PrefixCacheStats prefixCache, long numPreemptions, long numRequests) {
         static final Totals NONE = new Totals(PrefixCacheStats.NONE, 0, 0);
 

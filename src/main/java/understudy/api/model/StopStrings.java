@@ -34,7 +34,7 @@ public final class StopStrings {
     }
 
     /**
-     * Appends text, and returns what may be sent now.
+     * Appends text, and returns the text that may be sent now.
      *
      * @param mayStop whether a stop string counts in this part
      */

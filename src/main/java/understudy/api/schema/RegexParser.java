@@ -24,7 +24,7 @@ final class RegexParser {
         this.pattern = pattern;
     }
 
-    /** Returns the expression. */
+    /** Returns the parsed expression. */
     static RegexNode parse(String pattern) {
         if (pattern.length() > MAX_LENGTH) {
             throw new IllegalArgumentException("it has more than " + MAX_LENGTH + " characters");

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 import understudy.api.http.Json;
 
 /**
- * All that a schema asks of one value: its own keywords, those of the schemas that it refers to or merges, and of its
+ * Requirements of a schema on one value: its own keywords, those of the schemas that it refers to or merges, and of its
  * alternatives those that were drawn.
  */
 final class SchemaParts {

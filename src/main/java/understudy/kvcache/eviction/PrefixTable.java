@@ -100,7 +100,10 @@ public final class PrefixTable {
         }
     }
 
-    /** Notes that a conversation, or with -1 a request outside of any, uses the content of the first block with its hash. */
+    /**
+     * Records that a conversation, or with -1 a request outside of any, uses the content of the first block with its
+     * hash.
+     */
     public void use(int first, long conversation) {
         if (owners.length > 0 && owners[first] != conversation) {
             owners[first] = NOBODY;
@@ -122,7 +125,7 @@ public final class PrefixTable {
         }
     }
 
-    /** Takes the hash away from a block that has one. */
+    /** Removes the hash of a block that has one. */
     public void remove(int block) {
         int next = nextInRing[block];
         if (next == block) {

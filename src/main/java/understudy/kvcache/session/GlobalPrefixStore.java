@@ -76,14 +76,14 @@ public final class GlobalPrefixStore {
         return null;
     }
 
-    /** Takes note that a request goes on from a prefix. */
+    /** Counts a reference of a request that continues a prefix. */
     void acquire(Prefix prefix, long atNanos) {
         prefix.referenceCount++;
         prefix.lastAccessNanos = atNanos;
         byHash.getAndMoveToLast(prefix.hash);
     }
 
-    /** Takes note that a request that went on from a prefix has ended, or was preempted. */
+    /** Drops the reference of a request that continued a prefix, and has ended or was preempted. */
     void release(Prefix prefix) {
         prefix.referenceCount--;
     }
@@ -125,7 +125,7 @@ public final class GlobalPrefixStore {
         numTokens += prefix.length;
     }
 
-    /** Returns the prefix that was used longest ago among those that nobody goes on from, or null. */
+    /** Returns the prefix that was used longest ago among those that no request continues, or null. */
     @Nullable Prefix oldestEvictable() {
         for (var prefix : byHash.values()) {
             if (prefix.referenceCount == 0 && prefix.blocks.isEvictable()) {
@@ -141,7 +141,7 @@ public final class GlobalPrefixStore {
         prefix.blocks.release();
     }
 
-    /** Drops everything, the counts too; nobody may go on from any prefix. */
+    /** Drops everything, the counts too; no request may continue any prefix. */
     void clear() {
         byHash.values().forEach(prefix -> prefix.blocks.release());
         byHash.clear();

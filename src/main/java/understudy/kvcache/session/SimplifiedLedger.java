@@ -65,7 +65,7 @@ final class SimplifiedLedger implements BlockLedger {
         /** Blocks at the beginning that belong to {@code base}, or to what that stands on. */
         private int numShared;
 
-        /** How many of them belong to what a base of the kind session stands on. */
+        /** Number of them that belong to the base of a base of the kind session. */
         private int numBelowSession;
 
         /** The base of a request changes when it hands its first blocks over. */

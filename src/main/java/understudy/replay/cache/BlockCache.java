@@ -1,15 +1,15 @@
 package understudy.replay.cache;
 
 /**
- * Blocks under an eviction policy, with no content, no references and no time: what is asked is which accesses hit. A
- * policy is a final class that keeps its state in arrays by dense block id.
+ * Cache of blocks under an eviction policy, without content, references or time: it tells which accesses hit. A policy
+ * is a final class that keeps its state in arrays by dense block id.
  */
 public abstract class BlockCache {
     private long blockHits;
 
     /**
-     * Accesses a block: a hit changes what the policy knows about it, and nothing else; a miss admits it, and evicts as the
-     * policy says. That a hit changes nobody's residency is what {@link #accessInOrder} rests on.
+     * Accesses a block: a hit changes what the policy knows about it, and nothing else; a miss admits it, and evicts as
+     * the policy says. That a hit changes the residency of no block is what {@link #accessInOrder} rests on.
      *
      * @return whether the block was resident
      */
@@ -18,7 +18,7 @@ public abstract class BlockCache {
     /** Returns the number of resident blocks. */
     public abstract int size();
 
-    /** Takes note that block ids up to {@code numBlocks - 1} are going to be accessed. */
+    /** Reserves room for block ids up to {@code numBlocks - 1}, which are going to be accessed. */
     public abstract void reserve(int numBlocks);
 
     /**

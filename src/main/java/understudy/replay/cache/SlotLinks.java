@@ -33,7 +33,7 @@ final class SlotLinks {
         return head;
     }
 
-    /** Takes a slot out of its list, and returns the head of what is left. */
+    /** Removes a slot from its list, and returns the head of the rest. */
     int remove(int head, int slot) {
         int next = next(slot);
         if (next == slot) {
@@ -64,7 +64,7 @@ final class SlotLinks {
         links[2 * successor] = slot;
     }
 
-    /** Takes a slot out of a list of more than one. */
+    /** Removes a slot from a list of more than one. */
     void unlink(int slot) {
         int previous = links[2 * slot];
         int next = links[2 * slot + 1];

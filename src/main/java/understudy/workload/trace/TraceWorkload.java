@@ -23,7 +23,7 @@ public final class TraceWorkload implements Workload {
     private long numRequests;
 
     /**
-     * How to replay.
+     * Options of a replay.
      *
      * @param timeScale factor on all arrival times, above 0; 0.5 replays twice as fast
      * @param limit most rows to read, or 0 for all
