@@ -155,8 +155,8 @@ public final class EmulationServer implements AutoCloseable {
     }
 
     /**
-     * Starts a cluster in a host that stays the caller's, and a server before it. The clock is left as it is. While it stands
-     * still, requests arrive, and nothing more happens until the caller moves it.
+     * Starts a cluster in a host that stays the caller's, and a server before it. The clock is left as it is. While it
+     * stands still, requests arrive, and nothing more happens until the caller moves it.
      *
      * @param spec what to serve
      * @param subscriber is told what happens in the cluster beside the server, or null

@@ -37,8 +37,9 @@ import understudy.api.openai.TokenRoutes;
 import understudy.faults.ReplicaState;
 
 /**
- * Ports of a server: one for the cluster, and, if wanted, one for each replica. A replica that is not up refuses connections, as
- * a process that has died or does not listen yet does; unless it is to keep its port and say on {@code /health} how it is.
+ * Ports of a server: one for the cluster, and, if wanted, one for each replica. A replica that is not up refuses
+ * connections, as a process that has died or does not listen yet does; unless it is to keep its port and say on {@code
+ * /health} how it is.
  */
 final class HttpPorts implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(HttpPorts.class);
@@ -124,7 +125,9 @@ final class HttpPorts implements AutoCloseable {
         return numbers.getOrDefault(index, first == 0 ? 0 : first + 1 + index);
     }
 
-    /** Opens and closes ports as the states of the replicas want it; calls in flight at a port that is removed go on. */
+    /**
+     * Opens and closes ports as the states of the replicas want it; calls in flight at a port that is removed go on.
+     */
     synchronized void follow(List<ReplicaState> states) {
         if (!api.settings().portsPerReplica()) {
             return;

@@ -135,7 +135,9 @@ public final class ServerEdge {
         return value.replaceAll("[^\\x20-\\x7E]", "?");
     }
 
-    /** As Starlette does it for vLLM: any origin, and whatever headers the browser asks for, but those that break calls. */
+    /**
+     * As Starlette does it for vLLM: any origin, and whatever headers the browser asks for, but those that break calls.
+     */
     private static HttpResponse withCors(HttpRequest request, HttpResponse response) {
         var answer = response.addHeader(RawHeader.create("Access-Control-Allow-Origin", "*"))
                 .addHeader(RawHeader.create("Access-Control-Expose-Headers", "X-Request-Id, Retry-After"));

@@ -22,8 +22,8 @@ record Console(CommandLine commandLine) {
     }
 
     /**
-     * Finds out whether what was printed has arrived: a disk may be full, and the program behind a pipe may have ended. A
-     * writer does not hear of what System.out keeps to itself.
+     * Finds out whether what was printed has arrived: a disk may be full, and the program behind a pipe may have ended.
+     * A writer does not hear of what System.out keeps to itself.
      *
      * @return the exit code
      */

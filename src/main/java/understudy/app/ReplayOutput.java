@@ -64,7 +64,9 @@ final class ReplayOutput {
         }
     }
 
-    /** Returns the one name of a file that may go by many, by way of links, or as yet by that of its directory alone. */
+    /**
+     * Returns the one name of a file that may go by many, by way of links, or as yet by that of its directory alone.
+     */
     private static Path real(Path file) {
         var absolute = file.toAbsolutePath();
         try {

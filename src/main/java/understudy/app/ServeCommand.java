@@ -70,7 +70,9 @@ final class ServeCommand extends ConsoleCommand {
         return exitCode(server, console().err());
     }
 
-    /** Waits for a failure, which ends the process, so that a supervisor can start it again; signals end it elsewhere. */
+    /**
+     * Waits for a failure, which ends the process, so that a supervisor can start it again; signals end it elsewhere.
+     */
     static int exitCode(EmulationServer server, PrintWriter err) {
         try {
             server.whenFailed().join();

@@ -7,8 +7,8 @@ import understudy.replay.BlockTraceReader;
 import understudy.replay.TraceChunk;
 
 /**
- * A trace that one thread reads while others use what has been read. Every chunk is kept, since some users begin late; what
- * they see does not depend on when they look.
+ * A trace that one thread reads while others use what has been read. Every chunk is kept, since some users begin late;
+ * what they see does not depend on when they look.
  */
 final class TraceFeed {
     private final BlockTraceReader reader;

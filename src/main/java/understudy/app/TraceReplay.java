@@ -24,8 +24,8 @@ import understudy.replay.SharingView;
 import understudy.replay.TraceChunk;
 
 /**
- * Replays one trace against many caches on all cores: one thread reads, and the others begin on what it has read. Each cache
- * is a task of its own, so results do not depend on who runs when.
+ * Replays one trace against many caches on all cores: one thread reads, and the others begin on what it has read. Each
+ * cache is a task of its own, so results do not depend on who runs when.
  */
 final class TraceReplay implements AutoCloseable {
     private static final long PROGRESS_MILLIS = 100;

@@ -14,8 +14,8 @@ import understudy.report.RequestRecord;
 import understudy.routing.RoutingScores;
 
 /**
- * Event of a cluster. All of them go to one {@link Subscriber}, in order for each replica: metrics, live page and KV event
- * publisher are told the same. Times are virtual nanoseconds. Immutable; any thread may read one.
+ * Event of a cluster. All of them go to one {@link Subscriber}, in order for each replica: metrics, live page and KV
+ * event publisher are told the same. Times are virtual nanoseconds. Immutable; any thread may read one.
  */
 public sealed interface ClusterEvent {
 

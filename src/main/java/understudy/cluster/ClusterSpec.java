@@ -8,7 +8,8 @@ import understudy.routing.RoutingPolicyFactory;
 import understudy.workload.Workload;
 
 /**
- * Specification of a cluster: how it is built, and what it is to serve. A value: it may be run again, also in another thread.
+ * Specification of a cluster: how it is built, and what it is to serve. A value: it may be run again, also in another
+ * thread.
  *
  * @param replicas one entry per replica, at least one; replicas that join later are built like the first one
  * @param routing makes what chooses among them

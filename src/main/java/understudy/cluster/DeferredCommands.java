@@ -27,7 +27,10 @@ final class DeferredCommands {
         return stash.isEmpty() ? behavior : stash.unstashAll(behavior);
     }
 
-    /** Tells the router of all aborts once more, after the requests that a replica which has crashed has sent back to it. */
+    /**
+     * Tells the router of all aborts once more, after the requests that a replica which has crashed has sent back to
+     * it.
+     */
     void passAbortsOn(ActorRef<Router.Command> router) {
         stash.forEach(command -> {
             if (command instanceof Replica.Abort abort) {

@@ -70,7 +70,9 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
     /** The hash of every cached block, in no particular order; content held twice is there twice. */
     public record BlockHashes(LongList hashes) {}
 
-    /** The result of a recount, the lookups so far, and the free blocks in the order in which they would be given out. */
+    /**
+     * The result of a recount, the lookups so far, and the free blocks in the order in which they would be given out.
+     */
     public record Audited(KvCacheAudit audit, PrefixCacheStats stats, IntList freeOrder) implements Replica.Command {}
 
     /** Makes the memory of a replica. A value: it makes any number of them. */
@@ -183,7 +185,9 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
                 atNanos, kvCache.usage(), kvCache.blockCounts(), before.plus(kvCache.stats()), blockSize, events);
     }
 
-    /** Tells the router what has changed in the prefix table, if it wants to know, and returns it for the subscriber. */
+    /**
+     * Tells the router what has changed in the prefix table, if it wants to know, and returns it for the subscriber.
+     */
     private List<KvEvent> takeEvents() {
         var events = peers.wantKvEvents() ? kvCache.drainEvents() : List.<KvEvent>of();
         if (events.isEmpty()) {

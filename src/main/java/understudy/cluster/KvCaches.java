@@ -10,7 +10,9 @@ import understudy.kvcache.session.SessionKvCache;
 public final class KvCaches {
     private KvCaches() {}
 
-    /** Creates an empty memory: content-addressed as vLLM's or roseinfer's, or by session as the session cache has it. */
+    /**
+     * Creates an empty memory: content-addressed as vLLM's or roseinfer's, or by session as the session cache has it.
+     */
     public static KvCache create(KvCacheConfig config) {
         if (config.findsBySession()) {
             return new SessionKvCache(config);

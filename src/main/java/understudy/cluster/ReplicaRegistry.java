@@ -16,7 +16,9 @@ import understudy.report.ReplicaCounters;
 import understudy.report.RunRecord;
 import understudy.runtime.Clock;
 
-/** The replicas of a cluster: starts them, does to them what faults and operators ask for, and collects their records. */
+/**
+ * The replicas of a cluster: starts them, does to them what faults and operators ask for, and collects their records.
+ */
 final class ReplicaRegistry implements ClusterChange.Target {
     /** Prefix of the names of replicas. */
     static final String REPLICA_NAME = "replica-";
@@ -171,7 +173,10 @@ final class ReplicaRegistry implements ClusterChange.Target {
         }
     }
 
-    /** Even without a delay a replica starts after all messages of the instant, the last one of its predecessor included. */
+    /**
+     * Even without a delay a replica starts after all messages of the instant, the last one of its predecessor
+     * included.
+     */
     private void startLater(int index) {
         var elapsed = new Cluster.StartElapsed(index, ++entries.get(index).numStarts);
         context.scheduleOnce(Duration.ofNanos(spec.faults().startupNanos()), context.getSelf(), elapsed);

@@ -9,7 +9,9 @@ import understudy.engine.Request;
 import understudy.engine.StepResult;
 import understudy.report.RequestRecord;
 
-/** Ends requests of a replica before their answer is complete; never while a step is being planned, unless it crashes. */
+/**
+ * Ends requests of a replica before their answer is complete; never while a step is being planned, unless it crashes.
+ */
 final class RequestAborter {
     private final ReplicaParts parts;
     private final EngineCore engine;
@@ -28,7 +30,9 @@ final class RequestAborter {
         return clients.toCut(result.sampled());
     }
 
-    /** Ends an answer after the token that a step has brought, and returns its record; its blocks are still to be freed. */
+    /**
+     * Ends an answer after the token that a step has brought, and returns its record; its blocks are still to be freed.
+     */
     RequestRecord cut(EngineRequest request, long atNanos) {
         engine.planner().abort(request.request().id());
         String reason = "the answer was cut after " + request.numOutputTokens() + " tokens";

@@ -9,7 +9,9 @@ import understudy.faults.RequestFault;
 import understudy.report.RequestRecord;
 import understudy.runtime.Clock;
 
-/** Gate before a cluster's replicas: decides what goes wrong with requests, and turns away those that get no further. */
+/**
+ * Gate before a cluster's replicas: decides what goes wrong with requests, and turns away those that get no further.
+ */
 final class RequestGate {
     private final Clock clock;
     private final FaultSampler faults;

@@ -17,8 +17,8 @@ import understudy.workload.Durations;
 import understudy.workload.RandomStreams;
 
 /**
- * One GPU, or a group of GPUs that work as one: runs one step at a time, and takes as long as its latency model says. One
- * more step may wait behind the running one.
+ * One GPU, or a group of GPUs that work as one: runs one step at a time, and takes as long as its latency model says.
+ * One more step may wait behind the running one.
  */
 public final class VirtualGpu extends AbstractBehavior<VirtualGpu.Command> {
 

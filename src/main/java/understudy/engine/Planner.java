@@ -32,7 +32,10 @@ public interface Planner {
     /** Accepts the answer to the last question; that to a release may be left out. */
     void answer(KvAnswer answer);
 
-    /** Returns the plan once {@link #next} has no more questions (vLLM {@code schedule}); it stays fixed until {@link #update} has applied its result. */
+    /**
+     * Returns the plan once {@link #next} has no more questions (vLLM {@code schedule}); it stays fixed until {@link
+     * #update} has applied its result.
+     */
     StepPlan plan();
 
     /** Queues a request that has reached the engine at {@code atNanos}. */
@@ -40,13 +43,17 @@ public interface Planner {
         return requests().add(request, atNanos);
     }
 
-    /** Applies the result of a step that ran until {@code atNanos} (vLLM {@code update_from_output}), in the order of plans. */
+    /**
+     * Applies the result of a step that ran until {@code atNanos} (vLLM {@code update_from_output}), in the order of
+     * plans.
+     */
     default StepResult update(StepPlan executed, long atNanos) {
         return requests().update(executed, atNanos);
     }
 
     /**
-     * Gives up a request (vLLM {@code finish_requests}), wherever it is; its blocks are still to be freed by its handle.
+     * Gives up a request (vLLM {@code finish_requests}), wherever it is; its blocks are still to be freed by its
+     * handle.
      *
      * @return the request, or null if it has ended already or was never here
      */
@@ -55,8 +62,9 @@ public interface Planner {
     }
 
     /**
-     * Preempts everything that runs (vLLM {@code reset_prefix_cache}) and drops what is in flight, so that the prefix cache can be reset; requests wait in
-     * their old order. Not to be called while a plan is being made. A planner that never preempts leaves everything as it is.
+     * Preempts everything that runs (vLLM {@code reset_prefix_cache}) and drops what is in flight, so that the prefix
+     * cache can be reset; requests wait in their old order. Not to be called while a plan is being made. A planner that
+     * never preempts leaves everything as it is.
      *
      * @return the requests whose blocks are to be released
      */

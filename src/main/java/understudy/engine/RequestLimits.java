@@ -34,8 +34,8 @@ public record RequestLimits(int maxModelLen, long maxKvTokens, ContextOverflow o
     }
 
     /**
-     * Returns the request, or with {@link ContextOverflow#TRUNCATE_OLDEST} one whose prompt has lost as many whole blocks
-     * at its beginning as it takes to fit; unchanged if not even that would help.
+     * Returns the request, or with {@link ContextOverflow#TRUNCATE_OLDEST} one whose prompt has lost as many whole
+     * blocks at its beginning as it takes to fit; unchanged if not even that would help.
      */
     public Request fit(Request request) {
         long numPrompt = request.prompt().length();

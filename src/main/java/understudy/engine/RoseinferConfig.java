@@ -5,8 +5,8 @@ import understudy.kvcache.KvCacheConfig;
 /**
  * The settings of {@link RoseinferPlanner}.
  *
- * @param maxNumSeqs its {@code max_batch_size}: most requests that are taken in at a time, and most that one decode step
- *     serves; at least 1
+ * @param maxNumSeqs its {@code max_batch_size}: most requests that are taken in at a time, and most that one decode
+ *     step serves; at least 1
  * @param prefill how the prompts that are taken in together are computed
  */
 public record RoseinferConfig(int maxNumSeqs, PrefillMode prefill) implements PlannerConfig {

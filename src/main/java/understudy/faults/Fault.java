@@ -59,8 +59,8 @@ public sealed interface Fault extends ClusterChange {
     }
 
     /**
-     * The KV cache has fewer blocks, at least 2, the null block included; blocks in use go when they are released. Never more
-     * than the replica was built with.
+     * The KV cache has fewer blocks, at least 2, the null block included; blocks in use go when they are released.
+     * Never more than the replica was built with.
      */
     record ShrinkKv(int replica, int numGpuBlocks) implements OfReplica {
         @Override
@@ -99,8 +99,9 @@ public sealed interface Fault extends ClusterChange {
     }
 
     /**
-     * Each streamed answer has, with this probability, 0 to 1, one event of broken JSON: the one with this output token, which
-     * counts from 1. Nothing else is wrong with the stream, which goes on behind it. Only a client over HTTP can tell.
+     * Each streamed answer has, with this probability, 0 to 1, one event of broken JSON: the one with this output
+     * token, which counts from 1. Nothing else is wrong with the stream, which goes on behind it. Only a client over
+     * HTTP can tell.
      */
     record MalformStreams(OptionalInt replica, double rate, int atToken) implements OfRequests {
         @Override

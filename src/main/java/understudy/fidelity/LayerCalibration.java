@@ -16,7 +16,10 @@ import understudy.scenario.ScenarioException;
 import understudy.scenario.Section;
 import understudy.workload.trace.CsvTable;
 
-/** Fits three figures of a GPU to measured transformer layers, and says how well they predict models they were not fitted to. */
+/**
+ * Fits three figures of a GPU to measured transformer layers, and says how well they predict models they were not
+ * fitted to.
+ */
 public final class LayerCalibration {
     /** Column that identifies such a file. */
     public static final String TIME = "layer_us";

@@ -22,8 +22,8 @@ import understudy.scenario.Scenario;
 import understudy.scenario.Section;
 
 /**
- * Runs a table of measured mean times at fixed concurrency, cell by cell, each as a closed loop on one replica with as many
- * GPUs and clients as the cell says, and compares.
+ * Runs a table of measured mean times at fixed concurrency, cell by cell, each as a closed loop on one replica with as
+ * many GPUs and clients as the cell says, and compares.
  */
 public final class MeasuredCells {
     private static final ObjectWriter JSON = JsonMapper.builder()

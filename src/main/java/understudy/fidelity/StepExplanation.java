@@ -25,8 +25,8 @@ public final class StepExplanation {
     /**
      * Returns a table.
      *
-     * @param batch groups of equal sequences, such as {@code 32x1@1000,1x512}: 32 decodes with 1000 tokens in the KV cache,
-     *     and a chunk of 512 tokens at the beginning of a prompt
+     * @param batch groups of equal sequences, such as {@code 32x1@1000,1x512}: 32 decodes with 1000 tokens in the KV
+     *     cache, and a chunk of 512 tokens at the beginning of a prompt
      */
     public static String table(LatencyModel model, String batch) {
         var shape = parse(batch);

@@ -100,7 +100,10 @@ public final class ClusterHost implements AutoCloseable {
         return system.systemActorOf(FailureReport.of(behavior, this::fail), name, Props.empty());
     }
 
-    /** Asks the guardian, and waits for the answer, with nothing but the wall clock running if the virtual one stands still. */
+    /**
+     * Asks the guardian, and waits for the answer, with nothing but the wall clock running if the virtual one stands
+     * still.
+     */
     public <T> T ask(Function<ActorRef<T>, ? extends Cluster.Command> question) {
         return ask(time.system(), question);
     }

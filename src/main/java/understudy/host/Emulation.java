@@ -13,8 +13,8 @@ import understudy.runtime.Stopwatch;
 import understudy.runtime.VirtualTime;
 
 /**
- * One run of a cluster. Creating it brings up the actor system, which takes a while and needs no scenario; {@link #start}
- * lets it go.
+ * One run of a cluster. Creating it brings up the actor system, which takes a while and needs no scenario; {@link
+ * #start} lets it go.
  */
 public final class Emulation implements AutoCloseable {
     private final CompletableFuture<Result> result = new CompletableFuture<>();
@@ -51,7 +51,9 @@ public final class Emulation implements AutoCloseable {
         time.run(speed);
     }
 
-    /** Waits for the end of the run, for at most {@code millis}; throws {@link TimeoutException} if that is not enough. */
+    /**
+     * Waits for the end of the run, for at most {@code millis}; throws {@link TimeoutException} if that is not enough.
+     */
     public Result await(long millis) throws InterruptedException, ExecutionException, TimeoutException {
         return result.get(millis, TimeUnit.MILLISECONDS);
     }

@@ -33,7 +33,8 @@ public final class Reply {
     private Reply() {}
 
     /**
-     * Sends a question, and returns the answer; after some seconds of wall time without one, a {@link NoAnswerException}.
+     * Sends a question, and returns the answer; after some seconds of wall time without one, a {@link
+     * NoAnswerException}.
      *
      * @param outside an ordinary actor system, in which the answer is received
      * @param question makes the message, from the address to answer to

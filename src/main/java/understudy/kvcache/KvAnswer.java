@@ -5,7 +5,9 @@ import it.unimi.dsi.fastutil.ints.IntList;
 /** The answer of a KV memory to a {@link KvAsk}. */
 public sealed interface KvAnswer {
 
-    /** The first {@code numGranted} requests of a reservation hold their blocks now; nothing has changed for the others. */
+    /**
+     * The first {@code numGranted} requests of a reservation hold their blocks now; nothing has changed for the others.
+     */
     record Reserved(int numGranted, double usage) implements KvAnswer {}
 
     /** A waiting request was admitted or refused. */

@@ -50,7 +50,9 @@ public final class Reservation {
             return size;
         }
 
-        /** Adds a request that will have computed {@code numComputed} tokens and of which {@code numKnown} are known. */
+        /**
+         * Adds a request that will have computed {@code numComputed} tokens and of which {@code numKnown} are known.
+         */
         public void add(int handle, int numComputed, int numKnown) {
             if (size == handles.length) {
                 handles = Arrays.copyOf(handles, size * 2);

@@ -101,8 +101,8 @@ public record GpuSpec(
     }
 
     /**
-     * Returns the operations per microsecond that experts reach in a format: their share of the BF16 rate, times what the
-     * format gains in dense products.
+     * Returns the operations per microsecond that experts reach in a format: their share of the BF16 rate, times what
+     * the format gains in dense products.
      */
     double expertFlopPerMicro(WeightFormat format) {
         return experts.compute * flopPerMicro() * gemmFlopPerMicro(format) / gemmFlopPerMicro(WeightFormat.BF16);

@@ -8,7 +8,9 @@ public enum WeightFormat {
     BF16(2),
     /** One byte, multiplied in FP8 with FP8 activations where the GPU can, else in BF16. */
     FP8(1),
-    /** Four bits and the scales of small groups, multiplied in BF16: MXFP4, and AWQ or GPTQ with groups of 32 to 128. */
+    /**
+     * Four bits and the scales of small groups, multiplied in BF16: MXFP4, and AWQ or GPTQ with groups of 32 to 128.
+     */
     INT4(0.53);
 
     private final double bytes;

@@ -58,7 +58,9 @@ public final class NextUse {
         return nextUses.length;
     }
 
-    /** Returns the number of the next access to the block of the n-th access, counted from 0; {@link #NEVER} if none. */
+    /**
+     * Returns the number of the next access to the block of the n-th access, counted from 0; {@link #NEVER} if none.
+     */
     public int after(int access) {
         return nextUses[access];
     }

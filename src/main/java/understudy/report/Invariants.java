@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The laws that hold at the end of every run, whatever the workload. Those about single events, work conservation and the
- * monotony of the clock, are enforced where the events happen, by an exception that ends the run.
+ * The laws that hold at the end of every run, whatever the workload. Those about single events, work conservation and
+ * the monotony of the clock, are enforced where the events happen, by an exception that ends the run.
  *
  * <p>Names follow BLIS ({@code docs/contributing/standards/invariants.md}).
  */

@@ -7,8 +7,8 @@ import understudy.kvcache.PrefixCacheEvents;
 /**
  * Effect of prefix caching on the answered requests: the summary metrics of the session cache.
  *
- * <p>Eligible is a request that looked into the cache. Prefilled tokens are those of the prompt that were not found at the
- * first admission; what a preempted request computes once more is not counted.
+ * <p>Eligible is a request that looked into the cache. Prefilled tokens are those of the prompt that were not found at
+ * the first admission; what a preempted request computes once more is not counted.
  *
  * @param answered all requests that were answered
  * @param eligible requests that looked into the cache

@@ -51,7 +51,9 @@ public record RequestRecord(
         return ended(request, replicaIndex, Outcome.COMPLETED, request.lastTokenNanos(), tokenNanos);
     }
 
-    /** Returns the record of a request whose answer broke off at {@code atNanos}; what had not happened happens then. */
+    /**
+     * Returns the record of a request whose answer broke off at {@code atNanos}; what had not happened happens then.
+     */
     public static RequestRecord failed(EngineRequest request, int replicaIndex, long atNanos, LongList tokenNanos) {
         return ended(request, replicaIndex, Outcome.FAILED, atNanos, tokenNanos);
     }

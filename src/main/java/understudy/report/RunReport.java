@@ -10,8 +10,8 @@ import understudy.kvcache.PrefixCacheStats;
  * HostStats}.
  *
  * @param isPartial whether the run was interrupted
- * @param numCompleted requests that were answered; lengths, TTFT, TPOT, E2EL and queue times count these alone, while gaps,
- *     peak, cache and replica figures also count what failed or unfinished requests have had
+ * @param numCompleted requests that were answered; lengths, TTFT, TPOT, E2EL and queue times count these alone, while
+ *     gaps, peak, cache and replica figures also count what failed or unfinished requests have had
  * @param numFailed requests whose answer broke off
  * @param numAborted requests that their sender gave up
  * @param numRejected requests that were turned away

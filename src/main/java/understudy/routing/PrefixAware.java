@@ -11,9 +11,9 @@ import understudy.prompt.BlockHasher;
 /**
  * Sends a request where most of its prompt is cached, unless the load is out of balance.
  *
- * <p>The rules of SMG's {@code cache_aware} policy with KV events ({@code model_gateway/src/policies/cache_aware.rs}): if
- * the loads are imbalanced, the least loaded replica; else the one with the most matching leading blocks, the less loaded
- * one among equals; if no replica has enough, the least loaded one.
+ * <p>The rules of SMG's {@code cache_aware} policy with KV events ({@code model_gateway/src/policies/cache_aware.rs}):
+ * if the loads are imbalanced, the least loaded replica; else the one with the most matching leading blocks, the less
+ * loaded one among equals; if no replica has enough, the least loaded one.
  */
 public final class PrefixAware implements RoutingPolicy {
     static final String NAME = "prefix-aware";

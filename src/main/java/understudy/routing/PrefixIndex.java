@@ -10,8 +10,8 @@ import understudy.prompt.HashIndex;
 /**
  * Index of the replicas that hold each block, as far as their KV events tell: a set of replicas for each block hash.
  *
- * <p>It does not count copies. A replica that holds the same content twice reports it stored twice and removed twice, and
- * counts as without it after the first removal; vLLM's consumers see the same.
+ * <p>It does not count copies. A replica that holds the same content twice reports it stored twice and removed twice,
+ * and counts as without it after the first removal; vLLM's consumers see the same.
  */
 public final class PrefixIndex {
     private static final int FIRST_ROWS = 1024;

@@ -92,7 +92,9 @@ public final class VirtualTime<T> implements Clock, AutoCloseable {
         return loop.nowNanos();
     }
 
-    /** Returns how fast the clock moves, in virtual seconds per wall second: 0 while it is paused, infinite if it jumps. */
+    /**
+     * Returns how fast the clock moves, in virtual seconds per wall second: 0 while it is paused, infinite if it jumps.
+     */
     public double speed() {
         return loop.speed();
     }
@@ -164,7 +166,10 @@ public final class VirtualTime<T> implements Clock, AutoCloseable {
         return loop.numEvents();
     }
 
-    /** Completes when the thread has ended, by {@link #close}; exceptionally if an error that no actor survives ended it. */
+    /**
+     * Completes when the thread has ended, by {@link #close}; exceptionally if an error that no actor survives ended
+     * it.
+     */
     public CompletionStage<Void> whenStopped() {
         return loop.whenStopped();
     }

@@ -26,7 +26,10 @@ import java.util.TreeMap;
  */
 public final class ScenarioFile {
     private static final String ENVIRONMENT_PREFIX = "UNDERSTUDY_";
-    /** A name of our own: the {@code reference.conf} of another project says nothing about an emulation, nor ours about it. */
+    /**
+     * A name of our own: the {@code reference.conf} of another project says nothing about an emulation, nor ours about
+     * it.
+     */
     static final String DEFAULTS = "understudy-defaults.conf";
 
     /** Every setting with its default. */

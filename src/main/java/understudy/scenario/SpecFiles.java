@@ -67,7 +67,9 @@ public final class SpecFiles {
         return filledIn(name, ConfigFactory.parseMap(Map.of("name", name)));
     }
 
-    /** Returns the bundled file with a name or an alias; case, an organization in front and "-instruct" do not count. */
+    /**
+     * Returns the bundled file with a name or an alias; case, an organization in front and "-instruct" do not count.
+     */
     public Optional<Section> find(String name) {
         String wanted = plain(name);
         for (String bundled : names()) {

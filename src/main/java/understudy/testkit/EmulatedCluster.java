@@ -142,8 +142,8 @@ public final class EmulatedCluster implements AutoCloseable {
     }
 
     /**
-     * Waits until so many requests have come in over HTTP since the start; one call may bring several, by its {@code n} or its
-     * prompts. Then the clock may be moved without leaving any of them behind.
+     * Waits until so many requests have come in over HTTP since the start; one call may bring several, by its {@code n}
+     * or its prompts. Then the clock may be moved without leaving any of them behind.
      *
      * @throws AssertionError if they do not come within 20 s of wall time, or are refused by the server
      */
@@ -155,7 +155,8 @@ public final class EmulatedCluster implements AutoCloseable {
      * Returns what {@code /metrics} shows by now.
      *
      * @param name of the series, such as {@code vllm:generation_tokens_total}
-     * @param label what the labels must contain, such as {@code engine="0"}; all series of that name that do are added up
+     * @param label what the labels must contain, such as {@code engine="0"}; all series of that name that do are added
+     *     up
      */
     public double metric(String name, String label) {
         return http().metric(name, label);
@@ -191,7 +192,10 @@ public final class EmulatedCluster implements AutoCloseable {
         }
     }
 
-    /** Has all replicas forget what they have cached; refused, with false, while any of them holds a block for a request. */
+    /**
+     * Has all replicas forget what they have cached; refused, with false, while any of them holds a block for a
+     * request.
+     */
     public boolean resetPrefixCache() {
         return host.<Router.Command, PrefixCacheResets.AllReset>ask(
                         host.router(), ref -> new Router.ResetPrefixCache(false, ref))
@@ -248,7 +252,10 @@ public final class EmulatedCluster implements AutoCloseable {
         host.throwFailure();
     }
 
-    /** Stops the clock, jumps to the next instant at which something is due, and returns its virtual time in nanoseconds. */
+    /**
+     * Stops the clock, jumps to the next instant at which something is due, and returns its virtual time in
+     * nanoseconds.
+     */
     public long step() {
         isPaused = true;
         long nowNanos = time.step();

@@ -11,8 +11,8 @@ import understudy.prompt.Segments;
 
 /**
  * One client that hands over requests one after the other, without waiting for answers, as roseinfer's {@code
- * benchmark_streaming.py} does: a request arrives when its {@code add_request} is called, and reaches the cluster when that
- * call returns. Only then comes the next one.
+ * benchmark_streaming.py} does: a request arrives when its {@code add_request} is called, and reaches the cluster when
+ * that call returns. Only then comes the next one.
  */
 public final class BurstWorkload implements Workload {
     private static final double NANOS_PER_SECOND = 1e9;

@@ -11,7 +11,10 @@ public interface ClockControl {
     /** Stops the clock; messages are still delivered. */
     void pause();
 
-    /** Stops the clock, jumps to the next instant at which something is due, and returns its virtual time in nanoseconds. */
+    /**
+     * Stops the clock, jumps to the next instant at which something is due, and returns its virtual time in
+     * nanoseconds.
+     */
     long step();
 
     /** Stops the clock, and runs everything that is due within {@code duration}. */

@@ -22,7 +22,9 @@ import understudy.api.http.ClientConnection;
 import understudy.api.http.Ending;
 import understudy.api.http.Json;
 
-/** Runs calls: sends their requests to the cluster, and makes responses of what comes back, streamed or in one piece. */
+/**
+ * Runs calls: sends their requests to the cluster, and makes responses of what comes back, streamed or in one piece.
+ */
 public final class CallRunner {
     private static final ContentType EVENT_STREAM = ContentTypes.create(MediaTypes.TEXT_EVENT_STREAM);
 

@@ -21,7 +21,10 @@ final class StreamBuffer<T> {
         this.capacity = capacity;
     }
 
-    /** Adds an element, which is forgotten if the stream has ended; returns false, and changes nothing, if there is no room. */
+    /**
+     * Adds an element, which is forgotten if the stream has ended; returns false, and changes nothing, if there is no
+     * room.
+     */
     boolean offer(T element) {
         Runnable toWake;
         synchronized (this) {

@@ -61,7 +61,9 @@ public final class StreamedCall implements Call.Listener {
         return call;
     }
 
-    /** Starts the call; its stream begins when a replica has the request: until then an error is a status of its own. */
+    /**
+     * Starts the call; its stream begins when a replica has the request: until then an error is a status of its own.
+     */
     CompletionStage<Source<ByteString, NotUsed>> begin(List<Generation.Spec> specs, Arrival arrival) {
         call.start(specs, arrival);
         return admitted.thenApply(

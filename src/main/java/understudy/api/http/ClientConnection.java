@@ -40,7 +40,9 @@ public final class ClientConnection {
         return isClosed;
     }
 
-    /** Closes a call when the client goes away: its response may be waiting behind another one, and is never read then. */
+    /**
+     * Closes a call when the client goes away: its response may be waiting behind another one, and is never read then.
+     */
     public void carry(Exchange call) {
         calls.add(call);
         call.closed().whenComplete((done, failure) -> calls.remove(call));

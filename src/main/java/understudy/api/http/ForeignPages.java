@@ -34,8 +34,8 @@ public final class ForeignPages {
     }
 
     /**
-     * Returns the first segment of a path that is not empty, or an empty one. It is decoded, as it is for the routes: {@code
-     * /%61dmin} is {@code admin}.
+     * Returns the first segment of a path that is not empty, or an empty one. It is decoded, as it is for the routes:
+     * {@code /%61dmin} is {@code admin}.
      */
     public static String firstSegment(HttpRequest request) {
         var segments = request.getUri().pathSegments().iterator();

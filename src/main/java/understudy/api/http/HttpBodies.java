@@ -124,8 +124,8 @@ public final class HttpBodies {
         }
 
         /**
-         * Reads a body that comes later than its head. Its request arrives with its end, since how long its client takes is
-         * none of the API's delay.
+         * Reads a body that comes later than its head. Its request arrives with its end, since how long its client
+         * takes is none of the API's delay.
          */
         private CompletionStage<HttpResponse> receive(
                 HttpEntity entity, IncomingBody incoming, Materializer materializer) {

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * @param tls the server's key and certificate, or null for plain HTTP
  * @param apiKey what clients must send as bearer token to {@code /v1}, or empty
  * @param adminToken what clients must send as bearer token to {@code /admin}, or empty
- * @param allowedHosts names of the server beside those of loopback under which {@code /admin} and the like answer without a
- *     token
+ * @param allowedHosts names of the server beside those of loopback under which {@code /admin} and the like answer
+ *     without a token
  * @param limits what is let in
  * @param timeouts how long things may take
  */

@@ -8,8 +8,9 @@ public final class SameThread {
     private SameThread() {}
 
     /**
-     * Returns a stage that completes with another. Those of the HTTP library hand every further step to the common pool,
-     * and on a machine with two cores, where that pool has a single thread, the JDK starts a new thread for each instead.
+     * Returns a stage that completes with another. Those of the HTTP library hand every further step to the common
+     * pool, and on a machine with two cores, where that pool has a single thread, the JDK starts a new thread for each
+     * instead.
      */
     public static <T> CompletionStage<T> after(CompletionStage<T> stage) {
         var after = new CompletableFuture<T>();

@@ -113,7 +113,9 @@ public final class KvEventPublisher implements AutoCloseable {
         queue.add(new Item(started.replicaIndex(), 0, null));
     }
 
-    /** Returns the address to subscribe to, with its port even if the endpoint leaves that open; replicas count from 0. */
+    /**
+     * Returns the address to subscribe to, with its port even if the endpoint leaves that open; replicas count from 0.
+     */
     public String endpoint(int replicaIndex) {
         return socketsOf(replicaIndex).endpoint();
     }

@@ -10,8 +10,8 @@ import org.zeromq.ZContext;
 import org.zeromq.ZMQ;
 
 /**
- * The PUB socket of one replica, and the ROUTER socket that answers for missed batches (vLLM {@code ZmqEventPublisher}).
- * Used by one thread at a time, but for the endpoints.
+ * The PUB socket of one replica, and the ROUTER socket that answers for missed batches (vLLM {@code
+ * ZmqEventPublisher}). Used by one thread at a time, but for the endpoints.
  */
 final class KvEventSockets {
     /**
@@ -113,7 +113,8 @@ final class KvEventSockets {
     /**
      * Answers all requests for missed batches that have come; never waits.
      *
-     * @param publishQueued publishes what is waiting, so that an answer has everything that there was when it was asked for
+     * @param publishQueued publishes what is waiting, so that an answer has everything that there was when it was asked
+     *     for
      */
     void answerReplays(Runnable publishQueued) {
         if (replay == null) {

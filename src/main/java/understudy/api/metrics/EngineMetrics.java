@@ -19,7 +19,9 @@ import understudy.cluster.RequestEvent;
 import understudy.faults.ReplicaState;
 import understudy.kvcache.KvCacheConfig;
 
-/** vLLM's metrics of every replica, under its names, with its labels and buckets ({@code vllm/v1/metrics/loggers.py}). */
+/**
+ * vLLM's metrics of every replica, under its names, with its labels and buckets ({@code vllm/v1/metrics/loggers.py}).
+ */
 public final class EngineMetrics {
     private static final List<String> FINISHED_REASONS = List.of("stop", "length", "abort", "error", "repetition");
 

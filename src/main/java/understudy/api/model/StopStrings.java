@@ -4,8 +4,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks for stop strings in a growing text (vLLM {@code v1/engine/detokenizer.py}): as long as one of them might have begun,
- * the last characters are held back.
+ * Looks for stop strings in a growing text (vLLM {@code v1/engine/detokenizer.py}): as long as one of them might have
+ * begun, the last characters are held back.
  */
 public final class StopStrings {
     private final List<String> stops;

@@ -9,7 +9,9 @@ import understudy.api.call.CallFormat;
  * scratch is expensive.
  */
 final class ChunkTemplate {
-    /** Stands for the text. No id or name of a model contains it, and if one did, the last one would still be the text. */
+    /**
+     * Stands for the text. No id or name of a model contains it, and if one did, the last one would still be the text.
+     */
     static final String TEXT = "\u0001";
 
     private static final String WRITTEN_TEXT = "\\u0001";

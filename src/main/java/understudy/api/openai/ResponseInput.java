@@ -9,8 +9,8 @@ import understudy.api.model.ChatMessage;
 import understudy.api.model.ToolCall;
 
 /**
- * The conversation that a response answers (vLLM {@code construct_input_messages}): its items are messages, calls of tools,
- * what came of them, reasoning, and references to what was answered before.
+ * The conversation that a response answers (vLLM {@code construct_input_messages}): its items are messages, calls of
+ * tools, what came of them, reasoning, and references to what was answered before.
  */
 final class ResponseInput {
     private final ResponseItems items;

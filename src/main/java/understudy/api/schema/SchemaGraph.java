@@ -94,7 +94,9 @@ final class SchemaGraph {
         }
     }
 
-    /** Returns whether the schema has values that are at most so deep; refuses references that lead back to themselves. */
+    /**
+     * Returns whether the schema has values that are at most so deep; refuses references that lead back to themselves.
+     */
     boolean ends(JsonNode schema, int room) {
         count(1);
         if (!schema.isObject()) {

@@ -88,7 +88,9 @@ final class SchemaParts {
         throw new NoSampleException(key, "");
     }
 
-    /** Adds what the schema asks for because a property is there, and returns the properties that are better left out. */
+    /**
+     * Adds what the schema asks for because a property is there, and returns the properties that are better left out.
+     */
     Set<String> addDependencies(Set<String> present) {
         var avoided = new TreeSet<String>();
         for (var part : List.copyOf(parts)) {

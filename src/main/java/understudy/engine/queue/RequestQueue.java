@@ -28,8 +28,8 @@ interface RequestQueue<R extends QueuedRequest> {
     boolean goesBefore(R head, R otherHead);
 
     /**
-     * Returns the requests whose cached prefixes the queue wants to know before {@link #peek()} is asked in a step; none
-     * if its order does not depend on them.
+     * Returns the requests whose cached prefixes the queue wants to know before {@link #peek()} is asked in a step;
+     * none if its order does not depend on them.
      */
     default List<R> toMatch() {
         return List.of();

@@ -18,8 +18,8 @@ interface CachedBlockOrder {
     int size();
 
     /**
-     * Returns the blocks that are here, in the order in which they would go as far as that is settled already; for tests
-     * and audits.
+     * Returns the blocks that are here, in the order in which they would go as far as that is settled already; for
+     * tests and audits.
      */
     int[] order();
 }

@@ -11,8 +11,8 @@ import understudy.prompt.SessionTurn;
  * cached; lookups return the one inserted first (vLLM {@code BlockHashToBlockMap}). Blocks with equal hash form a ring
  * in order of insertion, so every operation takes constant time.
  *
- * <p>Content also belongs to the conversation that computed it, until another one has computed or used it. Nothing is kept
- * of that before the first request of a conversation.
+ * <p>Content also belongs to the conversation that computed it, until another one has computed or used it. Nothing is
+ * kept of that before the first request of a conversation.
  */
 public final class PrefixTable {
     /** Block 0 is never given out; as an answer it means "no block". */

@@ -11,8 +11,8 @@ import understudy.kvcache.GlobalPrefixLimits;
  * Global prefix store of a session cache: prefixes that requests share whatever their session, by the hash of all their
  * tokens, the one that was used longest ago first.
  *
- * <p>Prefixes end at block boundaries. Which one of a prompt is worth storing is found out by counting: the longest with
- * which enough requests have begun. Where prompts part, the counts part too.
+ * <p>Prefixes end at block boundaries. Which one of a prompt is worth storing is found out by counting: the longest
+ * with which enough requests have begun. Where prompts part, the counts part too.
  */
 public final class GlobalPrefixStore {
     /** Prefixes that are counted at a time; beyond that the counts begun first are forgotten. */
@@ -89,8 +89,8 @@ public final class GlobalPrefixStore {
     }
 
     /**
-     * Counts the prefixes of a prompt that are longer than what it hit, and returns the blocks of the longest one that is
-     * to be stored, or 0.
+     * Counts the prefixes of a prompt that are longer than what it hit, and returns the blocks of the longest one that
+     * is to be stored, or 0.
      */
     int count(long[] blockHashes, int numHitBlocks) {
         int longest = 0;

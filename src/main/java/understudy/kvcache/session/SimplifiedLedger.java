@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 import understudy.kvcache.KvCacheAudit;
 
 /**
- * Simplified model of a session cache: a container counts unique blocks. A prefix belongs to the request or the cache entry that
- * brought it in, and is not counted again for those who go on from it; it stays as long as they do.
+ * Simplified model of a session cache: a container counts unique blocks. A prefix belongs to the request or the cache
+ * entry that brought it in, and is not counted again for those who go on from it; it stays as long as they do.
  */
 final class SimplifiedLedger implements BlockLedger {
     private final int numBlocks;

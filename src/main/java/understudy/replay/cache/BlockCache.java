@@ -22,8 +22,9 @@ public abstract class BlockCache {
     public abstract void reserve(int numBlocks);
 
     /**
-     * Accesses the blocks of one prompt in order. Each class has its own one-line method for this, since the compiler then
-     * knows whose {@link #access} the loop in {@link #accessInOrder} calls, however many policies share the process.
+     * Accesses the blocks of one prompt in order. Each class has its own one-line method for this, since the compiler
+     * then knows whose {@link #access} the loop in {@link #accessInOrder} calls, however many policies share the
+     * process.
      *
      * @param from where the prompt begins in {@code blocks}
      * @param to where it ends, exclusive
@@ -32,8 +33,8 @@ public abstract class BlockCache {
     public abstract int accessPrompt(int[] blocks, int from, int to);
 
     /**
-     * Accesses a prompt's blocks. Looking the prefix up first would find the same: until the first miss nothing is admitted
-     * or evicted, so a block is resident on arrival if and only if it is when its turn comes.
+     * Accesses a prompt's blocks. Looking the prefix up first would find the same: until the first miss nothing is
+     * admitted or evicted, so a block is resident on arrival if and only if it is when its turn comes.
      */
     final int accessInOrder(int[] blocks, int from, int to) {
         int at = from;

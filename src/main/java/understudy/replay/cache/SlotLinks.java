@@ -3,8 +3,8 @@ package understudy.replay.cache;
 import java.util.Arrays;
 
 /**
- * Circular doubly linked lists over slots, any number of them in the same arrays. A list is known by its head; its tail is
- * the slot before the head, so making the head the tail is only to take the next one for the head.
+ * Circular doubly linked lists over slots, any number of them in the same arrays. A list is known by its head; its tail
+ * is the slot before the head, so making the head the tail is only to take the next one for the head.
  */
 final class SlotLinks {
     /** The head of an empty list. */
