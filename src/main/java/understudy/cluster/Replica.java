@@ -80,7 +80,8 @@ public final class Replica {
     public record Crash(boolean reroutes) implements Command {}
 
     /**
-     * Shuts the replica down after its last request: it finishes those it has, hands over with {@link Gone}, and stops.
+     * Shuts the replica down, as no more requests will come: it finishes those it has, hands over with {@link Gone},
+     * and stops.
      */
     public enum Leave implements Command {
         NOW

@@ -25,7 +25,8 @@ import understudy.runtime.VirtualTime;
 import understudy.scenario.EmbeddedScenario;
 
 /**
- * A whole cluster inside a test. Settings are those of a scenario; what they do not say is as in {@code understudy-defaults.conf}.
+ * A whole cluster inside a test. Settings are those of a scenario; what they do not say is as in {@code
+ * understudy-defaults.conf}.
  *
  * <pre>{@code
  * try (var cluster = EmulatedCluster.startPaused("cluster.replicas = 2, router.policy = least-outstanding")) {
@@ -41,10 +42,10 @@ import understudy.scenario.EmbeddedScenario;
  * }
  * }</pre>
  *
- * <p>Served, the cluster also has an OpenAI-compatible HTTP server, at any free port of 127.0.0.1 unless the settings say
- * otherwise. With a clock that runs as fast as possible (the default) an answer comes at once, with {@code clock.speed = 1} its
- * tokens come as those of a real cluster would. With a paused clock a test sends its calls from other threads, or
- * asynchronously, and moves the time when they have come:
+ * <p>Served, the cluster also has an OpenAI-compatible HTTP server, at any free port of 127.0.0.1 unless the settings
+ * say otherwise. With a clock that runs as fast as possible (the default) an answer comes at once, with {@code
+ * clock.speed = 1} its tokens come as those of a real cluster would. With a paused clock a test sends its calls from
+ * other threads, or asynchronously, and moves the time when they have come:
  *
  * <pre>{@code
  * try (var cluster = EmulatedCluster.servePaused("cluster.replicas = 2")) {

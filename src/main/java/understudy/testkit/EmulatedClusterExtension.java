@@ -9,7 +9,8 @@ import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
 
 /**
- * Gives each JUnit 5 test a fresh {@link EmulatedCluster}, as a parameter or by {@link #cluster()}, and ends it after the test.
+ * Gives each JUnit 5 test a fresh {@link EmulatedCluster}, as a parameter or by {@link #cluster()}, and ends it after
+ * the test.
  *
  * <pre>{@code
  * @RegisterExtension
