@@ -52,7 +52,7 @@ import understudy.runtime.EpochClock;
 public final class EmulationServer implements AutoCloseable {
     private static final Duration LINGER = Duration.ofMillis(300);
 
-    /** How long the actor system may take to end; one of which a thread has died never does. */
+    /** Time for the actor system to end; one of which a thread has died never does. */
     private static final Duration END_LIMIT = Duration.ofSeconds(10);
 
     private final ClusterHost host;
@@ -155,8 +155,8 @@ public final class EmulationServer implements AutoCloseable {
     }
 
     /**
-     * Starts a cluster in a host that stays the caller's, and a server before it. The clock is left as it is. While it stands
-     * still, requests arrive, and nothing more happens until the caller moves it.
+     * Starts a cluster in a host that stays the caller's, and a server before it. The clock is left as it is. While it
+     * stands still, requests arrive, and nothing more happens until the caller moves it.
      *
      * @param spec what to serve
      * @param subscriber is told what happens in the cluster beside the server, or null
@@ -207,7 +207,7 @@ public final class EmulationServer implements AutoCloseable {
         }
     }
 
-    /** Tells a publisher of KV events how this server is reached, for its topics. */
+    /** Sets this server's names on a publisher of KV events, for its topics. */
     public void announce(KvEventPublisher publisher) {
         publisher.publishUnder(
                 KvEventNames.of(api.settings().http().host(), api.settings().servedModel(), ports::portOf));
@@ -239,7 +239,7 @@ public final class EmulationServer implements AutoCloseable {
     }
 
     /**
-     * Ends gently: says that it is no longer ready, refuses what is new after a while, lets calls in flight end, and closes.
+     * Shuts down gracefully: ends readiness, refuses new calls after a while, lets calls in flight end, and closes.
      * Calls that take longer than they may end with an error.
      */
     public void drain() {
@@ -267,7 +267,7 @@ public final class EmulationServer implements AutoCloseable {
                 .join();
     }
 
-    /** Closes all connections and, unless it is somebody else's, ends the emulation. */
+    /** Closes all connections and, if the server owns it, ends the emulation. */
     @Override
     public void close() {
         isClosing = true;

@@ -37,8 +37,9 @@ import understudy.api.openai.TokenRoutes;
 import understudy.faults.ReplicaState;
 
 /**
- * Ports of a server: one for the cluster, and, if wanted, one for each replica. A replica that is not up refuses connections, as
- * a process that has died or does not listen yet does; unless it is to keep its port and say on {@code /health} how it is.
+ * Ports of a server: one for the cluster, and, if wanted, one for each replica. A replica that is not up refuses
+ * connections, as a process that has died or does not listen yet does; unless it is to keep its port and say on {@code
+ * /health} how it is.
  */
 final class HttpPorts implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(HttpPorts.class);
@@ -46,12 +47,12 @@ final class HttpPorts implements AutoCloseable {
 
     private static final Duration CLOSE_LIMIT = Duration.ofSeconds(5);
 
-    /** After which a port that was taken is tried again, so many times. */
+    /** Delay before another try at a port that was taken, and the number of tries. */
     private static final Duration RETRY = Duration.ofMillis(500);
 
     private static final int MAX_TRIES = 60;
 
-    /** How long errors of calls in flight have to leave when a replica crashes. */
+    /** Time for errors of calls in flight to leave when a replica crashes. */
     private static final Duration LAST_WORDS = Duration.ofMillis(100);
 
     private final ApiContext api;
@@ -124,7 +125,9 @@ final class HttpPorts implements AutoCloseable {
         return numbers.getOrDefault(index, first == 0 ? 0 : first + 1 + index);
     }
 
-    /** Opens and closes ports as the states of the replicas want it; calls in flight at a port that is removed go on. */
+    /**
+     * Opens and closes ports as the states of the replicas want it; calls in flight at a port that is removed go on.
+     */
     synchronized void follow(List<ReplicaState> states) {
         if (!api.settings().portsPerReplica()) {
             return;
@@ -160,7 +163,7 @@ final class HttpPorts implements AutoCloseable {
         }
     }
 
-    /** What the library refuses at once, such as a port above 65535, is a failure like any other. */
+    /** Refusals of the library at once, such as of a port above 65535, are failures like any other. */
     private CompletionStage<ServerBinding> bindOrFail(int replica) {
         try {
             return bind(OptionalInt.of(replica), List.of());
@@ -169,7 +172,7 @@ final class HttpPorts implements AutoCloseable {
         }
     }
 
-    /** The port may be somebody else's for a moment: the old one's, or that of a client. */
+    /** The port may still be in use for a moment, by the old listener or by a client. */
     private synchronized void openAgain(int replica, int numTries, Throwable error) {
         opening.remove(replica);
         if (numTries == 1 || numTries == MAX_TRIES) {
@@ -181,7 +184,7 @@ final class HttpPorts implements AutoCloseable {
         }
     }
 
-    /** Keeps a port that is open now, unless nobody wants it any more. */
+    /** Keeps a port that is open now, unless it is no longer wanted. */
     private synchronized void keep(int replica, ServerBinding binding) {
         opening.remove(replica);
         if (wanted.contains(replica) && !isClosed) {

@@ -29,7 +29,7 @@ import understudy.api.http.HttpSettings;
 import understudy.api.http.RoutePart;
 import understudy.api.http.SameThread;
 
-/** Listens at one port. */
+/** HTTP server at one port. */
 final class HttpServer {
     private final ActorSystem<?> system;
     private final ServerEdge edge;
@@ -55,7 +55,7 @@ final class HttpServer {
         return builder.bindFlow(perConnection());
     }
 
-    /** The stream of a connection's requests ends when the client has closed it, even while answers are under way. */
+    /** The stream of a connection's requests ends when the client has closed it, even while answers are being sent. */
     private Flow<HttpRequest, HttpResponse, ?> perConnection() {
         return Flow.fromMaterializer((materializer, attributes) -> {
             var connection = new ClientConnection();

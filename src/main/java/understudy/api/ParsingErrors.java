@@ -9,7 +9,7 @@ import org.apache.pekko.http.scaladsl.settings.ServerSettings;
 import understudy.api.http.ApiException;
 import understudy.api.http.HttpBodies;
 
-/** Answers what is no HTTP, or has more headers than there may be, with a body like that of other errors. */
+/** Error responses to input that is not HTTP or has too many headers, with a body like that of other errors. */
 final class ParsingErrors extends ParsingErrorHandler {
     /** The one instance, under the name that the HTTP library looks for. */
     static final ParsingErrors MODULE$ = new ParsingErrors();

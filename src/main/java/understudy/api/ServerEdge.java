@@ -23,7 +23,7 @@ import understudy.api.http.RequestIds;
 import understudy.api.http.SameThread;
 import understudy.runtime.Stopwatch;
 
-/** What holds for every request, whatever its route: keys, draining, CORS, names, metrics, and the words of errors. */
+/** Edge of the server, common to all routes: keys, draining, CORS, names, metrics, and the words of errors. */
 public final class ServerEdge {
     /** The paths of vLLM that there are here. */
     static final Set<String> HANDLERS = Set.of(
@@ -135,7 +135,9 @@ public final class ServerEdge {
         return value.replaceAll("[^\\x20-\\x7E]", "?");
     }
 
-    /** As Starlette does it for vLLM: any origin, and whatever headers the browser asks for, but those that break calls. */
+    /**
+     * As Starlette does it for vLLM: any origin, and whatever headers the browser asks for, but those that break calls.
+     */
     private static HttpResponse withCors(HttpRequest request, HttpResponse response) {
         var answer = response.addHeader(RawHeader.create("Access-Control-Allow-Origin", "*"))
                 .addHeader(RawHeader.create("Access-Control-Expose-Headers", "X-Request-Id, Retry-After"));

@@ -6,7 +6,7 @@ import org.apache.pekko.event.BusLogging;
 import org.apache.pekko.event.LoggingFilterWithMarker$;
 import understudy.api.call.StreamedCall;
 
-/** What the HTTP library logs, without the responses that were broken off because somebody asked for it. */
+/** Log of the HTTP library, without the responses that were cut on request. */
 final class ServerLog extends BusLogging {
 
     ServerLog(ActorSystem<?> system) {

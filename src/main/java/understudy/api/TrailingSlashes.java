@@ -8,7 +8,7 @@ import org.apache.pekko.http.javadsl.server.Directives;
 import org.apache.pekko.http.javadsl.server.Route;
 import understudy.api.http.RoutePart;
 
-/** Sends those who put a slash behind a path of vLLM's to the path without it, as FastAPI does. */
+/** Redirect from a path of vLLM's with a trailing slash to the path without it, as in FastAPI. */
 final class TrailingSlashes implements RoutePart {
     @Override
     public Route route() {

@@ -16,9 +16,9 @@ import understudy.faults.FaultPlan;
 import understudy.routing.RoundRobin;
 
 /**
- * Calls a server that nobody else sees, so that the first clients of the real one do not wait for classes to be loaded and
- * code to be compiled: that time, tenths of a second at first, is none of the emulation's. Metrics, caches and random
- * streams of the real server remain untouched.
+ * Warm-up of the JVM by calls of a private server, so that the first clients of the real one do not wait for classes to
+ * be loaded and code to be compiled: that time, tenths of a second at first, is none of the emulation's. Metrics,
+ * caches and random streams of the real server remain untouched.
  */
 public final class WarmUp {
     private static final Logger LOG = LoggerFactory.getLogger(WarmUp.class);

@@ -3,7 +3,10 @@ package understudy.app;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** While it is open, Ctrl-C calls {@code stop}, which ends the run where it is, and gives the report some time to be printed. */
+/**
+ * Handler of Ctrl-C: while it is open, Ctrl-C calls {@code stop}, which ends the run where it is, and gives the report
+ * some time to be printed.
+ */
 final class BreakOff implements AutoCloseable {
     private static final long SHUTDOWN_SECONDS = 10;
 

@@ -22,8 +22,8 @@ record Console(CommandLine commandLine) {
     }
 
     /**
-     * Finds out whether what was printed has arrived: a disk may be full, and the program behind a pipe may have ended. A
-     * writer does not hear of what System.out keeps to itself.
+     * Finds out whether what was printed has arrived: a disk may be full, and the program behind a pipe may have ended.
+     * A writer does not hear of what System.out keeps to itself.
      *
      * @return the exit code
      */
@@ -36,7 +36,7 @@ record Console(CommandLine commandLine) {
         return 0;
     }
 
-    /** Says that a file cannot be written any more, and returns the exit code. */
+    /** Reports that a file can no longer be written, and returns the exit code. */
     int notWritten(IOException failure) {
         warn("the report cannot be written: " + failure);
         return NOT_WRITTEN;

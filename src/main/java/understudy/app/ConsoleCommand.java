@@ -5,7 +5,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** What all commands have. */
+/** Base of all commands. */
 abstract class ConsoleCommand implements Callable<Integer> {
     @Spec
     private CommandSpec command;

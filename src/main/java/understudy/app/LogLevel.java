@@ -2,7 +2,7 @@ package understudy.app;
 
 import picocli.CommandLine.Option;
 
-/** The option that every command has. */
+/** Option for the log level, common to all commands. */
 final class LogLevel {
     enum Level {
         ERROR,

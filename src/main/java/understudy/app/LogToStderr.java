@@ -12,7 +12,8 @@ import java.util.stream.Stream;
 import org.slf4j.Logger;
 
 /**
- * Sends logs to stderr, since stdout is for results. Found by logback as a service; steps back for a configuration file.
+ * Sends logs to stderr, since stdout is for results. Found by logback as a service; steps back for a configuration
+ * file.
  *
  * <p>In code and not in XML because reading XML takes longer than all the rest of a short run's start.
  */

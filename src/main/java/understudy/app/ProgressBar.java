@@ -4,7 +4,7 @@ import java.util.Locale;
 import java.util.OptionalLong;
 
 /**
- * Says how far a run has come.
+ * Progress bar of a run.
  *
  * @param total requests of the run, if that is known
  */
@@ -17,7 +17,10 @@ record ProgressBar(StatusLine status, OptionalLong total) {
         status.clear();
     }
 
-    /** Returns the line: bar and share if the total is known, requests, virtual time, and how much faster than life it is. */
+    /**
+     * Returns the line: bar and share if the total is known, requests, virtual time, and how much faster than life it
+     * is.
+     */
     String line(long numEnded, double virtualSeconds, double wallSeconds) {
         long seconds = (long) virtualSeconds;
         double speedUp = wallSeconds > 0 ? virtualSeconds / wallSeconds : 0;

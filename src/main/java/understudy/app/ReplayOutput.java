@@ -14,7 +14,7 @@ import understudy.replay.ReplayJson;
 import understudy.replay.ReplayReport;
 import understudy.scenario.ScenarioException;
 
-/** Where the results of a replay go: tables to stdout, unless one of the files is to go there, and files. */
+/** Outputs of a replay: tables on stdout, unless one of the files is to go there, and files. */
 final class ReplayOutput {
     private static final String STDOUT = "-";
 
@@ -22,7 +22,7 @@ final class ReplayOutput {
     private final List<Path> traces;
     private final List<Target> targets = new ArrayList<>();
 
-    /** One format, and where it goes; nowhere means stdout. */
+    /** Format and the file that it goes to; no file means stdout. */
     private record Target(Format format, @Nullable Path file) {}
 
     /** Writes a report in one format. */
@@ -64,7 +64,9 @@ final class ReplayOutput {
         }
     }
 
-    /** Returns the one name of a file that may go by many, by way of links, or as yet by that of its directory alone. */
+    /**
+     * Returns the one name of a file that may go by many, by way of links, or as yet by that of its directory alone.
+     */
     private static Path real(Path file) {
         var absolute = file.toAbsolutePath();
         try {

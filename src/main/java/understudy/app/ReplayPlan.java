@@ -12,7 +12,7 @@ import understudy.replay.ReplaySettings;
 import understudy.scenario.ScenarioException;
 
 /**
- * Which caches a trace is to be replayed against: every policy with every capacity, once.
+ * Caches that a trace is to be replayed against: every policy with every capacity, once.
  *
  * @param policies without repetition
  * @param sizes capacities, of which several may come to the same number of blocks
@@ -26,7 +26,7 @@ record ReplayPlan(
     /** A cache: a policy and a capacity, which is {@link ReplaySettings#UNBOUNDED} where the policy has none. */
     record Cache(ReplayPolicy policy, int capacityBlocks) {}
 
-    /** Receives what is wrong with a pair that is left out. */
+    /** Receiver of the reason why a pair is left out. */
     interface Warnings {
         void warn(String line);
     }

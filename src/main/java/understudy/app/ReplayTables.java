@@ -63,7 +63,7 @@ record ReplayTables(ReplayReport report) {
                 + Tables.text(rows(), columns) + "\n" + legend();
     }
 
-    /** What stands on the left of a table's row, and its cell for each capacity. */
+    /** Row of a table: its words on the left, and its cell for each capacity. */
     private record Row(String name, IntFunction<String> cell) {}
 
     /** Policies that one can have, an empty row, and what to compare them with. */

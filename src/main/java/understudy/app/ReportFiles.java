@@ -17,7 +17,7 @@ import understudy.report.RequestsCsv;
 import understudy.scenario.ScenarioException;
 
 /**
- * Writes what a run leaves behind; each file appears complete or not at all.
+ * Files of a run's report; each file appears complete or not at all.
  *
  * @param json where the report goes as JSON, or null
  * @param directory where {@code report.json}, {@code requests.csv} and {@code prefix_cache_events.csv} go, or null

@@ -103,7 +103,7 @@ final class RunCommand extends ConsoleCommand {
         return reasons(checked.scenario) + ScenarioFile.render(checked.scenario.resolve(config));
     }
 
-    /** A scenario that was found to be right, and its workload, open. */
+    /** Checked scenario, and its workload, open. */
     private record Checked(Scenario scenario, Workload workload) {}
 
     private Config load() {
@@ -122,7 +122,7 @@ final class RunCommand extends ConsoleCommand {
         return new Checked(scenario, scenario.workloadSource().open());
     }
 
-    /** Says as comments what was derived, so that the output is a scenario still. */
+    /** Writes derived values as comments, so that the output is still a scenario. */
     private static String reasons(Scenario scenario) {
         return scenario.latency().deployment().reasons(scenario.engine()).stream()
                 .map(reason -> "# " + reason + "\n")

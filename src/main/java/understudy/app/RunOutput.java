@@ -17,7 +17,7 @@ import understudy.scenario.EngineKind;
 import understudy.scenario.Scenario;
 
 /**
- * Where a run's results go: stdout, and files; warnings go to stderr. Methods return the exit code that follows.
+ * Outputs of a run: results on stdout and in files, warnings on stderr. Methods return the exit code that follows.
  *
  * @param console stdout and stderr
  * @param isJsonOnStdout whether the report goes to stdout as JSON, and nothing else does
@@ -38,7 +38,7 @@ record RunOutput(Console console, boolean isJsonOnStdout, ReportFiles files) {
         return new RunOutput(console, isOnStdout, ReportFiles.checked(isOnStdout ? null : json, directory));
     }
 
-    /** Reports what a run has left, if it has kept all laws. */
+    /** Reports the results of a run, if it has kept all laws. */
     int report(Emulation.Result result, Scenario scenario) {
         warnOfRejections(result.run(), scenario);
         var broken = Invariants.check(result.run());
@@ -76,7 +76,7 @@ record RunOutput(Console console, boolean isJsonOnStdout, ReportFiles files) {
                         .orElse("");
     }
 
-    /** What cannot be written any more, though there was a place before the run, does not cost the rest of the report. */
+    /** A file that can no longer be written, though it could before the run, does not cost the rest of the report. */
     private int write(String json, RequestLog requests) {
         try {
             files.write(json, requests);

@@ -70,7 +70,9 @@ final class ServeCommand extends ConsoleCommand {
         return exitCode(server, console().err());
     }
 
-    /** Waits for a failure, which ends the process, so that a supervisor can start it again; signals end it elsewhere. */
+    /**
+     * Waits for a failure, which ends the process, so that a supervisor can start it again; signals end it elsewhere.
+     */
     static int exitCode(EmulationServer server, PrintWriter err) {
         try {
             server.whenFailed().join();
@@ -102,7 +104,7 @@ final class ServeCommand extends ConsoleCommand {
         }
     }
 
-    /** Tries the port before anything is started; the HTTP library has more to say of a port in use than anybody wants. */
+    /** Tries the port before anything is started; the HTTP library logs too much about a port in use. */
     private static void requireFree(ApiSettings settings, Section server) {
         var address =
                 new InetSocketAddress(settings.http().host(), settings.http().port());

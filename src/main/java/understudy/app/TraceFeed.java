@@ -7,8 +7,8 @@ import understudy.replay.BlockTraceReader;
 import understudy.replay.TraceChunk;
 
 /**
- * A trace that one thread reads while others use what has been read. Every chunk is kept, since some users begin late; what
- * they see does not depend on when they look.
+ * A trace that one thread reads while others use what has been read. Every chunk is kept, since some users begin late;
+ * what they see does not depend on when they look.
  */
 final class TraceFeed {
     private final BlockTraceReader reader;
@@ -59,7 +59,7 @@ final class TraceFeed {
     /**
      * Waits for a chunk, and returns it, or null behind the last one.
      *
-     * @throws IllegalStateException if there will never be one because reading has broken off
+     * @throws IllegalStateException if there will never be one because reading has failed
      */
     synchronized @Nullable TraceChunk chunk(int index) throws InterruptedException {
         while (index >= chunks.size() && !isComplete && !isBroken) {

@@ -24,8 +24,8 @@ import understudy.replay.SharingView;
 import understudy.replay.TraceChunk;
 
 /**
- * Replays one trace against many caches on all cores: one thread reads, and the others begin on what it has read. Each cache
- * is a task of its own, so results do not depend on who runs when.
+ * Replays one trace against many caches on all cores: one thread reads, and the others begin on what it has read. Each
+ * cache is a task of its own, so results do not depend on who runs when.
  */
 final class TraceReplay implements AutoCloseable {
     private static final long PROGRESS_MILLIS = 100;
@@ -41,13 +41,13 @@ final class TraceReplay implements AutoCloseable {
     private final AtomicBoolean isStopped = new AtomicBoolean();
     private int numCaches;
 
-    /** What was found. */
+    /** Outcome of the replay against all caches. */
     record Outcome(List<TraceChunk> chunks, int blockSize, SharingView sharing, List<ReplayResult> results) {}
 
-    /** The replay was stopped before it was done. */
+    /** Exception of a replay that was stopped before its end. */
     static final class Stopped extends Exception {}
 
-    /** Something that takes the chunks of a trace in order. */
+    /** Consumer of the chunks of a trace, in order. */
     private interface ChunkUser {
         void accept(TraceChunk chunk);
     }

@@ -4,8 +4,8 @@ import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 import java.util.BitSet;
 
 /**
- * What was given up while a replica that has crashed may still send requests back: an abort that the dead replica has not
- * heeded may be meant for one of these.
+ * Requests given up while a replica that has crashed may still send requests back: an abort that the dead replica has
+ * not heeded may be meant for one of these.
  */
 final class AbortedReroutes {
     private final BitSet replicas = new BitSet();

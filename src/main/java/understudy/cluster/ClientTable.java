@@ -16,7 +16,7 @@ import understudy.engine.Request;
 import understudy.report.ReplicaCounters;
 import understudy.report.RequestRecord;
 
-/** Who waits for which request on a replica, what they hear of it, and what is written down when it ends. */
+/** Senders of the requests on a replica: the events told to each, and the record written when a request ends. */
 final class ClientTable {
     private final int replicaIndex;
     private final ReplicaCounters counters;
@@ -31,7 +31,7 @@ final class ClientTable {
         this.keepsTokenTimes = keepsTokenTimes;
     }
 
-    /** What was submitted, and the times of the tokens if they are kept. */
+    /** Submitted request, and the times of its tokens if they are kept. */
     private record Client(Replica.AddRequest submit, LongList tokenNanos) {
 
         ActorRef<? super RequestEvent> replyTo() {
@@ -58,7 +58,7 @@ final class ClientTable {
         return byRequest.size();
     }
 
-    /** Returns the ids of all requests that somebody waits for, in ascending order. */
+    /** Returns the ids of all requests in the table, in ascending order. */
     long[] requestIds() {
         long[] ids = byRequest.keySet().toLongArray();
         Arrays.sort(ids);
@@ -74,7 +74,7 @@ final class ClientTable {
         return clientOf(requestId).submit.isPinned();
     }
 
-    /** Tells streaming senders of their tokens. Costs nothing when nobody streams and no times are kept. */
+    /** Tells streaming senders of their tokens. Costs nothing when no sender streams and no times are kept. */
     void onSampled(List<EngineRequest> sampled, long atNanos) {
         if (numStreaming == 0 && !keepsTokenTimes) {
             return;
@@ -103,7 +103,7 @@ final class ClientTable {
                 .toList();
     }
 
-    /** Tells the senders of requests that are complete, and returns what is to be written down of them. */
+    /** Tells the senders of requests that are complete, and returns the records of these. */
     List<RequestRecord> finish(List<EngineRequest> finished) {
         if (finished.isEmpty()) {
             return List.of();
@@ -132,7 +132,7 @@ final class ClientTable {
                 replicaIndex, request.queuedNanos(), request.scheduledNanos(), request.firstTokenNanos());
     }
 
-    /** Tells the sender of a request that it is given up; {@code progress} is null before the queue. */
+    /** Tells the sender of a request that it is aborted; {@code progress} is null before the queue. */
     RequestRecord abort(Request request, @Nullable EngineRequest progress, long atNanos) {
         var client = remove(request, progress);
         if (progress == null) {

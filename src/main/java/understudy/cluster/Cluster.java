@@ -15,10 +15,10 @@ import understudy.report.RunRecord;
 import understudy.report.RunReport;
 import understudy.runtime.Clock;
 
-/** The guardian: waits for a cluster to run, runs it, and collects what its actors know when the run is over. */
+/** Guardian of a cluster: waits for its start, runs it, and collects the records of its actors when the run is over. */
 public final class Cluster {
 
-    /** What the guardian understands. */
+    /** Messages of the guardian. */
     public sealed interface Command
             permits Start,
                     Stop,
@@ -41,13 +41,13 @@ public final class Cluster {
      * @param subscriber is told what happens, or null
      */
     public record Start(ClusterSpec spec, @Nullable Subscriber subscriber) implements Command {
-        /** Starts a cluster to which nobody subscribes. */
+        /** Starts a cluster without a subscriber. */
         public Start(ClusterSpec spec) {
             this(spec, null);
         }
     }
 
-    /** Breaks the run off, also one that has not started yet; what has happened until now is still reported. */
+    /** Interrupts the run, also one that has not started yet; what has happened until now is still reported. */
     public enum Stop implements Command {
         NOW
     }
@@ -55,13 +55,13 @@ public final class Cluster {
     /** Changes the cluster now. */
     public record Inject(ClusterChange change, ActorRef<? super Injected> replyTo) implements Command {}
 
-    /** Changes the cluster after a while; what cannot happen then is left out. */
+    /** Changes the cluster after a delay; a change that is impossible then is left out. */
     public record InjectLater(Duration delay, ClusterChange change) implements Command {}
 
     /** The answer to {@link Inject}: why it could not be done, or empty if it was. */
     public record Injected(Optional<String> refusal) {}
 
-    /** Asks how the replicas are. */
+    /** Asks for the states of the replicas. */
     public record GetStatus(ActorRef<? super Status> replyTo) implements Command {}
 
     /** The state of each replica, by index, at a virtual time. */
@@ -70,7 +70,7 @@ public final class Cluster {
     /** Asks for the figures of the run so far, as a {@link RunReport}; without records there are none of requests. */
     public record GetReport(ActorRef<? super RunReport> replyTo) implements Command {}
 
-    /** Asks which content a replica has cached; one that is not there has none. */
+    /** Asks for the hashes of the blocks that a replica has cached; an absent replica has none. */
     public record GetBlockHashes(int replicaIndex, ActorRef<? super KvBlockManager.BlockHashes> replyTo)
             implements Command {}
 
@@ -79,7 +79,9 @@ public final class Cluster {
     /** The time that a replica takes to start is over; {@code start} counts its starts. */
     record StartElapsed(int replicaIndex, int start) implements Command {}
 
-    /** Hears, on the loop thread, how the run goes and ends: by one of {@link #onEnded} and {@link #onFailed}, once. */
+    /**
+     * Observer of a run, called on the loop thread; it is told the end once, by {@link #onEnded} or {@link #onFailed}.
+     */
     public interface Observer {
 
         /** The cluster takes requests. */
@@ -88,7 +90,7 @@ public final class Cluster {
         /** So many requests have ended. */
         default void onProgress(long numEnded) {}
 
-        /** The run is over, or was broken off. */
+        /** The run is over, or was interrupted. */
         void onEnded(RunRecord run);
 
         /** An actor failed, because of its input or of a defect. */

@@ -14,8 +14,8 @@ import understudy.report.RequestRecord;
 import understudy.routing.RoutingScores;
 
 /**
- * Event of a cluster. All of them go to one {@link Subscriber}, in order for each replica: metrics, live page and KV event
- * publisher are told the same. Times are virtual nanoseconds. Immutable; any thread may read one.
+ * Event of a cluster. All of them go to one {@link Subscriber}, in order for each replica: metrics, live page and KV
+ * event publisher are told the same. Times are virtual nanoseconds. Immutable; any thread may read one.
  */
 public sealed interface ClusterEvent {
 
@@ -27,9 +27,9 @@ public sealed interface ClusterEvent {
      * @param gapNanos gaps between these tokens and the same requests' tokens before, as runs of equal values
      * @param gapCounts how long each of these runs is
      * @param ended requests that ended with it
-     * @param firstTokens of requests that got their first token; nothing unless somebody subscribes
-     * @param load after it; nothing unless somebody subscribes
-     * @param kvCache after it; nothing unless somebody subscribes
+     * @param firstTokens of requests that got their first token; nothing without a subscriber
+     * @param load after it; nothing without a subscriber
+     * @param kvCache after it; nothing without a subscriber
      */
     record StepEnded(
             int replicaIndex,
@@ -44,7 +44,7 @@ public sealed interface ClusterEvent {
             KvCacheState kvCache)
             implements ClusterEvent, MetricsCollector.Command {
 
-        /** Copies what is to be known of a result, which is used again for the next step. */
+        /** Copies the figures of a result, which is used again for the next step. */
         static StepEnded of(
                 int replicaIndex, long endNanos, int numTokens, StepResult result, List<RequestRecord> ended) {
             return new StepEnded(
@@ -89,7 +89,7 @@ public sealed interface ClusterEvent {
     /** KV cache of a replica that has changed between steps. */
     record KvCacheChanged(int replicaIndex, KvCacheState kvCache) implements ClusterEvent {}
 
-    /** Replica that begins, or begins anew after a crash, with an empty KV cache. */
+    /** Replica that starts, or restarts after a crash, with an empty KV cache. */
     record KvCacheStarted(int replicaIndex) implements ClusterEvent {}
 
     /**

@@ -8,11 +8,12 @@ import understudy.routing.RoutingPolicyFactory;
 import understudy.workload.Workload;
 
 /**
- * Specification of a cluster: how it is built, and what it is to serve. A value: it may be run again, also in another thread.
+ * Specification of a cluster: how it is built, and what it is to serve. A value: it may be run again, also in another
+ * thread.
  *
  * @param replicas one entry per replica, at least one; replicas that join later are built like the first one
  * @param routing makes what chooses among them
- * @param kvEventDelay how long KV events are under way to the router, at least 0
+ * @param kvEventDelay delay of KV events on their way to the router, at least 0
  * @param workload what arrives; null if requests come from outside, and the run ends when it is told to
  * @param faults what goes wrong when
  * @param keepsRecords whether a record of every request is kept for the report; a server, which has no end, keeps none

@@ -21,10 +21,13 @@ import understudy.kvcache.KvEvent;
 import understudy.kvcache.PrefixCacheStats;
 import understudy.kvcache.Settlement;
 
-/** Owns one replica's KV memory: grants or refuses blocks, finds cached prefixes. It never decides who runs. */
+/**
+ * Block manager of one replica: owns its KV memory, grants or refuses blocks, finds cached prefixes. It never decides
+ * who runs.
+ */
 public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Command> {
 
-    /** What the memory understands. */
+    /** Messages of the block manager. */
     public sealed interface Command {}
 
     /** Puts a question of the scheduler; it is answered by {@link Answered} if the scheduler waits for that. */
@@ -43,10 +46,10 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
      */
     public record Settle(@Nullable Settlement settlement, ClusterEvent.StepEnded step) implements Command {}
 
-    /** Tells the subscriber what the memory holds, at this virtual time. */
+    /** Tells the subscriber the state of the memory, at this virtual time. */
     public record TellState(long atNanos) implements Command {}
 
-    /** Asks which content is cached. */
+    /** Asks for the hashes of all cached blocks. */
     public record GetBlockHashes(ActorRef<? super BlockHashes> replyTo) implements Command {}
 
     /** Forgets all cached content, at this virtual time; refused while any block is in use. */
@@ -67,7 +70,9 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
     /** The hash of every cached block, in no particular order; content held twice is there twice. */
     public record BlockHashes(LongList hashes) {}
 
-    /** The result of a recount, the lookups so far, and the free blocks in the order in which they would be given out. */
+    /**
+     * The result of a recount, the lookups so far, and the free blocks in the order in which they would be given out.
+     */
     public record Audited(KvCacheAudit audit, PrefixCacheStats stats, IntList freeOrder) implements Replica.Command {}
 
     /** Makes the memory of a replica. A value: it makes any number of them. */
@@ -180,7 +185,9 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
                 atNanos, kvCache.usage(), kvCache.blockCounts(), before.plus(kvCache.stats()), blockSize, events);
     }
 
-    /** Tells the router what has changed in the prefix table, if it wants to know, and returns it for the subscriber. */
+    /**
+     * Tells the router what has changed in the prefix table, if it wants to know, and returns it for the subscriber.
+     */
     private List<KvEvent> takeEvents() {
         var events = peers.wantKvEvents() ? kvCache.drainEvents() : List.<KvEvent>of();
         if (events.isEmpty()) {

@@ -6,11 +6,13 @@ import understudy.kvcache.content.KvCacheManager;
 import understudy.kvcache.content.PromptKvCache;
 import understudy.kvcache.session.SessionKvCache;
 
-/** The memories that a replica may have. */
+/** Factory of KV memories. */
 public final class KvCaches {
     private KvCaches() {}
 
-    /** Creates an empty memory: content-addressed as vLLM's or roseinfer's, or by session as the session cache has it. */
+    /**
+     * Creates an empty memory: content-addressed as vLLM's or roseinfer's, or by session as the session cache has it.
+     */
     public static KvCache create(KvCacheConfig config) {
         if (config.findsBySession()) {
             return new SessionKvCache(config);

@@ -16,7 +16,7 @@ import understudy.workload.Workload;
 /** Sends the requests of a workload: arrivals when they are due, and the next turn of a session after an answer. */
 public final class LoadGenerator extends AbstractBehavior<LoadGenerator.Command> {
 
-    /** What the generator understands. */
+    /** Messages of the generator. */
     public sealed interface Command {}
 
     /** Ends the run early: tells how many requests were sent, and sends no more. */
@@ -25,7 +25,7 @@ public final class LoadGenerator extends AbstractBehavior<LoadGenerator.Command>
     }
 
     /**
-     * The generator is through, or was stopped.
+     * Report of the generator when it has finished, or was stopped.
      *
      * @param numPlanned requests that the workload announced
      * @param numSent requests that were sent

@@ -16,17 +16,17 @@ import understudy.report.RunReport;
 /** Keeps the figures of a run: one message per step of a replica, none per token. */
 public final class MetricsCollector extends AbstractBehavior<MetricsCollector.Command> {
 
-    /** What the collector understands. */
+    /** Messages of the collector. */
     public sealed interface Command permits ClusterEvent.StepEnded, ClusterEvent.RequestEnded, Report, Collect {}
 
     /** Makes a report of the run so far, with these records of its replicas. */
     public record Report(List<RunRecord.ReplicaRecord> replicas, long atNanos, ActorRef<? super RunReport> replyTo)
             implements Command {}
 
-    /** Hands over everything collected, since the run is over; what comes after that is not counted. */
+    /** Hands over everything collected at the end of the run; later messages are not counted. */
     public record Collect(ActorRef<? super Collected> replyTo) implements Command {}
 
-    /** What was collected. */
+    /** The answer to {@link Collect}: the log of the run. */
     public record Collected(RunLog log) implements Cluster.Command {}
 
     private final RunLog log;

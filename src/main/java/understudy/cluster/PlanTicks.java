@@ -3,7 +3,7 @@ package understudy.cluster;
 import java.time.Duration;
 import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
 
-/** When a replica makes its next plan: as soon as there is a reason, or, if it plans at fixed intervals, at the next tick. */
+/** Times of a replica's plans: as soon as there is a reason, or, if it plans at fixed intervals, at the next tick. */
 final class PlanTicks {
     private final TimerScheduler<Replica.Command> timers;
     private final Replica.Command planStep;
@@ -23,17 +23,17 @@ final class PlanTicks {
         hasTicks = !interval.isZero() && spec.scheduler().maxStepsInFlight() > 1;
     }
 
-    /** Something has happened that a plan could take account of. */
+    /** Plans soon, since something has happened that a plan could take account of. */
     void planSoon() {
         planAfter(Duration.ZERO);
     }
 
-    /** Nothing could be scheduled; an empty plan takes as long as a tick. */
+    /** Plans again after a plan in which nothing could be scheduled, which takes as long as a tick. */
     void planAfterEmptyPlan() {
         planAfter(interval);
     }
 
-    /** Goes on ticking as long as there is work. */
+    /** Continues ticking as long as there is work. */
     void onTick(boolean hasWork) {
         isTicking = hasWork && hasTicks;
         if (isTicking) {

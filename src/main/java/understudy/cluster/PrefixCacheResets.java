@@ -4,7 +4,10 @@ import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
-/** Waits until every replica has said whether it could forget its cached content, and says whether all could. */
+/**
+ * Reset of all prefix caches: waits for every replica's answer, and tells whether all have forgotten their cached
+ * content.
+ */
 public final class PrefixCacheResets {
     private final ActorRef<? super AllReset> replyTo;
     private int numAwaited;
@@ -15,7 +18,7 @@ public final class PrefixCacheResets {
         this.replyTo = replyTo;
     }
 
-    /** Whether all replicas have forgotten their cached content; also true if there are none. */
+    /** Result of the reset: whether all replicas have forgotten their cached content; also true if there are none. */
     public record AllReset(boolean isDone) {}
 
     /** Creates an actor that takes {@code numAwaited} answers, 0 or more, and stops after the last. */

@@ -11,13 +11,14 @@ import understudy.report.RunRecord;
 import understudy.runtime.Clock;
 
 /**
- * One engine: decides in every step who runs. Memory belongs to its {@link KvBlockManager}, time to its {@link VirtualGpu}.
+ * Replica of the engine: decides in every step which requests run. Memory belongs to its {@link KvBlockManager}, time
+ * to its {@link VirtualGpu}.
  *
  * <p>A step is planned by a zero-delay timer, after all messages of the instant have been handled.
  */
 public final class Replica {
 
-    /** What a replica understands. */
+    /** Messages of a replica. */
     public sealed interface Command
             permits AddRequest,
                     Abort,
@@ -35,7 +36,7 @@ public final class Replica {
                     KvBlockManager.Audited {}
 
     /**
-     * A request for this replica, and what is to go wrong with it here; see {@link Router.Submit}.
+     * Request for this replica, and its fault here; see {@link Router.Submit}.
      *
      * @param isPinned whether no other replica may serve it
      * @param headStartNanos how much of the API's work on it was done before it was sent here, at least 0
@@ -60,7 +61,7 @@ public final class Replica {
         }
     }
 
-    /** Gives up a request, if it is here; its sender hears of its end. */
+    /** Aborts a request, if it is here; its sender is told of its end. */
     public record Abort(long requestId) implements Command {}
 
     /**
@@ -78,7 +79,10 @@ public final class Replica {
      */
     public record Crash(boolean reroutes) implements Command {}
 
-    /** No request will come any more; the actor finishes those it has, hands over with {@link Gone}, and stops. */
+    /**
+     * Shuts the replica down, as no more requests will come: it finishes those it has, hands over with {@link Gone},
+     * and stops.
+     */
     public enum Leave implements Command {
         NOW
     }
@@ -96,10 +100,10 @@ public final class Replica {
         }
     }
 
-    /** Asks which content is cached; see {@link KvBlockManager.GetBlockHashes}. */
+    /** Asks for the hashes of all cached blocks; see {@link KvBlockManager.GetBlockHashes}. */
     public record GetBlockHashes(ActorRef<? super KvBlockManager.BlockHashes> replyTo) implements Command {}
 
-    /** Recounts, and hands over what the replica knows of the run, which is over. */
+    /** Recounts, and hands over the replica's record of the run, which is over. */
     public record GetRecord(ActorRef<? super Recorded> replyTo) implements Command {}
 
     /** The answer to {@link GetRecord}; the free blocks stand in the order in which they would be given out. */
@@ -119,7 +123,7 @@ public final class Replica {
         return create(clock, new ReplicaCounters(replicaIndex), spec, peers);
     }
 
-    /** Creates the successor of a replica that is gone, which goes on with its counts. */
+    /** Creates the successor of a replica that has stopped, which goes on with its counts. */
     static Behavior<Command> create(
             Clock clock, RunRecord.ReplicaRecord predecessor, ReplicaSpec spec, ReplicaPeers peers) {
         return create(clock, new ReplicaCounters(predecessor), spec, peers);

@@ -37,7 +37,10 @@ final class ReplicaEvents {
         toldLoad = ClusterEvent.EngineLoad.NONE;
     }
 
-    /** Has the memory settle a step, and tell of it together with what it holds then; if that concerns nobody, tells of it. */
+    /**
+     * Has the memory settle a step, and publish it together with its state then; a step that does not concern the
+     * memory is published directly.
+     */
     void stepEnded(StepResult result, int numTokens, List<RequestRecord> ended, long endNanos) {
         var step = ClusterEvent.StepEnded.of(replicaIndex, endNanos, numTokens, result, ended);
         if (subscriber != null) {
@@ -54,7 +57,7 @@ final class ReplicaEvents {
         tellRouter();
     }
 
-    /** Tells of the queues, if they have changed. */
+    /** Publishes the queues, if they have changed. */
     void loadChanged() {
         tellRouter();
         if (subscriber != null && hasChanged()) {
@@ -63,7 +66,7 @@ final class ReplicaEvents {
         }
     }
 
-    /** Tells of a request that has ended without a step. */
+    /** Publishes a request that has ended without a step. */
     void requestEnded(RequestRecord ended) {
         var event = new ClusterEvent.RequestEnded(ended);
         peers.metrics().tell(event);
@@ -72,14 +75,14 @@ final class ReplicaEvents {
         }
     }
 
-    /** Has the memory tell what it holds. */
+    /** Has the memory publish its state. */
     void kvCacheChanged(long atNanos) {
         if (subscriber != null) {
             kvBlockManager.tell(new KvBlockManager.TellState(atNanos));
         }
     }
 
-    /** Tells that the replica has nothing any more, once its counters know what its memory had to say. */
+    /** Publishes the end of the replica's queues and memory, once its counters have the memory's lookups. */
     void gone() {
         if (subscriber != null) {
             var nothing = new ClusterEvent.EngineLoad(0, 0, counters.numRequests(), counters.numPreemptions());
@@ -90,7 +93,7 @@ final class ReplicaEvents {
         }
     }
 
-    /** Tells the router, which keeps what is outstanding, of requests that have ended; of nothing else. */
+    /** Tells the router, which counts outstanding requests, only of requests that have ended. */
     void tellRouter() {
         if (counters.numEnded() != toldEnded) {
             toldEnded = counters.numEnded();

@@ -9,14 +9,14 @@ import understudy.report.ReplicaCounters;
 import understudy.runtime.Clock;
 
 /**
- * What a replica consists of.
+ * Parts of a replica.
  *
  * @param self the replica's actor
  * @param kvBlockManager the actor of its memory
  * @param gpu the actor of its device
  * @param engine decides who runs
  * @param clients who waits for which request
- * @param events tells everybody outside
+ * @param events tells the observers outside the replica
  */
 record ReplicaParts(
         Clock clock,

@@ -4,12 +4,12 @@ import org.apache.pekko.actor.typed.ActorRef;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whom a replica reports to.
+ * Actors that a replica reports to.
  *
- * @param router hears of its load, and of its KV events if it wants them
- * @param metrics hears of every step
+ * @param router gets its load, and its KV events if it wants them
+ * @param metrics gets every step
  * @param subscriber is told what happens, or null
- * @param owner hears when the replica is gone; null if it never goes
+ * @param owner is told when the replica has stopped; null if it never does
  */
 public record ReplicaPeers(
         ActorRef<Router.Command> router,

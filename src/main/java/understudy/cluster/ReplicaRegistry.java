@@ -16,9 +16,11 @@ import understudy.report.ReplicaCounters;
 import understudy.report.RunRecord;
 import understudy.runtime.Clock;
 
-/** The replicas of a cluster: starts them, does to them what faults and operators ask for, and collects their records. */
+/**
+ * The replicas of a cluster: starts them, does to them what faults and operators ask for, and collects their records.
+ */
 final class ReplicaRegistry implements ClusterChange.Target {
-    /** How the names of replicas begin. */
+    /** Prefix of the names of replicas. */
     static final String REPLICA_NAME = "replica-";
 
     private final ActorContext<Cluster.Command> context;
@@ -139,7 +141,7 @@ final class ReplicaRegistry implements ClusterChange.Target {
         peers.router().tell(new Router.ReplicaGone(gone.replicaIndex()));
     }
 
-    /** Asks everybody for their record as of now; answers to earlier questions do not count. */
+    /** Asks all replicas for their record as of now; answers to earlier questions do not count. */
     void askForRecords() {
         for (var entry : entries) {
             if (entry.replica != null) {
@@ -171,7 +173,10 @@ final class ReplicaRegistry implements ClusterChange.Target {
         }
     }
 
-    /** Even without a delay a replica starts after all messages of the instant, the last one of its predecessor included. */
+    /**
+     * Even without a delay a replica starts after all messages of the instant, the last one of its predecessor
+     * included.
+     */
     private void startLater(int index) {
         var elapsed = new Cluster.StartElapsed(index, ++entries.get(index).numStarts);
         context.scheduleOnce(Duration.ofNanos(spec.faults().startupNanos()), context.getSelf(), elapsed);

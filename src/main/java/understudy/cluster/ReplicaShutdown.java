@@ -6,7 +6,7 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.jspecify.annotations.Nullable;
 import understudy.report.ReplicaCounters;
 
-/** What is left of a replica that has no more requests: it waits for the last word of its memory, hands over, and stops. */
+/** Shutdown of a replica without requests: waits for the last answer of its memory, hands over, and stops. */
 final class ReplicaShutdown {
     private final ReplicaCounters counters;
     private final ReplicaEvents events;
@@ -30,7 +30,7 @@ final class ReplicaShutdown {
                 .build();
     }
 
-    /** Whoever asks waits for everybody's answer; what is gone is forgotten. */
+    /** Answers resets, so that the asker is not left waiting; a stopped replica has nothing cached. */
     private Behavior<Replica.Command> onResetPrefixCache(Replica.ResetPrefixCache reset) {
         reset.replyTo().tell(new KvBlockManager.PrefixCacheReset(counters.replicaIndex(), true));
         return Behaviors.same();

@@ -12,11 +12,12 @@ import understudy.kvcache.KvCacheConfig;
  * @param kvCache sizes and switches of its KV memory
  * @param memory makes the actor of that memory
  * @param device makes the actor of its device
- * @param apiDelayNanos from the arrival of a request to its entry into the waiting queue: HTTP and tokenizing; at least 0
+ * @param apiDelayNanos from the arrival of a request to its entry into the waiting queue: HTTP and tokenizing; at least
+ *     0
  * @param keepsTokenTimes whether to keep when each token was sampled
- * @param planIntervalNanos how long an empty plan takes. If it is not 0 and two steps may be in flight, one plan is made in
- *     each interval, before the results of its instant are applied, as drivers do that take turns of planning and executing;
- *     with 0 a plan is made as soon as there is room for a step
+ * @param planIntervalNanos how long an empty plan takes. If it is not 0 and two steps may be in flight, one plan is
+ *     made in each interval, before the results of its instant are applied, as drivers do that take turns of planning
+ *     and executing; with 0 a plan is made as soon as there is room for a step
  */
 public record ReplicaSpec(
         PlannerConfig scheduler,

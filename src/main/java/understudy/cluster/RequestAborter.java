@@ -9,7 +9,9 @@ import understudy.engine.Request;
 import understudy.engine.StepResult;
 import understudy.report.RequestRecord;
 
-/** Ends requests of a replica before their answer is complete; never while a step is being planned, unless it crashes. */
+/**
+ * Ends requests of a replica before their answer is complete; never while a step is being planned, unless it crashes.
+ */
 final class RequestAborter {
     private final ReplicaParts parts;
     private final EngineCore engine;
@@ -28,7 +30,9 @@ final class RequestAborter {
         return clients.toCut(result.sampled());
     }
 
-    /** Ends an answer after the token that a step has brought, and returns its record; its blocks are still to be freed. */
+    /**
+     * Ends an answer after the token that a step has brought, and returns its record; its blocks are still to be freed.
+     */
     RequestRecord cut(EngineRequest request, long atNanos) {
         engine.planner().abort(request.request().id());
         String reason = "the answer was cut after " + request.numOutputTokens() + " tokens";
@@ -36,7 +40,7 @@ final class RequestAborter {
     }
 
     /**
-     * Ends all requests, because the process has died; what they held is not freed.
+     * Fails all requests, because the process has died; their blocks are not freed.
      *
      * @param reroutes whether those without a token go back to the router
      */
@@ -54,7 +58,7 @@ final class RequestAborter {
         }
     }
 
-    /** Ends all requests that the engine would turn away if they came now. */
+    /** Fails all requests that the engine would turn away if they came now. */
     void failWhatDoesNotFit(long atNanos) {
         for (long id : clients.requestIds()) {
             var request = clients.request(id);
@@ -65,7 +69,7 @@ final class RequestAborter {
         }
     }
 
-    /** Ends a request because its sender has given it up; returns whether it was here. */
+    /** Aborts a request for its sender; returns whether it was here. */
     boolean abort(long requestId, long atNanos) {
         if (!clients.contains(requestId)) {
             return false;
@@ -81,7 +85,7 @@ final class RequestAborter {
         events.requestEnded(clients.fail(request, progress, cause, reason, atNanos));
     }
 
-    /** Takes a request away from the engine, and returns how far it has come; null if it had not reached the queue. */
+    /** Removes a request from the engine, and returns its progress; null if it had not reached the queue. */
     private @Nullable EngineRequest takeOut(Request request) {
         // It may still be on its way to the waiting queue.
         parts.timers().cancel(request.id());

@@ -2,7 +2,7 @@ package understudy.cluster;
 
 import understudy.engine.FinishReason;
 
-/** What the sender of a request hears of it. Times are virtual nanoseconds. */
+/** Event of a request, told to its sender. Times are virtual nanoseconds. */
 public sealed interface RequestEvent {
 
     long requestId();
@@ -17,7 +17,7 @@ public sealed interface RequestEvent {
     /** One more output token has been sampled; only for senders that stream. */
     record Token(long requestId, int numOutputTokens, long atNanos) implements RequestEvent {}
 
-    /** No more will be heard of a request that was accepted. */
+    /** Last event of a request that was accepted. */
     sealed interface Ended extends RequestEvent {
 
         /** Returns how many prompt tokens were found in the cache at the first admission. */
@@ -37,7 +37,7 @@ public sealed interface RequestEvent {
             long requestId, FinishReason reason, int numCachedTokens, int numOutputTokens, long atNanos, Timing timing)
             implements Ended {}
 
-    /** Why an answer broke off, or never began. */
+    /** Cause of an answer that is incomplete, or never began. */
     enum FailureCause {
         /** The replica crashed. */
         CRASH,
@@ -51,7 +51,7 @@ public sealed interface RequestEvent {
         NO_REPLICA
     }
 
-    /** No complete answer will come; {@code reason} says why, for people. */
+    /** Failure of a request: no complete answer will come; {@code reason} says why, for people. */
     record Failed(
             long requestId,
             FailureCause cause,
@@ -63,7 +63,7 @@ public sealed interface RequestEvent {
             implements Ended {}
 
     /**
-     * Where a request was served, and when it came how far; 0 stands for never.
+     * Replica of a request, and the times of its progress; 0 stands for never.
      *
      * @param replicaIndex the replica, or {@code RequestRecord.NO_REPLICA}
      * @param queuedNanos when it entered the waiting queue

@@ -9,7 +9,9 @@ import understudy.faults.RequestFault;
 import understudy.report.RequestRecord;
 import understudy.runtime.Clock;
 
-/** Gate before a cluster's replicas: decides what goes wrong with requests, and turns away those that get no further. */
+/**
+ * Gate before a cluster's replicas: decides what goes wrong with requests, and turns away those that get no further.
+ */
 final class RequestGate {
     private final Clock clock;
     private final FaultSampler faults;
@@ -41,12 +43,12 @@ final class RequestGate {
         return faults.next(replicaIndex);
     }
 
-    /** Turns a request away that no replica can have. */
+    /** Turns away a request that no replica can take. */
     void failUnserved(Request request, ActorRef<? super RequestEvent> replyTo, String reason) {
         fail(request, replyTo, RequestEvent.FailureCause.NO_REPLICA, reason, RequestRecord.NO_REPLICA);
     }
 
-    /** Turns a request away because a fault says so. */
+    /** Turns away a request because of a fault. */
     void failInjected(Request request, ActorRef<? super RequestEvent> replyTo, int replicaIndex) {
         var cause = RequestEvent.FailureCause.INJECTED_ERROR;
         fail(request, replyTo, cause, "this error was asked for", replicaIndex);

@@ -7,7 +7,7 @@ import understudy.routing.LeastOutstanding;
 import understudy.routing.RoutingPolicy;
 import understudy.runtime.Clock;
 
-/** Choice of a replica by the routing policy; a policy that does not look at who is ready is put right. */
+/** Choice of a replica by the routing policy; if that is not ready, by {@link LeastOutstanding}. */
 final class RouteChooser {
     private final RoutingPolicy policy;
     private final RoutingPolicy fallback = new LeastOutstanding();

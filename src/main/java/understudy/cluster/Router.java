@@ -26,7 +26,7 @@ import understudy.runtime.Clock;
 /** Router of a cluster: keeps a view of the replicas, chooses one for each request, and forwards it. */
 public final class Router extends AbstractBehavior<Router.Command> {
 
-    /** What the router understands. */
+    /** Messages of the router. */
     public sealed interface Command
             permits Submit,
                     Abort,
@@ -45,7 +45,7 @@ public final class Router extends AbstractBehavior<Router.Command> {
     /**
      * A request from outside.
      *
-     * @param replyTo hears what becomes of it
+     * @param replyTo is told its events
      * @param isStreaming whether {@code replyTo} wants to hear of every token, and not only of the end
      * @param replica the one that is to serve it, or empty for the one that the policy chooses
      * @param fault what is to go wrong with it, besides what its replica suffers from
@@ -64,7 +64,7 @@ public final class Router extends AbstractBehavior<Router.Command> {
         }
     }
 
-    /** Gives up a request, wherever it is; its sender still hears of its end. Nothing happens if it has ended. */
+    /** Aborts a request, wherever it is; its sender is still told of its end. Nothing happens if it has ended. */
     public record Abort(long requestId) implements Command {}
 
     /** Has every replica forget its cached content; see {@link Replica.ResetPrefixCache}. */
@@ -74,13 +74,13 @@ public final class Router extends AbstractBehavior<Router.Command> {
     /** A request comes back from a replica that has crashed. */
     public record Reroute(Replica.AddRequest submit) implements Command {}
 
-    /** A replica takes requests from now on: a new one, or the successor of one that is gone. */
+    /** A replica takes requests from now on: a new one, or the successor of one that has stopped. */
     public record ReplicaUp(int replicaIndex, ActorRef<Replica.Command> replica) implements Command {}
 
     /** A replica that is up gets requests from now on, or no more. */
     public record SetReady(int replicaIndex, boolean isReady) implements Command {}
 
-    /** A replica goes, and gets this as its last message. */
+    /** A replica goes down, and gets this as its last message. */
     public record TakeDown(int replicaIndex, Replica.Command lastMessage) implements Command {}
 
     /** A replica that was taken down has ended, and sends no request back any more. */
@@ -174,7 +174,7 @@ public final class Router extends AbstractBehavior<Router.Command> {
         return this;
     }
 
-    /** What was to go wrong with the request goes wrong still, and nothing else. */
+    /** The request keeps its fault, and gets no other. */
     private Behavior<Command> onReroute(Reroute reroute) {
         var submit = reroute.submit;
         if (hasReplica(submit.request(), submit.replyTo(), OptionalInt.empty())) {
@@ -197,7 +197,10 @@ public final class Router extends AbstractBehavior<Router.Command> {
         return true;
     }
 
-    /** Told to all, because nobody keeps who has what: aborts are rare, and requests are not. */
+    /**
+     * Aborts go to all replicas, because the router does not keep which has a request: aborts are rare, and requests
+     * are not.
+     */
     private Behavior<Command> onAbort(Abort abort) {
         abortedReroutes.onAbort(abort.requestId);
         replicas.forEach(replica -> replica.tell(new Replica.Abort(abort.requestId)));
@@ -275,7 +278,7 @@ public final class Router extends AbstractBehavior<Router.Command> {
         return this;
     }
 
-    /** What a replica that is down has said before is of no use any more. */
+    /** Earlier events of a replica that is down are dropped. */
     private Behavior<Command> onKvEvents(KvBlockManager.KvEvents events) {
         if (!up.get(events.replicaIndex())) {
             return this;

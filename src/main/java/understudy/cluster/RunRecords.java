@@ -21,7 +21,7 @@ final class RunRecords {
     private @Nullable RunLog log;
     private boolean isReported;
 
-    /** How a run has ended, and when. */
+    /** End of a run: how and when it came. */
     private record End(LoadGenerator.Stopped load, boolean isPartial, long atNanos) {}
 
     RunRecords(
@@ -44,7 +44,7 @@ final class RunRecords {
         onReplicaRecord();
     }
 
-    /** Tells the observer of the end, once everything that is written down of the run is here. */
+    /** Tells the observer of the end, once all records of the run are here. */
     void end(LoadGenerator.Stopped load, boolean isPartial) {
         end = new End(load, isPartial, clock.nowNanos());
         registry.askForRecords();

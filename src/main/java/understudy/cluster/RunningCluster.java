@@ -16,8 +16,8 @@ import understudy.workload.Workload;
 import understudy.workload.trace.TraceException;
 
 /**
- * The guardian from the start of a cluster on. It is in one of three phases, each a behaviour: running, stopping (broken off;
- * the router may still have requests to forward), and over.
+ * The guardian from the start of a cluster on. It is in one of three phases, each a behaviour: running, stopping
+ * (interrupted; the router may still have requests to forward), and over.
  */
 final class RunningCluster {
     private final ActorContext<Cluster.Command> context;
@@ -106,7 +106,7 @@ final class RunningCluster {
         return always().onAnyMessage(other -> Behaviors.same()).build();
     }
 
-    /** What is done in every phase. */
+    /** Adds the handlers of every phase. */
     private BehaviorBuilder<Cluster.Command> always() {
         return Behaviors.receive(Cluster.Command.class)
                 .onMessage(Cluster.Start.class, again -> {
@@ -181,7 +181,7 @@ final class RunningCluster {
         return Behaviors.stopped();
     }
 
-    /** Replicas come and go; no other actor of a run ends by itself, so something has gone wrong. */
+    /** Only replicas may end during a run; the end of any other actor is a defect. */
     private Behavior<Cluster.Command> onChildEnded(Terminated ended) {
         String name = ended.getRef().path().name();
         if (name.startsWith(ReplicaRegistry.REPLICA_NAME)) {

@@ -16,7 +16,7 @@ import understudy.kvcache.KvAsk;
 import understudy.report.ReplicaCounters;
 import understudy.runtime.Clock;
 
-/** A replica that serves: hears requests, plans steps with its memory, and has its device execute them. */
+/** Serving replica: takes requests, plans steps with its memory, and has its device execute them. */
 final class RunningReplica extends AbstractBehavior<Replica.Command> {
     private final int replicaIndex;
     private final ReplicaPeers peers;

@@ -19,7 +19,7 @@ final class StepLoop {
         this.aborter = aborter;
     }
 
-    /** Something has happened that a plan could take account of. */
+    /** Plans soon, since something has happened that a plan could take account of. */
     void planSoon() {
         if (engine.canPlan()) {
             ticks.planSoon();
@@ -39,7 +39,7 @@ final class StepLoop {
         return goOnPlanning();
     }
 
-    /** Asks what the planner wants to know, until it has to wait for an answer, or, with true, is done. */
+    /** Asks the planner's questions, until it has to wait for an answer, or, with true, is done. */
     private boolean goOnPlanning() {
         var planner = engine.planner();
         for (var ask = planner.next(); ask != null; ask = planner.next()) {
@@ -75,7 +75,7 @@ final class StepLoop {
         planSoon();
     }
 
-    /** Tells clients, memory and all others what a step has brought, and ends answers that are to break off with it. */
+    /** Tells clients, memory and all others the result of a step, and cuts answers that are to end with it. */
     private void tell(StepResult result, int numTokens, long endNanos) {
         var clients = parts.clients();
         clients.onSampled(result.sampled(), endNanos);

@@ -17,12 +17,12 @@ import understudy.workload.Durations;
 import understudy.workload.RandomStreams;
 
 /**
- * One GPU, or a group of GPUs that work as one: runs one step at a time, and takes as long as its latency model says. One
- * more step may wait behind the running one.
+ * One GPU, or a group of GPUs that work as one: runs one step at a time, and takes as long as its latency model says.
+ * One more step may wait behind the running one.
  */
 public final class VirtualGpu extends AbstractBehavior<VirtualGpu.Command> {
 
-    /** What the device understands. */
+    /** Messages of the device. */
     public sealed interface Command {}
 
     /** Runs one step; replies when the virtual hardware has finished it. */

@@ -9,8 +9,9 @@
  *        +--Admitted / Tokens / Finished / Rejected / Failed-- (RequestEvent)
  * }</pre>
  *
- * <p>Start with {@link understudy.cluster.Cluster}, then {@link understudy.cluster.Replica}. Actors keep references, call one
- * pure object, set timers and send; decisions are made in the pure packages. All run on one thread, in virtual time.
+ * <p>Start with {@link understudy.cluster.Cluster}, then {@link understudy.cluster.Replica}. Actors keep references,
+ * call one pure object, set timers and send; decisions are made in the pure packages. All run on one thread, in virtual
+ * time.
  */
 @NullMarked
 package understudy.cluster;

@@ -6,7 +6,7 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * How far a replayed run agrees with the recorded one.
+ * Agreement of a replayed run with the recorded one.
  *
  * @param numSteps recorded steps
  * @param numIdentical how many of them were decided in the same way

@@ -21,12 +21,13 @@ import understudy.kvcache.content.KvCacheManager;
 import understudy.runtime.Clock;
 
 /**
- * Sends the requests of a recorded run to a replica, and writes down what it decides. Step k is the instant k milliseconds
- * of a device that takes one millisecond for everything; an instant at which nothing is planned is an empty step.
+ * Sends the requests of a recorded run to a replica, and writes down what it decides. Step k is the instant k
+ * milliseconds of a device that takes one millisecond for everything; an instant at which nothing is planned is an
+ * empty step.
  */
 public final class DecisionReplay extends AbstractBehavior<DecisionReplay.Command> {
 
-    /** What the replay understands. */
+    /** Messages of the replay. */
     public sealed interface Command {}
 
     /** Begins; to be sent once, at time 0. */
@@ -46,7 +47,7 @@ public final class DecisionReplay extends AbstractBehavior<DecisionReplay.Comman
 
     private record Recorded(Replica.Recorded replicaRecord) implements Command {}
 
-    /** Hears, on the loop thread, how the replay ended; exactly one of the two is called, once. */
+    /** Observer of the end of the replay, called on the loop thread; exactly one of the two methods is called, once. */
     public interface Observer {
 
         void onEnded(ReplayedRun run);
@@ -118,7 +119,9 @@ public final class DecisionReplay extends AbstractBehavior<DecisionReplay.Comman
                 .build();
     }
 
-    /** Timers of one instant fire in the order in which they are set: arrivals before everything that follows from them. */
+    /**
+     * Timers of one instant fire in the order in which they are set: arrivals before everything that follows from them.
+     */
     private Behavior<Command> onStart(Start now) {
         for (int index : run.additionOrder()) {
             long atNanos = run.requests().get(index).arrivalStep() * NANOS_PER_STEP;

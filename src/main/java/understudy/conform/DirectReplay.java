@@ -13,8 +13,9 @@ import understudy.kvcache.KvSnapshot;
 import understudy.kvcache.content.KvCacheManager;
 
 /**
- * Replays a recorded run through scheduler and KV cache without actors, by the contract of the recording's driver: add what
- * arrives, plan, then apply the oldest result as soon as one step, or two with asynchronous scheduling, are in flight.
+ * Replays a recorded run through scheduler and KV cache without actors, by the contract of the recording's driver: add
+ * what arrives, plan, then apply the oldest result as soon as one step, or two with asynchronous scheduling, are in
+ * flight.
  */
 public final class DirectReplay {
     private final RecordedRun run;

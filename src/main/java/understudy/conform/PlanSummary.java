@@ -30,7 +30,7 @@ public record PlanSummary(
         List<String> running,
         IntList runningHandles) {
 
-    /** A plan in which nothing happens and nobody runs. */
+    /** Empty plan, without requests. */
     public static final PlanSummary EMPTY =
             new PlanSummary(Map.of(), List.of(), List.of(), List.of(), List.of(), IntList.of());
 

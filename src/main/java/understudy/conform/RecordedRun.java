@@ -16,7 +16,7 @@ import understudy.prompt.TokenIds;
 import understudy.prompt.Xxh3BlockHasher;
 
 /**
- * A workload and what the real vLLM scheduler decided on it, step for step.
+ * Workload, and the decisions of the real vLLM scheduler on it, step for step.
  *
  * @param config the scheduler's and the KV cache's settings
  * @param requests in the order of the recording

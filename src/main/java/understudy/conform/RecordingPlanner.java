@@ -15,8 +15,8 @@ import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.KvSnapshot;
 
 /**
- * Planner that tells of each plan, and of what the memory holds after it. Before a plan is complete it asks the memory one
- * question more, about nothing: when that is answered, the memory has heeded all that was said before.
+ * Planner that tells of each plan, and of what the memory holds after it. Before a plan is complete it asks the memory
+ * one question more, about nothing: when that is answered, the memory has heeded all that was said before.
  */
 final class RecordingPlanner implements Planner {
     private final Planner planner;

@@ -5,7 +5,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import understudy.kvcache.KvSnapshot;
 
-/** Writes down by step what a replica decides on a recorded run. A step of which nothing is heard is an empty one. */
+/** Log, by step, of a replica's decisions on a recorded run. A step of which nothing is heard is an empty one. */
 public final class ReplayLog {
     private final RecordedRun run;
     private final @Nullable PlanSummary[] plans;
@@ -23,7 +23,7 @@ public final class ReplayLog {
         }
     }
 
-    /** Takes note of the plan of a step and of the KV cache after it; steps beyond the recording are passed over. */
+    /** Records the plan of a step and the KV cache after it; steps beyond the recording are passed over. */
     public void onPlan(long step, PlanSummary plan, KvSnapshot state) {
         if (step < plans.length) {
             plans[(int) step] = plan;
@@ -31,7 +31,7 @@ public final class ReplayLog {
         }
     }
 
-    /** Takes note of a request that ended with the result applied in a step. */
+    /** Records a request that ended with the result applied in a step. */
     public void onFinished(long step, long requestId) {
         if (step < finished.size()) {
             finished.get((int) step).add(run.requests().get((int) requestId).id());

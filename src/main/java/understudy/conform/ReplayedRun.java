@@ -3,7 +3,7 @@ package understudy.conform;
 import java.util.List;
 
 /**
- * What came of replaying a recorded run.
+ * Result of replaying a recorded run.
  *
  * @param steps one decision for each recorded one
  * @param end what was left

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Everything a scheduler and its KV cache decided in one step, by request name; what a recording of vLLM holds.
+ * Decisions of a scheduler and its KV cache in one step, by request name, as a recording of vLLM holds them.
  *
  * @param scheduled tokens by request, in scheduling order
  * @param preempted who lost their blocks, sorted
@@ -14,7 +14,7 @@ import java.util.Map;
  * @param resumed who was admitted again, in order
  * @param running who runs after the step was planned, in order
  * @param blockTables block ids of those who run
- * @param numFreeBlocks blocks that nobody references
+ * @param numFreeBlocks blocks without references
  * @param numStored blocks that became findable
  * @param numRemoved cached blocks that were given out again
  * @param finished who ended with the result that was applied in this step, sorted

@@ -3,8 +3,8 @@ package understudy.engine;
 import understudy.kvcache.KvCache;
 
 /**
- * Scheduler and KV cache joined by plain calls, without actors: for conformance checks, benchmarks and tests. The actors
- * have the same conversation by messages.
+ * Scheduler and KV cache joined by plain calls, without actors: for conformance checks, benchmarks and tests. The
+ * actors have the same conversation by messages.
  */
 public record DirectEngine(StepPlanner planner, KvCache kvCache) {
     /** Plans one step at virtual time {@code atNanos}; the plan may be empty. */
@@ -34,8 +34,8 @@ public record DirectEngine(StepPlanner planner, KvCache kvCache) {
     /**
      * Forgets all cached content.
      *
-     * @param resetsRunning whether to preempt everything that runs for it; else it is refused, with false, while any block
-     *     is in use
+     * @param resetsRunning whether to preempt everything that runs for it; else it is refused, with false, while any
+     *     block is in use
      */
     public boolean resetPrefixCache(boolean resetsRunning) {
         if (resetsRunning) {

@@ -5,11 +5,12 @@ import java.util.Optional;
 import understudy.kvcache.KvCacheConfig;
 
 /**
- * A scheduler and its steps in flight (vLLM {@code v1/engine/core.py}): one, or two with asynchronous scheduling, where the
- * batch of step n+1 is fixed when step n starts. Requests that arrive while a plan is being made take effect after it.
+ * A scheduler and its steps in flight (vLLM {@code v1/engine/core.py}): one, or two with asynchronous scheduling, where
+ * the batch of step n+1 is fixed when step n starts. Requests that arrive while a plan is being made take effect after
+ * it.
  *
- * <p>As in vLLM, the engine waits for the oldest result as soon as it has nothing more to plan: with a step in flight, what
- * arrives after an empty plan is looked at when that step has ended, even if there is room for another one.
+ * <p>As in vLLM, the engine waits for the oldest result as soon as it has nothing more to plan: with a step in flight,
+ * what arrives after an empty plan is looked at when that step has ended, even if there is room for another one.
  */
 public final class EngineCore {
     private final Planner planner;
@@ -93,11 +94,12 @@ public final class EngineCore {
     /**
      * Closes the conversation; a plan that is not empty counts as in flight from now on.
      *
-     * <p>A plan may be empty although there is work: a request that preempts itself ends the loop over the running ones,
-     * and waiting ones are not looked at after a preemption. Then {@link #canPlan()} holds, and the next plan goes on.
+     * <p>A plan may be empty although there is work: a request that preempts itself ends the loop over the running
+     * ones, and waiting ones are not looked at after a preemption. Then {@link #canPlan()} holds, and the next plan
+     * goes on.
      *
-     * @throws IllegalStateException if there are requests, but the device has nothing to do and nothing has changed that
-     *     could give it something: work conservation is broken
+     * @throws IllegalStateException if there are requests, but the device has nothing to do and nothing has changed
+     *     that could give it something: work conservation is broken
      */
     public StepPlan endPlan(long atNanos) {
         isPlanning = false;

@@ -120,7 +120,7 @@ public final class EngineRequest implements QueuedRequest {
         return sampler.sample();
     }
 
-    /** Returns how often somebody asked for a token of the answer before it was sampled. */
+    /** Returns how often a token of the answer was read before it was sampled. */
     public int numPeeks() {
         return sampler.numPeeks();
     }
@@ -249,7 +249,7 @@ public final class EngineRequest implements QueuedRequest {
         return isPartial;
     }
 
-    /** Takes note that scheduled tokens have run, and returns whether they were scheduled before a preemption. */
+    /** Records that scheduled tokens have run, and returns whether they were scheduled before a preemption. */
     boolean onExecuted(int numTokens) {
         numInFlightTokens -= numTokens;
         boolean isStale = numStaleTokens > 0;

@@ -1,6 +1,6 @@
 package understudy.engine;
 
-/** Why a request ended, under the names of vLLM's {@code finish_reason}. */
+/** Reason for the end of a request, under the names of vLLM's {@code finish_reason}. */
 public enum FinishReason {
     /** The model sampled its end-of-sequence token. */
     STOP,

@@ -1,9 +1,9 @@
 package understudy.engine;
 
 /**
- * Sampler of one request's answer: tokens come out one at a time, by {@link #sample()}. Whoever asks for a token that has not
- * been sampled is counted in {@link #numPeeks()}; a run whose counter is not 0 has broken the rule that nothing in control of
- * a request reads its true output.
+ * Sampler of one request's answer: tokens come out one at a time, by {@link #sample()}. Reads of a token that has not
+ * been sampled are counted in {@link #numPeeks()}; a run whose counter is not 0 has broken the rule that nothing in
+ * control of a request reads its true output.
  */
 final class OutputSampler {
     private final OutputPlan plan;
@@ -27,7 +27,7 @@ final class OutputSampler {
         return plan.tokens().tokenAt(index);
     }
 
-    /** Returns how often somebody asked for a token before it was sampled. */
+    /** Returns how often a token was read before it was sampled. */
     int numPeeks() {
         return numPeeks;
     }

@@ -7,8 +7,8 @@ import understudy.kvcache.KvAsk;
 import understudy.kvcache.KvCache;
 
 /**
- * One kind of engine as a state machine: what a replica decides in one step. It never calls the KV memory, it says what to
- * ask and is told the answer, so that actors, tests and conformance checks share one loop:
+ * Engine of one kind as a state machine: the decisions of a replica in one step. It never calls the KV memory, it says
+ * what to ask and is told the answer, so that actors, tests and conformance checks share one loop:
  *
  * <pre>{@code
  * planner.begin(now);
@@ -29,10 +29,13 @@ public interface Planner {
     /** Returns the next question to the KV memory, or null if the step is planned. */
     @Nullable KvAsk next();
 
-    /** Takes the answer to the last question; that to a release may be left out. */
+    /** Accepts the answer to the last question; that to a release may be left out. */
     void answer(KvAnswer answer);
 
-    /** Returns the plan once {@link #next} has no more questions (vLLM {@code schedule}); it stays fixed until {@link #update} has applied its result. */
+    /**
+     * Returns the plan once {@link #next} has no more questions (vLLM {@code schedule}); it stays fixed until {@link
+     * #update} has applied its result.
+     */
     StepPlan plan();
 
     /** Queues a request that has reached the engine at {@code atNanos}. */
@@ -40,13 +43,17 @@ public interface Planner {
         return requests().add(request, atNanos);
     }
 
-    /** Applies the result of a step that ran until {@code atNanos} (vLLM {@code update_from_output}), in the order of plans. */
+    /**
+     * Applies the result of a step that ran until {@code atNanos} (vLLM {@code update_from_output}), in the order of
+     * plans.
+     */
     default StepResult update(StepPlan executed, long atNanos) {
         return requests().update(executed, atNanos);
     }
 
     /**
-     * Gives up a request (vLLM {@code finish_requests}), wherever it is; its blocks are still to be freed by its handle.
+     * Gives up a request (vLLM {@code finish_requests}), wherever it is; its blocks are still to be freed by its
+     * handle.
      *
      * @return the request, or null if it has ended already or was never here
      */
@@ -55,8 +62,9 @@ public interface Planner {
     }
 
     /**
-     * Preempts everything that runs (vLLM {@code reset_prefix_cache}) and drops what is in flight, so that the prefix cache can be reset; requests wait in
-     * their old order. Not to be called while a plan is being made. A planner that never preempts leaves everything as it is.
+     * Preempts everything that runs (vLLM {@code reset_prefix_cache}) and drops what is in flight, so that the prefix
+     * cache can be reset; requests wait in their old order. Not to be called while a plan is being made. A planner that
+     * never preempts leaves everything as it is.
      *
      * @return the requests whose blocks are to be released
      */

@@ -2,7 +2,7 @@ package understudy.engine;
 
 import understudy.engine.queue.SchedulingPolicy;
 
-/** Which running request gives up its blocks when there are too few. */
+/** Choice of the running request that gives up its blocks when there are too few. */
 public enum PreemptionVictim {
     /** As vLLM: the least urgent one with the priority policy, else the one admitted last. */
     AUTO,

@@ -3,7 +3,7 @@ package understudy.engine;
 import java.util.Optional;
 
 /**
- * Which requests a replica can ever serve (vLLM checks the same in its front end).
+ * Limits on the requests that a replica can ever serve (vLLM checks the same in its front end).
  *
  * @param maxModelLen longest sequence in tokens, prompt and output together
  * @param maxKvTokens tokens for which a request may have blocks when nothing else runs
@@ -11,7 +11,7 @@ import java.util.Optional;
  * @param blockSize tokens per KV block, at least 1
  */
 public record RequestLimits(int maxModelLen, long maxKvTokens, ContextOverflow overflow, int blockSize) {
-    /** What becomes of a request that is longer than the context window, or than the KV cache. */
+    /** Treatment of a request that is longer than the context window, or than the KV cache. */
     public enum ContextOverflow {
         /** It is turned away, as vLLM does. */
         REJECT,
@@ -19,7 +19,7 @@ public record RequestLimits(int maxModelLen, long maxKvTokens, ContextOverflow o
         TRUNCATE_OLDEST
     }
 
-    /** Turns nothing away: what the scheduler gets, it has to cope with. */
+    /** No limits: the scheduler gets every request. */
     public static final RequestLimits NONE = new RequestLimits(Integer.MAX_VALUE, Long.MAX_VALUE);
 
     /** Creates limits beyond which requests are rejected. */
@@ -34,8 +34,8 @@ public record RequestLimits(int maxModelLen, long maxKvTokens, ContextOverflow o
     }
 
     /**
-     * Returns the request, or with {@link ContextOverflow#TRUNCATE_OLDEST} one whose prompt has lost as many whole blocks
-     * at its beginning as it takes to fit; unchanged if not even that would help.
+     * Returns the request, or with {@link ContextOverflow#TRUNCATE_OLDEST} one whose prompt has lost as many whole
+     * blocks at its beginning as it takes to fit; unchanged if not even that would help.
      */
     public Request fit(Request request) {
         long numPrompt = request.prompt().length();

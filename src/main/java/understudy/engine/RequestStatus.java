@@ -1,6 +1,6 @@
 package understudy.engine;
 
-/** Where a request stands in the scheduler. */
+/** Status of a request in the scheduler. */
 enum RequestStatus {
     /** In a waiting queue, never scheduled. */
     WAITING,
@@ -8,6 +8,6 @@ enum RequestStatus {
     RUNNING,
     /** In a waiting queue again, without blocks, with the output it had. */
     PREEMPTED,
-    /** Gone from the scheduler. */
+    /** Removed from the scheduler. */
     FINISHED
 }

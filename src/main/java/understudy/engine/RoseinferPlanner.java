@@ -15,14 +15,15 @@ import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.Reservation;
 
 /**
- * The worker loop of roseinfer ({@code server.py}, {@code SchedulerManager}; {@code engine.py}, {@code OnlineScheduler}):
- * take in at most {@code max_batch_size} pending requests, compute those of their prompts that are not cached, sample all
- * their first tokens in the order of the requests, then run one decode step of at most {@code max_batch_size} sessions,
- * and begin again. Sessions take turns: who was served goes to the end. Their number is not limited.
+ * The worker loop of roseinfer ({@code server.py}, {@code SchedulerManager}; {@code engine.py}, {@code
+ * OnlineScheduler}): take in at most {@code max_batch_size} pending requests, compute those of their prompts that are
+ * not cached, sample all their first tokens in the order of the requests, then run one decode step of at most {@code
+ * max_batch_size} sessions, and begin again. Sessions take turns: who was served goes to the end. Their number is not
+ * limited.
  *
- * <p>One forward is one plan. A request whose prompt is cached, or computed for another one of the round, is scheduled with
- * 0 tokens: its logits are at hand. If no prompt of a round is left to compute, its first tokens are a plan of their own,
- * which takes no time.
+ * <p>One forward is one plan. A request whose prompt is cached, or computed for another one of the round, is scheduled
+ * with 0 tokens: its logits are known. If no prompt of a round is left to compute, its first tokens are a plan of their
+ * own, which takes no time.
  *
  * <p>Differs from roseinfer in one way: prompts of a batch are not padded to the longest, the device computes their own
  * tokens only.
@@ -36,7 +37,9 @@ public final class RoseinferPlanner implements Planner {
     private final StepPlan plan = new StepPlan();
     private final Reservation.Builder reservation = new Reservation.Builder();
 
-    /** Requests taken in that wait for their first token, in their order, and what the next forward computes of each. */
+    /**
+     * Requests taken in that wait for their first token, in their order, and what the next forward computes of each.
+     */
     private final ObjectArrayList<EngineRequest> round = new ObjectArrayList<>();
 
     private final IntArrayList roundTokens = new IntArrayList();

@@ -4,7 +4,7 @@ import it.unimi.dsi.fastutil.ints.IntSet;
 import it.unimi.dsi.fastutil.ints.IntSets;
 
 /**
- * When the answer to a request is over, and how its prompt is treated (vLLM {@code sampling_params.py}).
+ * End conditions of an answer, and treatment of its prompt (vLLM {@code sampling_params.py}).
  *
  * @param maxTokens most output tokens, at least 1
  * @param minTokens output tokens before which nothing ends the answer, at least 0

@@ -6,8 +6,8 @@ import java.util.List;
 import understudy.latency.BatchShape;
 
 /**
- * The decisions of one step: who computes how many tokens, who was admitted, who was preempted (vLLM {@code
- * SchedulerOutput}). Filled by the planner, then fixed until its result has been applied.
+ * Decisions of one step: scheduled requests with their tokens, admissions, preemptions (vLLM {@code SchedulerOutput}).
+ * Filled by the planner, then fixed until its result has been applied.
  */
 public final class StepPlan {
     private final ObjectArrayList<EngineRequest> requests = new ObjectArrayList<>();
@@ -37,7 +37,7 @@ public final class StepPlan {
         return requests.isEmpty();
     }
 
-    /** Returns whether there is anything to compute; else only tokens are sampled, from logits that are at hand. */
+    /** Returns whether there is anything to compute; else only tokens are sampled, from known logits. */
     public boolean needsDevice() {
         return totalTokens > 0;
     }
@@ -47,7 +47,7 @@ public final class StepPlan {
         return requests.get(index);
     }
 
-    /** Returns how many tokens a scheduled request computes in this step; 0 if its logits are at hand. */
+    /** Returns how many tokens a scheduled request computes in this step; 0 if its logits are known. */
     public int numScheduledTokens(int index) {
         return numTokens[index];
     }
@@ -104,7 +104,7 @@ public final class StepPlan {
         totalTokens += tokens;
     }
 
-    /** Takes back everything from an index on. */
+    /** Removes all scheduled requests from an index on. */
     void truncate(int size) {
         for (int i = size; i < requests.size(); i++) {
             totalTokens -= numTokens[i];
@@ -112,7 +112,7 @@ public final class StepPlan {
         requests.size(size);
     }
 
-    /** Takes a request out again, if it was scheduled. */
+    /** Removes a request, if it was scheduled. */
     void unschedule(EngineRequest request) {
         int index = requests.indexOf(request);
         if (index >= 0) {

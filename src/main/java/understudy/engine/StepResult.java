@@ -6,7 +6,7 @@ import it.unimi.dsi.fastutil.objects.ObjectArrayList;
 import java.util.List;
 import understudy.kvcache.Settlement;
 
-/** What came of a step. Reused: valid until the next step's result is applied. */
+/** Result of a step. Reused: valid until the next step's result is applied. */
 public final class StepResult {
     private final ObjectArrayList<EngineRequest> sampled = new ObjectArrayList<>();
     private final ObjectArrayList<EngineRequest> finished = new ObjectArrayList<>();

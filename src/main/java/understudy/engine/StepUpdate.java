@@ -118,8 +118,8 @@ final class StepUpdate {
     }
 
     /**
-     * Returns, if the KV cache does not know yet what the step was to compute, how many tokens are computed now; or 0 if
-     * neither a block nor the prompt has become complete with the {@code numTokens} of the step.
+     * Returns, if the KV cache does not know yet what the step was to compute, how many tokens are computed now; or 0
+     * if neither a block nor the prompt has become complete with the {@code numTokens} of the step.
      */
     private int executedTokens(EngineRequest request, int numTokens) {
         if (sharesWithinStep || !cachesPrefixes) {

@@ -1,5 +1,5 @@
 /**
- * What a replica decides in one step: requests, queues, token budget, preemption.
+ * Decisions of a replica in one step: requests, queues, token budget, preemption.
  *
  * <p>Start with {@link understudy.engine.Planner}, an engine as a state machine: it asks the KV cache for memory and is
  * told the answer, so that actors and plain loops drive the same code. {@link understudy.engine.StepPlanner} is the

@@ -31,7 +31,7 @@ public sealed interface ClusterChange permits Fault, FleetChange, ClusterChange.
 
         void restart(int replica);
 
-        /** Lets requests be sent to a replica, or no more. */
+        /** Sets whether requests are sent to a replica. */
         void setReady(int replica, boolean isReady);
 
         /** Sends no more requests to a replica, which leaves when it has finished those that it has. */

@@ -4,18 +4,18 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
-/** Something that goes wrong with a cluster. Replicas count from 0. */
+/** Fault of a cluster. Replicas count from 0. */
 public sealed interface Fault extends ClusterChange {
     /** In place of a replica's index: all of them, those that join later included. */
     OptionalInt ALL_REPLICAS = OptionalInt.empty();
 
-    /** What changes how one running replica works; a restart ends it. */
+    /** Fault of one running replica; a restart ends it. */
     sealed interface OfReplica extends Fault {
 
         int replica();
     }
 
-    /** What happens to requests on their way into the cluster, or to one replica; a restart of that one ends it. */
+    /** Fault of requests on their way into the cluster, or to one replica; a restart of that replica ends it. */
     sealed interface OfRequests extends Fault {
 
         /** Returns the replica, or {@link #ALL_REPLICAS}. */
@@ -59,8 +59,8 @@ public sealed interface Fault extends ClusterChange {
     }
 
     /**
-     * The KV cache has fewer blocks, at least 2, the null block included; blocks in use go when they are released. Never more
-     * than the replica was built with.
+     * The KV cache has fewer blocks, at least 2, the null block included; blocks in use go when they are released.
+     * Never more than the replica was built with.
      */
     record ShrinkKv(int replica, int numGpuBlocks) implements OfReplica {
         @Override
@@ -99,8 +99,9 @@ public sealed interface Fault extends ClusterChange {
     }
 
     /**
-     * Each streamed answer has, with this probability, 0 to 1, one event of broken JSON: the one with this output token, which
-     * counts from 1. Nothing else is wrong with the stream, which goes on behind it. Only a client over HTTP can tell.
+     * Each streamed answer has, with this probability, 0 to 1, one event of broken JSON: the one with this output
+     * token, which counts from 1. Nothing else is wrong with the stream, which goes on behind it. Only a client over
+     * HTTP can tell.
      */
     record MalformStreams(OptionalInt replica, double rate, int atToken) implements OfRequests {
         @Override

@@ -10,8 +10,8 @@ import understudy.workload.Durations;
 import understudy.workload.Numbers;
 
 /**
- * Reads a fault or an operation from its written form: {@code do} names it, and each kind has its own further keys. Scenarios and requests to
- * the cluster share it.
+ * Reads a fault or an operation from its written form: {@code do} names it, and each kind has its own further keys.
+ * Scenarios and requests to the cluster share it.
  *
  * <p>Not reusable: one instance reads one entry.
  */

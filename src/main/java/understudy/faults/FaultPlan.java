@@ -8,16 +8,17 @@ import java.util.PriorityQueue;
 import understudy.workload.RandomStreams;
 
 /**
- * What goes wrong when, and how the cluster takes it. Immutable; the same plan and seed give the same run.
+ * Plan of faults and their times, and the cluster's reaction to them. Immutable; the same plan and seed give the same
+ * run.
  *
  * @param changes faults and operations, in order of time
- * @param reroutesOnCrash whether requests of a crashed replica that have no token yet go to another one; the others, and
- *     without this all of them, fail: nobody can take back what a client has read
+ * @param reroutesOnCrash whether requests of a crashed replica that have no token yet go to another one; the others,
+ *     and without this all of them, fail: output that a client has read cannot be taken back
  * @param startupNanos from the start of a replica to its first request, at least 0
  * @param streams where its random numbers come from
  */
 public record FaultPlan(List<TimedChange> changes, boolean reroutesOnCrash, long startupNanos, RandomStreams streams) {
-    /** Nothing goes wrong by itself; what somebody injects fails requests, and starts take no time. */
+    /** No planned faults; injected faults fail requests, and starts take no time. */
     public static final FaultPlan NONE = new FaultPlan(List.of(), false, 0, new RandomStreams(0));
 
     /** A change and the virtual time at which it happens. */

@@ -44,7 +44,9 @@ public final class FaultSampler {
         return new Die(streams.stream("faults", replica), streams.stream("malformed-streams", replica));
     }
 
-    /** The faults of one replica, or those of all. Every roll draws as often, so that one rate leaves the others alone. */
+    /**
+     * The faults of one replica, or those of all. Every roll draws as often, so that one rate leaves the others alone.
+     */
     private static final class Die {
         private final UniformRandomProvider random;
         private final UniformRandomProvider malformedRandom;

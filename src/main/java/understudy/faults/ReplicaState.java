@@ -1,6 +1,6 @@
 package understudy.faults;
 
-/** Where a replica is in its life. */
+/** Life-cycle state of a replica. */
 public enum ReplicaState {
     /** It takes no requests yet. */
     STARTING,

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** The states of all replicas, and what may be done to them. */
+/** States of all replicas, and the changes that they allow. */
 public final class ReplicaStates {
     private final List<ReplicaState> states = new ArrayList<>();
 
@@ -58,7 +58,7 @@ public final class ReplicaStates {
         }
     }
 
-    /** Takes note that a starting replica has started. */
+    /** Records that a starting replica has started. */
     public void onStarted(int replica) {
         states.set(replica, ReplicaState.READY);
     }

@@ -1,7 +1,7 @@
 package understudy.faults;
 
 /**
- * What is to go wrong with one request.
+ * Fault of one request.
  *
  * @param fails whether it is answered by an error at once
  * @param cutAfterTokens the output token after which its answer breaks off; 0 is none

@@ -4,7 +4,7 @@ import java.util.List;
 import understudy.scenario.Section;
 
 /**
- * What came of a fit.
+ * Result of a fit.
  *
  * @param table residuals, for people
  * @param device the fitted device, in the form of a GPU file

@@ -16,9 +16,12 @@ import understudy.scenario.ScenarioException;
 import understudy.scenario.Section;
 import understudy.workload.trace.CsvTable;
 
-/** Fits three figures of a GPU to measured transformer layers, and says how well they predict models they were not fitted to. */
+/**
+ * Fits three figures of a GPU to measured transformer layers, and says how well they predict models they were not
+ * fitted to.
+ */
 public final class LayerCalibration {
-    /** The column that tells such a file. */
+    /** Column that identifies such a file. */
     public static final String TIME = "layer_us";
 
     private static final List<String> COLUMNS =

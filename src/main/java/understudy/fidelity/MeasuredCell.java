@@ -6,12 +6,12 @@ import java.util.List;
 import understudy.workload.trace.CsvTable;
 
 /**
- * What a real server took on average at a fixed concurrency: a row of a CSV file with the columns {@code isl, osl,
+ * Mean times of a real server at a fixed concurrency: a row of a CSV file with the columns {@code isl, osl,
  * concurrency, tp, mean_ttft_ms, mean_tpot_ms}.
  *
  * @param inputTokens longest prompt
  * @param outputTokens longest answer
- * @param concurrency requests under way at a time
+ * @param concurrency requests in flight at a time
  * @param tensorParallelSize GPUs
  * @param ttftMillis mean time to first token
  * @param tpotMillis mean time per output token after the first

@@ -22,8 +22,8 @@ import understudy.scenario.Scenario;
 import understudy.scenario.Section;
 
 /**
- * Runs a table of measured mean times at fixed concurrency, cell by cell, each as a closed loop on one replica with as many
- * GPUs and clients as the cell says, and compares.
+ * Runs a table of measured mean times at fixed concurrency, cell by cell, each as a closed loop on one replica with as
+ * many GPUs and clients as the cell says, and compares.
  */
 public final class MeasuredCells {
     private static final ObjectWriter JSON = JsonMapper.builder()
@@ -37,7 +37,7 @@ public final class MeasuredCells {
     private final Section settings;
     private final List<Outcome> outcomes = new ArrayList<>();
 
-    /** A cell and what the emulation made of it, in milliseconds. */
+    /** Cell, and its means in the emulation, in milliseconds. */
     private record Outcome(MeasuredCell cell, double ttftMillis, double tpotMillis) {
         double ttftErrorPercent() {
             return (ttftMillis / cell.ttftMillis() - 1) * 100;

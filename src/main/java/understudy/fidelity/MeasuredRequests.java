@@ -8,8 +8,8 @@ import java.util.Optional;
 import understudy.workload.trace.CsvTable;
 
 /**
- * What a real server took for the requests of a trace: CSV with the columns {@code arrival_s, output_toks, first_token_s,
- * last_token_s} on one clock. Times are nanoseconds.
+ * Times of a real server for the requests of a trace: CSV with the columns {@code arrival_s, output_toks,
+ * first_token_s, last_token_s} on one clock. Times are nanoseconds.
  *
  * @param ttftNanos from arrival to first token, of every request
  * @param tpotNanos per token after the first, of every request with two or more tokens

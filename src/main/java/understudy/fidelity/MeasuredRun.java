@@ -11,8 +11,8 @@ public final class MeasuredRun {
     private MeasuredRun() {}
 
     /**
-     * Returns the comparison, or nothing if the run was broken off, or its workload is not a CSV trace with measured times
-     * at its original pace.
+     * Returns the comparison, or nothing if the run was interrupted, or its workload is not a CSV trace with measured
+     * times at its original pace.
      */
     public static Optional<Fidelity> compare(Section workload, RunReport report) {
         if (report.isPartial() || !workload.text("kind").equals("csv") || workload.positive("time-scale", "inf") != 1) {

@@ -22,7 +22,7 @@ public final class StepCalibration {
     private static final double MAX_STEP_MILLIS = 3_600_000;
     private static final int NUM_FITTED = 5;
 
-    /** What a step's time alone says nothing about. */
+    /** Figures that a step's time alone cannot tell. */
     private static final List<String> NOT_FITTED = List.of("gemm", "attention", "all-reduce", "experts");
 
     private StepCalibration() {}

@@ -13,7 +13,7 @@ import understudy.latency.Share;
 import understudy.report.Tables;
 import understudy.scenario.ScenarioException;
 
-/** Where the time of one step goes, for a batch given in words. */
+/** Breakdown of the time of one step, for a batch given in words. */
 public final class StepExplanation {
     private static final Pattern GROUP = Pattern.compile("(\\d{1,7})x(\\d{1,9})(?:@(\\d{1,9}))?");
     private static final int MAX_SEQUENCES = 1_000_000;
@@ -25,8 +25,8 @@ public final class StepExplanation {
     /**
      * Returns a table.
      *
-     * @param batch groups of equal sequences, such as {@code 32x1@1000,1x512}: 32 decodes with 1000 tokens in the KV cache,
-     *     and a chunk of 512 tokens at the beginning of a prompt
+     * @param batch groups of equal sequences, such as {@code 32x1@1000,1x512}: 32 decodes with 1000 tokens in the KV
+     *     cache, and a chunk of 512 tokens at the beginning of a prompt
      */
     public static String table(LatencyModel model, String batch) {
         var shape = parse(batch);

@@ -20,7 +20,7 @@ import understudy.runtime.VirtualTime;
 
 /**
  * A cluster that gets its requests from outside, in a virtual time of its own: starts it, and tells those outside where
- * requests go, how it has ended, and why it has failed. The clock stands still until somebody lets it go. Thread-safe.
+ * requests go, how it has ended, and why it has failed. The clock stands still until it is started. Thread-safe.
  */
 public final class ClusterHost implements AutoCloseable {
     private static final Duration START_LIMIT = Duration.ofSeconds(60);
@@ -78,7 +78,7 @@ public final class ClusterHost implements AutoCloseable {
         return failure;
     }
 
-    /** Throws what has ended the emulation, if anything has. */
+    /** Throws the failure that has ended the emulation, if any. */
     public void throwFailure() {
         if (failure.isDone()) {
             failure.join();
@@ -100,12 +100,15 @@ public final class ClusterHost implements AutoCloseable {
         return system.systemActorOf(FailureReport.of(behavior, this::fail), name, Props.empty());
     }
 
-    /** Asks the guardian, and waits for the answer, with nothing but the wall clock running if the virtual one stands still. */
+    /**
+     * Asks the guardian, and waits for the answer, with nothing but the wall clock running if the virtual one stands
+     * still.
+     */
     public <T> T ask(Function<ActorRef<T>, ? extends Cluster.Command> question) {
         return ask(time.system(), question);
     }
 
-    /** Asks an actor of the emulation; throws what has ended the emulation if there will be no answer. */
+    /** Asks an actor of the emulation; throws the failure that has ended the emulation if there will be no answer. */
     public <Q, T> T ask(ActorRef<Q> to, Function<ActorRef<T>, ? extends Q> question) {
         var answer = new CompletableFuture<T>();
         Behavior<T> receiver = Behaviors.receiveMessage(message -> {
@@ -116,7 +119,7 @@ public final class ClusterHost implements AutoCloseable {
         return await(answer);
     }
 
-    /** Ends the run, requests and all, and returns what has come of it. */
+    /** Ends the run with all its requests, and returns its result. */
     public RunRecord stop() {
         time.system().tell(Cluster.Stop.NOW);
         return await(end);

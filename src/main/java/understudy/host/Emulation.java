@@ -13,8 +13,8 @@ import understudy.runtime.Stopwatch;
 import understudy.runtime.VirtualTime;
 
 /**
- * One run of a cluster. Creating it brings up the actor system, which takes a while and needs no scenario; {@link #start}
- * lets it go.
+ * One run of a cluster. Creating it brings up the actor system, which takes a while and needs no scenario; {@link
+ * #start} lets it go.
  */
 public final class Emulation implements AutoCloseable {
     private final CompletableFuture<Result> result = new CompletableFuture<>();
@@ -22,7 +22,7 @@ public final class Emulation implements AutoCloseable {
     private volatile long numEnded;
     private volatile Stopwatch stopwatch = Stopwatch.start();
 
-    /** What came of a run. */
+    /** Result of a run. */
     public record Result(RunRecord run, HostStats host) {}
 
     public Emulation() {
@@ -51,12 +51,14 @@ public final class Emulation implements AutoCloseable {
         time.run(speed);
     }
 
-    /** Waits for the end of the run, for at most {@code millis}; throws {@link TimeoutException} if that is not enough. */
+    /**
+     * Waits for the end of the run, for at most {@code millis}; throws {@link TimeoutException} if that is not enough.
+     */
     public Result await(long millis) throws InterruptedException, ExecutionException, TimeoutException {
         return result.get(millis, TimeUnit.MILLISECONDS);
     }
 
-    /** Breaks the run off; what has happened until now becomes its result. */
+    /** Interrupts the run; what has happened until now becomes its result. */
     public void stop() {
         time.system().tell(Cluster.Stop.NOW);
     }

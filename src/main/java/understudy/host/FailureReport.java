@@ -9,8 +9,8 @@ import org.apache.pekko.actor.typed.TypedActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
 /**
- * Report of the exception that ends an actor. Actors without a parent of ours, such as a guardian, would else end unnoticed, and
- * whoever waits for them would wait for ever.
+ * Report of the exception that ends an actor. Actors without a parent of ours, such as a guardian, would else end
+ * unnoticed, and callers that wait for them would wait for ever.
  */
 final class FailureReport extends BehaviorInterceptor<Object, Object> {
     private final Consumer<? super RuntimeException> report;

@@ -11,7 +11,10 @@ import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.Props;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
-/** Asks an actor of the emulation from outside. Pekko's own {@code ask} would take its time-out from the virtual clock. */
+/**
+ * Question to an actor of the emulation from outside. Pekko's own {@code ask} would take its time-out from the virtual
+ * clock.
+ */
 public final class Reply {
     private static final long TIMEOUT_SECONDS = 10;
     private static final AtomicLong NUM_QUESTIONS = new AtomicLong();
@@ -30,7 +33,8 @@ public final class Reply {
     private Reply() {}
 
     /**
-     * Sends a question, and returns the answer; after some seconds of wall time without one, a {@link NoAnswerException}.
+     * Sends a question, and returns the answer; after some seconds of wall time without one, a {@link
+     * NoAnswerException}.
      *
      * @param outside an ordinary actor system, in which the answer is received
      * @param question makes the message, from the address to answer to

@@ -3,7 +3,7 @@ package understudy.kvcache;
 import understudy.kvcache.session.GlobalPrefixStore;
 
 /**
- * What goes into the {@link GlobalPrefixStore}.
+ * Limits on the content of the {@link GlobalPrefixStore}.
  *
  * @param minLength fewest tokens of a prefix, and of what it adds to one that is there already; at least 1
  * @param minUses requests that must have begun with a prefix before it is stored, at least 1

@@ -5,13 +5,15 @@ import it.unimi.dsi.fastutil.ints.IntList;
 /** The answer of a KV memory to a {@link KvAsk}. */
 public sealed interface KvAnswer {
 
-    /** The first {@code numGranted} requests of a reservation hold their blocks now; nothing has changed for the others. */
+    /**
+     * The first {@code numGranted} requests of a reservation hold their blocks now; nothing has changed for the others.
+     */
     record Reserved(int numGranted, double usage) implements KvAnswer {}
 
     /** A waiting request was admitted or refused. */
     record Admitted(Admission admission, double usage) implements KvAnswer {}
 
-    /** How many leading tokens of each request are cached, in the order of the question. */
+    /** Counts of the leading tokens of each request that are cached, in the order of the question. */
     record Matched(IntList numCachedTokens, double usage) implements KvAnswer {}
 
     /** The blocks of a preempted request are free. */

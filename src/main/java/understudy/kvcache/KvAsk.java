@@ -3,8 +3,8 @@ package understudy.kvcache;
 import java.util.List;
 
 /**
- * A question of a scheduler to its KV memory while it plans a step. Each has one {@link KvAnswer}, and there is one for all
- * running requests and one for each admission, never one per block.
+ * A question of a scheduler to its KV memory while it plans a step. Each has one {@link KvAnswer}, and there is one for
+ * all running requests and one for each admission, never one per block.
  */
 public sealed interface KvAsk {
 
@@ -17,7 +17,9 @@ public sealed interface KvAsk {
      */
     record Admit(AdmissionRequest request) implements KvAsk {}
 
-    /** Counts the leading tokens of each request that are cached (vLLM {@code get_computed_blocks}); changes nothing. */
+    /**
+     * Counts the leading tokens of each request that are cached (vLLM {@code get_computed_blocks}); changes nothing.
+     */
     record Match(List<PrefixLookup> lookups) implements KvAsk {}
 
     /**

@@ -1,7 +1,7 @@
 package understudy.kvcache;
 
 /**
- * What the blocks of a memory are good for now; those that are neither used nor cached are empty.
+ * Block counts of a memory by use; blocks that are neither used nor cached are empty.
  *
  * @param numBlocks usable blocks, without the null block and those out of use
  * @param numUsed blocks that requests hold

@@ -23,21 +23,29 @@ public interface KvCache {
         return new KvAnswer.Released(usage());
     }
 
-    /** Looks up, attaches and allocates for a waiting request (vLLM {@code get_computed_blocks}, {@code allocate_slots}). */
+    /**
+     * Looks up, attaches and allocates for a waiting request (vLLM {@code get_computed_blocks}, {@code
+     * allocate_slots}).
+     */
     Admission admit(AdmissionRequest request);
 
-    /** Returns how many leading tokens of each request are cached (vLLM {@code get_computed_blocks}). Changes nothing. */
+    /**
+     * Returns how many leading tokens of each request are cached (vLLM {@code get_computed_blocks}). Changes nothing.
+     */
     int[] match(List<PrefixLookup> lookups);
 
     /**
-     * Allocates for running requests, in order, up to the first one for which there are too few free blocks (vLLM {@code
-     * allocate_slots}, once for all of them).
+     * Allocates for running requests, in order, up to the first one for which there are too few free blocks (vLLM
+     * {@code allocate_slots}, once for all of them).
      *
      * @return how many requests were granted; nothing was changed for the others
      */
     int reserve(Reservation reservation);
 
-    /** Caches blocks that a step's result has completed, and frees requests that ended (vLLM {@code cache_blocks}, {@code free}). */
+    /**
+     * Caches blocks that a step's result has completed, and frees requests that ended (vLLM {@code cache_blocks},
+     * {@code free}).
+     */
     void settle(Settlement settlement);
 
     /**
@@ -48,7 +56,8 @@ public interface KvCache {
     void release(int handle, long lastStep);
 
     /**
-     * Drops all blocks of a request that has ended (vLLM {@code free}); its handle may be used again. Unknown handles are fine.
+     * Drops all blocks of a request that has ended (vLLM {@code free}); its handle may be used again. Unknown handles
+     * are fine.
      *
      * @param lastStep number of the step in which it was scheduled last
      */
@@ -68,8 +77,8 @@ public interface KvCache {
     }
 
     /**
-     * Returns the changes of the prefix table since the last call, in order; none unless events are recorded, or where nothing
-     * is found by content.
+     * Returns the changes of the prefix table since the last call, in order; none unless events are recorded, or where
+     * nothing is found by content.
      */
     default List<KvEvent> drainEvents() {
         return List.of();

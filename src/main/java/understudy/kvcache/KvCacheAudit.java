@@ -9,8 +9,8 @@ package understudy.kvcache;
  * @param numHashed blocks that carry a hash; with sessions, those of cached prefixes
  * @param numBadRefCounts blocks whose reference count is not the number of tables that hold them
  * @param numBadFree entries of the free queue that are there twice, or in use, or the null block
- * @param numBadHashes blocks in tables that carry another hash than their tokens have, or that carry one behind a block that
- *     does not; and one more if the free blocks that carry one are not as many as were counted
+ * @param numBadHashes blocks in tables that carry another hash than their tokens have, or that carry one behind a block
+ *     that does not; and one more if the free blocks that carry one are not as many as were counted
  */
 public record KvCacheAudit(
         int numBlocks,
@@ -21,7 +21,7 @@ public record KvCacheAudit(
         int numBadFree,
         int numBadHashes) {
 
-    /** A memory that is gone, with its process. */
+    /** Audit of a memory that has ended with its process. */
     public static final KvCacheAudit NOTHING = new KvCacheAudit(1, 0, 0, 0, 0, 0, 0);
 
     /** Returns whether every block but the null block is either free or in use, and every count and hash is true. */

@@ -19,8 +19,8 @@ import understudy.prompt.BlockHasher;
  *     prefix caching; vLLM V1 keeps both
  * @param recordsEvents whether to collect {@link KvEvent}s
  * @param prefixUnit what is found as a whole, or not at all
- * @param sharesWithinStep whether content can be found as soon as there are blocks for it, by later requests of the step
- *     that computes it, as in vLLM; else it is found only after that step's result
+ * @param sharesWithinStep whether content can be found as soon as there are blocks for it, by later requests of the
+ *     step that computes it, as in vLLM; else it is found only after that step's result
  * @param prefixes how prefixes are kept and found again
  */
 public record KvCacheConfig(
@@ -112,7 +112,7 @@ public record KvCacheConfig(
                 newPrefixes);
     }
 
-    /** Returns the tokens that one request may have when nobody else holds any blocks. */
+    /** Returns the tokens that one request may have when no other request holds any blocks. */
     public long maxTokens() {
         return prefixUnit.maxTokens(numGpuBlocks, blockSize());
     }

@@ -4,10 +4,10 @@ import it.unimi.dsi.fastutil.ints.IntList;
 import java.util.List;
 
 /**
- * What a KV cache holds at one moment.
+ * Content of a KV cache at one moment.
  *
  * @param blockTables block ids of the requests that were asked for, in the order of the question
- * @param numFreeBlocks blocks that nobody references
+ * @param numFreeBlocks blocks without references
  * @param numStored blocks cached while steps were planned, since the start; without those cached by a step's result
  * @param numRemoved cached blocks that were given out again, since the start
  */

@@ -1,6 +1,6 @@
 package understudy.kvcache;
 
-/** What the look into the prefix cache at a request's first admission has come to, in the order in which it is found out. */
+/** Results of the prefix-cache lookup at a request's first admission, in the order in which they are found. */
 public enum PrefixCacheEvent {
     /** A follow-up turn does not go on from what is cached of its session. */
     CONVERSATIONAL_MISS_UNEXPECTED_PROMPT(1),

@@ -4,12 +4,12 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The {@link PrefixCacheEvent}s of one request; none if it did not look into the cache.
+ * The {@link PrefixCacheEvent}s of one request; none if it made no lookup.
  *
  * @param mask one bit for each, below {@link #MASKS}
  */
 public record PrefixCacheEvents(int mask) {
-    /** No look into the cache. */
+    /** No lookup. */
     public static final PrefixCacheEvents NONE = new PrefixCacheEvents(0);
 
     /** Number of different masks. */

@@ -1,8 +1,8 @@
 package understudy.kvcache;
 
 /**
- * Prefix-cache lookups of admitted requests, in tokens (vLLM {@code PrefixCacheStats}). Those of requests that come back
- * after a preemption are counted apart, so that they do not flatter the hit rate.
+ * Prefix-cache lookups of admitted requests, in tokens (vLLM {@code PrefixCacheStats}). Those of requests that come
+ * back after a preemption are counted apart, so that they do not flatter the hit rate.
  *
  * @param queries tokens of requests looked up at their first admission
  * @param hits how many of {@code queries} were found

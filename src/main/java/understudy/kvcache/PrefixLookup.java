@@ -4,7 +4,7 @@ import understudy.prompt.Prompt;
 import understudy.prompt.TokenSource;
 
 /**
- * What of a request may be cached: the question of a lookup.
+ * Question of a lookup: the part of a request that may be cached.
  *
  * @param handle small number by which the replica names the request, unique among its unfinished ones
  * @param prompt what is asked

@@ -1,27 +1,29 @@
 package understudy.kvcache;
 
 /**
- * How prefixes are kept and found again.
+ * Options for keeping and finding prefixes.
  *
  * @param fullHit what becomes of a prompt that is cached whole
- * @param cachesGeneratedBlocks whether blocks that end in the answer are cached too, when prefixes are found by content;
- *     vLLM does so, NanoGPT does not
+ * @param cachesGeneratedBlocks whether blocks that end in the answer are cached too, when prefixes are found by
+ *     content; vLLM does so, NanoGPT does not
  * @param sessions whether prefixes are found by session instead of by content
  * @param globalPrefixes with sessions: what other requests may share
  */
 public record PrefixOptions(
         FullHit fullHit, boolean cachesGeneratedBlocks, SessionMode sessions, GlobalPrefixLimits globalPrefixes) {
-    /** Whether prefixes are found by session instead of by content, and how their blocks are counted then. */
+    /** Lookup of prefixes by session instead of by content, and the accounting of their blocks then. */
     public enum SessionMode {
         /** By content, as in vLLM. */
         OFF,
-        /** By session; blocks are only counted, and those of a shared prefix belong to whoever brought it in. */
+        /**
+         * By session; blocks are only counted, and those of a shared prefix belong to the request that brought it in.
+         */
         SIMPLIFIED,
         /** By session; each block has an id and a reference count. */
         DETAILED
     }
 
-    /** What becomes of a request all of whose prompt is cached. */
+    /** Treatment of a request whose whole prompt is cached. */
     public enum FullHit {
         /** vLLM: the last token is computed again, since its logits are needed; hits stop short of its block. */
         RECOMPUTE_LAST_TOKEN,

@@ -1,6 +1,6 @@
 package understudy.kvcache;
 
-/** What is found again as a whole, or not at all. */
+/** Unit of a cached prefix, found again as a whole or not at all. */
 public enum PrefixUnit {
     /** Every full block of a sequence, behind equal blocks (vLLM, SGLang). */
     BLOCK {
@@ -18,8 +18,8 @@ public enum PrefixUnit {
     };
 
     /**
-     * Returns the fewest physical blocks that can hold anything: the null block, one to use, and, where equal prompts share
-     * a block that is not full, one for the copy of whoever writes into it.
+     * Returns the fewest physical blocks that can hold anything: the null block, one to use, and, where equal prompts
+     * share a block that is not full, one for the copy of the request that writes into it.
      */
     public abstract int minBlocks();
 

@@ -3,7 +3,7 @@ package understudy.kvcache;
 import java.util.Arrays;
 
 /**
- * What running requests need for the step that is being planned, in the order of the running list. Only requests that
+ * Needs of running requests for the step that is being planned, in the order of the running list. Only requests that
  * need a block, or complete one, are in it: for all others memory has nothing to decide.
  *
  * <p>Immutable.
@@ -50,7 +50,9 @@ public final class Reservation {
             return size;
         }
 
-        /** Adds a request that will have computed {@code numComputed} tokens and of which {@code numKnown} are known. */
+        /**
+         * Adds a request that will have computed {@code numComputed} tokens and of which {@code numKnown} are known.
+         */
         public void add(int handle, int numComputed, int numKnown) {
             if (size == handles.length) {
                 handles = Arrays.copyOf(handles, size * 2);

@@ -3,7 +3,7 @@ package understudy.kvcache;
 import java.util.Arrays;
 
 /**
- * What a step's result means for memory: blocks that are complete now, and requests that have ended; in the order of the
+ * Effect of a step's result on memory: blocks that are complete now, and requests that have ended; in the order of the
  * step. Immutable.
  */
 public final class Settlement {
@@ -70,7 +70,7 @@ public final class Settlement {
         }
 
         /**
-         * Notes what has become of a request.
+         * Adds the result of a request.
          *
          * @param computed leading tokens that are known and computed, or 0 if no block has become complete
          * @param known tokens of prompt and answer so far
@@ -90,7 +90,7 @@ public final class Settlement {
             size++;
         }
 
-        /** Starts anew, for the result of the step with this number, which ended at {@code nanos}. */
+        /** Restarts, for the result of the step with this number, which ended at {@code nanos}. */
         public void begin(long stepNumber, long nanos) {
             size = 0;
             step = stepNumber;

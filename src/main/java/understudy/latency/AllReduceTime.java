@@ -1,8 +1,8 @@
 package understudy.latency;
 
 /**
- * Time of the exchanges of a step between the GPUs of a tensor-parallel group: a ring all-reduce of all activations after
- * attention and after the feed-forward part of each layer.
+ * Time of the exchanges of a step between the GPUs of a tensor-parallel group: a ring all-reduce of all activations
+ * after attention and after the feed-forward part of each layer.
  */
 public final class AllReduceTime {
     /** One GPU has nothing to exchange. */

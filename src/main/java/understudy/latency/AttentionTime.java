@@ -3,9 +3,9 @@ package understudy.latency;
 /**
  * Time of the attention kernels of all layers on one GPU of a tensor-parallel group.
  *
- * <p>Decodes read the KV cache, prefill chunks compute pairs of tokens, in tiles of 128. A layer with a sliding window does
- * both for at most the window's tokens. Latent attention (MLA) reads its compressed vectors once for all heads and computes
- * on them, whichever takes longer; that has not been checked against measurements.
+ * <p>Decodes read the KV cache, prefill chunks compute pairs of tokens, in tiles of 128. A layer with a sliding window
+ * does both for at most the window's tokens. Latent attention (MLA) reads its compressed vectors once for all heads and
+ * computes on them, whichever takes longer; that has not been checked against measurements.
  */
 final class AttentionTime {
     private static final int TILE = 128;

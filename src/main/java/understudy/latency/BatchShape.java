@@ -3,7 +3,7 @@ package understudy.latency;
 import java.util.Arrays;
 
 /**
- * What one step computes, as far as its duration depends on it: decodes by their number and sum, prefill chunks one by
+ * Shape of a step's batch, as far as its duration depends on it: decodes by their number and sum, prefill chunks one by
  * one. Immutable.
  */
 public final class BatchShape {
@@ -39,8 +39,8 @@ public final class BatchShape {
     }
 
     /**
-     * Returns the same sum when each decode attends to at most {@code window} tokens; exact for a power of two, and else at
-     * most too large by what sequences between the powers of two around it differ in length.
+     * Returns the same sum when each decode attends to at most {@code window} tokens; exact for a power of two, and
+     * else at most too large by what sequences between the powers of two around it differ in length.
      */
     public double decodeKvTokensWithin(int window) {
         return decodeContexts.sumWithin(window);

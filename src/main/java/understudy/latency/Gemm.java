@@ -1,7 +1,8 @@
 package understudy.latency;
 
 /**
- * A matrix product of a step, whose time depends on the tokens m: a soft roofline, {@code t0 + sqrt(compute^2 + memory^2)}.
+ * A matrix product of a step, whose time depends on the tokens m: a soft roofline, {@code t0 + sqrt(compute^2 +
+ * memory^2)}.
  *
  * @param overheadMicros t0
  * @param computeMicros arithmetic per token

@@ -1,7 +1,7 @@
 package understudy.latency;
 
 /**
- * What the formulas need to know of a GPU: what its data sheet promises, and which share of that kernels reach.
+ * Figures of a GPU for the formulas: those of its data sheet, and the share of them that kernels reach.
  *
  * @param name for messages
  * @param memoryGib memory as PyTorch reports it, in GiB
@@ -31,7 +31,7 @@ public record GpuSpec(
     private static final double BYTES_PER_MICRO_AND_GB_PER_SECOND = 1e3;
 
     /**
-     * What a kind of kernel reaches.
+     * Efficiency of a kind of kernel.
      *
      * @param compute share of the peak rate, above 0
      * @param bandwidth share of the memory bandwidth, above 0; it may exceed 1 where data stay in the L2 cache
@@ -40,7 +40,7 @@ public record GpuSpec(
     public record Efficiency(double compute, double bandwidth, double overheadMicros) {}
 
     /**
-     * What attention reaches.
+     * Efficiency of attention.
      *
      * @param kernel shares while computing pairs and while reading the KV cache
      * @param mixedPerGroup by how much reading the KV cache for decodes slows down beside prefill chunks: {@code 1 +
@@ -101,8 +101,8 @@ public record GpuSpec(
     }
 
     /**
-     * Returns the operations per microsecond that experts reach in a format: their share of the BF16 rate, times what the
-     * format gains in dense products.
+     * Returns the operations per microsecond that experts reach in a format: their share of the BF16 rate, times what
+     * the format gains in dense products.
      */
     double expertFlopPerMicro(WeightFormat format) {
         return experts.compute * flopPerMicro() * gemmFlopPerMicro(format) / gemmFlopPerMicro(WeightFormat.BF16);

@@ -1,7 +1,7 @@
 package understudy.latency;
 
 /**
- * What a step costs beside the GPU's work: scheduling, preparing inputs, handling outputs.
+ * Time of a step beside the GPU's work: scheduling, preparing inputs, handling outputs.
  *
  * @param perStepMicros every step, in microseconds
  * @param perSequenceMicros every sequence of the batch, in microseconds

@@ -5,8 +5,8 @@ import org.apache.commons.rng.UniformRandomProvider;
 import org.apache.commons.rng.sampling.distribution.ZigguratSampler;
 
 /**
- * Another model with noise: every step takes a random factor longer or shorter, whose logarithm is Gaussian and whose mean
- * is 1. Unlike other models it is not pure: each call draws from its stream, so every device needs one of its own.
+ * Another model with noise: every step takes a random factor longer or shorter, whose logarithm is Gaussian and whose
+ * mean is 1. Unlike other models it is not pure: each call draws from its stream, so every device needs one of its own.
  */
 public final class JitteredLatency implements LatencyModel {
     private final LatencyModel exact;

@@ -5,11 +5,11 @@ import it.unimi.dsi.fastutil.ints.Int2ObjectAVLTreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Measured times of a kernel by one or more whole numbers, such as tokens, with interpolation between them. The points need
- * not form a full grid: below each value of one number stand whatever values of the next were measured with it.
+ * Measured times of a kernel by one or more whole numbers, such as tokens, with interpolation between them. The points
+ * need not form a full grid: below each value of one number stand whatever values of the next were measured with it.
  *
- * <p>Between two values times are interpolated linearly, below the first they stay, above the last they go on as they did
- * over the last half of the range, which is robust against steps of single tiles.
+ * <p>Between two values times are interpolated linearly, below the first they stay, above the last they go on as they
+ * did over the last half of the range, which is robust against steps of single tiles.
  */
 public final class KernelTable {
     private final int[] keys;
@@ -133,7 +133,9 @@ public final class KernelTable {
         return children == null ? micros[index] : children[index].interpolate(y, z, u, 0);
     }
 
-    /** Returns the last key that is not above {@code x}; there must be one, and if it is the last key, the one before. */
+    /**
+     * Returns the last key that is not above {@code x}; there must be one, and if it is the last key, the one before.
+     */
     private int indexAtMost(double x) {
         int low = 0;
         int high = keys.length - 1;

@@ -7,7 +7,8 @@ import org.jspecify.annotations.Nullable;
  * Kernel times measured inside an engine, for one model on one GPU of a tensor-parallel group, in microseconds.
  *
  * @param dense kernels of all tokens, by name and then by tokens
- * @param attention by tokens of the prefill chunk, its tokens in the KV cache, decodes, and their tokens in the KV cache each
+ * @param attention by tokens of the prefill chunk, its tokens in the KV cache, decodes, and their tokens in the KV
+ *     cache each
  * @param perSequence kernels of sampling, by name and then by sequences that sample
  * @param experts experts of one layer, by tokens and experts in use; null for a dense model
  */

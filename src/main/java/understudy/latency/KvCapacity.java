@@ -3,8 +3,8 @@ package understudy.latency;
 import java.util.Locale;
 
 /**
- * The KV blocks that fit beside the weights, as vLLM finds out at its start. What it measures there besides weights, peak
- * activations and CUDA graphs, is a reserve here: 1.2 GiB, and more with a large token budget.
+ * The KV blocks that fit beside the weights, as vLLM finds out at its start. What it measures there besides weights,
+ * peak activations and CUDA graphs, is a reserve here: 1.2 GiB, and more with a large token budget.
  *
  * @param budgetBytes what vLLM may use of a GPU's memory: {@code gpu_memory_utilization} of it
  * @param weightBytes weights on one GPU

@@ -6,8 +6,8 @@ import java.util.Map;
 import understudy.latency.GpuSpec.Efficiency;
 
 /**
- * Fits three figures of a GPU's matrix products, the shares of peak rate and bandwidth and the fixed time of a kernel, to
- * measured times of one transformer layer without attention.
+ * Fits three figures of a GPU's matrix products, the shares of peak rate and bandwidth and the fixed time of a kernel,
+ * to measured times of one transformer layer without attention.
  */
 public final class LayerFit {
     private static final double START_COMPUTE = 0.7;
@@ -38,7 +38,9 @@ public final class LayerFit {
         return fit(measurements);
     }
 
-    /** Returns what each measurement would take by figures that were fitted to all other models alone, in microseconds. */
+    /**
+     * Returns what each measurement would take by figures that were fitted to all other models alone, in microseconds.
+     */
     public double[] predictLeavingOneModelOut() {
         Map<String, Layers> withoutModel = new LinkedHashMap<>();
         return measurements.stream()

@@ -1,8 +1,8 @@
 package understudy.latency;
 
 /**
- * Time of everything in the layers but attention itself: projections, feed-forward part, norms and activations of one GPU
- * of a tensor-parallel group. Routing to experts counts as uniform.
+ * Time of everything in the layers but attention itself: projections, feed-forward part, norms and activations of one
+ * GPU of a tensor-parallel group. Routing to experts counts as uniform.
  */
 final class LayerTime {
     private static final double BYTES = 2;
@@ -115,7 +115,9 @@ final class LayerTime {
         return Gemm.of(gpu, llm.weights(), n, k);
     }
 
-    /** Two norms, and the rotation, which queries and keys go through twice if they are normalized; then the activation. */
+    /**
+     * Two norms, and the rotation, which queries and keys go through twice if they are normalized; then the activation.
+     */
     private double numElementwiseKernels() {
         int perLayer = 3 + (llm.attention().hasQkNorm() ? 1 : 0);
         // Beside the activation: sorting tokens by expert, gathering them, and adding up what experts return.

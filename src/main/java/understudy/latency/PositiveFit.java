@@ -11,8 +11,8 @@ import org.hipparchus.optim.nonlinear.scalar.noderiv.NelderMeadSimplex;
 import org.hipparchus.optim.nonlinear.scalar.noderiv.SimplexOptimizer;
 
 /**
- * Finds positive parameters that make a loss small, by the simplex method of Nelder and Mead on their logarithms, so that
- * each is searched in proportion to its size. Started anew from its own result, since a simplex may collapse early.
+ * Finds positive parameters that make a loss small, by the simplex method of Nelder and Mead on their logarithms, so
+ * that each is searched in proportion to its size. Restarted from its own result, since a simplex may collapse early.
  */
 final class PositiveFit {
     private static final int MAX_EVALUATIONS = 20_000;

@@ -5,8 +5,9 @@ import java.util.List;
 import java.util.function.Predicate;
 
 /**
- * Fits the five numbers of {@link ProfileLatency} to measured steps: the sum of squared differences of logarithms is made
- * small, so that a short step counts as much as a long one. A number that no measurement tells anything about is 0.
+ * Fits the five numbers of {@link ProfileLatency} to measured steps: the sum of squared differences of logarithms is
+ * made small, so that a short step counts as much as a long one. A number that no measurement tells anything about is
+ * 0.
  */
 public final class ProfileFit {
     private static final int NUM_PARAMETERS = 5;

@@ -3,8 +3,8 @@ package understudy.latency;
 import java.util.List;
 
 /**
- * A device in five numbers, to be fitted to a handful of measured steps: {@code sqrt(c0^2 + (c1 m)^2) + c2 S + c3 A + c4 S
- * [if there are prefill chunks]}, with m new tokens, S the tokens that decodes attend to, and A the token pairs of
+ * A device in five numbers, to be fitted to a handful of measured steps: {@code sqrt(c0^2 + (c1 m)^2) + c2 S + c3 A +
+ * c4 S [if there are prefill chunks]}, with m new tokens, S the tokens that decodes attend to, and A the token pairs of
  * prefill attention, {@code q c + q^2 / 2} for a chunk of q tokens behind c cached ones.
  *
  * <p>The root joins the plateau of a small batch, which waits for the weights to be read, to the slope of a large one,

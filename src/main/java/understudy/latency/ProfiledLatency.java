@@ -7,12 +7,12 @@ import java.util.Set;
 import java.util.function.Predicate;
 
 /**
- * A step's time from kernel times that were measured inside an engine, interpolated, and summed up over layers. All-reduces
- * and the host's work, which such tables do not hold, come from formulas.
+ * A step's time from kernel times that were measured inside an engine, interpolated, and summed up over layers.
+ * All-reduces and the host's work, which such tables do not hold, come from formulas.
  *
- * <p>Attention was measured with one prefill chunk beside equally long decodes. Of several chunks, the longest-running one
- * counts with the decodes, each further one adds what it takes beyond the smallest chunk; decodes count with their mean
- * context.
+ * <p>Attention was measured with one prefill chunk beside equally long decodes. Of several chunks, the longest-running
+ * one counts with the decodes, each further one adds what it takes beyond the smallest chunk; decodes count with their
+ * mean context.
  */
 public final class ProfiledLatency implements LatencyModel {
     /** The kernels of a layer, and how often each runs in it; those that are missing from the tables take no time. */

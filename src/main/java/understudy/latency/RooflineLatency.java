@@ -3,9 +3,9 @@ package understudy.latency;
 import java.util.List;
 
 /**
- * A step's time from the dimensions of a model and the figures of a GPU: soft rooflines of the matrix products, bytes of
- * the element-wise kernels, pairs and bytes of attention, ring all-reduces, the head, and the host's work. Tensor-parallel
- * GPUs work in step, so one of them is computed.
+ * A step's time from the dimensions of a model and the figures of a GPU: soft rooflines of the matrix products, bytes
+ * of the element-wise kernels, pairs and bytes of attention, ring all-reduces, the head, and the host's work.
+ * Tensor-parallel GPUs work in step, so one of them is computed.
  *
  * <p>The host's work is added to the GPU's, as it is in vLLM 0.10 to 0.19.
  */

@@ -1,6 +1,6 @@
 package understudy.latency;
 
-/** How the weights of matrix products are stored, and in which precision they are multiplied. */
+/** Storage format of the weights of matrix products, and the precision in which they are multiplied. */
 public enum WeightFormat {
     /** Four bytes, multiplied in TF32, at half the rate of BF16. */
     FP32(4),
@@ -8,7 +8,9 @@ public enum WeightFormat {
     BF16(2),
     /** One byte, multiplied in FP8 with FP8 activations where the GPU can, else in BF16. */
     FP8(1),
-    /** Four bits and the scales of small groups, multiplied in BF16: MXFP4, and AWQ or GPTQ with groups of 32 to 128. */
+    /**
+     * Four bits and the scales of small groups, multiplied in BF16: MXFP4, and AWQ or GPTQ with groups of 32 to 128.
+     */
     INT4(0.53);
 
     private final double bytes;

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * vLLM's portable block hashes, bit for bit: a digest of the canonical CBOR of {@code [parent digest, token ids, extra
- * keys]} ({@code vllm/utils/hashing.py}, {@code kv_cache_utils.hash_block_tokens}). The extra keys are null, or the LoRA
- * name for every block and the cache salt for the first one.
+ * keys]} ({@code vllm/utils/hashing.py}, {@code kv_cache_utils.hash_block_tokens}). The extra keys are null, or the
+ * LoRA name for every block and the cache salt for the first one.
  *
  * <p>It is some ten times as slow as {@link Xxh3BlockHasher}, and for those who compare hashes with a real vLLM.
  */

@@ -5,10 +5,10 @@ import java.util.Arrays;
 /**
  * Finds small ids by block hash: open addressing over an array of slots, with the hashes kept by id.
  *
- * <p>Not a general map: its keys are hashes already, so their low bits are the slots. A slot holds an id and the low half of
- * its hash, so that a search looks up whole hashes, each a cache miss in a large index, only where they are going to be
- * equal, and so that a removal moves its neighbours without them. Lookups of block hashes are most of what a long prompt
- * costs. Not thread safe.
+ * <p>Not a general map: its keys are hashes already, so their low bits are the slots. A slot holds an id and the low
+ * half of its hash, so that a search looks up whole hashes, each a cache miss in a large index, only where they are
+ * going to be equal, and so that a removal moves its neighbours without them. Lookups of block hashes are most of what
+ * a long prompt costs. Not thread safe.
  */
 public final class HashIndex {
     /** The answer when nothing is found; no id. */

@@ -3,10 +3,10 @@ package understudy.prompt;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a request asks: its tokens, and what else keeps its blocks apart from others with the same tokens.
+ * Prompt of a request: its tokens, and all else that keeps its blocks apart from others with the same tokens.
  *
- * <p>Immutable, and safe in any thread. Its block hashes are made when somebody asks for them first, and kept for the next
- * one with an equal hasher, as a string keeps its hash code: router and replica need the same ones.
+ * <p>Immutable, and safe in any thread. Its block hashes are made on first use, and kept for the next use with an equal
+ * hasher, as a string keeps its hash code: router and replica need the same ones.
  */
 public final class Prompt {
     private final TokenSequence tokens;

@@ -16,12 +16,12 @@ public final class Segments {
         return textId ^ (1L << SHIFT);
     }
 
-    /** What the model answers to a text. */
+    /** The model's answer to a text. */
     public static long ofAnswer(long textId) {
         return textId ^ (2L << SHIFT);
     }
 
-    /** What stands in place of a conversation that was rewritten before a text. */
+    /** The replacement of a conversation that was rewritten before a text. */
     public static long ofRewrittenHistory(long textId) {
         return textId ^ (4L << SHIFT);
     }

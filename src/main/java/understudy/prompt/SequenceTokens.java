@@ -1,8 +1,8 @@
 package understudy.prompt;
 
 /**
- * Tokens of a request: those of its prompt, and behind them those of its answer. Immutable; who reads must know how much of
- * the answer there is.
+ * Tokens of a request: those of its prompt, and behind them those of its answer. Immutable; who reads must know how
+ * much of the answer there is.
  */
 public record SequenceTokens(TokenSequence prompt, TokenSource output) implements TokenSource {
 

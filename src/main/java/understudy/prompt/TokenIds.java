@@ -1,6 +1,6 @@
 package understudy.prompt;
 
-/** Token ids that somebody has written down, as they come from a tokenizer. */
+/** Token ids given explicitly, as they come from a tokenizer. */
 public final class TokenIds implements TokenSequence {
     private final int[] ids;
 

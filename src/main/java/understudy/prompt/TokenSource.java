@@ -1,6 +1,6 @@
 package understudy.prompt;
 
-/** Token ids by position. They may be computed rather than stored, so that nobody has to hold 100,000 of them. */
+/** Token ids by position. They may be computed rather than stored, so that 100,000 of them need not be held. */
 public interface TokenSource {
 
     /**

@@ -10,8 +10,8 @@ import java.nio.charset.StandardCharsets;
 /**
  * The fast default: XXH3 with 64 bits over the parent's hash and the block's token ids.
  *
- * <p>It groups blocks exactly as vLLM's hashes do ({@code kv_cache_utils.hash_block_tokens}), but the values differ. LoRA
- * name and cache salt enter through the first block's parent, which reaches every later block.
+ * <p>It groups blocks exactly as vLLM's hashes do ({@code kv_cache_utils.hash_block_tokens}), but the values differ.
+ * LoRA name and cache salt enter through the first block's parent, which reaches every later block.
  *
  * @param blockSize tokens per block, at least 1
  */

@@ -4,12 +4,12 @@ import java.util.OptionalInt;
 import understudy.workload.trace.MooncakeTraceReader;
 
 /**
- * The block sizes that go with the lengths of a trace's prompts: a prompt of L tokens has L / block size hash ids, rounded up,
- * or down if the trace leaves out partial blocks. So n ids mean that (n - 1) x block size &lt; L &lt; (n + 1) x block size,
- * which every line narrows further.
+ * The block sizes that go with the lengths of a trace's prompts: a prompt of L tokens has L / block size hash ids,
+ * rounded up, or down if the trace leaves out partial blocks. So n ids mean that (n - 1) x block size &lt; L &lt; (n +
+ * 1) x block size, which every line narrows further.
  */
 final class BlockSizeFit {
-    /** What Mooncake has. */
+    /** Block size of Mooncake. */
     static final int USUAL = MooncakeTraceReader.TOKENS_PER_HASH_ID;
 
     private static final int MULTIPLE = 16;
@@ -40,7 +40,9 @@ final class BlockSizeFit {
         return isContradictory;
     }
 
-    /** Returns the likeliest block size: 512, or else a power of two, or a multiple of 16, or the only one that fits. */
+    /**
+     * Returns the likeliest block size: 512, or else a power of two, or a multiple of 16, or the only one that fits.
+     */
     OptionalInt likeliest() {
         if (min <= USUAL && USUAL <= max) {
             return OptionalInt.of(USUAL);

@@ -10,9 +10,9 @@ import understudy.workload.trace.MooncakeTraceReader;
 import understudy.workload.trace.TraceException;
 
 /**
- * Reads Mooncake traces, gzip'd or not, as one stream of block accesses: one file after the other, ids meaning the same in
- * all of them, timestamps as they are. Unlike {@link MooncakeTraceReader} it takes any block size, and wants each line's
- * number of ids to go with it.
+ * Reads Mooncake traces, gzip'd or not, as one stream of block accesses: one file after the other, ids meaning the same
+ * in all of them, timestamps as they are. Unlike {@link MooncakeTraceReader} it takes any block size, and wants each
+ * line's number of ids to go with it.
  */
 public final class BlockTraceReader implements Closeable {
     private static final int CHUNK_ACCESSES = 1 << 15;
@@ -29,7 +29,8 @@ public final class BlockTraceReader implements Closeable {
      * Opens traces.
      *
      * @param files at least one
-     * @param blockSize prompt tokens that one hash id stands for, or 0 for what fits the first some ten thousand accesses
+     * @param blockSize prompt tokens that one hash id stands for, or 0 for what fits the first some ten thousand
+     *     accesses
      * @param limit most requests to read, or 0 for all
      * @throws TraceException if a file is not there
      */
@@ -135,7 +136,9 @@ public final class BlockTraceReader implements Closeable {
         return new TraceException(line.file, line.number, problem + betterBlockSize());
     }
 
-    /** Reads on to find out whether it is the block size that is wrong, or the line alone; says so if it is the former. */
+    /**
+     * Reads on to find out whether it is the block size that is wrong, or the line alone; says so if it is the former.
+     */
     private String betterBlockSize() {
         try {
             long numLines = chunk.numRequests() + 1L;
@@ -149,7 +152,7 @@ public final class BlockTraceReader implements Closeable {
         return fit.isContradictory() ? "" : "; the trace goes with a block size of " + fit;
     }
 
-    /** What a line says about the block size, and where it stands. */
+    /** Lengths on a line that tell the block size, and the place of the line. */
     private record Lengths(String file, long number, int promptTokens, int numIds) {
         boolean fit(int blockSize) {
             return BlockSizeFit.fits(blockSize, promptTokens, numIds);

@@ -5,8 +5,8 @@ import java.util.List;
 import understudy.replay.cache.BeladyCache;
 
 /**
- * For every access of a trace, when the same block is accessed next; what the policies that know the future go by. It never
- * changes, so replays of any policy and capacity may share it.
+ * Next access to the same block, for every access of a trace; for the policies that know the future. It never changes,
+ * so replays of any policy and capacity may share it.
  */
 public final class NextUse {
     /** The next access of what is not accessed again. */
@@ -58,7 +58,9 @@ public final class NextUse {
         return nextUses.length;
     }
 
-    /** Returns the number of the next access to the block of the n-th access, counted from 0; {@link #NEVER} if none. */
+    /**
+     * Returns the number of the next access to the block of the n-th access, counted from 0; {@link #NEVER} if none.
+     */
     public int after(int access) {
         return nextUses[access];
     }

@@ -4,12 +4,12 @@ import it.unimi.dsi.fastutil.ints.IntArrays;
 import java.util.Arrays;
 
 /**
- * The blocks of a trace in the order of their last accesses: tells how many others were accessed since a block was (its stack
- * distance, Mattson et al., 1970), in time logarithmic in the number of blocks.
+ * The blocks of a trace in the order of their last accesses: tells how many others were accessed since a block was (its
+ * stack distance, Mattson et al., 1970), in time logarithmic in the number of blocks.
  *
- * <p>Every access takes the next of a row of slots and marks it, and a block's former slot loses its mark; a Fenwick tree counts
- * the marks behind a slot. When no slot is left, those without a mark are squeezed out, so memory grows with the blocks and
- * not with the accesses.
+ * <p>Every access takes the next of a row of slots and marks it, and a block's former slot loses its mark; a Fenwick
+ * tree counts the marks behind a slot. When no slot is left, those without a mark are squeezed out, so memory grows
+ * with the blocks and not with the accesses.
  */
 final class RecencyStack {
     /** The distance of a block that was never accessed. */
@@ -23,7 +23,10 @@ final class RecencyStack {
     private int[] blockAt = new int[MIN_SLOTS + 1];
     private int[] tree = new int[MIN_SLOTS + 1];
 
-    /** Notes an access, and returns how many other blocks were accessed since the last one to this; {@link #NEVER} if none. */
+    /**
+     * Records an access, and returns how many other blocks were accessed since the last one to this; {@link #NEVER} if
+     * none.
+     */
     int access(int block) {
         if (nextSlot == tree.length) {
             squeeze();

@@ -9,7 +9,7 @@ import java.util.function.Function;
 
 /** Writes one line per cache; the capacity of a policy without bounds is empty. */
 public final class ReplayCsv {
-    /** A column's name, and what stands in it. */
+    /** Name of a column, and its values. */
     private record Column(String name, Function<ReplayResult, String> value) {}
 
     private static final List<Column> COLUMNS = List.of(

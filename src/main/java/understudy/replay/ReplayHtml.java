@@ -14,8 +14,8 @@ import java.util.stream.Collectors;
 import org.apache.commons.text.StringEscapeUtils;
 
 /**
- * Writes the report of a replay as a page of one file: charts drawn by Chart.js, which is in it, and tables that need no
- * script. It loads nothing, and tells the browser so.
+ * Writes the report of a replay as a page of one file: charts drawn by Chart.js, which is in it, and tables that need
+ * no script. It loads nothing, and tells the browser so.
  */
 public final class ReplayHtml {
     private static final String TEMPLATE = "replay.html";

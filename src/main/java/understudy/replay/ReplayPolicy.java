@@ -17,7 +17,8 @@ import understudy.replay.cache.S3FifoSizes;
 
 /**
  * The eviction policies that a trace can be replayed with. Those that the live pool has too ({@link
- * understudy.kvcache.eviction.EvictionPolicy}) go by the access here: nothing is in use for longer than it takes to touch it.
+ * understudy.kvcache.eviction.EvictionPolicy}) go by the access here: nothing is in use for longer than it takes to
+ * touch it.
  */
 public enum ReplayPolicy {
     /** The block whose last access is the oldest; every access is an instant of its own. */
@@ -34,9 +35,14 @@ public enum ReplayPolicy {
     ARC,
     /** The first prefix caching of vLLM (PR #2762): the oldest last request, then the block deepest in its prompt. */
     LRU_LONGEST_PREFIX,
-    /** Belady's MIN on blocks: the one whose next access is the furthest away. No policy that must admit hits more blocks. */
+    /**
+     * Belady's MIN on blocks: the one whose next access is the furthest away. No policy that must admit hits more
+     * blocks.
+     */
     BELADY,
-    /** MIN that need not admit a block whose next access is further away than all others': no policy hits more blocks. */
+    /**
+     * MIN that need not admit a block whose next access is further away than all others': no policy hits more blocks.
+     */
     BELADY_BYPASS,
     /** No eviction: what a cache without bounds would hit. */
     INFINITE;

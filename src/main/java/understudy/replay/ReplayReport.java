@@ -6,7 +6,7 @@ import java.util.OptionalDouble;
 import java.util.OptionalLong;
 
 /**
- * What is known after a trace was replayed.
+ * Report of a trace's replay.
  *
  * @param files names of the traces, which were one stream
  * @param chunks that stream
@@ -65,9 +65,10 @@ public record ReplayReport(
     }
 
     /**
-     * Returns a number of prompt tokens that no policy exceeds at a capacity; nothing if {@code belady-bypass} was not replayed
-     * with it. Hit tokens lie in blocks that are hit, of which no policy hits more; but their number need not be what that one
-     * hits itself, since it goes for blocks, whole or not, behind a gap or not. A cache that keeps everything is a bound, too.
+     * Returns a number of prompt tokens that no policy exceeds at a capacity; nothing if {@code belady-bypass} was not
+     * replayed with it. Hit tokens lie in blocks that are hit, of which no policy hits more; but their number need not
+     * be what that one hits itself, since it goes for blocks, whole or not, behind a gap or not. A cache that keeps
+     * everything is a bound, too.
      */
     public OptionalLong boundOfHitTokens(int capacityBlocks) {
         long mostBlocks = result(ReplayPolicy.BELADY_BYPASS, capacityBlocks)
@@ -89,7 +90,9 @@ public record ReplayReport(
                 : OptionalDouble.of((double) tokens.getAsLong() / Math.max(1, numPromptTokens()));
     }
 
-    /** Returns whether no other policy that one can have hits more tokens at the same capacity; one alone is no best. */
+    /**
+     * Returns whether no other policy that one can have hits more tokens at the same capacity; one alone is no best.
+     */
     public boolean isBest(ReplayResult result) {
         var rivals = results.stream()
                 .filter(other -> !isIdeal(other.policy()) && other.capacityBlocks() == result.capacityBlocks())

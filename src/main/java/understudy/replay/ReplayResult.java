@@ -4,7 +4,7 @@ import it.unimi.dsi.fastutil.ints.IntList;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a replay has found.
+ * Result of a replay.
  *
  * @param policy what was evicted first
  * @param capacityBlocks blocks in the cache; {@link ReplaySettings#UNBOUNDED} where nothing was evicted

@@ -1,7 +1,7 @@
 package understudy.replay;
 
 /**
- * What cache a trace is replayed against.
+ * Settings of the cache that a trace is replayed against.
  *
  * @param policy what is evicted first
  * @param capacityBlocks blocks in the cache, at least 1; {@link #UNBOUNDED} where the policy evicts nothing
@@ -13,7 +13,7 @@ public record ReplaySettings(ReplayPolicy policy, int capacityBlocks, int blockS
     /** The capacity of a cache that evicts nothing. */
     public static final int UNBOUNDED = -1;
 
-    /** What S3-FIFO's authors found to do well on all their traces. */
+    /** The share that S3-FIFO's authors found to do well on all their traces. */
     public static final double DEFAULT_SMALL_RATIO = 0.1;
 
     /** Two bits per block, as S3-FIFO's authors have it. */

@@ -8,9 +8,9 @@ import understudy.replay.cache.BlockCache;
  * Replays a trace against one cache: what part of each prompt was resident when it arrived. Give it the chunks of the
  * trace in order, then take the result. Not thread safe; many replays may read the same chunks at the same time.
  *
- * <p>The rules are the same for all policies. On arrival, the prefix of the prompt that is resident without a gap is a hit,
- * {@code min(blocks x block size, prompt tokens)} tokens of it. Then all blocks of the prompt are accessed in order. The
- * request's own blocks are not pinned: a prompt longer than the cache can evict its own head.
+ * <p>The rules are the same for all policies. On arrival, the prefix of the prompt that is resident without a gap is a
+ * hit, {@code min(blocks x block size, prompt tokens)} tokens of it. Then all blocks of the prompt are accessed in
+ * order. The request's own blocks are not pinned: a prompt longer than the cache can evict its own head.
  */
 public final class Replayer {
     /** Block accesses, and requests, that a trace may have; an array has room for two links for each. */
@@ -103,7 +103,10 @@ public final class Replayer {
         totalHitTokens += hitTokens;
     }
 
-    /** Makes room for blocks up to {@code newNumBlocks - 1}, by halves of what there is, but no more than needed at first. */
+    /**
+     * Makes room for blocks up to {@code newNumBlocks - 1}, by halves of what there is, but no more than needed at
+     * first.
+     */
     private void reserve(int newNumBlocks) {
         numBlocks = Math.max(numBlocks, newNumBlocks);
         if (numBlocks > numReservedBlocks) {

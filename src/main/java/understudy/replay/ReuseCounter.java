@@ -5,8 +5,8 @@ import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.Arrays;
 
 /**
- * Counts how far apart the accesses to the same block are, in blocks and in time. Give it the chunks of a trace in order, then
- * take the view. Not thread safe.
+ * Counts how far apart the accesses to the same block are, in blocks and in time. Give it the chunks of a trace in
+ * order, then take the view. Not thread safe.
  */
 public final class ReuseCounter {
     private static final int MAX_POWERS = 32;

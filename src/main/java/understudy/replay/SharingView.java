@@ -3,16 +3,16 @@ package understudy.replay;
 import it.unimi.dsi.fastutil.longs.LongList;
 
 /**
- * How much of a trace's content comes back, and after how long; made by {@link ReuseCounter}. A reuse is an access to a block
- * that was accessed before. Lists are cumulative.
+ * Reuse of a trace's content: how much of it comes back, and after how long; made by {@link ReuseCounter}. A reuse is
+ * an access to a block that was accessed before. Lists are cumulative.
  *
  * @param numAccesses block accesses of the trace
  * @param numBlocks different blocks, so {@code numAccesses - numBlocks} accesses are reuses
- * @param reusesByLruBlocks at index i, the reuses that an LRU cache of 2^i blocks, or any larger one, hits; the last one is
- *     all of them
+ * @param reusesByLruBlocks at index i, the reuses that an LRU cache of 2^i blocks, or any larger one, hits; the last
+ *     one is all of them
  * @param reusesWithinMillis for each {@link #limitMillis}, the reuses of a block accessed so recently
- * @param requestBackInTime the first request, from 1, with a timestamp before that of the one above it, which makes {@code
- *     reusesWithinMillis} meaningless; 0 if time never runs back
+ * @param requestBackInTime the first request, from 1, with a timestamp before that of the one above it, which makes
+ *     {@code reusesWithinMillis} meaningless; 0 if time never runs back
  */
 public record SharingView(
         long numAccesses,

@@ -1,9 +1,9 @@
 package understudy.replay;
 
 /**
- * Consecutive requests of a trace. Block ids are dense: over the whole trace they count from 0 in the order in which blocks
- * first appear, so that a table of blocks is an array. A chunk never changes, so threads may share it; the arrays are not
- * copied, and nobody may write to them.
+ * Consecutive requests of a trace. Block ids are dense: over the whole trace they count from 0 in the order in which
+ * blocks first appear, so that a table of blocks is an array. A chunk never changes, so threads may share it; the
+ * arrays are not copied, and they must not be written to.
  */
 public final class TraceChunk {
     private final int numRequests;

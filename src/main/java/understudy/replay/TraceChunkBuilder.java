@@ -6,8 +6,8 @@ import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongList;
 
 /**
- * Makes chunks of the requests of one trace, whose block ids may be any numbers: blocks are numbered without gaps, in the
- * order in which they first appear.
+ * Makes chunks of the requests of one trace, whose block ids may be any numbers: blocks are numbered without gaps, in
+ * the order in which they first appear.
  */
 public final class TraceChunkBuilder {
     private static final int NONE = -1;

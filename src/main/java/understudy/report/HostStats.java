@@ -1,7 +1,7 @@
 package understudy.report;
 
 /**
- * What a run cost on the machine it ran on; different from run to run.
+ * Cost of a run on the machine it ran on; different from run to run.
  *
  * @param wallSeconds from the first event of the emulation to its last
  * @param numEvents messages and timers handled

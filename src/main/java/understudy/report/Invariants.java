@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The laws that hold at the end of every run, whatever the workload. Those about single events, work conservation and the
- * monotony of the clock, are enforced where the events happen, by an exception that ends the run.
+ * The laws that hold at the end of every run, whatever the workload. Those about single events, work conservation and
+ * the monotony of the clock, are enforced where the events happen, by an exception that ends the run.
  *
  * <p>Names follow BLIS ({@code docs/contributing/standards/invariants.md}).
  */
@@ -44,7 +44,7 @@ public final class Invariants {
         }
     }
 
-    /** What requests say of preemptions and what replicas say is the same, but for those of requests that have moved. */
+    /** Checks that requests and replicas count the same preemptions, but for those of requests that have moved. */
     private static void checkPreemptions(RunRecord run, List<String> broken) {
         long ofReplicas = run.replicas().stream()
                 .mapToLong(replica -> replica.stats().numPreemptions() - replica.numPreemptionsWithdrawn())

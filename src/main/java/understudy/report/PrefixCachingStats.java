@@ -5,10 +5,10 @@ import understudy.kvcache.PrefixCacheEvent;
 import understudy.kvcache.PrefixCacheEvents;
 
 /**
- * What prefix caching did for the answered requests: the summary metrics of the session cache.
+ * Effect of prefix caching on the answered requests: the summary metrics of the session cache.
  *
- * <p>Eligible is a request that looked into the cache. Prefilled tokens are those of the prompt that were not found at the
- * first admission; what a preempted request computes once more is not counted.
+ * <p>Eligible is a request that looked into the cache. Prefilled tokens are those of the prompt that were not found at
+ * the first admission; what a preempted request computes once more is not counted.
  *
  * @param answered all requests that were answered
  * @param eligible requests that looked into the cache

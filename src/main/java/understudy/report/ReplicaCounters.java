@@ -41,7 +41,7 @@ public final class ReplicaCounters {
         pastPrefixCache = stats.prefixCache();
     }
 
-    /** Returns the counts of a replica that has ended, and whose memory is gone. */
+    /** Returns the counts of a replica that has ended with its memory. */
     public RunRecord.ReplicaRecord lastRecord() {
         return record(KvCacheAudit.NOTHING, PrefixCacheStats.NONE);
     }
@@ -59,7 +59,7 @@ public final class ReplicaCounters {
         return numRequests;
     }
 
-    /** Takes note that a request has ended, whose output was asked for too early {@code peeks} times. */
+    /** Counts a request that has ended, whose output was read too early {@code peeks} times. */
     public void onEnded(int peeks) {
         numEnded++;
         numPeeks += peeks;
@@ -75,7 +75,7 @@ public final class ReplicaCounters {
         return numEnded;
     }
 
-    /** Takes note of what a plan, even an empty one, has preempted. */
+    /** Counts the preemptions of a plan, even of an empty one. */
     public void onPreempted(int count) {
         numPreemptions += count;
     }
@@ -85,34 +85,34 @@ public final class ReplicaCounters {
         return numPreemptions;
     }
 
-    /** Takes note of a batch that goes to the device. */
+    /** Counts the tokens of a batch that goes to the device. */
     public void onPlanned(BatchShape batch) {
         numPrefillTokens += batch.numPrefillTokens();
         numDecodeTokens += batch.numDecodes();
     }
 
-    /** Takes note of a step that kept the device busy for {@code nanos}. */
+    /** Counts a step that kept the device busy for {@code nanos}. */
     public void onStepDone(long nanos) {
         numSteps++;
         busyNanos += nanos;
     }
 
-    /** Takes note of the share of blocks in use, 0 to 1. */
+    /** Records the share of blocks in use, 0 to 1. */
     public void onKvUsage(double usage) {
         peakKvUsage = Math.max(peakKvUsage, usage);
     }
 
-    /** Takes note that the replica's memory is gone, and what it said of itself; a new one may follow. */
+    /** Records the lookups of a memory that has ended; a new one may follow. */
     public void onMemoryGone(PrefixCacheStats prefixCache) {
         pastPrefixCache = pastPrefixCache.plus(prefixCache);
     }
 
-    /** Returns the lookups in memories that are gone. */
+    /** Returns the lookups in memories that have ended. */
     public PrefixCacheStats prefixCacheOfPredecessors() {
         return pastPrefixCache;
     }
 
-    /** Returns the counts so far, together with what the replica's memory says of itself. */
+    /** Returns the counts so far, together with the audit and the lookups of the replica's memory. */
     public RunRecord.ReplicaRecord record(KvCacheAudit audit, PrefixCacheStats prefixCache) {
         return new RunRecord.ReplicaRecord(
                 stats(pastPrefixCache.plus(prefixCache)),

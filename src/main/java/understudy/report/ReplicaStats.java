@@ -3,7 +3,7 @@ package understudy.report;
 import understudy.kvcache.PrefixCacheStats;
 
 /**
- * What one replica did in a run.
+ * Figures of one replica in a run.
  *
  * @param replicaIndex from 0
  * @param numRequests requests it was given

@@ -9,7 +9,7 @@ import understudy.kvcache.PrefixCacheEvents;
 import understudy.prompt.SessionTurn;
 
 /**
- * Everything a report says about one request that has ended. Times are virtual nanoseconds.
+ * Record of a request that has ended, with all that a report says about it. Times are virtual nanoseconds.
  *
  * @param requestId unique in the run
  * @param replicaIndex where it ran, from 0, or {@link #NO_REPLICA}
@@ -51,7 +51,9 @@ public record RequestRecord(
         return ended(request, replicaIndex, Outcome.COMPLETED, request.lastTokenNanos(), tokenNanos);
     }
 
-    /** Returns the record of a request whose answer broke off at {@code atNanos}; what had not happened happens then. */
+    /**
+     * Returns the record of a request whose answer broke off at {@code atNanos}; what had not happened happens then.
+     */
     public static RequestRecord failed(EngineRequest request, int replicaIndex, long atNanos, LongList tokenNanos) {
         return ended(request, replicaIndex, Outcome.FAILED, atNanos, tokenNanos);
     }

@@ -10,11 +10,11 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * Writes one line per request, in the order in which they ended; times in milliseconds, empty where there is none. The last
- * columns have the names of the session cache; a prefill that is skipped ends when it would have begun.
+ * Writes one line per request, in the order in which they ended; times in milliseconds, empty where there is none. The
+ * last columns have the names of the session cache; a prefill that is skipped ends when it would have begun.
  */
 public final class RequestsCsv {
-    /** A column's name, and what stands in it. */
+    /** Name of a column, and its values. */
     private record Column(String name, Function<RequestRecord, String> value) {}
 
     private static final List<Column> COLUMNS = List.of(

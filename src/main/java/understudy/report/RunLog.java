@@ -4,7 +4,7 @@ import it.unimi.dsi.fastutil.HashCommon;
 import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.longs.LongList;
 
-/** Everything that is written down while a run goes on: the requests that ended, and figures of every step. */
+/** Log of a run in progress: the requests that ended, and figures of every step. */
 public final class RunLog {
     private final RequestLog requests;
     private final TokenGaps gaps = new TokenGaps();
@@ -17,7 +17,7 @@ public final class RunLog {
     }
 
     /**
-     * Takes note of a step of a replica.
+     * Records a step of a replica.
      *
      * @param endNanos virtual time
      * @param numTokens tokens that it computed

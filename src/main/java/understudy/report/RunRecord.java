@@ -4,7 +4,7 @@ import java.util.List;
 import understudy.kvcache.KvCacheAudit;
 
 /**
- * What a run has left in its actors: the facts from which the report is computed and the invariants are checked.
+ * Record of a run from its actors: the facts from which the report is computed and the invariants are checked.
  *
  * @param log what was written down while it went on
  * @param replicas one entry per replica, in order of index
@@ -12,7 +12,7 @@ import understudy.kvcache.KvCacheAudit;
  * @param numSent requests that were sent
  * @param numAbandoned requests that were not sent, since a turn before them got no answer
  * @param endNanos virtual time at the end
- * @param isPartial whether the run was broken off
+ * @param isPartial whether the run was interrupted
  */
 public record RunRecord(
         RunLog log,
@@ -33,7 +33,7 @@ public record RunRecord(
         return replicas.stream().mapToLong(ReplicaRecord::numUnfinished).sum();
     }
 
-    /** Returns how often somebody asked for output before it was sampled. */
+    /** Returns how often output was read before it was sampled. */
     public long numPeeks() {
         return replicas.stream().mapToLong(ReplicaRecord::numPeeks).sum();
     }
@@ -42,7 +42,7 @@ public record RunRecord(
      * One replica's counters, and the recount of its memory.
      *
      * @param numUnfinished requests it was given that have not ended
-     * @param numPeeks how often somebody asked for output of its requests before it was sampled
+     * @param numPeeks how often output of its requests was read before it was sampled
      * @param numPreemptionsWithdrawn how often requests lost their blocks here that another replica has served then
      */
     public record ReplicaRecord(

@@ -9,9 +9,9 @@ import understudy.kvcache.PrefixCacheStats;
  * The figures of a run. Everything in it depends on scenario and seed alone; what depends on the machine is in {@link
  * HostStats}.
  *
- * @param isPartial whether the run was broken off
- * @param numCompleted requests that were answered; lengths, TTFT, TPOT, E2EL and queue times count these alone, while gaps,
- *     peak, cache and replica figures also count what failed or unfinished requests have had
+ * @param isPartial whether the run was interrupted
+ * @param numCompleted requests that were answered; lengths, TTFT, TPOT, E2EL and queue times count these alone, while
+ *     gaps, peak, cache and replica figures also count what failed or unfinished requests have had
  * @param numFailed requests whose answer broke off
  * @param numAborted requests that their sender gave up
  * @param numRejected requests that were turned away

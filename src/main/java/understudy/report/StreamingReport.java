@@ -5,9 +5,9 @@ import java.util.Locale;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Prints a run as roseinfer's {@code benchmark_streaming.py} does, with the same definitions: times begin when a request's
- * {@code add_request} is called, and throughput counts answer tokens from the first call to the last token. What it says of
- * model and device is left out.
+ * Prints a run as roseinfer's {@code benchmark_streaming.py} does, with the same definitions: times begin when a
+ * request's {@code add_request} is called, and throughput counts answer tokens from the first call to the last token.
+ * What it says of model and device is left out.
  */
 public final class StreamingReport {
     private static final double NANOS_PER_MILLI = 1e6;

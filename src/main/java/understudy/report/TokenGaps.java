@@ -6,8 +6,8 @@ import java.util.Arrays;
 /**
  * All inter-token gaps of a run, pooled over requests, exactly: how often each value occurred.
  *
- * <p>A long run has millions of different values, so they are kept in sorted arrays, 16 bytes each; new ones collect in a
- * small map that is merged into the arrays from time to time.
+ * <p>A long run has millions of different values, so they are kept in sorted arrays, 16 bytes each; new ones collect in
+ * a small map that is merged into the arrays from time to time.
  */
 public final class TokenGaps {
     private static final int MIN_RECENT = 1 << 16;

@@ -1,6 +1,6 @@
 package understudy.report;
 
-/** The most output tokens in any whole second of virtual time. */
+/** Peak token rate: the most output tokens in any whole second of virtual time. */
 public final class TokenRate {
     private static final long NANOS_PER_SECOND = 1_000_000_000;
 

@@ -5,7 +5,7 @@ import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import java.util.BitSet;
 
-/** What a router knows of its replicas, by index from 0: its own counts, and the latest reports. */
+/** Router's view of its replicas, by index from 0: its own counts, and the latest reports. */
 public final class ClusterView {
     private final LongArrayList dispatched = new LongArrayList();
     private final LongArrayList ended = new LongArrayList();
@@ -20,7 +20,7 @@ public final class ClusterView {
         return index;
     }
 
-    /** Takes note whether a replica takes requests. */
+    /** Records whether a replica takes requests. */
     public void setReady(int replica, boolean isReady) {
         ready.set(replica, isReady);
     }
@@ -50,12 +50,12 @@ public final class ClusterView {
         return dispatched.size();
     }
 
-    /** Takes note that a request was sent to a replica. */
+    /** Counts a request that was sent to a replica. */
     public void onDispatched(int replica) {
         dispatched.set(replica, dispatched.getLong(replica) + 1);
     }
 
-    /** Takes a replica's report of how many of its requests have ended since the start. */
+    /** Records a replica's count of its requests that have ended since the start. */
     public void onEnded(int replica, long numEnded) {
         ended.set(replica, numEnded);
     }

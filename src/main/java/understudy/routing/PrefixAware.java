@@ -11,9 +11,9 @@ import understudy.prompt.BlockHasher;
 /**
  * Sends a request where most of its prompt is cached, unless the load is out of balance.
  *
- * <p>The rules of SMG's {@code cache_aware} policy with KV events ({@code model_gateway/src/policies/cache_aware.rs}): if
- * the loads are imbalanced, the least loaded replica; else the one with the most matching leading blocks, the less loaded
- * one among equals; if no replica has enough, the least loaded one.
+ * <p>The rules of SMG's {@code cache_aware} policy with KV events ({@code model_gateway/src/policies/cache_aware.rs}):
+ * if the loads are imbalanced, the least loaded replica; else the one with the most matching leading blocks, the less
+ * loaded one among equals; if no replica has enough, the least loaded one.
  */
 public final class PrefixAware implements RoutingPolicy {
     static final String NAME = "prefix-aware";
@@ -27,7 +27,7 @@ public final class PrefixAware implements RoutingPolicy {
     private boolean followsCache;
 
     /**
-     * When to follow the cache.
+     * Thresholds for following the cache.
      *
      * @param cacheThreshold share of the prompt's blocks that must match, 0 to 1; more than this
      * @param balanceAbsThreshold requests by which the most loaded replica must exceed the least loaded one, and

@@ -8,10 +8,10 @@ import understudy.kvcache.KvEvent;
 import understudy.prompt.HashIndex;
 
 /**
- * Which replicas hold which blocks, as far as their KV events tell: a set of replicas for each block hash.
+ * Index of the replicas that hold each block, as far as their KV events tell: a set of replicas for each block hash.
  *
- * <p>It does not count copies. A replica that holds the same content twice reports it stored twice and removed twice, and
- * counts as without it after the first removal; vLLM's consumers see the same.
+ * <p>It does not count copies. A replica that holds the same content twice reports it stored twice and removed twice,
+ * and counts as without it after the first removal; vLLM's consumers see the same.
  */
 public final class PrefixIndex {
     private static final int FIRST_ROWS = 1024;
@@ -132,7 +132,7 @@ public final class PrefixIndex {
         }
     }
 
-    /** Takes a replica out of a row, and returns whether the row is empty now. */
+    /** Removes a replica from a row, and returns whether the row is empty now. */
     private boolean removeHolder(int row, int replica) {
         words[row * wordsPerRow + replica / Long.SIZE] &= ~(1L << replica);
         return !isHeld(row);

@@ -11,7 +11,7 @@ public final class RoutingPolicies {
             Entry.plain(SessionAffinity.FACTORY),
             new Entry(PrefixAware.NAME, PrefixAware::factory));
 
-    /** A policy's name, and how its settings are read. */
+    /** Name of a policy, and the reader of its settings. */
     private record Entry(String name, Function<PolicySettings, RoutingPolicyFactory> reader) {
         static Entry plain(RoutingPolicyFactory factory) {
             return new Entry(factory.name(), settings -> factory);

@@ -11,13 +11,13 @@ public interface RoutingPolicy {
     int choose(Request request, ClusterView view);
 
     /**
-     * Returns why the last choice was made. Called right after it, if at all, with nothing changed in between, and changes
-     * nothing.
+     * Returns why the last choice was made. Called right after it, if at all, with nothing changed in between, and
+     * changes nothing.
      */
     default RoutingScores explain(ClusterView view) {
         return RoutingScores.ofLoad("as the policy says", view);
     }
 
-    /** Takes the KV events of one step of a replica, in order; see {@link RoutingPolicyFactory#usesKvEvents}. */
+    /** Accepts the KV events of one step of a replica, in order; see {@link RoutingPolicyFactory#usesKvEvents}. */
     default void onKvEvents(int replica, List<KvEvent> events) {}
 }

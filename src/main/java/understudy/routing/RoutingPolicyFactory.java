@@ -8,13 +8,13 @@ import understudy.prompt.BlockHasher;
  * Factory of a routing policy with its settings. It is a value: each run makes a policy of its own with it.
  *
  * @param name the policy's name in a scenario
- * @param usesKvEvents whether the policy wants the KV events of replicas; if not, nobody collects them
+ * @param usesKvEvents whether the policy wants the KV events of replicas; if not, they are not collected
  * @param maker makes a policy without history
  */
 public record RoutingPolicyFactory(String name, boolean usesKvEvents, Function<Cluster, RoutingPolicy> maker) {
 
     /**
-     * What a policy is told of its cluster.
+     * Facts about the cluster that a policy is made for.
      *
      * @param hasher hashes prompts as the replicas do
      * @param numReplicas replicas at the start, at least 1

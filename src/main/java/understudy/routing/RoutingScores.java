@@ -8,7 +8,7 @@ import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.List;
 
 /**
- * Why a policy chose a replica, for people.
+ * Reasons for a policy's choice of a replica, for people.
  *
  * @param rule which of the policy's rules decided, in a few words
  * @param parts what the rule looked at, and beside it, what decides most first

@@ -7,8 +7,8 @@ import java.util.List;
 import understudy.engine.Request;
 
 /**
- * The replica that a session's latest request was sent to, as long as it takes requests; for a new session, and for requests
- * outside of any, the least loaded one. The session that has been quiet longest is forgotten first.
+ * The replica that a session's latest request was sent to, as long as it takes requests; for a new session, and for
+ * requests outside of any, the least loaded one. The session that has been quiet longest is forgotten first.
  */
 public final class SessionAffinity implements RoutingPolicy {
     public static final RoutingPolicyFactory FACTORY =

@@ -20,7 +20,10 @@ import org.jspecify.annotations.Nullable;
  * timers due by then. Created paused: nothing moves the clock until {@link #resume} or {@link #runUntil}.
  */
 final class EventLoop implements Executor, Runnable {
-    /** So many tasks run before the controls have their turn, so that actors who never come to rest can be stopped. */
+    /**
+     * Number of tasks that run before the controls have their turn, so that actors that never come to rest can be
+     * stopped.
+     */
     private static final int TASKS_PER_TURN = 4096;
 
     private static final VarHandle NOW;
@@ -103,7 +106,7 @@ final class EventLoop implements Executor, Runnable {
         }
     }
 
-    /** What would be due after the end of virtual time is due there. */
+    /** Times after the end of virtual time are due at its end. */
     private static long later(long nowNanos, long delayNanos) {
         return delayNanos > Long.MAX_VALUE - nowNanos ? Long.MAX_VALUE : nowNanos + delayNanos;
     }
@@ -179,7 +182,7 @@ final class EventLoop implements Executor, Runnable {
         return numTasks + numTimers;
     }
 
-    /** What comes from outside no longer waits until all else is at rest, which may never be; for those who end everything. */
+    /** Lets outside work run before all else is at rest, which may never be; for shutdown. */
     void letOutsideIn() {
         control(() -> letsOutsideIn = true);
     }
@@ -214,7 +217,7 @@ final class EventLoop implements Executor, Runnable {
         }
     }
 
-    /** Tells all who wait that nobody runs the actors any more; those who come later find the loop stopped. */
+    /** Ends all waits, since the actors no longer run; later callers find the loop stopped. */
     private void end(@Nullable Throwable error) {
         if (error == null) {
             stopped.complete(null);

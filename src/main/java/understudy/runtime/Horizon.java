@@ -4,7 +4,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/** Up to where a loop that is driven by hand may go, and who waits for it to get there. Not thread safe. */
+/**
+ * Limit of virtual time for a loop that is driven by hand, and the callers that wait for it to get there. Not thread
+ * safe.
+ */
 final class Horizon {
     private static final long NOWHERE = -1;
 
@@ -45,7 +48,7 @@ final class Horizon {
         return nanos;
     }
 
-    /** Lets everybody go who waits for a time. */
+    /** Releases all callers that wait for a time. */
     void reach(long nowNanos) {
         nanos = NOWHERE;
         var reached = List.copyOf(waitingForTime);
@@ -53,7 +56,7 @@ final class Horizon {
         reached.forEach(waiter -> waiter.complete(nowNanos));
     }
 
-    /** Gives up: everybody who waits hears why. */
+    /** Fails all waiting callers with the reason. */
     void fail(Throwable error) {
         nanos = NOWHERE;
         waitingForTime.addAll(waitingForStep);

@@ -3,7 +3,7 @@ package understudy.runtime;
 import org.HdrHistogram.Histogram;
 
 /**
- * How late the timers of a paced emulation fired, in nanoseconds of wall time; all zero when it was not paced.
+ * Lateness of the timers of a paced emulation, in nanoseconds of wall time; all zero when it was not paced.
  *
  * @param count timers measured
  */

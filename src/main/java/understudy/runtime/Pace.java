@@ -7,7 +7,7 @@ package understudy.runtime;
  * @param speed virtual seconds per wall second, above 0; infinite means as fast as possible
  */
 record Pace(double speed, long originWallNanos, long originVirtualNanos) {
-    /** How far the clock goes when nothing is due: 100 years, so that timers set there still fit into a long. */
+    /** Limit of the clock when nothing is due: 100 years, so that timers set there still fit into a long. */
     static final long END_NANOS = 100L * 365 * 24 * 3_600_000_000_000L;
 
     Pace {

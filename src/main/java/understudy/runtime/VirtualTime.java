@@ -92,7 +92,9 @@ public final class VirtualTime<T> implements Clock, AutoCloseable {
         return loop.nowNanos();
     }
 
-    /** Returns how fast the clock moves, in virtual seconds per wall second: 0 while it is paused, infinite if it jumps. */
+    /**
+     * Returns how fast the clock moves, in virtual seconds per wall second: 0 while it is paused, infinite if it jumps.
+     */
     public double speed() {
         return loop.speed();
     }
@@ -147,7 +149,7 @@ public final class VirtualTime<T> implements Clock, AutoCloseable {
 
     /**
      * Sets what to call, on the loop, whenever the clock may move and no message, timer or outside work is left. A run
-     * that nobody feeds from outside has stalled if it gets there before its end.
+     * without input from outside has stalled if it gets there before its end.
      */
     public void onIdle(Runnable listener) {
         loop.onIdle(listener);
@@ -164,7 +166,10 @@ public final class VirtualTime<T> implements Clock, AutoCloseable {
         return loop.numEvents();
     }
 
-    /** Completes when the thread has ended, by {@link #close}; exceptionally if an error that no actor survives ended it. */
+    /**
+     * Completes when the thread has ended, by {@link #close}; exceptionally if an error that no actor survives ended
+     * it.
+     */
     public CompletionStage<Void> whenStopped() {
         return loop.whenStopped();
     }

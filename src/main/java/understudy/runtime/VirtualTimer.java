@@ -31,7 +31,7 @@ final class VirtualTimer implements Cancellable {
     @SuppressWarnings("unused") // accessed through STATE
     private volatile int state;
 
-    /** When it fires; written by the loop when the timer enters the heap. */
+    /** Time when it fires; written by the loop when the timer enters the heap. */
     long dueNanos;
 
     /** Creation order, which breaks ties between equal times. */

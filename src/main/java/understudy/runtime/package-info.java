@@ -1,5 +1,5 @@
 /**
- * One way to run the same actors twice: as fast as possible, or paced by the wall clock.
+ * Event loop and clock that run the same actors in two ways: as fast as possible, or paced by the wall clock.
  *
  * <p>Start with {@link understudy.runtime.VirtualTime}, which couples an actor system to one {@code EventLoop}: a
  * ready queue of mailboxes and a heap of timers, on one thread. Only this package reads the machine's clock.

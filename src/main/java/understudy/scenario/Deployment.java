@@ -10,8 +10,8 @@ import understudy.latency.LlmSpec;
 import understudy.latency.WeightFormat;
 
 /**
- * The model and the GPUs that a scenario names, and what vLLM would derive from them; either may be missing, and then the
- * defaults are those of Llama-3.1-8B on one H100.
+ * The model and the GPUs that a scenario names, and what vLLM would derive from them; either may be missing, and then
+ * the defaults are those of Llama-3.1-8B on one H100.
  *
  * @param llm the model
  * @param gpu each of a replica's GPUs

@@ -9,8 +9,8 @@ import understudy.api.kvevents.KvEventSettings;
 import understudy.cluster.ClusterSpec;
 
 /**
- * A scenario for programs that run a cluster inside themselves, and send the requests. Neither environment variables nor the
- * section {@code workload} count, and a server listens at any port that is free unless the settings name one.
+ * A scenario for programs that run a cluster inside themselves, and send the requests. Neither environment variables
+ * nor the section {@code workload} count, and a server listens at any port that is free unless the settings name one.
  */
 public final class EmbeddedScenario {
     private static final Config ANY_PORT = ConfigFactory.parseString("server.port = 0");
@@ -24,7 +24,8 @@ public final class EmbeddedScenario {
     /**
      * Reads settings over the defaults of {@code understudy-defaults.conf}.
      *
-     * @throws RuntimeException if a key is unknown or a value cannot be used; the message says which, and what is allowed
+     * @throws RuntimeException if a key is unknown or a value cannot be used; the message says which, and what is
+     *     allowed
      */
     public static EmbeddedScenario of(Config settings) {
         return new EmbeddedScenario(Scenario.read(new ScenarioFile(Map.of()).load(settings.withFallback(ANY_PORT))));

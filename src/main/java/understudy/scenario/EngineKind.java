@@ -12,7 +12,7 @@ public enum EngineKind {
     private final Dedup dedup;
     private final PrefixUnit prefixUnit;
 
-    /** What requests of one step share of what it computes. */
+    /** Work that requests of one step share. */
     private enum Dedup {
         AUTO,
         OFF,

@@ -25,7 +25,8 @@ import understudy.prompt.Xxh3BlockHasher;
  * @param scheduler settings of its scheduler
  * @param kvCache sizes and switches of its KV memory
  * @param limits which requests are too long, and what becomes of them
- * @param reservedTokens token budget that memory was set aside for when the number of blocks was derived, or 0 if it was not
+ * @param reservedTokens token budget that memory was set aside for when the number of blocks was derived, or 0 if it
+ *     was not
  */
 public record EngineSettings(
         EngineKind kind, PlannerConfig scheduler, KvCacheConfig kvCache, RequestLimits limits, int reservedTokens) {

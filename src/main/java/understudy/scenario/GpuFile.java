@@ -19,7 +19,7 @@ public record GpuFile(GpuSpec spec, ProfileLatency profile, Status status, List<
     private static final double MICRO = 1e3;
     private static final double MAX = 1e9;
 
-    /** Whether figures come from measurements. */
+    /** Source of figures: measurements or assumptions. */
     public enum Status {
         FITTED,
         ASSUMED

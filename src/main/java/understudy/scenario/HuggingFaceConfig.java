@@ -14,8 +14,9 @@ import understudy.latency.LlmSpec.LatentAttention;
 import understudy.latency.WeightFormat;
 
 /**
- * Reads the dimensions of a model from a Hugging Face {@code config.json}. Names that differ from family to family are all
- * known; what a multimodal model keeps in {@code text_config} is taken from there. Keys it does not know are passed over.
+ * Reads the dimensions of a model from a Hugging Face {@code config.json}. Names that differ from family to family are
+ * all known; what a multimodal model keeps in {@code text_config} is taken from there. Keys it does not know are passed
+ * over.
  *
  * <p>Deviation: experts are taken to be in all layers behind {@code first_k_dense_replace}, or to begin with the first
  * layer if only every n-th has them, which keeps their number.

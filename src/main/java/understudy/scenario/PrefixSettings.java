@@ -5,7 +5,9 @@ import understudy.kvcache.PrefixOptions;
 import understudy.kvcache.PrefixOptions.FullHit;
 import understudy.kvcache.PrefixOptions.SessionMode;
 
-/** Those settings of the sections {@code engine} and {@code kv-cache} that say how prefixes are kept and found again. */
+/**
+ * Those settings of the sections {@code engine} and {@code kv-cache} that say how prefixes are kept and found again.
+ */
 final class PrefixSettings {
     private static final int MAX_TOKENS = 100_000_000;
     private static final int MAX_USES = 1_000_000;

@@ -11,7 +11,7 @@ import understudy.routing.RoutingPolicyFactory;
  * The section {@code router}.
  *
  * @param policy chooses a replica
- * @param kvEventDelay how long KV events are under way
+ * @param kvEventDelay delay of KV events on their way to the router
  */
 record RouterSettings(RoutingPolicyFactory policy, Duration kvEventDelay) {
 

@@ -14,7 +14,7 @@ public final class ScenarioException extends RuntimeException {
         super(place(origin) + problem);
     }
 
-    /** Takes over what the parser of HOCON says. */
+    /** Wraps an error of the HOCON parser. */
     static ScenarioException of(ConfigException failure) {
         String message = String.valueOf(failure.getMessage());
         var origin = failure.origin();

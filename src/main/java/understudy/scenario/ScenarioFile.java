@@ -20,12 +20,16 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Finds and merges what a scenario is made of, the strongest first: flags, environment variables, the file, {@code
- * understudy-defaults.conf}. A file is HOCON, or YAML if its name says so; one that is not on disk is looked for in the jar.
+ * Sources of a scenario, found and merged, the strongest first: flags, environment variables, the file, {@code
+ * understudy-defaults.conf}. A file is HOCON, or YAML if its name says so; one that is not on disk is looked for in the
+ * jar.
  */
 public final class ScenarioFile {
     private static final String ENVIRONMENT_PREFIX = "UNDERSTUDY_";
-    /** A name of our own: the {@code reference.conf} of another project says nothing about an emulation, nor ours about it. */
+    /**
+     * A name of our own: the {@code reference.conf} of another project says nothing about an emulation, nor ours about
+     * it.
+     */
     static final String DEFAULTS = "understudy-defaults.conf";
 
     /** Every setting with its default. */

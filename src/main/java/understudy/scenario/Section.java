@@ -157,7 +157,9 @@ public record Section(Config config, String path) implements PolicySettings {
     /** One entry of a list of small sections, and where it stands. */
     record Entry(Map<String, String> values, ConfigOrigin origin) {}
 
-    /** Returns the entries of a list whose elements have plain values; a list in a text is one too, as flags have it. */
+    /**
+     * Returns the entries of a list whose elements have plain values; a list in a text is one too, as flags have it.
+     */
     List<Entry> entries(String key) {
         boolean isText = config.getValue(key).valueType() == ConfigValueType.STRING;
         var list = isText ? get(key, this::parseList) : get(key, config::getConfigList);

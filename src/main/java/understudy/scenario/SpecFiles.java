@@ -67,7 +67,9 @@ public final class SpecFiles {
         return filledIn(name, ConfigFactory.parseMap(Map.of("name", name)));
     }
 
-    /** Returns the bundled file with a name or an alias; case, an organization in front and "-instruct" do not count. */
+    /**
+     * Returns the bundled file with a name or an alias; case, an organization in front and "-instruct" do not count.
+     */
     public Optional<Section> find(String name) {
         String wanted = plain(name);
         for (String bundled : names()) {
@@ -81,7 +83,7 @@ public final class SpecFiles {
                 .findFirst();
     }
 
-    /** Says what can be named, for a name that cannot. */
+    /** Lists the valid names, for an error about an invalid one. */
     public String allowed(String name) {
         String nearest = all().stream()
                 .flatMap(file -> Stream.concat(Stream.of(file.text("name")), file.texts("aliases").stream()))

@@ -12,8 +12,8 @@ import understudy.report.RunReport;
 import understudy.runtime.Stopwatch;
 
 /**
- * Assertions about a cluster at one moment, for any test framework: each throws {@link AssertionError} if it does not hold, and
- * else returns this.
+ * Assertions about a cluster at one moment, for any test framework: each throws {@link AssertionError} if it does not
+ * hold, and else returns this.
  */
 public final class ClusterCheck {
     private static final double METRIC_LIMIT_SECONDS = 5;
@@ -93,8 +93,8 @@ public final class ClusterCheck {
     }
 
     /**
-     * Asserts what {@code /metrics} of a served cluster shows: the sum of all series of this name whose labels contain {@code
-     * label}. Waits a while for it, since these figures follow the answers at a small distance.
+     * Asserts what {@code /metrics} of a served cluster shows: the sum of all series of this name whose labels contain
+     * {@code label}. Waits a while for it, since these figures follow the answers at a small distance.
      */
     public ClusterCheck hasMetric(String name, String label, double value) {
         var waiting = Stopwatch.start();

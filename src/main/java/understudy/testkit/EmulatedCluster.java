@@ -25,7 +25,8 @@ import understudy.runtime.VirtualTime;
 import understudy.scenario.EmbeddedScenario;
 
 /**
- * A whole cluster inside a test. Settings are those of a scenario; what they do not say is as in {@code understudy-defaults.conf}.
+ * A whole cluster inside a test. Settings are those of a scenario; what they do not say is as in {@code
+ * understudy-defaults.conf}.
  *
  * <pre>{@code
  * try (var cluster = EmulatedCluster.startPaused("cluster.replicas = 2, router.policy = least-outstanding")) {
@@ -41,10 +42,10 @@ import understudy.scenario.EmbeddedScenario;
  * }
  * }</pre>
  *
- * <p>Served, the cluster also has an OpenAI-compatible HTTP server, at any free port of 127.0.0.1 unless the settings say
- * otherwise. With a clock that runs as fast as possible (the default) an answer comes at once, with {@code clock.speed = 1} its
- * tokens come as those of a real cluster would. With a paused clock a test sends its calls from other threads, or
- * asynchronously, and moves the time when they have come:
+ * <p>Served, the cluster also has an OpenAI-compatible HTTP server, at any free port of 127.0.0.1 unless the settings
+ * say otherwise. With a clock that runs as fast as possible (the default) an answer comes at once, with {@code
+ * clock.speed = 1} its tokens come as those of a real cluster would. With a paused clock a test sends its calls from
+ * other threads, or asynchronously, and moves the time when they have come:
  *
  * <pre>{@code
  * try (var cluster = EmulatedCluster.servePaused("cluster.replicas = 2")) {
@@ -142,8 +143,8 @@ public final class EmulatedCluster implements AutoCloseable {
     }
 
     /**
-     * Waits until so many requests have come in over HTTP since the start; one call may bring several, by its {@code n} or its
-     * prompts. Then the clock may be moved without leaving any of them behind.
+     * Waits until so many requests have come in over HTTP since the start; one call may bring several, by its {@code n}
+     * or its prompts. Then the clock may be moved without leaving any of them behind.
      *
      * @throws AssertionError if they do not come within 20 s of wall time, or are refused by the server
      */
@@ -155,7 +156,8 @@ public final class EmulatedCluster implements AutoCloseable {
      * Returns what {@code /metrics} shows by now.
      *
      * @param name of the series, such as {@code vllm:generation_tokens_total}
-     * @param label what the labels must contain, such as {@code engine="0"}; all series of that name that do are added up
+     * @param label what the labels must contain, such as {@code engine="0"}; all series of that name that do are added
+     *     up
      */
     public double metric(String name, String label) {
         return http().metric(name, label);
@@ -191,7 +193,10 @@ public final class EmulatedCluster implements AutoCloseable {
         }
     }
 
-    /** Has all replicas forget what they have cached; refused, with false, while any of them holds a block for a request. */
+    /**
+     * Has all replicas forget what they have cached; refused, with false, while any of them holds a block for a
+     * request.
+     */
     public boolean resetPrefixCache() {
         return host.<Router.Command, PrefixCacheResets.AllReset>ask(
                         host.router(), ref -> new Router.ResetPrefixCache(false, ref))
@@ -199,7 +204,7 @@ public final class EmulatedCluster implements AutoCloseable {
     }
 
     /**
-     * Changes the cluster: lets something go wrong, or does what an operator would.
+     * Changes the cluster by a fault or an operation.
      *
      * @throws IllegalStateException if that cannot be, because a replica is down for instance
      */
@@ -248,7 +253,10 @@ public final class EmulatedCluster implements AutoCloseable {
         host.throwFailure();
     }
 
-    /** Stops the clock, jumps to the next instant at which something is due, and returns its virtual time in nanoseconds. */
+    /**
+     * Stops the clock, jumps to the next instant at which something is due, and returns its virtual time in
+     * nanoseconds.
+     */
     public long step() {
         isPaused = true;
         long nowNanos = time.step();

@@ -9,7 +9,8 @@ import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
 
 /**
- * Gives each JUnit 5 test a fresh {@link EmulatedCluster}, as a parameter or by {@link #cluster()}, and ends it after the test.
+ * Gives each JUnit 5 test a fresh {@link EmulatedCluster}, as a parameter or by {@link #cluster()}, and ends it after
+ * the test.
  *
  * <pre>{@code
  * @RegisterExtension
@@ -23,7 +24,7 @@ import org.junit.jupiter.api.extension.ParameterResolver;
  * }
  * }</pre>
  *
- * <p>JUnit is an optional dependency: whoever uses this class has it.
+ * <p>JUnit is an optional dependency: users of this class have it.
  */
 public final class EmulatedClusterExtension implements BeforeEachCallback, AfterEachCallback, ParameterResolver {
     private final Supplier<EmulatedCluster> start;

@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import understudy.cluster.RequestEvent;
 
-/** A request that a test has sent to an {@link EmulatedCluster}, and what has become of it so far. Thread safe. */
+/** Request that a test has sent to an {@link EmulatedCluster}, and its progress so far. Thread safe. */
 public final class EmulatedRequest {
     private final long id;
     private final List<RequestEvent> events = new CopyOnWriteArrayList<>();

@@ -38,7 +38,7 @@ final class HttpFront implements AutoCloseable {
         return address.getAddress().getHostAddress() + ":" + address.getPort();
     }
 
-    /** Passes on what goes to the router, first of all, so that whoever knows of a request may count on it. */
+    /** Forwards each message to the router before counting it, so that a counted request is on its way already. */
     private Behavior<Router.Command> counting(ActorRef<Router.Command> router) {
         return Behaviors.receiveMessage(message -> {
             router.tell(message);

@@ -12,8 +12,8 @@ import understudy.runtime.Clock;
 import understudy.runtime.VirtualTime;
 
 /**
- * Drives actors through virtual time by hand, in any test framework. Nothing moves unless the test says so, and every call
- * returns when all its consequences have happened, so tests need neither sleeps nor time-outs.
+ * Drives actors through virtual time by hand, in any test framework. Nothing moves unless the test says so, and every
+ * call returns when all its consequences have happened, so tests need neither sleeps nor time-outs.
  *
  * <pre>{@code
  * @AutoClose

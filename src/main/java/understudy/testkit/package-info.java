@@ -1,5 +1,5 @@
 /**
- * What others embed in their tests.
+ * Test kit for programs that use a cluster in their tests.
  *
  * <p>Start with {@link understudy.testkit.EmulatedCluster}, a whole cluster, with or without HTTP, or with {@link
  * understudy.testkit.VirtualTimeTestKit}, which drives single actors through virtual time by hand.

@@ -5,8 +5,8 @@ import org.apache.commons.rng.sampling.distribution.AhrensDieterMarsagliaTsangGa
 import org.apache.commons.rng.sampling.distribution.SharedStateContinuousSampler;
 
 /**
- * When requests, or sessions, begin: gaps drawn from a gamma distribution, as in {@code vllm bench serve}. Its shape is
- * vLLM's <em>burstiness</em>: 1 makes it a Poisson process, less is burstier, infinite is a constant rate.
+ * Start times of requests, or sessions: gaps drawn from a gamma distribution, as in {@code vllm bench serve}. Its shape
+ * is vLLM's <em>burstiness</em>: 1 makes it a Poisson process, less is burstier, infinite is a constant rate.
  */
 public final class Arrivals {
     private static final double NANOS_PER_SECOND = 1e9;

@@ -11,8 +11,8 @@ import understudy.prompt.Segments;
 
 /**
  * One client that hands over requests one after the other, without waiting for answers, as roseinfer's {@code
- * benchmark_streaming.py} does: a request arrives when its {@code add_request} is called, and reaches the cluster when that
- * call returns. Only then comes the next one.
+ * benchmark_streaming.py} does: a request arrives when its {@code add_request} is called, and reaches the cluster when
+ * that call returns. Only then comes the next one.
  */
 public final class BurstWorkload implements Workload {
     private static final double NANOS_PER_SECOND = 1e9;
@@ -26,7 +26,7 @@ public final class BurstWorkload implements Workload {
     private double clockNanos;
 
     /**
-     * What to hand over.
+     * Options of a burst.
      *
      * @param numRequests at least 1
      * @param numDistinctPrompts how many different prompts there are, which take turns; 0 is one for every request
@@ -84,7 +84,7 @@ public final class BurstWorkload implements Workload {
         return sendNanos.getLong((int) request.id());
     }
 
-    /** Nobody goes on after an answer. */
+    /** No request follows an answer. */
     @Override
     public @Nullable Request followUp(Request request, int numOutputTokens, long atNanos) {
         return null;

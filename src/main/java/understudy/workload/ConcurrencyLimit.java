@@ -5,8 +5,9 @@ import org.jspecify.annotations.Nullable;
 import understudy.engine.Request;
 
 /**
- * Another workload with a limit on the requests under way at a time, as {@code vllm bench serve --max-concurrency}: what
- * is due beyond the limit is sent as soon as an answer is complete. A session keeps its place while its user thinks.
+ * Another workload with a limit on the requests in flight at a time, as {@code vllm bench serve --max-concurrency}:
+ * what is due beyond the limit is sent as soon as an answer is complete. A session keeps its place while its user
+ * thinks.
  */
 public final class ConcurrencyLimit implements Workload {
     private final Workload workload;
@@ -16,7 +17,7 @@ public final class ConcurrencyLimit implements Workload {
     /**
      * Limits a workload.
      *
-     * @param maxConcurrency most requests under way, at least 1
+     * @param maxConcurrency most requests in flight, at least 1
      */
     public ConcurrencyLimit(Workload workload, int maxConcurrency) {
         this.workload = workload;

@@ -4,11 +4,11 @@ import java.util.OptionalDouble;
 import java.util.regex.Pattern;
 
 /**
- * Durations in their written form: a number and a unit. They are bounded, so that a sum of some of them stays within virtual
- * time, whoever wrote them.
+ * Durations in their written form: a number and a unit. They are bounded, so that a sum of some of them stays within
+ * virtual time, wherever they come from.
  */
 public final class Durations {
-    /** What a duration looks like, for error messages. */
+    /** Written form of a duration, for error messages. */
     public static final String ALLOWED = "a duration from 0 to 720h with a unit, such as 6.5ms (ns, us, ms, s, m, h)";
 
     /** The longest duration: 720 hours, in nanoseconds. */

@@ -12,8 +12,9 @@ import understudy.prompt.SessionTurn;
 
 /**
  * Made-up conversations. A session opens with a prefix that its group shares, and a text of its own; every further turn
- * repeats the whole history, the last answer included, and adds a text. One turn and no shared prefix gives independent,
- * unique prompts. A turn may also come with a history that was rewritten, from its first token on and as long as before.
+ * repeats the whole history, the last answer included, and adds a text. One turn and no shared prefix gives
+ * independent, unique prompts. A turn may also come with a history that was rewritten, from its first token on and as
+ * long as before.
  *
  * <p>What a session says depends on the seed and its number alone, not on how fast it is served.
  */
@@ -32,7 +33,7 @@ public final class GeneratedWorkload implements Workload {
     private long numSessions;
 
     /**
-     * What to make up.
+     * Options of made-up conversations.
      *
      * @param numRequests all requests of all sessions, at least 1
      * @param requestsPerSecond rate at which sessions begin, above 0

@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 import understudy.engine.Request;
 
 /**
- * What a load generator has to send, and when: the arrivals of a {@link Workload}, read one ahead, and the follow-ups that
- * answers lead to.
+ * Schedule of a load generator: the arrivals of a {@link Workload}, read one ahead, and the follow-ups that answers
+ * lead to.
  */
 public final class LoadSchedule {
     /** A time that never comes. */
@@ -22,7 +22,7 @@ public final class LoadSchedule {
     private boolean hasStarted;
     private long numSent;
 
-    /** Reads nothing yet: a workload that cannot be read fails whoever asks for the first request. */
+    /** Reads nothing yet: a workload that cannot be read fails the caller that asks for the first request. */
     public LoadSchedule(Workload workload) {
         this.workload = workload;
     }
@@ -54,7 +54,7 @@ public final class LoadSchedule {
     }
 
     /**
-     * Takes note that a request has ended.
+     * Records that a request has ended.
      *
      * @param numOutputTokens length of its answer, 0 if there was none
      */

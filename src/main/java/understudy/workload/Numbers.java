@@ -3,7 +3,7 @@ package understudy.workload;
 import java.math.BigDecimal;
 import java.util.OptionalLong;
 
-/** Numbers in their written form, whoever wrote them; what is said of a text that is none is the caller's business. */
+/** Numbers in their written form, from any source; errors in them are reported by the caller. */
 public final class Numbers {
     private Numbers() {}
 

@@ -4,7 +4,7 @@ import understudy.engine.OutputPlan;
 import understudy.prompt.Segments;
 import understudy.prompt.SyntheticTokens;
 
-/** How the length of an answer comes about. */
+/** Limit that ends an answer. */
 public enum OutputLimit {
     /** As {@code vllm bench serve} does it: {@code max_tokens} is the length, and {@code ignore_eos} is set. */
     MAX_TOKENS,

@@ -29,8 +29,8 @@ public interface Workload extends AutoCloseable {
     @Nullable Request next();
 
     /**
-     * Returns when a request that {@link #next} gave out leaves its sender: at its arrival, or later if it takes the sender
-     * time to hand it over. In the order in which they were given out.
+     * Returns when a request that {@link #next} gave out leaves its sender: at its arrival, or later if it takes the
+     * sender time to hand it over. In the order in which they were given out.
      */
     default long sendNanos(Request request) {
         return request.arrivalNanos();

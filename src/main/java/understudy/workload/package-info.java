@@ -1,8 +1,8 @@
 /**
- * What arrives and when: generators, sessions, trace readers, random streams.
+ * Load of a cluster: generators, sessions, trace readers, random streams.
  *
- * <p>Start with {@link understudy.workload.Workload}. Everything here is pure: randomness comes from the named streams of
- * {@link understudy.workload.RandomStreams}, and time is an argument.
+ * <p>Start with {@link understudy.workload.Workload}. Everything here is pure: randomness comes from the named streams
+ * of {@link understudy.workload.RandomStreams}, and time is an argument.
  */
 @NullMarked
 package understudy.workload;

@@ -29,7 +29,8 @@ import understudy.host.Reply;
 import understudy.workload.Numbers;
 
 /**
- * Control of a running cluster: a thin layer over the guardian's messages. Bodies are JSON; errors have the shape of vLLM's.
+ * Control of a running cluster: a thin layer over the guardian's messages. Bodies are JSON; errors have the shape of
+ * vLLM's.
  *
  * <ul>
  *   <li>{@code GET /admin/status}: the virtual time, and the state of each replica.
@@ -37,8 +38,8 @@ import understudy.workload.Numbers;
  *       "slow-gpu", "replica": 0, "factor": 3, "for": "10s"}}.
  *   <li>{@code POST /admin/replicas}: adds one. {@code POST /admin/replicas/<index>/<what>} with {@code crash}, {@code
  *       restart}, {@code drain}, {@code resume} or {@code remove}.
- *   <li>{@code POST /admin/clock/pause}, {@code /admin/clock/step}, {@code /admin/clock/run?speed=2} ({@code max} is as fast as
- *       possible) and {@code /admin/clock/advance?by=10s}.
+ *   <li>{@code POST /admin/clock/pause}, {@code /admin/clock/step}, {@code /admin/clock/run?speed=2} ({@code max} is as
+ *       fast as possible) and {@code /admin/clock/advance?by=10s}.
  * </ul>
  */
 public final class AdminRoutes extends AllDirectives implements RoutePart {
@@ -48,7 +49,7 @@ public final class AdminRoutes extends AllDirectives implements RoutePart {
     private final ClockControl clock;
 
     /**
-     * Creates the routes. Who may use them is the business of whoever lets requests in.
+     * Creates the routes. Access control is the business of the part that lets requests in.
      *
      * @param cluster the guardian of the emulation
      */

@@ -2,7 +2,7 @@ package understudy.api.admin;
 
 import java.time.Duration;
 
-/** The controls of the emulation's clock, from outside of it; {@code understudy.runtime.VirtualTime} has them all. */
+/** Clock controls for callers outside the emulation; {@code understudy.runtime.VirtualTime} has them all. */
 public interface ClockControl {
 
     /** Lets the clock run, so many virtual seconds per wall second; infinite is as fast as possible. */
@@ -11,7 +11,10 @@ public interface ClockControl {
     /** Stops the clock; messages are still delivered. */
     void pause();
 
-    /** Stops the clock, jumps to the next instant at which something is due, and returns its virtual time in nanoseconds. */
+    /**
+     * Stops the clock, jumps to the next instant at which something is due, and returns its virtual time in
+     * nanoseconds.
+     */
     long step();
 
     /** Stops the clock, and runs everything that is due within {@code duration}. */

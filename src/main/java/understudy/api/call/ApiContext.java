@@ -4,7 +4,7 @@ import org.apache.pekko.actor.typed.ActorSystem;
 import understudy.api.http.HttpBodies;
 import understudy.api.http.HttpMetrics;
 
-/** What the parts of a server share. */
+/** Context shared by the parts of a server. */
 public record ApiContext(
         ActorSystem<?> system,
         ApiSettings settings,

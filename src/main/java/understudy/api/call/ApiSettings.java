@@ -5,7 +5,7 @@ import understudy.api.http.HttpSettings;
 import understudy.api.model.ModelSettings;
 
 /**
- * What a server is told before it starts.
+ * Settings of a server.
  *
  * @param http where it listens, and what it lets in
  * @param portsPerReplica whether each replica also has a port of its own, counted up from the one behind the server's

@@ -9,7 +9,7 @@ import understudy.api.http.Arrival;
 import understudy.api.http.ClientConnection;
 import understudy.cluster.RequestEvent;
 
-/** One call of the API, with all the requests that it means to the engine. */
+/** Call of the API, with all the engine requests that it causes. */
 public final class Call implements Generation.Listener, ClientConnection.Exchange {
     private final ClusterLink cluster;
     private final Listener listener;
@@ -19,7 +19,7 @@ public final class Call implements Generation.Listener, ClientConnection.Exchang
     private volatile List<Generation> generations = List.of();
     private int numEnded;
 
-    /** Hears of the answers, on one thread at a time. */
+    /** Listener to the answers, called on one thread at a time. */
     public interface Listener {
         void onDelta(Generation generation, Delta delta);
 
@@ -29,7 +29,7 @@ public final class Call implements Generation.Listener, ClientConnection.Exchang
         /** A replica has the call, or one of its requests; only if it streams. */
         default void onAdmitted() {}
 
-        /** The call breaks off as if its server had died; no delta follows. */
+        /** The call is cut as if its server had died; no delta follows. */
         default void onCut(ApiException failure) {
             onFailed(failure);
         }
@@ -40,7 +40,7 @@ public final class Call implements Generation.Listener, ClientConnection.Exchang
         this.listener = listener;
     }
 
-    /** Completes when all answers have, or nobody wants them any more. */
+    /** Completes when all answers have, or are no longer wanted. */
     CompletionStage<Void> done() {
         return done;
     }
@@ -51,14 +51,14 @@ public final class Call implements Generation.Listener, ClientConnection.Exchang
         return closed;
     }
 
-    /** Takes note that nothing more will be read; gives up what is not done yet. */
+    /** Records the end of reading; aborts what is not done yet. */
     @Override
     public void close() {
         cancel();
         closed.complete(null);
     }
 
-    /** Sends the requests, unless the client has gone away already. */
+    /** Sends the requests, unless the client has disconnected already. */
     public void start(List<Generation.Spec> specs, Arrival arrival) {
         generations = specs.stream()
                 .map(spec -> new Generation(cluster.nextId(), spec, arrival, this))

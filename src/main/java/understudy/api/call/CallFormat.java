@@ -5,10 +5,10 @@ import java.util.List;
 import understudy.api.http.ApiException;
 import understudy.api.http.Json;
 
-/** How an API writes its answers; one for each call. */
+/** Response format of an API; one instance for each call. */
 public interface CallFormat {
 
-    /** One answer: everything that was said, in one piece. */
+    /** Complete answer in one piece. */
     record Whole(Generation generation, Delta delta) {}
 
     /** Returns the body of an answer that is not streamed. */

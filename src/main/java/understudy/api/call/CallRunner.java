@@ -22,7 +22,9 @@ import understudy.api.http.ClientConnection;
 import understudy.api.http.Ending;
 import understudy.api.http.Json;
 
-/** Runs calls: sends their requests to the cluster, and makes responses of what comes back, streamed or in one piece. */
+/**
+ * Runs calls: sends their requests to the cluster, and makes responses of what comes back, streamed or in one piece.
+ */
 public final class CallRunner {
     private static final ContentType EVENT_STREAM = ContentTypes.create(MediaTypes.TEXT_EVENT_STREAM);
 
@@ -82,7 +84,7 @@ public final class CallRunner {
         var call = new Call(api.cluster(), new Collector(specs.size(), answer));
         call.done().whenComplete((done, failure) -> {
             call.close();
-            // Nobody reads this, unless there is an answer already; but the library waits for it.
+            // This is not read, unless there is an answer already; but the library waits for it.
             answer.completeExceptionally(ApiException.badRequest("The client has gone away.", null));
         });
         register(request, call);

@@ -19,7 +19,7 @@ import understudy.host.ClusterHost;
 import understudy.host.Reply;
 import understudy.runtime.VirtualTime;
 
-/** The way from the HTTP edge to the emulated cluster and back: requests in, events of each to whoever waits for it. */
+/** Link between the HTTP edge and the emulated cluster: requests in, the events of each request back to its caller. */
 public final class ClusterLink {
     private final VirtualTime<Cluster.Command> time;
     private final ActorSystem<?> system;

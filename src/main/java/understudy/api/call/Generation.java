@@ -39,7 +39,7 @@ public final class Generation {
     private volatile @Nullable Long firstTokenNanos;
 
     /**
-     * What is asked for.
+     * Specification of a generation.
      *
      * @param choice which answer of the call
      * @param name vLLM's {@code request_id}
@@ -58,9 +58,9 @@ public final class Generation {
             Tokenizer tokenizer,
             OptionalInt replica) {}
 
-    /** Hears of an answer, on the thread of the events. */
+    /** Listener to one answer, called on the thread of the events. */
     interface Listener {
-        /** There is more. */
+        /** A delta has come. */
         void onDelta(Generation generation, Delta delta);
 
         /** The engine will never serve the request. */
@@ -72,7 +72,7 @@ public final class Generation {
         /** No complete answer will come. */
         void onBroken(RequestEvent.Failed failed);
 
-        /** The text is complete before the engine knows: it is to be told. */
+        /** The text is complete before the engine knows; the engine is to be told. */
         void onStopped(Generation generation);
     }
 

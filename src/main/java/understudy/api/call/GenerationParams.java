@@ -10,7 +10,7 @@ import understudy.api.schema.Constraint;
 import understudy.api.schema.SchemaSample;
 
 /**
- * The fields that all ways to generate have in common, checked (vLLM {@code sampling_params.py}).
+ * Checked parameters common to all ways to generate (vLLM {@code sampling_params.py}).
  *
  * @param model as asked for, or null for the one that is served
  * @param n answers to each prompt

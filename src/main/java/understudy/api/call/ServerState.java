@@ -7,18 +7,18 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import understudy.api.http.ApiException;
 
-/** How far a server has come in its life, and the calls in flight. Thread-safe. */
+/** Phase of a server's life, and the calls in flight. Thread-safe. */
 public final class ServerState {
     private final Set<Call> inFlight = ConcurrentHashMap.newKeySet();
     private volatile Phase phase = Phase.STARTING;
 
-    /** From start to end. */
+    /** Phases of a server's life, in order. */
     public enum Phase {
         /** Not listening yet, or not able to serve. */
         STARTING,
         /** Serving. */
         READY,
-        /** No longer ready, but still serving whoever has not noticed. */
+        /** No longer ready, but still serving clients that have not noticed. */
         LEAVING,
         /** Serving what was begun, refusing anything new. */
         DRAINING,
@@ -52,7 +52,10 @@ public final class ServerState {
         return inFlight.size();
     }
 
-    /** Takes in a call; returns false, and forgets it, if the server takes no more: whoever waits may not wait for this one. */
+    /**
+     * Takes in a call; returns false, and forgets it, if the server takes no more: callers that wait for the end may
+     * not wait for this one.
+     */
     boolean add(Call call) {
         inFlight.add(call);
         call.closed().whenComplete((done, failure) -> inFlight.remove(call));

@@ -8,8 +8,8 @@ import understudy.api.http.ApiException;
 import understudy.prompt.SessionTurn;
 
 /**
- * Sessions by the names that clients give them; their turns are counted as calls come. The session that has been quiet longest
- * is forgotten first. Thread-safe.
+ * Sessions by the names that clients give them; their turns are counted as calls come. The session that has been quiet
+ * longest is forgotten first. Thread-safe.
  */
 public final class Sessions {
     /** The header that names a call's session. */

@@ -4,8 +4,9 @@ import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What waits for the reader of a stream. One thread at a time writes, another reads, and neither waits for the other: a
- * writer whom the reader does not follow is refused, and a reader who has read everything is woken once there is more.
+ * Buffer between the writer and the reader of a stream. One thread at a time writes, another reads, and neither waits
+ * for the other: a writer whom the reader does not follow is refused, and a reader who has read everything is woken
+ * once there is more.
  */
 final class StreamBuffer<T> {
     private final int capacity;
@@ -20,7 +21,10 @@ final class StreamBuffer<T> {
         this.capacity = capacity;
     }
 
-    /** Adds an element, which is forgotten if the stream has ended; returns false, and changes nothing, if there is no room. */
+    /**
+     * Adds an element, which is forgotten if the stream has ended; returns false, and changes nothing, if there is no
+     * room.
+     */
     boolean offer(T element) {
         Runnable toWake;
         synchronized (this) {
@@ -37,17 +41,17 @@ final class StreamBuffer<T> {
         return true;
     }
 
-    /** Ends the stream behind what waits. */
+    /** Ends the stream behind the waiting elements. */
     void end() {
         finish(null, null);
     }
 
-    /** Ends the stream with a last element, behind what waits, or in its place if there is no room. */
+    /** Ends the stream with a last element, behind the waiting ones, or in their place if there is no room. */
     void endWith(T last) {
         finish(last, null);
     }
 
-    /** Breaks the stream off; what waits is lost. */
+    /** Fails the stream; waiting elements are lost. */
     void fail(Throwable why) {
         finish(null, why);
     }
@@ -94,7 +98,7 @@ final class StreamBuffer<T> {
         return hasEnded && waiting.isEmpty();
     }
 
-    /** Returns why the stream broke off, or null if it did not. */
+    /** Returns why the stream failed, or null if it did not. */
     synchronized @Nullable Throwable failure() {
         return failure;
     }

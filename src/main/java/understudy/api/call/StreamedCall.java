@@ -20,7 +20,7 @@ public final class StreamedCall implements Call.Listener {
     private final CompletableFuture<Void> admitted = new CompletableFuture<>();
     private int numOpen;
 
-    /** What waits for a reader: a piece of an answer, or the failure that ends the stream. */
+    /** Buffered element: a piece of an answer, or the failure that ends the stream. */
     private record Piece(
             @Nullable Generation generation,
             @Nullable Delta delta,
@@ -61,7 +61,9 @@ public final class StreamedCall implements Call.Listener {
         return call;
     }
 
-    /** Starts the call; its stream begins when a replica has the request: until then an error is a status of its own. */
+    /**
+     * Starts the call; its stream begins when a replica has the request: until then an error is a status of its own.
+     */
     CompletionStage<Source<ByteString, NotUsed>> begin(List<Generation.Spec> specs, Arrival arrival) {
         call.start(specs, arrival);
         return admitted.thenApply(
@@ -109,7 +111,7 @@ public final class StreamedCall implements Call.Listener {
         buffer.endWith(Piece.of(failure));
     }
 
-    /** A stream ends without its last chunk, as if the server had died. */
+    /** End of a stream without its last chunk, as if the server had died. */
     public static final class CutException extends Exception {
         CutException() {
             super("the answer was cut", null, false, false);

@@ -1,8 +1,8 @@
 /**
  * Calls from request to answer, and what all calls of a server share.
  *
- * <p>Start with {@link understudy.api.call.CallRunner}; {@link understudy.api.call.ClusterLink} is the way to the emulated
- * cluster and back.
+ * <p>Start with {@link understudy.api.call.CallRunner}; {@link understudy.api.call.ClusterLink} is the way to the
+ * emulated cluster and back.
  */
 @NullMarked
 package understudy.api.call;

@@ -13,7 +13,7 @@ import understudy.runtime.Stopwatch;
 import understudy.runtime.VirtualTime;
 
 /**
- * How a call came.
+ * Arrival of a call.
  *
  * @param since runs since its request was read
  * @param fault what is to go wrong with it

@@ -31,12 +31,12 @@ final class BodyMemory {
         return new Share();
     }
 
-    /** What one call has taken. Thread-safe. */
+    /** Share of one call. Thread-safe. */
     final class Share implements AutoCloseable {
         private long held;
         private boolean isClosed;
 
-        /** Takes as much more as is missing to {@code bytes}; takes nothing, and returns false, if there is no room for it. */
+        /** Grows the share to {@code bytes}; does nothing, and returns false, if there is no room for it. */
         synchronized boolean growTo(long bytes) {
             long more = bytes - held;
             if (isClosed || (more > 0 && !take(more))) {

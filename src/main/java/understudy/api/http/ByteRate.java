@@ -17,7 +17,7 @@ final class ByteRate {
         busyUntilNanos = -burstNanos;
     }
 
-    /** Lets some bytes pass, and returns how long to wait before the next ones. */
+    /** Counts passing bytes, and returns how long to wait before the next ones. */
     synchronized long passNanos(long numBytes, long nowNanos) {
         busyUntilNanos = Math.max(busyUntilNanos, nowNanos - burstNanos) + (long) (numBytes * nanosPerByte);
         return Math.max(0, busyUntilNanos - nowNanos);

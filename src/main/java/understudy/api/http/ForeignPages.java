@@ -12,7 +12,7 @@ import org.apache.pekko.http.javadsl.model.HttpMethods;
 import org.apache.pekko.http.javadsl.model.HttpRequest;
 import org.apache.pekko.http.javadsl.model.HttpResponse;
 
-/** What web pages other than the server's own are refused: {@link OwnPageGuard} applied to requests. */
+/** Refusal of requests from foreign web pages: {@link OwnPageGuard} applied to requests. */
 public final class ForeignPages {
     private static final Pattern COMMA = Pattern.compile(",");
 
@@ -34,8 +34,8 @@ public final class ForeignPages {
     }
 
     /**
-     * Returns the first segment of a path that is not empty, or an empty one. It is decoded, as it is for the routes: {@code
-     * /%61dmin} is {@code admin}.
+     * Returns the first segment of a path that is not empty, or an empty one. It is decoded, as it is for the routes:
+     * {@code /%61dmin} is {@code admin}.
      */
     public static String firstSegment(HttpRequest request) {
         var segments = request.getUri().pathSegments().iterator();

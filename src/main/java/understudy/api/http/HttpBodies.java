@@ -38,7 +38,9 @@ public final class HttpBodies {
                             415, "Unsupported Media Type", "Content-Encoding must be gzip or deflate.", null))))
             .build();
 
-    /** What a value takes in a tree, with its place in an object or a list; tokens of JSON that end something count, too. */
+    /**
+     * Memory of a value in a tree, with its place in an object or a list; tokens of JSON that end something count, too.
+     */
     private static final int MEMORY_PER_VALUE = 64;
 
     /** Fields with schemas and patterns, which a small body can make a lot of work of. */
@@ -48,12 +50,12 @@ public final class HttpBodies {
     private static final int MAX_BYTES_AT_ONCE = 32 << 10;
 
     /**
-     * How fast bodies are read that are refused. As fast as they come they would keep the threads that all connections share
-     * from ever looking at any other.
+     * Rate at which refused bodies are read. As fast as they come they would keep the threads that all connections
+     * share from ever looking at any other.
      */
     private static final long DROPPED_BYTES_PER_SECOND = 100L << 20;
 
-    /** What is read of them without waiting: all that a few clients send. */
+    /** Part of them that is read without waiting: all that a few clients send. */
     private static final long DROPPED_BYTES_AT_ONCE = 2L << 20;
 
     private final long maxBytes;
@@ -66,7 +68,7 @@ public final class HttpBodies {
     public HttpBodies(ActorSystem<?> system, HttpSettings settings) {
         var limits = settings.limits();
         memory = new BodyMemory(limits.maxBodyMemoryBytes());
-        // What could never be let in need not come again.
+        // A body that can never be let in need not be sent again.
         maxBytes = Math.min(limits.maxBodyBytes(), memory.maxBytes() / IncomingBody.MEMORY_PER_BYTE);
         timeout = settings.timeouts().body();
         elsewhere = system.dispatchers().lookup(DispatcherSelector.fromConfig("pekko.bodies-dispatcher"));
@@ -122,8 +124,8 @@ public final class HttpBodies {
         }
 
         /**
-         * Reads a body that comes later than its head. Its request arrives with its end, since how long its client takes is
-         * none of the API's delay.
+         * Reads a body that comes later than its head. Its request arrives with its end, since how long its client
+         * takes is none of the API's delay.
          */
         private CompletionStage<HttpResponse> receive(
                 HttpEntity entity, IncomingBody incoming, Materializer materializer) {

@@ -13,7 +13,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import understudy.host.Reply;
 
-/** Error responses for what requests end with, in the words of vLLM. */
+/** Error responses for failed requests, in the words of vLLM. */
 public final class HttpFailures {
     private static final Logger LOG = LoggerFactory.getLogger(HttpFailures.class);
 

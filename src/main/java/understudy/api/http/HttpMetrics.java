@@ -17,7 +17,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import understudy.runtime.VirtualTime;
 
-/** What is measured of the server itself, and the page that shows all metrics. */
+/** Metrics of the server itself, and the page that shows all metrics. */
 public final class HttpMetrics {
     /** As FastAPI's instrumentation leaves them out for vLLM. */
     private static final Set<String> SILENT =

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * @param tls the server's key and certificate, or null for plain HTTP
  * @param apiKey what clients must send as bearer token to {@code /v1}, or empty
  * @param adminToken what clients must send as bearer token to {@code /admin}, or empty
- * @param allowedHosts names of the server beside those of loopback under which {@code /admin} and the like answer without a
- *     token
+ * @param allowedHosts names of the server beside those of loopback under which {@code /admin} and the like answer
+ *     without a token
  * @param limits what is let in
  * @param timeouts how long things may take
  */
@@ -29,11 +29,11 @@ public record HttpSettings(
         Timeouts timeouts) {
 
     /**
-     * What is let in.
+     * Limits on bodies, calls, connections and streams.
      *
      * @param maxBodyBytes largest body, before and after decompression
      * @param maxBodyMemoryBytes most memory for all bodies at a time
-     * @param maxInFlight most calls at a time, or 0 for no limit; more are told to come again
+     * @param maxInFlight most calls at a time, or 0 for no limit; more are told to retry
      * @param maxConnections most open connections
      * @param streamBuffer chunks that may wait for a slow reader before its stream is cut
      */
@@ -41,7 +41,7 @@ public record HttpSettings(
             int maxBodyBytes, long maxBodyMemoryBytes, int maxInFlight, int maxConnections, int streamBuffer) {}
 
     /**
-     * How long things may take, in wall time.
+     * Timeouts and delays, in wall time.
      *
      * @param request the longest a call may take, or zero for no limit
      * @param body the longest a body may take to arrive

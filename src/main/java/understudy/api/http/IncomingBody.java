@@ -8,14 +8,14 @@ import org.apache.pekko.util.ByteStringBuilder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A body that comes in piece by piece. One that there is no room for is read to its end before it is refused: a connection
- * closed on a client that is still sending takes the answer with it, and the client sees a reset.
+ * Request body that is received piece by piece. One that there is no room for is read to its end before it is refused:
+ * a connection closed on a client that is still sending takes the answer with it, and the client sees a reset.
  */
 final class IncomingBody {
-    /** What is still read of a body that is refused. */
+    /** Most bytes that are still read of a refused body. */
     private static final long MAX_DROPPED_BYTES = 64L << 20;
 
-    /** What it takes at most while it is read as JSON: its bytes, its characters twice, and its text. */
+    /** Most memory per byte while it is read as JSON: its bytes, its characters twice, and its text. */
     static final int MEMORY_PER_BYTE = 6;
 
     private final BodyMemory.Share share;
@@ -62,7 +62,7 @@ final class IncomingBody {
                 null);
     }
 
-    /** Takes what has come. */
+    /** Adds received bytes. */
     IncomingBody add(ByteString part) {
         numBytes += part.size();
         if (refusal == null) {

@@ -8,8 +8,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The fields of a request, read one by one, as leniently as Pydantic does for vLLM: numbers may be written as text, null is
- * the same as nothing, and fields that nobody asks for are ignored.
+ * The fields of a request, read one by one, as leniently as Pydantic does for vLLM: numbers may be written as text,
+ * null is the same as nothing, and fields that are not read are ignored.
  */
 public final class JsonBody {
     private final ObjectNode node;
@@ -189,7 +189,7 @@ public final class JsonBody {
         return (int) value;
     }
 
-    /** Huge exponents are refused: nobody needs them, and they would take forever to write out. */
+    /** Huge exponents are refused: they have no use, and would take forever to write out. */
     private static @Nullable BigDecimal decimal(JsonNode value) {
         if (!value.isNumber() && !value.isTextual()) {
             return null;

@@ -10,13 +10,13 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Guard of the paths that control or show the emulation. Browsers let any page of the web send simple requests to a server on
- * the reader's machine, and a page whose name its owner lets point to that machine (DNS rebinding) even reads the answers. So
- * only the server's own page, and programs that are no browsers, get through; the former shows by {@code Origin} and {@code
- * Sec-Fetch-Site}, which pages cannot set, and the name by {@code Host}.
+ * Guard of the paths that control or show the emulation. Browsers let any page of the web send simple requests to a
+ * server on the reader's machine, and a page whose name its owner lets point to that machine (DNS rebinding) even reads
+ * the answers. So only the server's own page, and programs that are no browsers, get through; the former shows by
+ * {@code Origin} and {@code Sec-Fetch-Site}, which pages cannot set, and the name by {@code Host}.
  */
 public final class OwnPageGuard {
-    /** What is said to a page of another origin. */
+    /** Error message for a page of another origin. */
     static final String FOREIGN_PAGE =
             "Of web pages, only this server's own may call /admin, /live and /reset_prefix_cache.";
 
@@ -53,7 +53,7 @@ public final class OwnPageGuard {
     }
 
     /**
-     * What a request says of where it comes from: the values of all headers of these names, as they were sent.
+     * Claimed origin of a request: the values of all headers of these names, as they were sent.
      *
      * @param hosts of {@code Host}
      * @param origins of {@code Origin}
@@ -66,7 +66,9 @@ public final class OwnPageGuard {
         return NAME.matcher(lowerCase(text)).matches();
     }
 
-    /** Returns whether a path, given by the first of its segments that is not empty, decoded, is for the own page only. */
+    /**
+     * Returns whether a path, given by the first of its segments that is not empty, decoded, is for the own page only.
+     */
     static boolean guards(String firstSegment) {
         return PATHS.contains(firstSegment);
     }

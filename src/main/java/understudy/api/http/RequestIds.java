@@ -6,7 +6,7 @@ import org.apache.pekko.http.javadsl.model.AttributeKey;
 import org.apache.pekko.http.javadsl.model.HttpRequest;
 
 /**
- * Names calls: as their header {@code X-Request-Id} says, or by 32 hexadecimal digits. A {@code request_id} in the body of a
+ * Ids of calls: their header {@code X-Request-Id}, or else 32 hexadecimal digits. A {@code request_id} in the body of a
  * call goes into the {@code id} of its answer unchecked, as with vLLM.
  */
 public final class RequestIds {

@@ -10,8 +10,8 @@ import understudy.kvcache.KvEvent;
 
 /**
  * Writes batches of KV events as vLLM does ({@code vllm/distributed/kv_events.py}): an array of time stamp, events and
- * data-parallel rank. Hashes are the low 64 bits of the block hash, unsigned. {@code lora_id} is always nil, since adapters
- * have only names here.
+ * data-parallel rank. Hashes are the low 64 bits of the block hash, unsigned. {@code lora_id} is always nil, since
+ * adapters have only names here.
  */
 final class KvEventEncoder {
     private static final String MEDIUM = "GPU";

@@ -6,7 +6,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What the topic of KV events may name, so that a router can tell which server they come from; llm-d asks for {@code
+ * Names for the topic of KV events, so that a router can tell which server they come from; llm-d asks for {@code
  * kv@{ip}:{port}@{model}}.
  *
  * @param host address that the server listens at
@@ -17,7 +17,9 @@ import java.util.regex.Pattern;
 public record KvEventNames(String host, String ip, IntUnaryOperator port, String model) {
     static final Pattern NAME = Pattern.compile("\\{(replica|port|host|ip|model)}");
 
-    /** Returns the names of a server; the pod's address is in the environment if Kubernetes was told to put it there. */
+    /**
+     * Returns the names of a server; the pod's address is in the environment if Kubernetes was told to put it there.
+     */
     public static KvEventNames of(String host, String model, IntUnaryOperator port) {
         String podIp = Objects.requireNonNullElse(System.getenv("POD_IP"), host);
         return new KvEventNames(host, podIp, port, model);

@@ -43,7 +43,7 @@ public final class KvEventPublisher implements AutoCloseable {
     private volatile boolean isClosed;
     private final CompletableFuture<Throwable> failure = new CompletableFuture<>();
 
-    /** A batch with its number, or no batch: the replica has begun anew. */
+    /** Queued batch with its number; without a batch, the replica has restarted. */
     private record Item(
             int replicaIndex, long sequence, @Nullable KvEventBatch batch) {}
 
@@ -76,12 +76,12 @@ public final class KvEventPublisher implements AutoCloseable {
         });
     }
 
-    /** Says what topics may name besides the replica; before the first event. */
+    /** Sets the names for topics besides the replica; to be called before the first event. */
     public void publishUnder(KvEventNames known) {
         names = known;
     }
 
-    /** Takes an event of a cluster; never waits. */
+    /** Accepts an event of a cluster; never waits. */
     public void accept(ClusterEvent event) {
         if (event instanceof ClusterEvent.StepEnded step) {
             accept(step.replicaIndex(), step.kvCache());
@@ -113,7 +113,9 @@ public final class KvEventPublisher implements AutoCloseable {
         queue.add(new Item(started.replicaIndex(), 0, null));
     }
 
-    /** Returns the address to subscribe to, with its port even if the endpoint leaves that open; replicas count from 0. */
+    /**
+     * Returns the address to subscribe to, with its port even if the endpoint leaves that open; replicas count from 0.
+     */
     public String endpoint(int replicaIndex) {
         return socketsOf(replicaIndex).endpoint();
     }

@@ -3,19 +3,20 @@ package understudy.api.kvevents;
 import java.util.regex.Pattern;
 
 /**
- * How KV events are published, under the names of vLLM's {@code --kv-events-config} ({@code vllm/config/kv_events.py}).
+ * Settings of the KV event publisher, under the names of vLLM's {@code --kv-events-config} ({@code
+ * vllm/config/kv_events.py}).
  *
- * <p>The replicas of a cluster take the place of vLLM's data-parallel ranks: replica r has the port of the endpoint plus r,
- * and an {@code inproc} endpoint has the suffix {@code _dp<r>}.
+ * <p>The replicas of a cluster take the place of vLLM's data-parallel ranks: replica r has the port of the endpoint
+ * plus r, and an {@code inproc} endpoint has the suffix {@code _dp<r>}.
  *
- * @param endpoint of the PUB socket of replica 0, such as {@code tcp://*:5557}; it binds if it has a {@code *} or {@code ::}
- *     or is {@code ipc} or {@code inproc}, else it connects
+ * @param endpoint of the PUB socket of replica 0, such as {@code tcp://*:5557}; it binds if it has a {@code *} or
+ *     {@code ::} or is {@code ipc} or {@code inproc}, else it connects
  * @param replayEndpoint of the ROUTER socket of replica 0 that answers for missed batches; empty is none
  * @param bufferSteps batches kept for that, per replica, at least 1
  * @param hwm batches that the PUB socket holds for a slow subscriber before it drops some, at least 1
  * @param maxQueueSize batches that may wait to be published, of all replicas, at least 1
- * @param topic first frame of each message, in which {@code {replica}}, {@code {port}}, {@code {host}}, {@code {ip}} and
- *     {@code {model}} stand for what {@link KvEventNames} knows
+ * @param topic first frame of each message, in which {@code {replica}}, {@code {port}}, {@code {host}}, {@code {ip}}
+ *     and {@code {model}} stand for what {@link KvEventNames} knows
  * @param format how events are written
  */
 public record KvEventSettings(
@@ -29,7 +30,7 @@ public record KvEventSettings(
     private static final Pattern PORT = Pattern.compile("(tcp://.*:)(\\d+)");
     private static final int MAX_PORT = 65_535;
 
-    /** How an event is written in MessagePack. */
+    /** MessagePack layout of an event. */
     public enum Format {
         /** A map whose first key is the type (vLLM since June 2026). */
         MAP,

@@ -10,13 +10,14 @@ import org.zeromq.ZContext;
 import org.zeromq.ZMQ;
 
 /**
- * The PUB socket of one replica, and the ROUTER socket that answers for missed batches (vLLM {@code ZmqEventPublisher}).
- * Used by one thread at a time, but for the endpoints.
+ * The PUB socket of one replica, and the ROUTER socket that answers for missed batches (vLLM {@code
+ * ZmqEventPublisher}). Used by one thread at a time, but for the endpoints.
  */
 final class KvEventSockets {
     /**
-     * When to try again if a connection has been made, but nobody says hello on it. A few in a hundred of those that jeromq
-     * 0.6.0 makes, not of those that it accepts, are stuck like that (zeromq/jeromq#1022); its default is 30 s.
+     * Time-out of the handshake, after which a connection without a greeting is tried again. A few in a hundred of
+     * those that jeromq 0.6.0 makes, not of those that it accepts, are stuck like that (zeromq/jeromq#1022); its
+     * default is 30 s.
      */
     static final int HANDSHAKE_MILLIS = 500;
 
@@ -104,7 +105,7 @@ final class KvEventSockets {
         return known;
     }
 
-    /** Forgets what was published; a replica that has begun anew counts from 0 again. */
+    /** Forgets what was published; a replica that has restarted counts from 0 again. */
     void restart() {
         buffer.clear();
     }
@@ -112,7 +113,8 @@ final class KvEventSockets {
     /**
      * Answers all requests for missed batches that have come; never waits.
      *
-     * @param publishQueued publishes what is waiting, so that an answer has everything that there was when it was asked for
+     * @param publishQueued publishes what is waiting, so that an answer has everything that there was when it was asked
+     *     for
      */
     void answerReplays(Runnable publishQueued) {
         if (replay == null) {

@@ -1,6 +1,6 @@
 package understudy.api.kvevents;
 
-/** An address at which KV events cannot be published; the message is for people, and says which and why. */
+/** Failure to publish KV events at an address; the message is for people, and says which address and why. */
 public final class UnusableEndpointException extends IllegalStateException {
     private static final long serialVersionUID = 1;
 

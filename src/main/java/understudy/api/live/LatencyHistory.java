@@ -3,12 +3,15 @@ package understudy.api.live;
 import java.util.ArrayDeque;
 import java.util.List;
 
-/** Latency percentiles over time: a point per sampling interval, over the last ten of them. Keeps the latest points only. */
+/**
+ * Latency percentiles over time: a point per sampling interval, over the last ten of them. Keeps the latest points
+ * only.
+ */
 final class LatencyHistory {
     private static final int NUM_INTERVALS = 10;
     private static final int MAX_POINTS = 300;
 
-    /** What the page gets of an interval. */
+    /** Percentiles of an interval, as the page gets them. */
     record Point(
             long number,
             double virtualSeconds,

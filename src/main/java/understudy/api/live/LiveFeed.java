@@ -17,14 +17,14 @@ import understudy.api.http.SameThread;
 import understudy.cluster.Cluster;
 
 /**
- * Snapshots for live pages, as server-sent events. One is made four times a second while somebody watches, however many they
- * are; a slow reader misses some, and nothing waits for it.
+ * Snapshots for live pages, as server-sent events. One is made four times a second while there are readers, however
+ * many they are; a slow reader misses some, and nothing waits for it.
  */
 public final class LiveFeed {
-    /** From one snapshot to the next, in wall time. */
+    /** Interval from one snapshot to the next, in wall time. */
     private static final Duration TICK = Duration.ofMillis(250);
 
-    /** From one point of the charts to the next, in wall time. */
+    /** Interval from one point of the charts to the next, in wall time. */
     private static final Duration SAMPLE = Duration.ofSeconds(1);
 
     private static final int MAX_WATCHING = 32;
@@ -39,7 +39,7 @@ public final class LiveFeed {
     private @Nullable Cancellable ticking;
 
     /**
-     * Creates a feed that nobody watches.
+     * Creates a feed without readers.
      *
      * @param policy the router's, for people
      */
@@ -108,7 +108,7 @@ public final class LiveFeed {
         latest = event("snapshot", snapshot());
     }
 
-    /** All there is to show. */
+    /** Complete content of the page. */
     record Snapshot(@JsonUnwrapped LiveView.Content content, String model, String policy, Clock clock) {}
 
     /** The clock of the emulation; speed is null unless it is paced. */

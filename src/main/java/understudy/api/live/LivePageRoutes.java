@@ -30,8 +30,8 @@ public final class LivePageRoutes implements RoutePart {
     private static final ClassLoader CLASS_LOADER = LivePageRoutes.class.getClassLoader();
 
     /**
-     * The page loads nothing from elsewhere, so the browser need not let it. Chart.js sets styles of its canvases. In a frame,
-     * another page could have people press its buttons unawares.
+     * The page loads nothing from elsewhere, so the browser need not let it. Chart.js sets styles of its canvases. In a
+     * frame, another page could have people press its buttons unawares.
      */
     private static final List<HttpHeader> PAGE_HEADERS = List.of(
             RawHeader.create(

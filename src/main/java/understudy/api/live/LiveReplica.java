@@ -6,7 +6,7 @@ import understudy.faults.ReplicaState;
 import understudy.kvcache.KvBlockCounts;
 import understudy.kvcache.PrefixCacheStats;
 
-/** The latest that is known of a replica. */
+/** Latest known state of a replica. */
 final class LiveReplica {
     private final KvBlockCounts empty;
     private ReplicaState state = ReplicaState.STARTING;
@@ -40,7 +40,7 @@ final class LiveReplica {
         numTokensOfStep = numTokens;
     }
 
-    /** A replica that is gone has taken its requests and its memory with it; one that has started says nothing yet. */
+    /** A stopped replica has neither requests nor memory; one that has started has reported nothing yet. */
     void onState(ReplicaState next) {
         state = next;
         if (next == ReplicaState.READY || next == ReplicaState.DRAINING) {
@@ -73,7 +73,7 @@ final class LiveReplica {
         return prefixCache;
     }
 
-    /** What the page gets. */
+    /** Card of a replica on the page. */
     record Card(String state, int running, int waiting, int tokensPerStep, KvBlocks kv) {}
 
     record KvBlocks(int total, int used, int cached, int free) {}

@@ -18,16 +18,16 @@ import understudy.report.RequestRecord;
 import understudy.routing.RoutingScores;
 
 /**
- * What the live page shows: gathers what the cluster says of itself, in bounded space. Times are virtual.
+ * Content of the live page: gathers the events of the cluster, in bounded space. Times are virtual.
  *
- * <p>Thread-safe. It only listens, so the emulation is the same whether somebody looks or not.
+ * <p>Thread-safe. It only listens, so the emulation is the same with and without readers.
  */
 public final class LiveView {
     private static final int MAX_DECISIONS = 20;
     private static final int MAX_CANDIDATES = 6;
     private static final int MAX_ENDED = 24;
 
-    /** So many points go along with each snapshot, for readers who have missed some. */
+    /** Number of points sent with each snapshot, for readers who have missed some. */
     private static final int NUM_LATEST_POINTS = 8;
 
     private final List<LiveReplica> replicas = new ArrayList<>();
@@ -53,7 +53,7 @@ public final class LiveView {
         }
     }
 
-    /** Takes an event of the cluster. */
+    /** Accepts an event of the cluster. */
     public synchronized void on(ClusterEvent event) {
         if (event instanceof ClusterEvent.StepEnded step) {
             onStep(step);
@@ -126,7 +126,7 @@ public final class LiveView {
         return latency.all();
     }
 
-    /** What the page gets, but for the clock. */
+    /** Content of the page, except for the clock. */
     record Content(
             Totals totals,
             List<LiveReplica.Card> replicas,

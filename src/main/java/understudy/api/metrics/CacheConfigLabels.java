@@ -4,7 +4,9 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import understudy.kvcache.KvCacheConfig;
 
-/** The labels of {@code vllm:cache_config_info}: every field of vLLM's {@code CacheConfig}, as Python writes its values. */
+/**
+ * The labels of {@code vllm:cache_config_info}: every field of vLLM's {@code CacheConfig}, as Python writes its values.
+ */
 final class CacheConfigLabels {
     private static final String NONE = "None";
     private static final Map<String, String> DEFAULTS = defaults();

@@ -19,7 +19,9 @@ import understudy.cluster.RequestEvent;
 import understudy.faults.ReplicaState;
 import understudy.kvcache.KvCacheConfig;
 
-/** vLLM's metrics of every replica, under its names, with its labels and buckets ({@code vllm/v1/metrics/loggers.py}). */
+/**
+ * vLLM's metrics of every replica, under its names, with its labels and buckets ({@code vllm/v1/metrics/loggers.py}).
+ */
 public final class EngineMetrics {
     private static final List<String> FINISHED_REASONS = List.of("stop", "length", "abort", "error", "repetition");
 
@@ -51,7 +53,7 @@ public final class EngineMetrics {
         replicas.put(index, new ReplicaMetrics(families, String.valueOf(index), settings.servedModel(), before));
     }
 
-    /** Takes an event of the cluster; on one thread. */
+    /** Accepts an event of the cluster; on one thread. */
     public void on(ClusterEvent event) {
         if (event instanceof ClusterEvent.StepEnded step) {
             onStep(step);
@@ -110,8 +112,9 @@ public final class EngineMetrics {
     }
 
     /**
-     * Takes note of a request that has ended. As with vLLM, a failure that the engine survives counts as its {@code error}; one
-     * that no engine has seen does not, nor does one with which the engine's process, and with it its counters, has died.
+     * Counts a request that has ended. As with vLLM, a failure that the engine survives counts as its {@code error};
+     * one that no engine has seen does not, nor does one with which the engine's process, and with it its counters, has
+     * died.
      */
     public void onEnded(RequestEvent.Ended ended, Generation generation) {
         boolean isLost = ended instanceof RequestEvent.Failed failed
@@ -255,7 +258,7 @@ public final class EngineMetrics {
             cacheConfig.addLabelValues(labels);
         }
 
-        /** Takes the series of an engine away; what the router counts stays. */
+        /** Removes the series of an engine; the router's counts stay. */
         void forget(int engine) {
             make.forget(String.valueOf(engine));
             cacheConfig.remove(cacheConfigs.remove(engine));

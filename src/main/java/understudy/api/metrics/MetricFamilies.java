@@ -84,7 +84,7 @@ final class MetricFamilies {
         return family;
     }
 
-    /** Takes all series of an engine away. */
+    /** Removes all series of an engine. */
     void forget(String engine) {
         families.forEach(family -> family.removeIf(labels -> labels.get(0).equals(engine)));
     }

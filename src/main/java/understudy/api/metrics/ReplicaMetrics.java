@@ -10,7 +10,9 @@ import understudy.cluster.ClusterEvent;
 import understudy.cluster.RequestEvent;
 import understudy.kvcache.PrefixCacheStats;
 
-/** The series of one replica. Told by several threads; the client library is thread-safe, and each count has one teller. */
+/**
+ * The series of one replica. Told by several threads; the client library is thread-safe, and each count has one teller.
+ */
 final class ReplicaMetrics {
     private static final List<String> OTHER_CACHE_TIERS = List.of("host", "disk", "p2p", "external_unspecified");
 
@@ -32,7 +34,7 @@ final class ReplicaMetrics {
     final Map<String, DistributionDataPoint> histograms;
     private Totals totals;
 
-    /** What a replica has counted since the start of the run, its predecessors included. */
+    /** Counts of a replica since the start of the run, its predecessors included. */
     record Totals(PrefixCacheStats prefixCache, long numPreemptions, long numRequests) {
         static final Totals NONE = new Totals(PrefixCacheStats.NONE, 0, 0);
 

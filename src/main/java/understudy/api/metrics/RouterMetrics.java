@@ -6,8 +6,9 @@ import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import understudy.cluster.ClusterEvent;
 
 /**
- * What the router's choices were made by. As many series as replicas times parts of the policy's score, however many requests
- * there are: each part has a sum and a count, whose rates give the mean score of the replicas that were chosen.
+ * Metrics of the scores behind the router's choices. As many series as replicas times parts of the policy's score,
+ * however many requests there are: each part has a sum and a count, whose rates give the mean score of the replicas
+ * that were chosen.
  */
 public final class RouterMetrics {
     private final Counter rules;
@@ -27,7 +28,7 @@ public final class RouterMetrics {
                 .register(registry);
     }
 
-    /** Takes an event of the cluster. */
+    /** Accepts an event of the cluster. */
     public void on(ClusterEvent event) {
         if (event instanceof ClusterEvent.Routed decision) {
             count(decision);

@@ -5,7 +5,7 @@ import understudy.engine.OutputPlan;
 import understudy.prompt.TokenSource;
 
 /**
- * What the model is going to say.
+ * Answer that the model is going to give.
  *
  * @param tokens its tokens; the last one of {@code length} is the end-of-sequence token
  * @param length tokens up to and including the end-of-sequence token, or {@link OutputPlan#ENDLESS}

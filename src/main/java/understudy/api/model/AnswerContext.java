@@ -6,7 +6,7 @@ import understudy.api.schema.Constraint;
 import understudy.api.schema.SchemaSample;
 
 /**
- * What the model knows when it begins to answer.
+ * Input of the model for an answer.
  *
  * @param question gives the text that is answered: the last message, or the prompt
  * @param seed equal seeds and questions give equal answers

@@ -6,7 +6,9 @@ import understudy.api.http.Json;
 import understudy.prompt.TokenIds;
 import understudy.workload.RandomStreams;
 
-/** Decides what the model says: calls of tools and JSON where they are asked for, else whatever the mode of the server is. */
+/**
+ * Source of the model's answers: calls of tools and JSON where they are asked for, else answers by the server's mode.
+ */
 public final class Answers {
     private final Tokenizer tokenizer;
     private final Prose prose;
@@ -47,7 +49,7 @@ public final class Answers {
 
     /** Says a text; one that must not end is followed by prose. */
     private Answer spoken(String text, List<ToolCall> toolCalls, AnswerContext context) {
-        // No answer is longer than the context, so nobody hears what is cut off.
+        // No answer is longer than the context, so the part that is cut off is never sent.
         var tokens = new TokenIds(tokenizer.encode(text, model.maxModelLen()));
         if (!context.ignoresEos()) {
             return Answer.ending(tokens, tokens.length(), tokenizer.imEnd(), toolCalls);

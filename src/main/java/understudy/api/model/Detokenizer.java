@@ -6,7 +6,9 @@ import java.nio.charset.CharsetDecoder;
 import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
 
-/** Turns the bytes of tokens into text as they come; a character whose bytes are spread over tokens comes with the last. */
+/**
+ * Turns the bytes of tokens into text as they come; a character whose bytes are spread over tokens comes with the last.
+ */
 public final class Detokenizer {
     private final CharsetDecoder decoder = StandardCharsets.UTF_8
             .newDecoder()

@@ -23,7 +23,7 @@ public record ModelSettings(
         WholeNumbers lengths,
         CannedAnswers canned,
         String hashAlgorithm) {
-    /** Where answers come from. */
+    /** Source of answers. */
     public enum AnswerMode {
         /** Synthetic text of random length. */
         RANDOM,

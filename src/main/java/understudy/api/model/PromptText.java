@@ -7,7 +7,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import understudy.prompt.TokenIds;
 
-/** The text of a prompt before it is tokens: parts that are encoded by themselves, and such as are encoded already. */
+/** Text of a prompt before its encoding: parts that are encoded by themselves, and parts that are encoded already. */
 public final class PromptText {
     private final List<Part> parts = new ArrayList<>();
     private long numChars;

@@ -5,11 +5,11 @@ import it.unimi.dsi.fastutil.ints.IntArrayList;
 import understudy.prompt.TokenSource;
 
 /**
- * Endless synthetic text whose tokens are a pure function of a seed, and whose text, encoded again, gives back the very same
- * tokens. So a chat that sends an answer back finds its blocks in the cache.
+ * Endless synthetic text whose tokens are a pure function of a seed, and whose text, encoded again, gives back the very
+ * same tokens. So a chat that sends an answer back finds its blocks in the cache.
  *
- * <p>That holds because every token is a piece of its own to the encoding: a word with its leading space, or a mark behind a
- * word. Every sentence has twelve tokens.
+ * <p>That holds because every token is a piece of its own to the encoding: a word with its leading space, or a mark
+ * behind a word. Every sentence has twelve tokens.
  */
 final class Prose {
     private static final int SENTENCE = 12;

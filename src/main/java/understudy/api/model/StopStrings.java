@@ -4,8 +4,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks for stop strings in a growing text (vLLM {@code v1/engine/detokenizer.py}): as long as one of them might have begun,
- * the last characters are held back.
+ * Looks for stop strings in a growing text (vLLM {@code v1/engine/detokenizer.py}): as long as one of them might have
+ * begun, the last characters are held back.
  */
 public final class StopStrings {
     private final List<String> stops;
@@ -34,7 +34,7 @@ public final class StopStrings {
     }
 
     /**
-     * Appends text, and returns what may be sent now.
+     * Appends text, and returns the text that may be sent now.
      *
      * @param mayStop whether a stop string counts in this part
      */

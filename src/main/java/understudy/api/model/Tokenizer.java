@@ -79,7 +79,7 @@ public final class Tokenizer {
         return maxCharsPerToken;
     }
 
-    /** Refuses what is not a token. */
+    /** Refuses ids that are no tokens. */
     public void requireKnown(int... tokens) {
         for (int token : tokens) {
             if (token < 0 || token >= vocabularySize) {
@@ -115,7 +115,7 @@ public final class Tokenizer {
     }
 
     /**
-     * What a token stands for.
+     * Text of a token.
      *
      * @param bytes which need not be whole characters; not to be written to
      * @param ascii the same as text, or null if there is more than ASCII to it

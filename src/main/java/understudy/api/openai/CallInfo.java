@@ -7,7 +7,7 @@ import understudy.api.http.Json;
 import understudy.api.model.Tokenizer;
 
 /**
- * What all answers of a call have in common.
+ * Fields common to all answers of a call.
  *
  * @param id with the prefix of its API
  * @param created seconds since 1970

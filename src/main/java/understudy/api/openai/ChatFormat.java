@@ -11,7 +11,7 @@ import understudy.api.call.Generation;
 import understudy.api.http.Json;
 import understudy.prompt.TokenSequence;
 
-/** Chat completions. */
+/** Format of chat completions. */
 final class ChatFormat implements CallFormat {
     private static final String CHUNK = "chat.completion.chunk";
 

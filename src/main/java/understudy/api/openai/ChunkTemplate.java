@@ -4,9 +4,14 @@ import com.fasterxml.jackson.core.io.JsonStringEncoder;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import understudy.api.call.CallFormat;
 
-/** A chunk of which only the text changes from token to token: written once, since building it anew is what costs. */
+/**
+ * Template of a chunk in which only the text changes from token to token: written once, since building each chunk from
+ * scratch is expensive.
+ */
 final class ChunkTemplate {
-    /** Stands for the text. No id or name of a model contains it, and if one did, the last one would still be the text. */
+    /**
+     * Stands for the text. No id or name of a model contains it, and if one did, the last one would still be the text.
+     */
     static final String TEXT = "\u0001";
 
     private static final String WRITTEN_TEXT = "\\u0001";

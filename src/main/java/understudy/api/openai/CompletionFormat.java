@@ -12,7 +12,7 @@ import understudy.api.http.JsonBody;
 import understudy.prompt.TokenIds;
 import understudy.prompt.TokenSequence;
 
-/** Completions, of prompts that are texts or tokens. */
+/** Format of completions, whose prompts are texts or tokens. */
 final class CompletionFormat implements CallFormat {
     private static final String OBJECT = "text_completion";
     private static final TokenSequence NOTHING = new TokenIds(new int[0]);
@@ -23,7 +23,7 @@ final class CompletionFormat implements CallFormat {
     private final Int2IntOpenHashMap numChars = new Int2IntOpenHashMap();
     private final Int2ObjectOpenHashMap<ChunkTemplate> templates = new Int2ObjectOpenHashMap<>();
 
-    /** What becomes of the prompt. */
+    /** Place of the prompt in the answer. */
     enum Echo {
         /** It is not repeated. */
         NONE,
@@ -61,7 +61,7 @@ final class CompletionFormat implements CallFormat {
         return body.putNull("kv_transfer_params").putNull("ec_transfer_params").putNull("metrics");
     }
 
-    /** Returns a piece without what nobody asked to be sampled. */
+    /** Returns a piece without sampled tokens that were not asked for. */
     private Delta shown(Delta delta) {
         var ending = delta.ending();
         if (echo != Echo.ALONE || ending == null) {

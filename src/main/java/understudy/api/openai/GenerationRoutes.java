@@ -26,7 +26,7 @@ import understudy.api.model.ToolDefinition;
 import understudy.prompt.TokenIds;
 import understudy.runtime.EpochClock;
 
-/** Chat completions and completions. */
+/** Routes of chat completions and completions. */
 public final class GenerationRoutes implements RoutePart {
     private static final List<String> CHAT_MAX_TOKENS = List.of("max_completion_tokens", "max_tokens");
     private static final int COMPLETION_MAX_TOKENS = 16;
@@ -114,7 +114,7 @@ public final class GenerationRoutes implements RoutePart {
             throw ApiException.badRequest("`logprobs` must be a positive value.", "logprobs");
         }
         var echo = CompletionFormat.Echo.of(body);
-        // vLLM's engine samples one token then, too, which nobody sees.
+        // vLLM's engine samples one token then, too, which is not shown.
         var params = echo == CompletionFormat.Echo.ALONE
                 ? GenerationParams.read(body, List.of(), 1, logprobs)
                 : GenerationParams.read(body, List.of("max_tokens"), COMPLETION_MAX_TOKENS, logprobs);

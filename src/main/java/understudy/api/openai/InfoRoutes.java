@@ -36,7 +36,7 @@ import understudy.api.http.RoutePart;
 import understudy.faults.ReplicaState;
 import understudy.runtime.EpochClock;
 
-/** What a server says of itself. */
+/** Routes that describe the server. */
 public final class InfoRoutes implements RoutePart {
     private static final ContentType METRICS = ContentTypes.create(
             MediaTypes.customWithOpenCharset("text", "plain", java.util.Map.of("version", "0.0.4"), false),

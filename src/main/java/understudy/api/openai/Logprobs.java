@@ -9,8 +9,8 @@ import understudy.api.model.Tokenizer;
 import understudy.prompt.TokenSequence;
 
 /**
- * Made-up log probabilities: there is no model that could have real ones. They are a pure function of token and position,
- * negative, and the sampled token always has the largest.
+ * Made-up log probabilities: there is no model that could have real ones. They are a pure function of token and
+ * position, negative, and the sampled token always has the largest.
  *
  * @param numAlternatives other tokens to name with each token, at least 0
  */
@@ -35,8 +35,8 @@ record Logprobs(Tokenizer tokenizer, int numAlternatives) {
     /**
      * Returns the field {@code logprobs} of a completion choice, for the tokens of a piece.
      *
-     * @param echoed what the piece repeats of the prompt before its own tokens; nothing came before its first token, which
-     *     has no probability
+     * @param echoed what the piece repeats of the prompt before its own tokens; nothing came before its first token,
+     *     which has no probability
      * @param textOffset where the text of the piece begins
      */
     ObjectNode ofCompletion(TokenSequence echoed, Generation generation, int from, int to, int textOffset) {
@@ -92,7 +92,9 @@ record Logprobs(Tokenizer tokenizer, int numAlternatives) {
         return logprobs;
     }
 
-    /** Adds the most likely tokens, and the sampled one: as that is the most likely, it is among them if there are any. */
+    /**
+     * Adds the most likely tokens, and the sampled one: as that is the most likely, it is among them if there are any.
+     */
     private void addTop(ArrayNode tops, int token, int index) {
         var top = tops.addObject();
         for (int rank = 0; rank < Math.max(1, numAlternatives); rank++) {

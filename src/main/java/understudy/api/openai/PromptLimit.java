@@ -8,8 +8,8 @@ import understudy.api.model.PromptText;
 import understudy.api.model.Tokenizer;
 
 /**
- * How long a prompt may be (vLLM {@code renderers/params.py}). Text that cannot fit is refused by its characters, without
- * being encoded; of other text no more is encoded than shows whether it fits.
+ * Length limit of a prompt (vLLM {@code renderers/params.py}). Text that cannot fit is refused by its characters,
+ * without being encoded; other text is encoded only as far as needed to see whether it fits.
  *
  * @param maxModelLen most tokens of prompt and answer together
  * @param asked output tokens that are asked for, or null for as many as fit

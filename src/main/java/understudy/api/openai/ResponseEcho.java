@@ -8,7 +8,7 @@ import understudy.api.http.ApiException;
 import understudy.api.http.Json;
 import understudy.api.http.JsonBody;
 
-/** What a response repeats of its request, checked, in the order of vLLM's {@code ResponsesResponse}. */
+/** Checked request fields that a response repeats, in the order of vLLM's {@code ResponsesResponse}. */
 final class ResponseEcho {
     private static final String LOGPROBS = "message.output_text.logprobs";
     private static final List<String> INCLUDES = List.of(

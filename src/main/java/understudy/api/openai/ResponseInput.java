@@ -9,8 +9,8 @@ import understudy.api.model.ChatMessage;
 import understudy.api.model.ToolCall;
 
 /**
- * The conversation that a response answers (vLLM {@code construct_input_messages}): its items are messages, calls of tools,
- * what came of them, reasoning, and references to what was answered before.
+ * The conversation that a response answers (vLLM {@code construct_input_messages}): its items are messages, calls of
+ * tools, what came of them, reasoning, and references to what was answered before.
  */
 final class ResponseInput {
     private final ResponseItems items;
@@ -90,7 +90,7 @@ final class ResponseInput {
         return text == null ? "" : text;
     }
 
-    /** What the model has thought is not shown to it again. */
+    /** The model's earlier reasoning is not shown to it again. */
     private static ChatMessage reasoning(JsonBody item) {
         if (!orEmpty(item, "encrypted_content").isEmpty()) {
             throw ApiException.badRequest("Encrypted content is not supported.", "input");
@@ -104,7 +104,7 @@ final class ResponseInput {
                         () -> new ApiException(404, "NotFoundError", "Item with id '" + id + "' not found.", "input"));
     }
 
-    /** What the assistant thought, said and called, item by item, is one message, unless it spoke twice. */
+    /** The assistant's reasoning, text and calls, item by item, are one message, unless it spoke twice. */
     private void add(ChatMessage message) {
         int last = messages.size() - 1;
         boolean continues = last >= 0

@@ -7,11 +7,11 @@ import java.util.Optional;
 import understudy.api.model.ChatMessage;
 
 /**
- * What was said before, for clients that refer to it by an id and do not send it again. Bounded: what was said first is
- * forgotten first. Thread-safe.
+ * Store of earlier items of conversations, for clients that refer to them by an id and do not send them again. Bounded:
+ * what was said first is forgotten first. Thread-safe.
  */
 final class ResponseItems {
-    /** What a message counts beside its text. */
+    /** Characters that a message counts beside its text. */
     private static final int OVERHEAD_CHARS = 200;
 
     private final long maxChars;

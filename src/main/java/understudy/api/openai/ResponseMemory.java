@@ -5,7 +5,7 @@ import java.util.List;
 import understudy.api.model.ChatMessage;
 
 /**
- * What a response leaves behind for those that go on from it.
+ * Record of a response for later ones that continue it.
  *
  * @param items what single items have said
  * @param responses conversations up to and with each response

@@ -14,8 +14,9 @@ import understudy.api.model.ChatMessage;
 import understudy.api.model.ToolDefinition;
 
 /**
- * The functions among the tools of a response, with those of namespaces under flat names. There is nobody here who could run
- * a search or a shell, so tools of other kinds are left out, as vLLM does ({@code iter_response_function_tool_dicts}).
+ * The functions among the tools of a response, with those of namespaces under flat names. There is nothing here that
+ * could run a search or a shell, so tools of other kinds are left out, as vLLM does ({@code
+ * iter_response_function_tool_dicts}).
  */
 final class ResponseTools {
     private static final String SEPARATOR = "__";

@@ -10,7 +10,7 @@ import understudy.api.http.ApiException;
 import understudy.api.http.Json;
 import understudy.api.model.ToolCall;
 
-/** Responses: one output item, a message or a call of a function. */
+/** Format of responses: one output item, a message or a call of a function. */
 final class ResponsesFormat implements CallFormat {
     private final CallInfo call;
     private final ResponseEcho echo;

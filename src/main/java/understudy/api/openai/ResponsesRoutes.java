@@ -25,9 +25,9 @@ import understudy.prompt.TokenIds;
 import understudy.runtime.EpochClock;
 
 /**
- * The Responses API. Of its memory there is only what clients refer to when they go on: earlier responses, and their items.
- * Responses cannot be fetched, as with vLLM unless its store is switched on; with vLLM they cannot be gone on from then,
- * either.
+ * Routes of the Responses API. They remember only what clients refer to in later calls: earlier responses, and their
+ * items. Responses cannot be fetched, as with vLLM unless its store is switched on; without that, vLLM cannot continue
+ * them, either.
  */
 public final class ResponsesRoutes implements RoutePart {
     private static final long MAX_ITEM_CHARS = 8_000_000;

@@ -28,7 +28,7 @@ public record SpecBuilder(
     /** Most answers of one call: a small body could ask for millions, each a request to the engine. */
     private static final int MAX_CHOICES = 4096;
 
-    /** What an answer must be, if it is not just text. */
+    /** Required form of an answer, if it is not just text. */
     public record Shape(
             @Nullable ToolDefinition tool, @Nullable Constraint constraint) {
         static final Shape TEXT = new Shape(null, null);

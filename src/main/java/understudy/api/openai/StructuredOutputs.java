@@ -13,8 +13,9 @@ import understudy.api.schema.RegexText;
 import understudy.api.schema.SchemaSample;
 
 /**
- * Reads vLLM's field {@code structured_outputs}, and what {@code response_format} makes of it ({@code StructuredOutputsParams}
- * in vLLM's {@code sampling_params.py}). Grammars and structural tags are refused: there is nothing here that follows them.
+ * Reads vLLM's field {@code structured_outputs}, and what {@code response_format} makes of it ({@code
+ * StructuredOutputsParams} in vLLM's {@code sampling_params.py}). Grammars and structural tags are refused: there is
+ * nothing here that follows them.
  */
 public final class StructuredOutputs {
     private static final String FIELD = "structured_outputs";

@@ -23,7 +23,7 @@ import understudy.api.model.PromptText;
 import understudy.api.model.Tokenizer;
 import understudy.prompt.TokenIds;
 
-/** Text to tokens and back. */
+/** Routes that turn text into tokens and tokens into text. */
 public final class TokenRoutes implements RoutePart {
     /** Most tokens to answer with; vLLM knows no limit here, but what is counted may be longer than any context. */
     private static final int MAX_TOKENS = 1 << 20;

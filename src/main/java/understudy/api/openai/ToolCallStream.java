@@ -11,8 +11,8 @@ import understudy.api.model.Answer;
 import understudy.api.model.ToolCall;
 
 /**
- * Finds the parts of a tool call in the text that stands for it, as vLLM's tool parsers do: the name once it is complete,
- * then the arguments as they come. Each answer calls one function.
+ * Finds the parts of a tool call in the text that stands for it, as vLLM's tool parsers do: the name once it is
+ * complete, then the arguments as they come. Each answer calls one function.
  */
 final class ToolCallStream {
     private final String callId;

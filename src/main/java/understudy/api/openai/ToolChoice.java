@@ -9,8 +9,8 @@ import understudy.api.model.ChatMessage;
 import understudy.api.model.ToolDefinition;
 
 /**
- * Decides whether the model calls a function. If the choice is its own, it calls the first one in answer to a user, and
- * speaks in answer to anything else, so that agents come to an end.
+ * Decision whether the model calls a function. If the choice is its own, it calls the first one in answer to a user,
+ * and speaks in answer to anything else, so that agents come to an end.
  */
 final class ToolChoice {
     private static final String USAGE =

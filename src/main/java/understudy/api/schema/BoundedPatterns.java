@@ -7,8 +7,8 @@ import java.util.regex.Pattern;
 import understudy.api.http.ApiException;
 
 /**
- * Regular expressions of one schema, all of which together may take so many steps: there are patterns and texts for which a
- * search that goes back and forth would not end within anybody's lifetime.
+ * Regular expressions of one schema with a common limit on search steps: for some patterns and texts a backtracking
+ * search would practically never end.
  */
 public final class BoundedPatterns implements RegularExpressionFactory {
     private static final int MAX_PATTERN_LENGTH = 2000;
@@ -46,7 +46,7 @@ public final class BoundedPatterns implements RegularExpressionFactory {
         return ApiException.badRequest("The pattern " + pattern + " takes too many steps to match.", "pattern");
     }
 
-    /** A text that counts how often it is looked at, which is all that a search does. */
+    /** Text that counts its reads, which are all that a search does. */
     private final class Counted implements CharSequence {
         private final CharSequence text;
 

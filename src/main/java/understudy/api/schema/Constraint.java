@@ -3,7 +3,7 @@ package understudy.api.schema;
 import org.apache.commons.rng.UniformRandomProvider;
 import understudy.api.http.Json;
 
-/** What an answer must look like, if it is not just any text. */
+/** Constraint on the form of an answer, if it is not just any text. */
 @FunctionalInterface
 public interface Constraint {
 

@@ -1,6 +1,6 @@
 package understudy.api.schema;
 
-/** No value was found for a schema, this time; other draws may find one. */
+/** Failure to find a value for a schema in one draw; other draws may find one. */
 final class NoSampleException extends RuntimeException {
 
     /**

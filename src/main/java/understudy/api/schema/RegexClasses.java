@@ -15,7 +15,7 @@ final class RegexClasses {
     private static final BitSet PRINTABLE = range(' ', '~');
     private static final BitSet LATIN = range(0xA1, 0x17F);
 
-    /** What a dot may be. */
+    /** Characters that a dot stands for. */
     static final IntList ANY = drawable(range('a', 'z'));
 
     private final String pattern;

@@ -20,7 +20,7 @@ sealed interface RegexNode {
      */
     void write(Range range, int depth, UniformRandomProvider random, StringBuilder out);
 
-    /** How long a text is to be, both inclusive. */
+    /** Length range of a text, both ends inclusive. */
     record Range(long least, long most) {
 
         /** Returns what is left for one part if others need between {@code min} and {@code max}. */

@@ -9,8 +9,8 @@ import understudy.api.schema.RegexNode.Repeat;
 import understudy.api.schema.RegexNode.Sequence;
 
 /**
- * Reads regular expressions as JSON schemas and vLLM have them: literals, classes, groups, alternatives, counts, and anchors
- * at the ends. What looks around or back is refused with an {@link IllegalArgumentException}.
+ * Reads regular expressions as JSON schemas and vLLM have them: literals, classes, groups, alternatives, counts, and
+ * anchors at the ends. What looks around or back is refused with an {@link IllegalArgumentException}.
  */
 final class RegexParser {
     private static final int MAX_LENGTH = 1000;
@@ -24,7 +24,7 @@ final class RegexParser {
         this.pattern = pattern;
     }
 
-    /** Returns the expression. */
+    /** Returns the parsed expression. */
     static RegexNode parse(String pattern) {
         if (pattern.length() > MAX_LENGTH) {
             throw new IllegalArgumentException("it has more than " + MAX_LENGTH + " characters");

@@ -5,8 +5,8 @@ import com.fasterxml.jackson.databind.node.NullNode;
 import java.util.List;
 
 /**
- * Walks the way that a validator takes at most, and counts it: a validator has no limit of its own, and alternatives within
- * shared references double its way with every level.
+ * Upper bound on the steps of a validator, found by walking its longest way: a validator has no limit of its own, and
+ * alternatives within shared references double its way with every level.
  */
 record SchemaCost(SchemaGraph graph) {
     private static final int MAX_DEPTH = 300;
@@ -21,7 +21,7 @@ record SchemaCost(SchemaGraph graph) {
             "unevaluatedItems",
             "unevaluatedProperties");
 
-    /** Refuses the schema if to check the value would take too long. */
+    /** Refuses the schema if checking the value would take too long. */
     void requireBounded(JsonNode value) {
         visit(graph.root(), value, 0);
     }

@@ -13,11 +13,11 @@ import java.util.Set;
 import understudy.api.http.ApiException;
 
 /**
- * A JSON schema with its references, and the work that it may still cause: all that walks along a schema counts its steps
- * here, as a few lines with shared references can stand for a tree without an end.
+ * JSON schema with its references and its budget of work: every walk along a schema counts its steps here, as a few
+ * lines with shared references can stand for a tree without an end.
  */
 final class SchemaGraph {
-    /** How deep a value may be. */
+    /** Greatest depth of a value. */
     static final int MAX_ROOM = 48;
 
     private static final int MAX_STEPS = 200_000;
@@ -32,7 +32,7 @@ final class SchemaGraph {
     private int numSteps;
     private int recursion;
 
-    /** What is known of the values of a schema: how deep they must be, and where the question is open just now. */
+    /** Knowledge about the values of a schema: how deep they must be, and where the question is open just now. */
     private static final class Known {
         private int endsWithin = Integer.MAX_VALUE;
         private int doesNotEndWithin = -1;
@@ -94,7 +94,9 @@ final class SchemaGraph {
         }
     }
 
-    /** Returns whether the schema has values that are at most so deep; refuses references that lead back to themselves. */
+    /**
+     * Returns whether the schema has values that are at most so deep; refuses references that lead back to themselves.
+     */
     boolean ends(JsonNode schema, int room) {
         count(1);
         if (!schema.isObject()) {

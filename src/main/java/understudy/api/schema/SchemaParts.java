@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 import understudy.api.http.Json;
 
 /**
- * All that a schema asks of one value: its own keywords, those of the schemas that it refers to or merges, and of its
+ * Requirements of a schema on one value: its own keywords, those of the schemas that it refers to or merges, and of its
  * alternatives those that were drawn.
  */
 final class SchemaParts {
@@ -88,7 +88,9 @@ final class SchemaParts {
         throw new NoSampleException(key, "");
     }
 
-    /** Adds what the schema asks for because a property is there, and returns the properties that are better left out. */
+    /**
+     * Adds what the schema asks for because a property is there, and returns the properties that are better left out.
+     */
     Set<String> addDependencies(Set<String> present) {
         var avoided = new TreeSet<String>();
         for (var part : List.copyOf(parts)) {

@@ -12,8 +12,8 @@ import org.apache.commons.rng.UniformRandomProvider;
 import understudy.api.http.ApiException;
 
 /**
- * Makes up JSON for a schema: draws values until a validator accepts one. A schema for which a few attempts find none is
- * refused, and so is one that would take too much work. For one call, on one thread.
+ * Makes up JSON for a schema: draws values until a validator accepts one. A schema for which a few attempts find none
+ * is refused, and so is one that would take too much work. For one call, on one thread.
  */
 public final class SchemaSample {
     private static final Pattern EXCEPTION_NAME = Pattern.compile("^([a-z]\\w*\\.)+[A-Z]\\w*: ");

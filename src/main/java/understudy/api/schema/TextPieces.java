@@ -9,9 +9,9 @@ import java.util.function.Function;
  * Encodes a text piece by piece, so that it can stop at any time, and so that no run of like characters is merged as a
  * whole: that takes hundreds of bytes for each of its characters, and the more time for each the longer it is.
  *
- * <p>A piece ends behind a letter or a digit, before a character that neither vocabulary joins to it; the tokens are those
- * of the whole text then. Only where no piece can end so it is cut anywhere, and there may be another token, much as the
- * tokenizer of Llama 3 cuts runs of 25,000 characters ({@code llama/tokenizer.py}).
+ * <p>A piece ends behind a letter or a digit, before a character that neither vocabulary joins to it; the tokens are
+ * those of the whole text then. Only where no piece can end so it is cut anywhere, and there may be another token, much
+ * as the tokenizer of Llama 3 cuts runs of 25,000 characters ({@code llama/tokenizer.py}).
  */
 public final class TextPieces {
     private final String text;

@@ -3,7 +3,7 @@ package understudy.engine.queue;
 import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
-/** First come, first served; what is put back goes to the front. */
+/** First come, first served; requests that are put back go to the front. */
 final class FcfsQueue<R extends QueuedRequest> implements RequestQueue<R> {
     private final ArrayDeque<R> queue = new ArrayDeque<>();
 
@@ -37,7 +37,7 @@ final class FcfsQueue<R extends QueuedRequest> implements RequestQueue<R> {
         return queue.size();
     }
 
-    /** Skipped requests go first, whoever heads the other queue. */
+    /** Skipped requests go first, whatever heads the other queue. */
     @Override
     public boolean goesBefore(R head, R otherHead) {
         return true;

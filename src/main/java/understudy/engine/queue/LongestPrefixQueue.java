@@ -10,10 +10,10 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * SGLang's {@code lpm} ({@code managers/schedule_policy.py}): in every step the waiting requests are sorted by how much of
- * their prompt is cached, most first. A request with next to nothing cached that begins like one before it goes last in
- * this step, so that the first of them runs and the others hit its prefix. With more than 128 waiting it is first come,
- * first served.
+ * SGLang's {@code lpm} ({@code managers/schedule_policy.py}): in every step the waiting requests are sorted by how much
+ * of their prompt is cached, most first. A request with next to nothing cached that begins like one before it goes last
+ * in this step, so that the first of them runs and the others hit its prefix. With more than 128 waiting it is first
+ * come, first served.
  *
  * <p>It differs from SGLang in one way: what is cached counts in whole blocks, since that is what can be shared here.
  */

@@ -4,7 +4,7 @@ import java.util.Comparator;
 import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
 
-/** Requests by a fixed order; what is put back takes its place in that order. */
+/** Requests in a fixed order; requests that are put back take their place in that order. */
 final class OrderedQueue<R extends QueuedRequest> implements RequestQueue<R> {
     private static final Comparator<QueuedRequest> BY_ARRIVAL = Comparator.comparingLong(QueuedRequest::arrivalNanos)
             .thenComparing(QueuedRequest::name)

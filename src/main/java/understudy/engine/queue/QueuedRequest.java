@@ -2,7 +2,7 @@ package understudy.engine.queue;
 
 import understudy.prompt.TokenSequence;
 
-/** What the order of a waiting queue may depend on. */
+/** Properties of a request that the order of a waiting queue may depend on. */
 public interface QueuedRequest {
     long id();
 

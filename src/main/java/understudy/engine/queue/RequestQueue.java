@@ -16,7 +16,7 @@ interface RequestQueue<R extends QueuedRequest> {
     /** Adds a request that has just arrived. */
     void add(R request);
 
-    /** Puts a request back that had left the queue: before all others, where the order allows that. */
+    /** Puts back a request that had left the queue: before all others, where the order allows that. */
     void prepend(R request);
 
     /** Removes a request from wherever it is; does nothing if it is not here. */
@@ -28,13 +28,13 @@ interface RequestQueue<R extends QueuedRequest> {
     boolean goesBefore(R head, R otherHead);
 
     /**
-     * Returns the requests whose cached prefixes the queue wants to know before {@link #peek()} is asked in a step; none
-     * if its order does not depend on them.
+     * Returns the requests whose cached prefixes the queue wants to know before {@link #peek()} is asked in a step;
+     * none if its order does not depend on them.
      */
     default List<R> toMatch() {
         return List.of();
     }
 
-    /** Takes the answer to {@link #toMatch()}: cached tokens of each request, in the same order. */
+    /** Accepts the answer to {@link #toMatch()}: cached tokens of each request, in the same order. */
     default void onMatched(IntList numCachedTokens) {}
 }

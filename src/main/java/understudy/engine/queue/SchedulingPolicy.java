@@ -1,6 +1,6 @@
 package understudy.engine.queue;
 
-/** In which order waiting requests are admitted. */
+/** Admission order of waiting requests. */
 public enum SchedulingPolicy {
     /** First come, first served (vLLM). */
     FCFS,

@@ -25,7 +25,7 @@ public final class WaitingQueues<R extends QueuedRequest> {
         return waiting.toMatch();
     }
 
-    /** Takes the answer to {@link #toMatch()}. */
+    /** Accepts the answer to {@link #toMatch()}. */
     public void onMatched(IntList numCachedTokens) {
         waiting.onMatched(numCachedTokens);
     }
@@ -38,7 +38,7 @@ public final class WaitingQueues<R extends QueuedRequest> {
         return isHeadSkipped ? skippedHead : head;
     }
 
-    /** Takes out the request that {@link #head()} returned. */
+    /** Removes the request that {@link #head()} returned. */
     public void pop() {
         (isHeadSkipped ? skipped : waiting).pop();
     }
@@ -49,7 +49,7 @@ public final class WaitingQueues<R extends QueuedRequest> {
         skippedInThisStep.add(head);
     }
 
-    /** Puts what was passed over in this step ahead of what was before, in its original order. */
+    /** Puts the requests passed over in this step ahead of those from before, in their original order. */
     public void endStep() {
         for (int i = skippedInThisStep.size() - 1; i >= 0; i--) {
             skipped.prepend(skippedInThisStep.get(i));
@@ -61,7 +61,7 @@ public final class WaitingQueues<R extends QueuedRequest> {
         waiting.add(request);
     }
 
-    /** Takes a preempted request back. */
+    /** Puts back a preempted request. */
     public void prepend(R request) {
         waiting.prepend(request);
     }

@@ -10,7 +10,7 @@ import understudy.kvcache.eviction.PrefixTable;
 /**
  * The physical KV blocks of one replica: reference counts, the prefix-hash table, and the queue of free blocks.
  *
- * <p>Follows vLLM V1 {@code block_pool.py}. A block is in the free queue exactly when nobody references it.
+ * <p>Follows vLLM V1 {@code block_pool.py}. A block is in the free queue exactly when it has no references.
  */
 public final class BlockPool {
     private final int[] refCounts;
@@ -46,8 +46,8 @@ public final class BlockPool {
     }
 
     /**
-     * Takes blocks out of use, or back into it: free ones at once, in the order in which they would be given out; others when
-     * they are released.
+     * Removes blocks from use, or adds them back: free ones at once, in the order in which they would be given out;
+     * others when they are released.
      *
      * @param numBlocks to be left in use, the null block included; at least 2, and at most all
      */

@@ -3,7 +3,10 @@ package understudy.kvcache.content;
 import it.unimi.dsi.fastutil.longs.Long2ObjectLinkedOpenHashMap;
 import understudy.kvcache.eviction.PrefixTable;
 
-/** What was cached last of each conversation when its latest turn ended; the one that has been quiet longest goes first. */
+/**
+ * Last cached block of each conversation after its latest turn; the conversation that has been quiet longest goes
+ * first.
+ */
 final class ConversationEnds {
     private final Long2ObjectLinkedOpenHashMap<End> bySession = new Long2ObjectLinkedOpenHashMap<>();
     private final int maxSessions;

@@ -16,8 +16,8 @@ import understudy.kvcache.eviction.PrefixTable;
 /**
  * The KV memory of vLLM V1 ({@code kv_cache_manager.py}), for one group of full-attention layers.
  *
- * <p>Blocks are put into the prefix table when they are allocated, before the model has run, so a later request of the same
- * step can hit them, unless {@link KvCacheConfig#sharesWithinStep} says otherwise.
+ * <p>Blocks are put into the prefix table when they are allocated, before the model has run, so a later request of the
+ * same step can hit them, unless {@link KvCacheConfig#sharesWithinStep} says otherwise.
  */
 public final class KvCacheManager extends PooledKvCache<KvSequence> {
     private static final Admission.Refused REFUSED = new Admission.Refused();
@@ -106,7 +106,7 @@ public final class KvCacheManager extends PooledKvCache<KvSequence> {
         pool.resize(Math.min(numGpuBlocks, pool.numGpuBlocks()));
     }
 
-    /** Returns the number of blocks that nobody references. */
+    /** Returns the number of blocks without references. */
     public int numFreeBlocks() {
         return pool.numFree();
     }

@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import understudy.kvcache.KvEvent;
 
-/** Collects the events of a step, in order. Does nothing, and costs nothing, unless somebody wants them. */
+/** Collects the events of a step, in order. Does nothing, and costs nothing, unless they are wanted. */
 final class KvEventLog {
     private final boolean enabled;
     private final LongArrayList removed = new LongArrayList();
@@ -38,7 +38,7 @@ final class KvEventLog {
         }
     }
 
-    /** Returns what was collected since the last call, and starts anew. */
+    /** Returns what was collected since the last call, and clears it. */
     List<KvEvent> drain() {
         closeRemoved();
         if (events.isEmpty()) {

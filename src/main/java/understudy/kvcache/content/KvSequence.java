@@ -12,7 +12,7 @@ import understudy.prompt.SessionTurn;
 import understudy.prompt.TokenSource;
 
 /**
- * What the KV cache knows of one request: its block table, and the hashes of its full blocks as they are needed.
+ * State of one request in the KV cache: its block table, and the hashes of its full blocks as they are needed.
  *
  * <p>Positions below the prompt's length are prompt tokens, the rest is output. Reads are only ever made of tokens that
  * are known already.

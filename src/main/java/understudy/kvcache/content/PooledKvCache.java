@@ -16,7 +16,7 @@ import understudy.kvcache.KvSnapshot;
 import understudy.kvcache.PrefixCacheStats;
 
 /**
- * What memories have in common whose blocks have ids and come from one pool: the tables of requests by handle, and counts.
+ * Base of memories whose blocks have ids and come from one pool: the tables of requests by handle, and counts.
  *
  * @param <S> what is kept of a request
  */

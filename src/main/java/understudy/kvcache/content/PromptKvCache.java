@@ -12,15 +12,15 @@ import understudy.kvcache.Settlement;
 import understudy.kvcache.eviction.PrefixTable;
 
 /**
- * The KV memory of an engine that caches whole prompts with their last logits, as roseinfer does ({@code PrefixCache} and
- * {@code KVBlockManager} of {@code engine.py}): a request finds all of its prompt, and has nothing to compute, or none of
- * it. Equal prompts share all their blocks, the last one included, until one of them writes into it: then the writer gets
- * a copy, unless it is alone.
+ * The KV memory of an engine that caches whole prompts with their last logits, as roseinfer does ({@code PrefixCache}
+ * and {@code KVBlockManager} of {@code engine.py}): a request finds all of its prompt, and has nothing to compute, or
+ * none of it. Equal prompts share all their blocks, the last one included, until one of them writes into it: then the
+ * writer gets a copy, unless it is alone.
  *
  * <p>Differs from roseinfer in two ways. A cached prompt holds no references of its own: its blocks stay findable until
  * they are given out again, as all blocks here do, so that memory and not a number of entries limits the cache. And a
- * request is admitted only if its longest answer will find room, where roseinfer fails in the middle of an answer; blocks
- * that running requests may still ask for are not given to others.
+ * request is admitted only if its longest answer will find room, where roseinfer fails in the middle of an answer;
+ * blocks that running requests may still ask for are not given to others.
  */
 public final class PromptKvCache extends PooledKvCache<PromptSequence> {
     private static final Admission.Refused REFUSED = new Admission.Refused();

@@ -6,9 +6,9 @@ import it.unimi.dsi.fastutil.ints.IntLinkedOpenHashSet;
  * ARC: one list of content used once, one of content used more often, both by recency, and a target for the size of the
  * first, which the ghosts of both lists push to where hits were missed.
  *
- * <p>Follows <a href="https://www.usenix.org/conference/fast-03/arc-self-tuning-low-overhead-replacement-cache">Megiddo and
- * Modha, FAST 2003</a>, with these deviations: the lists hold free blocks only, since no other can be evicted; a block
- * enters its list when it is released; and the target moves then, not at the miss.
+ * <p>Follows <a href="https://www.usenix.org/conference/fast-03/arc-self-tuning-low-overhead-replacement-cache">Megiddo
+ * and Modha, FAST 2003</a>, with these deviations: the lists hold free blocks only, since no other can be evicted; a
+ * block enters its list when it is released; and the target moves then, not at the miss.
  */
 final class ArcOrder implements CachedBlockOrder {
     private final PrefixTable prefixTable;

@@ -4,7 +4,9 @@ import it.unimi.dsi.fastutil.ints.IntComparator;
 import it.unimi.dsi.fastutil.ints.IntHeapIndirectPriorityQueue;
 import java.util.stream.IntStream;
 
-/** Blocks in the order of a comparator, with removal from the middle. A block's rank must not change while it is here. */
+/**
+ * Blocks in the order of a comparator, with removal from the middle. A block's rank must not change while it is here.
+ */
 final class BlockHeap {
     private final int numBlocks;
     private final IntComparator comparator;

@@ -1,6 +1,9 @@
 package understudy.kvcache.eviction;
 
-/** When and how often each block was used, and how deep it stood in its prompt; what some eviction policies go by. */
+/**
+ * Use of each block: when and how often it was used, and how deep it stood in its prompt; some eviction policies need
+ * this.
+ */
 public final class BlockUse {
     private final long[] lastSteps;
     private final int[] depths;
@@ -16,7 +19,7 @@ public final class BlockUse {
         return lastSteps.length;
     }
 
-    /** Takes note that a block was used in a step, as the one with {@code depth - 1} others before it. */
+    /** Records the use of a block in a step, as the one with {@code depth - 1} others before it. */
     public void note(int block, long step, int depth) {
         lastSteps[block] = Math.max(lastSteps[block], step);
         depths[block] = depth;

@@ -1,6 +1,6 @@
 package understudy.kvcache.eviction;
 
-/** Which free block is given out next, and with it which cached content is lost. */
+/** Choice of the free block that is given out next, and with it of the cached content that is lost. */
 public enum EvictionPolicy {
     /** vLLM V1: what was released longest ago; of one request the last block first. */
     LRU,

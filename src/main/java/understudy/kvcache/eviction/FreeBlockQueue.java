@@ -1,8 +1,8 @@
 package understudy.kvcache.eviction;
 
 /**
- * The blocks that nobody references, in the order in which they are given out again. They may still carry a hash: then
- * they are cached, and giving one out evicts it.
+ * Queue of the blocks without references, in the order in which they are given out again. They may still carry a hash:
+ * then they are cached, and giving one out evicts it.
  */
 public interface FreeBlockQueue {
 
@@ -12,7 +12,7 @@ public interface FreeBlockQueue {
     /** Removes and returns the block to use next; there must be one. */
     int poll();
 
-    /** Takes a free block out of the middle, because a request hit it. */
+    /** Removes a free block from the middle, because a request hit it. */
     void remove(int block);
 
     /**

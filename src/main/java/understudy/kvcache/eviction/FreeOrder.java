@@ -1,6 +1,6 @@
 package understudy.kvcache.eviction;
 
-/** Where released blocks go in the free queue of the {@code lru} policy. */
+/** Place of released blocks in the free queue of the {@code lru} policy. */
 public enum FreeOrder {
     /** vLLM since 2026-06-16 (#42656): blocks without a hash to the front, the others to the back. */
     UNHASHED_FIRST,

@@ -1,8 +1,8 @@
 package understudy.kvcache.eviction;
 
 /**
- * Least frequently used: the block that the fewest requests have used since it got its content; among equals the one that
- * was released longest ago.
+ * Least frequently used: the block that the fewest requests have used since it got its content; among equals the one
+ * that was released longest ago.
  */
 final class LfuOrder implements CachedBlockOrder {
     private final BlockUse use;

@@ -4,9 +4,9 @@ import it.unimi.dsi.fastutil.ints.IntHeapIndirectPriorityQueue;
 import java.util.stream.IntStream;
 
 /**
- * The eviction order of vLLM's first prefix caching (PR #2762, {@code vllm/core/evictor.py}): the block whose last use is
- * the oldest; among equals the one with the most tokens before it, so that a prefix is given up from its end; among those
- * the one released first. Blocks that were never used come before all others, as its allocator has it.
+ * The eviction order of vLLM's first prefix caching (PR #2762, {@code vllm/core/evictor.py}): the block whose last use
+ * is the oldest; among equals the one with the most tokens before it, so that a prefix is given up from its end; among
+ * those the one released first. Blocks that were never used come before all others, as its allocator has it.
  */
 final class LruLongestPrefixQueue implements FreeBlockQueue {
     private final BlockUse use;

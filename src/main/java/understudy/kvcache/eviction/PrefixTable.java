@@ -11,8 +11,8 @@ import understudy.prompt.SessionTurn;
  * cached; lookups return the one inserted first (vLLM {@code BlockHashToBlockMap}). Blocks with equal hash form a ring
  * in order of insertion, so every operation takes constant time.
  *
- * <p>Content also belongs to the conversation that computed it, until another one has computed or used it. Nothing is kept
- * of that before the first request of a conversation.
+ * <p>Content also belongs to the conversation that computed it, until another one has computed or used it. Nothing is
+ * kept of that before the first request of a conversation.
  */
 public final class PrefixTable {
     /** Block 0 is never given out; as an answer it means "no block". */
@@ -100,7 +100,10 @@ public final class PrefixTable {
         }
     }
 
-    /** Notes that a conversation, or with -1 a request outside of any, uses the content of the first block with its hash. */
+    /**
+     * Records that a conversation, or with -1 a request outside of any, uses the content of the first block with its
+     * hash.
+     */
     public void use(int first, long conversation) {
         if (owners.length > 0 && owners[first] != conversation) {
             owners[first] = NOBODY;
@@ -122,7 +125,7 @@ public final class PrefixTable {
         }
     }
 
-    /** Takes the hash away from a block that has one. */
+    /** Removes the hash of a block that has one. */
     public void remove(int block) {
         int next = nextInRing[block];
         if (next == block) {

@@ -3,8 +3,8 @@ package understudy.kvcache.eviction;
 import java.util.Arrays;
 
 /**
- * S3-FIFO: a small queue filters out content that is used once, a main queue keeps the rest, and a ghost queue remembers
- * what the small one gave up, so that content that comes back goes straight to main.
+ * S3-FIFO: a small queue filters out content that is used once, a main queue keeps the rest, and a ghost queue
+ * remembers what the small one gave up, so that content that comes back goes straight to main.
  *
  * <p>Follows <a href="https://dl.acm.org/doi/10.1145/3600006.3613147">Yang et al., SOSP 2023</a>, Algorithm 1, with its
  * sizes: 10 % for the small queue, as many ghosts as main has room for. A block in use keeps its place in its queue but

@@ -4,7 +4,7 @@ import java.util.List;
 import understudy.kvcache.KvCacheAudit;
 import understudy.kvcache.PrefixOptions.SessionMode;
 
-/** How blocks are accounted for when prefixes are found by session; the session cache has a simplified and a detailed model. */
+/** Accounting of blocks when prefixes are found by session; the session cache has a simplified and a detailed model. */
 interface BlockLedger {
 
     /** Creates a ledger of {@code numBlocks} free blocks. */
@@ -14,7 +14,7 @@ interface BlockLedger {
                 : new SimplifiedLedger(numBlocks, blockSize);
     }
 
-    /** Returns the blocks that nobody holds. */
+    /** Returns the blocks without a holder. */
     int numFree();
 
     /** Returns the blocks that requests do not need: free ones, and those that are only cached. */

@@ -8,8 +8,9 @@ import java.util.List;
 import understudy.kvcache.KvCacheAudit;
 
 /**
- * Detailed model of a session cache: whoever goes on from a prefix shares its block ids, and a block is free again when its
- * reference count is zero. The last, partly filled block of a prefix is copied, since whoever goes on writes into it.
+ * Detailed model of a session cache: a request that continues a prefix shares its block ids, and a block is free again
+ * when its reference count is zero. The last, partly filled block of a prefix is copied, since the request that
+ * continues it writes into it.
  */
 final class DetailedLedger implements BlockLedger {
     private final int blockSize;

@@ -11,8 +11,8 @@ import understudy.kvcache.GlobalPrefixLimits;
  * Global prefix store of a session cache: prefixes that requests share whatever their session, by the hash of all their
  * tokens, the one that was used longest ago first.
  *
- * <p>Prefixes end at block boundaries. Which one of a prompt is worth storing is found out by counting: the longest with
- * which enough requests have begun. Where prompts part, the counts part too.
+ * <p>Prefixes end at block boundaries. Which one of a prompt is worth storing is found out by counting: the longest
+ * with which enough requests have begun. Where prompts part, the counts part too.
  */
 public final class GlobalPrefixStore {
     /** Prefixes that are counted at a time; beyond that the counts begun first are forgotten. */
@@ -76,21 +76,21 @@ public final class GlobalPrefixStore {
         return null;
     }
 
-    /** Takes note that a request goes on from a prefix. */
+    /** Counts a reference of a request that continues a prefix. */
     void acquire(Prefix prefix, long atNanos) {
         prefix.referenceCount++;
         prefix.lastAccessNanos = atNanos;
         byHash.getAndMoveToLast(prefix.hash);
     }
 
-    /** Takes note that a request that went on from a prefix has ended, or was preempted. */
+    /** Drops the reference of a request that continued a prefix, and has ended or was preempted. */
     void release(Prefix prefix) {
         prefix.referenceCount--;
     }
 
     /**
-     * Counts the prefixes of a prompt that are longer than what it hit, and returns the blocks of the longest one that is
-     * to be stored, or 0.
+     * Counts the prefixes of a prompt that are longer than what it hit, and returns the blocks of the longest one that
+     * is to be stored, or 0.
      */
     int count(long[] blockHashes, int numHitBlocks) {
         int longest = 0;
@@ -125,7 +125,7 @@ public final class GlobalPrefixStore {
         numTokens += prefix.length;
     }
 
-    /** Returns the prefix that was used longest ago among those that nobody goes on from, or null. */
+    /** Returns the prefix that was used longest ago among those that no request continues, or null. */
     @Nullable Prefix oldestEvictable() {
         for (var prefix : byHash.values()) {
             if (prefix.referenceCount == 0 && prefix.blocks.isEvictable()) {
@@ -151,7 +151,7 @@ public final class GlobalPrefixStore {
         prefix.blocks.release();
     }
 
-    /** Drops everything, the counts too; nobody may go on from any prefix. */
+    /** Drops everything, the counts too; no request may continue any prefix. */
     void clear() {
         byHash.values().forEach(prefix -> prefix.blocks.release());
         byHash.clear();

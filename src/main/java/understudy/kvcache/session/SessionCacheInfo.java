@@ -1,7 +1,7 @@
 package understudy.kvcache.session;
 
 /**
- * What is cached of a session: the state after its last turn that has ended (session cache, {@code SessionCacheInfo}).
+ * Cached state of a session after its last turn that has ended (session cache, {@code SessionCacheInfo}).
  *
  * @param sessionId number of the session
  * @param totalTokensInCache tokens of prompt and answer whose KV is kept

@@ -22,12 +22,13 @@ import understudy.prompt.Prompt;
 
 /**
  * Session cache: a memory whose prefixes are found by session. A follow-up turn goes on from all that is cached of its
- * session, to the token, and other requests from a prefix of the {@link GlobalPrefixStore}. What is only cached gives way
- * to requests, the least recently used first.
+ * session, to the token, and other requests from a prefix of the {@link GlobalPrefixStore}. What is only cached gives
+ * way to requests, the least recently used first.
  *
- * <p>Deviations: a follow-up turn must have the tokens that are cached of its session, where the model that this follows
- * compares lengths only; a turn that has lost the oldest part of its conversation goes on from the rest of what is cached,
- * as if positions did not matter; and a stored prefix can be hit as soon as its blocks are scheduled, as in vLLM.
+ * <p>Deviations: a follow-up turn must have the tokens that are cached of its session, where the model that this
+ * follows compares lengths only; a turn that has lost the oldest part of its conversation goes on from the rest of what
+ * is cached, as if positions did not matter; and a stored prefix can be hit as soon as its blocks are scheduled, as in
+ * vLLM.
  */
 public final class SessionKvCache implements KvCache {
     private static final Admission.Refused REFUSED = new Admission.Refused();

@@ -8,7 +8,10 @@ import understudy.kvcache.PrefixLookup;
 import understudy.kvcache.PrefixOptions.FullHit;
 import understudy.prompt.BlockHasher;
 
-/** Finds what a request can go on from: first in its session, then among the prefixes that all requests share. */
+/**
+ * Lookup of the prefix that a request can continue: first in its session, then among the prefixes that all requests
+ * share.
+ */
 final class SessionLookup {
     private static final long[] NO_HASHES = new long[0];
 
@@ -27,7 +30,7 @@ final class SessionLookup {
     }
 
     /**
-     * Where a request goes on from: a session, a stored prefix, or nothing.
+     * Result of a lookup: a session, a stored prefix, or nothing.
      *
      * @param numCached tokens that it finds there
      */

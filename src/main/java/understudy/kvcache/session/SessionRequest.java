@@ -5,14 +5,14 @@ import understudy.kvcache.PrefixLookup;
 import understudy.prompt.Prompt;
 import understudy.prompt.SequenceTokens;
 
-/** A request that has not ended, in a memory that finds prefixes by session: what it holds, and what it goes on from. */
+/** Unfinished request in a memory that finds prefixes by session: what it holds, and the prefix that it continues. */
 final class SessionRequest {
     private final Prompt prompt;
     private final SequenceTokens tokens;
     private SessionTable.@Nullable Entry compared;
     private int numMatched;
 
-    /** What it holds while it runs. */
+    /** Blocks that it holds while it runs. */
     @Nullable BlockHolding blocks;
 
     /** The stored prefix that it goes on from, if any. */
@@ -21,7 +21,7 @@ final class SessionRequest {
     /** Blocks at its beginning that are to be stored for others once they are scheduled, or 0. */
     int numBlocksToStore;
 
-    /** When it was admitted last, in virtual time. */
+    /** Latest admission, in virtual time. */
     long admittedNanos;
 
     public SessionRequest(PrefixLookup lookup) {

@@ -8,7 +8,7 @@ import understudy.prompt.Prompt;
 import understudy.prompt.SequenceTokens;
 import understudy.prompt.TokenSequence;
 
-/** What is cached of each session, the one that was updated longest ago first ({@code active_sessions_kv_state}). */
+/** Cached state of each session, the one that was updated longest ago first ({@code active_sessions_kv_state}). */
 final class SessionTable {
     /** The answer of a match that says that a prompt does not go on from its session. */
     static final int UNEXPECTED = -1;

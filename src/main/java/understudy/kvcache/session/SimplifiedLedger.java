@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 import understudy.kvcache.KvCacheAudit;
 
 /**
- * Simplified model of a session cache: a container counts unique blocks. A prefix belongs to the request or the cache entry that
- * brought it in, and is not counted again for those who go on from it; it stays as long as they do.
+ * Simplified model of a session cache: a container counts unique blocks. A prefix belongs to the request or the cache
+ * entry that brought it in, and is not counted again for those who go on from it; it stays as long as they do.
  */
 final class SimplifiedLedger implements BlockLedger {
     private final int numBlocks;
@@ -65,7 +65,7 @@ final class SimplifiedLedger implements BlockLedger {
         /** Blocks at the beginning that belong to {@code base}, or to what that stands on. */
         private int numShared;
 
-        /** How many of them belong to what a base of the kind session stands on. */
+        /** Number of them that belong to the base of a base of the kind session. */
         private int numBelowSession;
 
         /** The base of a request changes when it hands its first blocks over. */

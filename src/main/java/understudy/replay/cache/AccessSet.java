@@ -1,8 +1,9 @@
 package understudy.replay.cache;
 
 /**
- * A set of access numbers that knows its greatest: a bit for each number, and above that a bit for each word that is not
- * empty, and so on up to a single word. All it does takes as many steps as there are levels, three for 262,144 accesses.
+ * A set of access numbers that knows its greatest: a bit for each number, and above that a bit for each word that is
+ * not empty, and so on up to a single word. All it does takes as many steps as there are levels, three for 262,144
+ * accesses.
  */
 final class AccessSet {
     private static final int WORD_SHIFT = 6;

@@ -3,12 +3,12 @@ package understudy.replay.cache;
 import java.util.Arrays;
 
 /**
- * ARC: one list of blocks accessed once, one of blocks accessed more often, both by recency, and a target for the size of
- * the first, which the ghosts of both lists push to where hits were missed.
+ * ARC: one list of blocks accessed once, one of blocks accessed more often, both by recency, and a target for the size
+ * of the first, which the ghosts of both lists push to where hits were missed.
  *
- * <p>Follows <a href="https://www.usenix.org/conference/fast-03/arc-self-tuning-low-overhead-replacement-cache">Megiddo and
- * Modha, FAST 2003</a>, figure 4, with the names of its lists and a real-valued target. The live pool cannot move blocks in
- * use between its lists, and so moves them, and the target, when they are released.
+ * <p>Follows <a href="https://www.usenix.org/conference/fast-03/arc-self-tuning-low-overhead-replacement-cache">Megiddo
+ * and Modha, FAST 2003</a>, figure 4, with the names of its lists and a real-valued target. The live pool cannot move
+ * blocks in use between its lists, and so moves them, and the target, when they are released.
  */
 public final class ArcCache extends BlockCache {
     private static final int T1 = 0;

@@ -1,12 +1,12 @@
 package understudy.replay.cache;
 
 /**
- * Belady's MIN: evicts the block whose next access is the furthest away. It need not know which block that is: one whose
- * next access is the n-th of the trace is resident when the n-th access comes if and only if n is in the set of next
- * accesses of residents. Blocks that are never accessed again are all alike, and only counted.
+ * Belady's MIN: evicts the block whose next access is the furthest away. It need not know which block that is: one
+ * whose next access is the n-th of the trace is resident when the n-th access comes if and only if n is in the set of
+ * next accesses of residents. Blocks that are never accessed again are all alike, and only counted.
  *
- * <p>Follows <a href="https://dl.acm.org/doi/10.1147/sj.52.0078">Belady, IBM Systems Journal 1966</a>, on the stream of block
- * accesses. It bounds block hits, not hit tokens: those need a prefix without gaps.
+ * <p>Follows <a href="https://dl.acm.org/doi/10.1147/sj.52.0078">Belady, IBM Systems Journal 1966</a>, on the stream of
+ * block accesses. It bounds block hits, not hit tokens: those need a prefix without gaps.
  */
 public final class BeladyCache extends BlockCache {
     /** The next access of what is not accessed again. */
@@ -23,8 +23,8 @@ public final class BeladyCache extends BlockCache {
     /**
      * Creates an empty cache that must admit every block, or that may leave out what it would evict at once.
      *
-     * @param nextUses for each access of the trace, the number of the next access to the same block, or {@link #NEVER}; shared,
-     *     and never changed
+     * @param nextUses for each access of the trace, the number of the next access to the same block, or {@link #NEVER};
+     *     shared, and never changed
      */
     public BeladyCache(int capacity, boolean mayBypass, int[] nextUses) {
         this.capacity = capacity;

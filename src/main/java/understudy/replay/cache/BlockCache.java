@@ -1,15 +1,15 @@
 package understudy.replay.cache;
 
 /**
- * Blocks under an eviction policy, with no content, no references and no time: what is asked is which accesses hit. A
- * policy is a final class that keeps its state in arrays by dense block id.
+ * Cache of blocks under an eviction policy, without content, references or time: it tells which accesses hit. A policy
+ * is a final class that keeps its state in arrays by dense block id.
  */
 public abstract class BlockCache {
     private long blockHits;
 
     /**
-     * Accesses a block: a hit changes what the policy knows about it, and nothing else; a miss admits it, and evicts as the
-     * policy says. That a hit changes nobody's residency is what {@link #accessInOrder} rests on.
+     * Accesses a block: a hit changes what the policy knows about it, and nothing else; a miss admits it, and evicts as
+     * the policy says. That a hit changes the residency of no block is what {@link #accessInOrder} rests on.
      *
      * @return whether the block was resident
      */
@@ -18,12 +18,13 @@ public abstract class BlockCache {
     /** Returns the number of resident blocks. */
     public abstract int size();
 
-    /** Takes note that block ids up to {@code numBlocks - 1} are going to be accessed. */
+    /** Reserves room for block ids up to {@code numBlocks - 1}, which are going to be accessed. */
     public abstract void reserve(int numBlocks);
 
     /**
-     * Accesses the blocks of one prompt in order. Each class has its own one-line method for this, since the compiler then
-     * knows whose {@link #access} the loop in {@link #accessInOrder} calls, however many policies share the process.
+     * Accesses the blocks of one prompt in order. Each class has its own one-line method for this, since the compiler
+     * then knows whose {@link #access} the loop in {@link #accessInOrder} calls, however many policies share the
+     * process.
      *
      * @param from where the prompt begins in {@code blocks}
      * @param to where it ends, exclusive
@@ -32,8 +33,8 @@ public abstract class BlockCache {
     public abstract int accessPrompt(int[] blocks, int from, int to);
 
     /**
-     * Accesses a prompt's blocks. Looking the prefix up first would find the same: until the first miss nothing is admitted
-     * or evicted, so a block is resident on arrival if and only if it is when its turn comes.
+     * Accesses a prompt's blocks. Looking the prefix up first would find the same: until the first miss nothing is
+     * admitted or evicted, so a block is resident on arrival if and only if it is when its turn comes.
      */
     final int accessInOrder(int[] blocks, int from, int to) {
         int at = from;

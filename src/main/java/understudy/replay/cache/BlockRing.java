@@ -13,7 +13,10 @@ final class BlockRing {
         this.capacity = capacity;
     }
 
-    /** Makes room for {@code numBlocks}, or the capacity if that is less; nothing was taken out before it has room for that. */
+    /**
+     * Makes room for {@code numBlocks}, or the capacity if that is less; nothing was taken out before it has room for
+     * that.
+     */
     void reserve(int numBlocks) {
         blocks = Arrays.copyOf(blocks, Math.min(capacity, numBlocks));
     }

@@ -2,7 +2,9 @@ package understudy.replay.cache;
 
 import java.util.Arrays;
 
-/** The blocks that were evicted lately, oldest first, with removal from the middle. It has a capacity, of at least 1. */
+/**
+ * The blocks that were evicted lately, oldest first, with removal from the middle. It has a capacity, of at least 1.
+ */
 final class GhostQueue {
     private final int capacity;
     private final SlotLinks order = new SlotLinks();

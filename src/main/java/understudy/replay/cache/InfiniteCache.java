@@ -1,6 +1,9 @@
 package understudy.replay.cache;
 
-/** Never evicts. Ids are dense in the order of first appearance, so that a block is resident if its id is below their number. */
+/**
+ * Cache without bounds, which never evicts. Ids are dense in the order of first appearance, so that a block is resident
+ * if its id is below their number.
+ */
 public final class InfiniteCache extends BlockCache {
     private int size;
 

@@ -3,12 +3,12 @@ package understudy.replay.cache;
 import java.util.Arrays;
 
 /**
- * Least frequently used: evicts the block with the fewest accesses since it came in; among equals the one whose last access
- * is the oldest, or the one that came in first. Accesses are forgotten on eviction.
+ * Least frequently used: evicts the block with the fewest accesses since it came in; among equals the one whose last
+ * access is the oldest, or the one that came in first. Accesses are forgotten on eviction.
  *
- * <p>A block's rank is its number of accesses and, below that, the instant that breaks ties. Ranks only rise, so the order
- * is kept lazily: a hit raises the rank and moves nothing. Blocks wait in the order in which they came in, and those that
- * turn out to have been hit when it is their turn go to a heap, with the rank they have by then.
+ * <p>A block's rank is its number of accesses and, below that, the instant that breaks ties. Ranks only rise, so the
+ * order is kept lazily: a hit raises the rank and moves nothing. Blocks wait in the order in which they came in, and
+ * those that turn out to have been hit when it is their turn go to a heap, with the rank they have by then.
  *
  * <p>The live pool counts requests that have let go of a block instead, and breaks ties by the last release.
  */

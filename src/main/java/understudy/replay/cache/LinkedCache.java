@@ -3,8 +3,8 @@ package understudy.replay.cache;
 import java.util.Arrays;
 
 /**
- * A cache whose blocks stand in a list of slots. It keeps who is where; the order of the list, and so who goes next, is the
- * policy's.
+ * A cache whose blocks stand in a list of slots. It keeps who is where; the order of the list, and so who goes next, is
+ * the policy's.
  */
 abstract class LinkedCache extends BlockCache {
     final SlotLinks order = new SlotLinks();

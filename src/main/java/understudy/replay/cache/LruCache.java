@@ -1,11 +1,11 @@
 package understudy.replay.cache;
 
 /**
- * Least recently used: evicts the block whose last access is the oldest. Every access is an instant of its own, so of one
- * prompt the first block goes first.
+ * Least recently used: evicts the block whose last access is the oldest. Every access is an instant of its own, so of
+ * one prompt the first block goes first.
  *
- * <p>The live pool goes by release instead, the last block of a request first, as vLLM does: it knows when a request ends,
- * and a trace does not.
+ * <p>The live pool goes by release instead, the last block of a request first, as vLLM does: it knows when a request
+ * ends, and a trace does not.
  */
 public final class LruCache extends LinkedCache {
     private int oldest = SlotLinks.NONE;

@@ -1,12 +1,13 @@
 package understudy.replay.cache;
 
 /**
- * The eviction order of vLLM's first prefix caching (PR #2762, {@code vllm/core/evictor.py}): evicts the block whose last
- * request is the oldest; of one request the block deepest in the prompt, so that a prefix is given up from its end.
+ * The eviction order of vLLM's first prefix caching (PR #2762, {@code vllm/core/evictor.py}): evicts the block whose
+ * last request is the oldest; of one request the block deepest in the prompt, so that a prefix is given up from its
+ * end.
  *
- * <p>The blocks of a request stand in the list with the deepest first, so the next block of the prompt goes right before the
- * one accessed last. The live pool has the same order among free blocks; here blocks of the running request are candidates
- * too, after all others.
+ * <p>The blocks of a request stand in the list with the deepest first, so the next block of the prompt goes right
+ * before the one accessed last. The live pool has the same order among free blocks; here blocks of the running request
+ * are candidates too, after all others.
  */
 public final class LruLongestPrefixCache extends LinkedCache {
     private int first = SlotLinks.NONE;

@@ -2,7 +2,10 @@ package understudy.replay.cache;
 
 import java.util.Arrays;
 
-/** A binary heap of blocks by rank, least first. Ranks are kept beside the blocks, so that moving a block reads no others. */
+/**
+ * A binary heap of blocks by rank, least first. Ranks are kept beside the blocks, so that moving a block reads no
+ * others.
+ */
 final class RankHeap {
     private static final int MIN_LENGTH = 16;
 

@@ -3,17 +3,20 @@ package understudy.replay.cache;
 import java.util.Arrays;
 
 /**
- * S3-FIFO: a small queue filters out blocks that are accessed once, a main queue keeps the rest, and a ghost queue remembers
- * what was evicted, so that a block that comes back goes straight to main.
+ * S3-FIFO: a small queue filters out blocks that are accessed once, a main queue keeps the rest, and a ghost queue
+ * remembers what was evicted, so that a block that comes back goes straight to main.
  *
- * <p>Follows <a href="https://dl.acm.org/doi/10.1145/3600006.3613147">Yang et al., SOSP 2023</a>, in the variant in which
- * prefix caches are commonly replayed: one hit is enough to leave small for main, where the paper asks for two; the
- * frequency is kept on the way; small is emptied only to its size, so that the cache may stay below its capacity; and ghosts
- * remember what main evicts, too. The live pool follows the paper.
+ * <p>Follows <a href="https://dl.acm.org/doi/10.1145/3600006.3613147">Yang et al., SOSP 2023</a>, in the variant in
+ * which prefix caches are commonly replayed: one hit is enough to leave small for main, where the paper asks for two;
+ * the frequency is kept on the way; small is emptied only to its size, so that the cache may stay below its capacity;
+ * and ghosts remember what main evicts, too. The live pool follows the paper.
  */
 public final class S3FifoCache extends BlockCache {
     private static final int ABSENT = 0;
-    /** The state of a resident block with frequency 0; those above it count its hits. Ghosts have the complement of a slot. */
+    /**
+     * The state of a resident block with frequency 0; those above it count its hits. Ghosts have the complement of a
+     * slot.
+     */
     private static final int RESIDENT = 1;
 
     private final int maxState;

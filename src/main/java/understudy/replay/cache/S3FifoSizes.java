@@ -1,7 +1,7 @@
 package understudy.replay.cache;
 
 /**
- * How S3-FIFO shares out its capacity.
+ * Sizes of S3-FIFO's queues.
  *
  * @param small blocks in the small queue, at least 1
  * @param main blocks in the main queue, at least 1; as many ghosts are remembered

@@ -3,8 +3,8 @@ package understudy.replay.cache;
 import java.util.Arrays;
 
 /**
- * Circular doubly linked lists over slots, any number of them in the same arrays. A list is known by its head; its tail is
- * the slot before the head, so making the head the tail is only to take the next one for the head.
+ * Circular doubly linked lists over slots, any number of them in the same arrays. A list is known by its head; its tail
+ * is the slot before the head, so making the head the tail is only to take the next one for the head.
  */
 final class SlotLinks {
     /** The head of an empty list. */
@@ -33,7 +33,7 @@ final class SlotLinks {
         return head;
     }
 
-    /** Takes a slot out of its list, and returns the head of what is left. */
+    /** Removes a slot from its list, and returns the head of the rest. */
     int remove(int head, int slot) {
         int next = next(slot);
         if (next == slot) {
@@ -64,7 +64,7 @@ final class SlotLinks {
         links[2 * successor] = slot;
     }
 
-    /** Takes a slot out of a list of more than one. */
+    /** Removes a slot from a list of more than one. */
     void unlink(int slot) {
         int previous = links[2 * slot];
         int next = links[2 * slot + 1];

@@ -12,8 +12,8 @@ import understudy.prompt.SegmentedTokens;
 import understudy.prompt.Segments;
 
 /**
- * The Azure LLM inference traces: CSV with the columns {@code TIMESTAMP, ContextTokens, GeneratedTokens}. Time counts from
- * the first row. The traces say nothing about content, so no two prompts share anything.
+ * The Azure LLM inference traces: CSV with the columns {@code TIMESTAMP, ContextTokens, GeneratedTokens}. Time counts
+ * from the first row. The traces say nothing about content, so no two prompts share anything.
  *
  * <p>See <a href="https://github.com/Azure/AzurePublicDataset">AzurePublicDataset</a> (Splitwise, ISCA 2024).
  */

@@ -7,8 +7,8 @@ import java.io.UncheckedIOException;
 import java.util.Arrays;
 
 /**
- * The lines of a file as bytes where they lie in a buffer, since a trace may have hundreds of megabytes. A line holds until
- * the next one is read, and has no line break; a byte order mark before the first one is passed over.
+ * The lines of a file as bytes where they lie in a buffer, since a trace may have hundreds of megabytes. A line holds
+ * until the next one is read, and has no line break; a byte order mark before the first one is passed over.
  */
 final class ByteLines implements Closeable {
     private static final int BUFFER_BYTES = 1 << 18;

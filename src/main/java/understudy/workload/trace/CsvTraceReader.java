@@ -9,9 +9,9 @@ import understudy.prompt.Segments;
 
 /**
  * A plain trace: CSV with the columns {@code arrival_s, input_toks, output_toks} and, optionally, {@code
- * shared_prefix_block_ids}, numbers separated by spaces that each stand for one block of prompt tokens at the beginning.
- * The rest of a prompt is its own. So is {@code priority} optional, smaller ones being more urgent. Other columns are passed
- * over.
+ * shared_prefix_block_ids}, numbers separated by spaces that each stand for one block of prompt tokens at the
+ * beginning. The rest of a prompt is its own. So is {@code priority} optional, smaller ones being more urgent. Other
+ * columns are passed over.
  */
 public final class CsvTraceReader implements TraceReader {
     private static final List<String> COLUMNS = List.of("arrival_s", "input_toks", "output_toks");

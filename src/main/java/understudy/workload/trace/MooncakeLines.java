@@ -13,9 +13,9 @@ import java.io.InputStream;
 import java.util.regex.Pattern;
 
 /**
- * The lines of a Mooncake trace, one JSON object each: {@code {timestamp, input_length, output_length, hash_ids}}, timestamp
- * in milliseconds. A field {@code priority} is ours; all others are passed over, and so are blank lines. A line's fields hold
- * until the next one is read.
+ * The lines of a Mooncake trace, one JSON object each: {@code {timestamp, input_length, output_length, hash_ids}},
+ * timestamp in milliseconds. A field {@code priority} is ours; all others are passed over, and so are blank lines. A
+ * line's fields hold until the next one is read.
  */
 public final class MooncakeLines implements Closeable {
     private static final JsonFactory JSON = new JsonFactory();

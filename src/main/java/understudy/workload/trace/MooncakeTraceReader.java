@@ -6,9 +6,9 @@ import understudy.prompt.SegmentedTokens;
 import understudy.prompt.Segments;
 
 /**
- * The Mooncake traces: JSON lines {@code {timestamp, input_length, output_length, hash_ids}}, timestamp in milliseconds,
- * one hash id for every 512 prompt tokens, the last one for what is left. Equal ids stand for equal tokens. A field {@code
- * priority} is ours; all others are passed over.
+ * The Mooncake traces: JSON lines {@code {timestamp, input_length, output_length, hash_ids}}, timestamp in
+ * milliseconds, one hash id for every 512 prompt tokens, the last one for what is left. Equal ids stand for equal
+ * tokens. A field {@code priority} is ours; all others are passed over.
  *
  * <p>See <a href="https://github.com/kvcache-ai/Mooncake">Mooncake</a>, {@code FAST25-release/traces}.
  */

@@ -8,8 +8,8 @@ import understudy.workload.OutputLimit;
 import understudy.workload.Workload;
 
 /**
- * Replays a trace: every row is a request of its own, sent when the trace says, whatever became of the others. Time counts
- * from the first row, whose problems show when the workload is created.
+ * Replays a trace: every row is a request of its own, sent when the trace says, whatever became of the others. Time
+ * counts from the first row, whose problems show when the workload is created.
  */
 public final class TraceWorkload implements Workload {
     /** Latest arrival in virtual time, 31 years, which leaves enough for the run itself. */
@@ -23,7 +23,7 @@ public final class TraceWorkload implements Workload {
     private long numRequests;
 
     /**
-     * How to replay.
+     * Options of a replay.
      *
      * @param timeScale factor on all arrival times, above 0; 0.5 replays twice as fast
      * @param limit most rows to read, or 0 for all

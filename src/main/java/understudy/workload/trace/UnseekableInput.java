@@ -4,8 +4,8 @@ import java.io.FilterInputStream;
 import java.io.InputStream;
 
 /**
- * Input that may be a pipe. To say how much is left, the JDK's stream of a path asks for a position, which a pipe has not, and
- * fails; whoever reads ahead asks.
+ * Input that may be a pipe. To say how much is left, the JDK's stream of a path asks for a position, which a pipe has
+ * not, and fails; code that reads ahead asks.
  */
 final class UnseekableInput extends FilterInputStream {
     UnseekableInput(InputStream in) {
