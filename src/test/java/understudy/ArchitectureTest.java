@@ -93,7 +93,11 @@ final class ArchitectureTest {
     /** Source files in one package. */
     private static final int MAX_FILES = 30;
 
-    private static final int MAX_LINES = 400;
+    private static final int MAX_LINES = 300;
+    private static final int MAX_TEST_LINES = 400;
+
+    /** One subject, and small methods only. */
+    private static final String LONGEST = "EventLoop.java";
 
     private static Map<String, Set<String>> rooms(String table) {
         return table.lines()
@@ -242,11 +246,15 @@ final class ArchitectureTest {
     void filesStayReadable() throws IOException {
         try (var files = Files.walk(Path.of("src"))) {
             var tooLong = files.filter(file -> file.toString().endsWith(".java"))
-                    .filter(file -> lines(file) > MAX_LINES)
+                    .filter(file -> !file.endsWith(LONGEST) && lines(file) > maxLines(file))
                     .toList();
 
             assertThat(tooLong).isEmpty();
         }
+    }
+
+    private static int maxLines(Path file) {
+        return file.startsWith(Path.of("src", "main")) ? MAX_LINES : MAX_TEST_LINES;
     }
 
     private static long lines(Path file) {

@@ -100,15 +100,14 @@ public final class Router extends AbstractBehavior<Router.Command> {
 
     private record KvEventsArrived(KvBlockManager.KvEvents events, int numDowns) implements Command {}
 
-    private final Clock clock;
     private final RoutingPolicy policy;
     private final Duration kvEventDelay;
     private final RequestGate gate;
     private final ClusterView view = new ClusterView();
-    private final RouteChooser chooser;
     private final List<ActorRef<Replica.Command>> replicas = new ArrayList<>();
     private final IntArrayList numDowns = new IntArrayList();
     private final BitSet up = new BitSet();
+    private final RequestDispatcher dispatcher;
     private final AbortedReroutes abortedReroutes = new AbortedReroutes();
     private long numSubmitted;
 
@@ -119,7 +118,6 @@ public final class Router extends AbstractBehavior<Router.Command> {
             ActorRef<MetricsCollector.Command> metrics,
             @Nullable Subscriber subscriber) {
         super(context);
-        this.clock = clock;
         var first = spec.replica(0);
         policy = spec.routing()
                 .create(new RoutingPolicyFactory.Cluster(
@@ -128,7 +126,7 @@ public final class Router extends AbstractBehavior<Router.Command> {
                         first.kvCache().maxModelLen()));
         kvEventDelay = spec.kvEventDelay();
         gate = new RequestGate(clock, new FaultSampler(spec.faults().streams()), metrics, subscriber);
-        chooser = new RouteChooser(policy, view, clock, subscriber);
+        dispatcher = new RequestDispatcher(clock, view, replicas, gate, policy, subscriber);
     }
 
     /** Creates a router without replicas, for a cluster of this kind. */
@@ -161,40 +159,14 @@ public final class Router extends AbstractBehavior<Router.Command> {
 
     private Behavior<Command> onSubmit(Submit submit) {
         numSubmitted++;
-        var asked = submit.replica;
-        if (hasReplica(submit.request, submit.replyTo, asked)) {
-            int chosen = asked.isPresent() ? asked.getAsInt() : chooser.choose(submit.request);
-            var fault = submit.fault.plus(gate.next(chosen));
-            long headStart = clock.nowNanos() - submit.request.arrivalNanos();
-            dispatch(
-                    new Replica.AddRequest(
-                            submit.request, submit.replyTo, submit.isStreaming, asked.isPresent(), fault, headStart),
-                    chosen);
-        }
+        dispatcher.submit(submit);
         return this;
     }
 
-    /** The request keeps its fault, and gets no other. */
     private Behavior<Command> onReroute(Reroute reroute) {
-        var submit = reroute.submit;
-        if (hasReplica(submit.request(), submit.replyTo(), OptionalInt.empty())) {
-            dispatch(submit.again(), chooser.choose(submit.request()));
-        }
-        long requestId = submit.request().id();
+        dispatcher.reroute(reroute.submit);
+        long requestId = reroute.submit.request().id();
         return abortedReroutes.isAborted(requestId) ? onAbort(new Abort(requestId)) : this;
-    }
-
-    private boolean hasReplica(Request request, ActorRef<? super RequestEvent> replyTo, OptionalInt asked) {
-        if (asked.isEmpty() && view.numReady() == 0) {
-            gate.failUnserved(request, replyTo, "no replica takes requests");
-            return false;
-        }
-        int replica = asked.orElseGet(view::firstReady);
-        if (replica >= replicas.size() || !view.isReady(replica)) {
-            gate.failUnserved(request, replyTo, "replica " + replica + " takes no requests");
-            return false;
-        }
-        return true;
     }
 
     /**
@@ -212,19 +184,6 @@ public final class Router extends AbstractBehavior<Router.Command> {
         up.stream()
                 .forEach(index -> replicas.get(index).tell(new Replica.ResetPrefixCache(reset.resetsRunning, resets)));
         return this;
-    }
-
-    private void dispatch(Replica.AddRequest submit, int chosen) {
-        if (submit.fault().fails()) {
-            gate.failInjected(submit.request(), submit.replyTo(), chosen);
-            return;
-        }
-        view.onDispatched(chosen);
-        if (submit.isStreaming()) {
-            int malformedAtToken = submit.fault().malformedAtToken();
-            submit.replyTo().tell(new RequestEvent.Admitted(submit.request().id(), chosen, malformedAtToken));
-        }
-        replicas.get(chosen).tell(submit);
     }
 
     private Behavior<Command> onReplicaUp(ReplicaUp started) {

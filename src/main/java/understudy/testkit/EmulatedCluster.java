@@ -60,9 +60,7 @@ import understudy.scenario.EmbeddedScenario;
  *
  * <p>Paused, the clock moves by {@link #advance} and {@link #step} only, which return when all their consequences have
  * happened, as {@link #inject} does; requests sent in between arrive together. Started, it goes as {@code clock.speed}
- * says: as fast as possible, or paced by the wall clock.
- *
- * <p>May be used by one thread at a time.
+ * says: as fast as possible, or at wall-clock pace. One thread at a time may use it.
  */
 public final class EmulatedCluster implements AutoCloseable {
     private final EmbeddedScenario scenario;
@@ -105,7 +103,7 @@ public final class EmulatedCluster implements AutoCloseable {
 
     /** Starts a cluster whose clock runs by itself, from settings in HOCON. */
     public static EmulatedCluster start(String settings) {
-        return startPaused(settings).running();
+        return running(startPaused(settings));
     }
 
     /** Starts a cluster at virtual time 0, whose clock stands still, from settings in HOCON. */
@@ -115,7 +113,7 @@ public final class EmulatedCluster implements AutoCloseable {
 
     /** Starts a cluster behind an HTTP server, whose clock runs by itself, from settings in HOCON. */
     public static EmulatedCluster serve(String settings) {
-        return servePaused(settings).running();
+        return running(servePaused(settings));
     }
 
     /** Starts a cluster behind an HTTP server at virtual time 0, whose clock stands still, from settings in HOCON. */
@@ -123,13 +121,13 @@ public final class EmulatedCluster implements AutoCloseable {
         return create(settings, true);
     }
 
-    private static EmulatedCluster create(String settings, boolean hasHttp) {
-        return new EmulatedCluster(EmbeddedScenario.of(ConfigFactory.parseString(settings)), hasHttp);
+    private static EmulatedCluster running(EmulatedCluster paused) {
+        paused.resume();
+        return paused;
     }
 
-    private EmulatedCluster running() {
-        resume();
-        return this;
+    private static EmulatedCluster create(String settings, boolean hasHttp) {
+        return new EmulatedCluster(EmbeddedScenario.of(ConfigFactory.parseString(settings)), hasHttp);
     }
 
     /** Returns where the HTTP server listens, such as {@code http://127.0.0.1:40321}. */
@@ -209,9 +207,8 @@ public final class EmulatedCluster implements AutoCloseable {
      * @throws IllegalStateException if that cannot be, because a replica is down for instance
      */
     public void inject(ClusterChange change) {
-        Optional<String> refusal = host.<Cluster.Injected>ask(ref -> new Cluster.Inject(change, ref))
-                .refusal();
-        refusal.ifPresent(why -> {
+        var injected = host.<Cluster.Injected>ask(ref -> new Cluster.Inject(change, ref));
+        injected.refusal().ifPresent(why -> {
             throw new IllegalStateException(why);
         });
         if (isPaused) {

@@ -3,7 +3,6 @@ package understudy.kvcache.session;
 import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.ints.IntLists;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -39,7 +38,7 @@ public final class SessionKvCache implements KvCache {
     private final SessionTable sessions = new SessionTable();
     private final GlobalPrefixStore prefixes;
     private final SessionLookup lookups;
-    private @Nullable SessionRequest[] live = new @Nullable SessionRequest[64];
+    private final SessionRequests live = new SessionRequests();
     private PrefixCacheStats stats = PrefixCacheStats.NONE;
 
     public SessionKvCache(KvCacheConfig config) {
@@ -57,7 +56,7 @@ public final class SessionKvCache implements KvCache {
      */
     @Override
     public Admission admit(AdmissionRequest request) {
-        var candidate = liveOf(request.lookup());
+        var candidate = live.of(request.lookup());
         var found = lookups.find(candidate, request.lookup());
         boolean isAlone = !request.isAnythingRunning();
         if (isAlone && request.isResumed() && !leavesRoom(found, candidate, request.maxTotalTokens())) {
@@ -97,14 +96,14 @@ public final class SessionKvCache implements KvCache {
     @Override
     public int[] match(List<PrefixLookup> questions) {
         return questions.stream()
-                .mapToInt(lookup -> lookups.find(liveOf(lookup), lookup).numCached())
+                .mapToInt(lookup -> lookups.find(live.of(lookup), lookup).numCached())
                 .toArray();
     }
 
     @Override
     public int reserve(Reservation reservation) {
         for (int i = 0; i < reservation.size(); i++) {
-            var request = known(reservation.handle(i));
+            var request = live.known(reservation.handle(i));
             int numComputed = reservation.numComputedTokens(i);
             if (Objects.requireNonNull(request.blocks).numMissing(limited(numComputed)) > ledger.numAvailable()) {
                 return i;
@@ -119,7 +118,7 @@ public final class SessionKvCache implements KvCache {
         for (int i = 0; i < settlement.size(); i++) {
             if (settlement.isEnded(i)) {
                 int handle = settlement.handle(i);
-                end(known(handle), settlement.numTokens(i), settlement.atNanos());
+                end(live.known(handle), settlement.numTokens(i), settlement.atNanos());
                 free(handle, settlement.step());
             }
         }
@@ -127,7 +126,7 @@ public final class SessionKvCache implements KvCache {
 
     @Override
     public void release(int handle, long lastStep) {
-        var request = handle < live.length ? live[handle] : null;
+        var request = live.find(handle);
         if (request == null || request.blocks == null) {
             return;
         }
@@ -143,9 +142,7 @@ public final class SessionKvCache implements KvCache {
     @Override
     public void free(int handle, long lastStep) {
         release(handle, lastStep);
-        if (handle < live.length) {
-            live[handle] = null;
-        }
+        live.remove(handle);
     }
 
     @Override
@@ -179,7 +176,7 @@ public final class SessionKvCache implements KvCache {
     public KvSnapshot snapshot(IntList handles) {
         var tables = new ArrayList<IntList>(handles.size());
         for (int i = 0; i < handles.size(); i++) {
-            var blocks = known(handles.getInt(i)).blocks;
+            var blocks = live.known(handles.getInt(i)).blocks;
             tables.add(blocks == null ? IntLists.EMPTY_LIST : blocks.blockIds());
         }
         return new KvSnapshot(tables, ledger.numAvailable(), 0, 0);
@@ -187,15 +184,9 @@ public final class SessionKvCache implements KvCache {
 
     @Override
     public KvCacheAudit audit() {
-        var requests = new ArrayList<BlockHolding>();
-        for (var request : live) {
-            if (request != null && request.blocks != null) {
-                requests.add(request.blocks);
-            }
-        }
         var cached = sessions.holdings();
         cached.addAll(prefixes.holdings());
-        return ledger.audit(requests, cached);
+        return ledger.audit(live.holdings(), cached);
     }
 
     /** Returns what is cached of a session, or null. */
@@ -291,26 +282,5 @@ public final class SessionKvCache implements KvCache {
 
     private int limited(int numTokens) {
         return Math.min(numTokens, config.maxModelLen());
-    }
-
-    private SessionRequest liveOf(PrefixLookup lookup) {
-        int handle = lookup.handle();
-        if (handle >= live.length) {
-            live = Arrays.copyOf(live, Math.max(handle + 1, live.length * 2));
-        }
-        var request = live[handle];
-        if (request == null) {
-            request = new SessionRequest(lookup);
-            live[handle] = request;
-        }
-        return request;
-    }
-
-    private SessionRequest known(int handle) {
-        var request = handle < live.length ? live[handle] : null;
-        if (request == null) {
-            throw new IllegalArgumentException("no request with handle " + handle);
-        }
-        return request;
     }
 }
