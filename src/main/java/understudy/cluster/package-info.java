@@ -2,15 +2,15 @@
  * The actors, one per file.
  *
  * <pre>{@code
- *  LoadGenerator --Submit--> Router --Submit--> Replica --Reserve/Admit--> KvBlockManager
- *        ^                   ^    ^               |  ^ <-Reserved/Admission---|  |
- *        |                   |    +-ReplicaLoad---+  +--StepDone-- VirtualGpu    |
- *        |                   +------------KvEvents-------------------------------+
- *        +--Admitted / Tokens / Finished / Rejected / Failed-- (RequestEvent)
+ *  LoadGenerator --Submit--> Router --AddRequest--> Replica --Ask--> KvBlockManager ---StepEnded---> Subscriber
+ *        ^                   ^    ^                  |  ^ <-Answered--|  |
+ *        |                   |    +----ReplicaLoad---+  +--StepDone-- VirtualGpu
+ *        |                   +--------------KvEvents----------------------+
+ *        +--Admitted / Token / Finished / Rejected / Failed-- (RequestEvent)
  * }</pre>
  *
- * <p>Start with {@link understudy.cluster.Cluster}, then {@link understudy.cluster.Replica}. Actors keep references,
- * call one pure object, set timers and send; decisions are made in the pure packages. All run on one thread, in virtual
+ * <p>Start with {@link understudy.cluster.Cluster}, then {@link understudy.cluster.Replica}: their messages; what they do is
+ * in {@code RunningCluster} and {@code RunningReplica}. Actors keep references, call one pure object, set timers and send; decisions are made in the pure packages. All run on one thread, in virtual
  * time.
  */
 @NullMarked
