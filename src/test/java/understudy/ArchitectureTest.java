@@ -35,6 +35,7 @@ import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import understudy.cluster.Cluster;
 import understudy.engine.OutputPlan;
 
 /** The rules of the house that the compiler cannot check. */
@@ -240,6 +241,18 @@ final class ArchitectureTest {
                 .areAssignableTo(AbstractBehavior.class)
                 .should(registerAHandlerForEveryCommand())
                 .check(MAIN);
+    }
+
+    /** The guardian is made of functions, so its handlers stand in several methods. */
+    @Test
+    void runningClusterHandlesTheWholeProtocolOfTheGuardian() {
+        var handled = MAIN.get("understudy.cluster.RunningCluster").getMethods().stream()
+                .flatMap(method -> method.getReferencedClassObjects().stream())
+                .map(ReferencedClassObject::getRawType)
+                .map(JavaClass::reflect)
+                .toList();
+
+        assertThat(handled).contains(Cluster.Command.class.getPermittedSubclasses());
     }
 
     @Test
