@@ -9,6 +9,7 @@ import understudy.api.kvevents.KvEventSettings;
 import understudy.cluster.ClusterSpec;
 import understudy.cluster.ReplicaSpec;
 import understudy.cluster.VirtualGpu;
+import understudy.engine.SchedulerConfig;
 import understudy.faults.FaultPlan;
 import understudy.latency.ProfiledLatency;
 import understudy.workload.RandomStreams;
@@ -60,6 +61,7 @@ public record Scenario(
                 router.policy().usesKvEvents() || kvEvents.isPresent(),
                 latency.deployment());
         requireKvEvents(root.section("router"), router, engine);
+        requireReservation(root.section("engine"), engine);
         return new Scenario(
                 seed,
                 numReplicas,
@@ -73,6 +75,17 @@ public record Scenario(
                 root.section("server"),
                 root.section("clock").positive("speed", "max"),
                 root.section("report").bool("save-detailed"));
+    }
+
+    /** With sessions a preempted request starts anew, so requests that take each other's blocks may never end. */
+    private static void requireReservation(Section section, EngineSettings engine) {
+        boolean reserves = !(engine.scheduler() instanceof SchedulerConfig vllm) || vllm.reserveFullSequence();
+        if (engine.kvCache().findsBySession() && !reserves) {
+            throw section.unusable(
+                    "scheduler-reserve-full-isl",
+                    "but with kv-cache.sessions a preempted request starts anew, and without the reservation requests may"
+                            + " preempt each other for ever");
+        }
     }
 
     /** A router that follows KV events needs replicas that publish some. */

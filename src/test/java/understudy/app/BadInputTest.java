@@ -56,6 +56,7 @@ final class BadInputTest {
                 "engine.full-hit = never | must be one of recompute-last-token, decode-directly",
                 "engine.context-window-exceeded = cut | must be one of reject, truncate-oldest",
                 "kv-cache.eviction-policy = mru | must be one of lru, lru-longest-prefix, lfu, fifo, s3fifo, arc",
+                "kv-cache.sessions = simplified, engine.scheduler-reserve-full-isl = false | may preempt each other for ever",
                 "kv-cache.sessions = maybe | must be one of off, simplified, detailed",
                 "kv-cache.global-prefix-store.enabled = true | is true, but kv-cache.sessions is off",
                 "kv-cache.global-prefix-store.min-uses = 0 | min-uses is 0, must be from 1",
