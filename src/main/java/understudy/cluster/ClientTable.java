@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 import understudy.engine.EngineRequest;
 import understudy.engine.FinishReason;
 import understudy.engine.Request;
+import understudy.engine.StepResult;
 import understudy.report.ReplicaCounters;
 import understudy.report.RequestRecord;
 
@@ -74,11 +75,15 @@ final class ClientTable {
         return clientOf(requestId).submit.isPinned();
     }
 
-    /** Tells streaming senders of their tokens. Costs nothing when no sender streams and no times are kept. */
-    void onSampled(List<EngineRequest> sampled, long atNanos) {
+    /**
+     * Tells streaming senders of their tokens, and returns whether there are any. Costs nothing when no sender streams
+     * and no times are kept.
+     */
+    boolean onSampled(StepResult result, long atNanos) {
         if (numStreaming == 0 && !keepsTokenTimes) {
-            return;
+            return false;
         }
+        var sampled = result.sampled();
         for (var request : sampled) {
             var client = clientOf(request.request().id());
             if (client.submit.isStreaming()) {
@@ -89,14 +94,15 @@ final class ClientTable {
                 client.tokenNanos.add(atNanos);
             }
         }
+        return numStreaming > 0;
     }
 
-    /** Returns the requests among {@code sampled} that go on, but whose answers are to break off now. */
-    List<EngineRequest> toCut(List<EngineRequest> sampled) {
+    /** Returns the requests with a token that go on, but whose answers are to break off now. */
+    List<EngineRequest> toCut(StepResult result) {
         if (numToCut == 0) {
             return List.of();
         }
-        return sampled.stream()
+        return result.sampled().stream()
                 .filter(request -> !request.isFinished())
                 .filter(request -> request.numOutputTokens()
                         == clientOf(request.request().id()).cutAfterTokens())

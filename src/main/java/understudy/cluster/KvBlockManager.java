@@ -30,8 +30,12 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
     /** Messages of the block manager. */
     public sealed interface Command {}
 
-    /** Puts a question of the scheduler; it is answered by {@link Answered} if the scheduler waits for that. */
-    public record Ask(KvAsk ask, ActorRef<? super Answered> replyTo) implements Command {}
+    /**
+     * Puts a question of the scheduler; it is answered by {@link Answered} if the scheduler waits for that.
+     *
+     * @param before what is to be done first, or null for nothing
+     */
+    public record Ask(@Nullable Settle before, KvAsk ask, ActorRef<? super Answered> replyTo) implements Command {}
 
     /** Drops all blocks of a request that has ended; see {@link KvCache#free}. */
     public record Free(int handle, long lastStep) implements Command {}
@@ -40,11 +44,12 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
     public record Resize(int numGpuBlocks) implements Command {}
 
     /**
-     * Caches blocks that a step has completed, frees requests that ended with it, and tells of the step.
+     * Caches blocks that a step has completed, frees requests that ended with it, and publishes what has changed.
      *
-     * @param settlement what it means for memory, or null for nothing
+     * @param settlement what the step means for memory, or null for nothing
+     * @param step event to be completed with the state of the memory, and told to the subscriber; null if there is none
      */
-    public record Settle(@Nullable Settlement settlement, ClusterEvent.StepEnded step) implements Command {}
+    public record Settle(@Nullable Settlement settlement, ClusterEvent.@Nullable StepEnded step) implements Command {}
 
     /** Tells the subscriber the state of the memory, at this virtual time. */
     public record TellState(long atNanos) implements Command {}
@@ -71,9 +76,14 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
     public record BlockHashes(LongList hashes) {}
 
     /**
-     * The result of a recount, the lookups so far, and the free blocks in the order in which they would be given out.
+     * The result of a recount.
+     *
+     * @param stats the lookups so far
+     * @param peakUsage the largest share of blocks that were in use after a question, 0 to 1
+     * @param freeOrder the free blocks in the order in which they would be given out
      */
-    public record Audited(KvCacheAudit audit, PrefixCacheStats stats, IntList freeOrder) implements Replica.Command {}
+    public record Audited(KvCacheAudit audit, PrefixCacheStats stats, double peakUsage, IntList freeOrder)
+            implements Replica.Command {}
 
     /** Makes the memory of a replica. A value: it makes any number of them. */
     @FunctionalInterface
@@ -92,6 +102,7 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
     private final int replicaIndex;
     private final ReplicaPeers peers;
     private final PrefixCacheStats before;
+    private double peakUsage;
 
     private KvBlockManager(
             ActorContext<Command> context,
@@ -135,7 +146,11 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
     }
 
     private Behavior<Command> onAsk(Ask ask) {
+        if (ask.before != null) {
+            onSettle(ask.before);
+        }
         var answer = kvCache.answer(ask.ask);
+        peakUsage = Math.max(peakUsage, kvCache.usage());
         if (ask.ask.awaitsAnswer()) {
             ask.replyTo.tell(new Answered(answer));
         }
@@ -158,12 +173,8 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
         }
         var events = takeEvents();
         var subscriber = peers.subscriber();
-        if (subscriber == null) {
-            peers.metrics().tell(settle.step);
-        } else {
-            var step = settle.step.with(state(settle.step.endNanos(), events));
-            peers.metrics().tell(step);
-            subscriber.tell(step);
+        if (subscriber != null && settle.step != null) {
+            subscriber.tell(settle.step.with(state(settle.step.endNanos(), events)));
         }
         return this;
     }
@@ -215,7 +226,7 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
 
     private Behavior<Command> onAudit(Audit audit) {
         var freeOrder = new IntImmutableList(kvCache.freeOrder());
-        audit.replyTo.tell(new Audited(kvCache.audit(), kvCache.stats(), freeOrder));
+        audit.replyTo.tell(new Audited(kvCache.audit(), kvCache.stats(), peakUsage, freeOrder));
         return this;
     }
 }

@@ -1,56 +1,72 @@
 package understudy.cluster;
 
-import java.time.Duration;
-import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
+import org.apache.pekko.actor.Cancellable;
+import org.apache.pekko.actor.typed.ActorRef;
+import understudy.runtime.Clock;
 
 /** Times of a replica's plans: as soon as there is a reason, or, if it plans at fixed intervals, at the next tick. */
 final class PlanTicks {
-    private final TimerScheduler<Replica.Command> timers;
-    private final Replica.Command planStep;
-    private final Duration interval;
+    private final Clock clock;
+    private final ActorRef<Replica.Command> replica;
+    private final long intervalNanos;
     private final boolean hasTicks;
     private boolean isTicking;
+    private Cancellable next = Cancellable.alreadyCancelled();
+    private long nextNanos = -1;
 
-    /**
-     * Creates ticks that have not begun.
-     *
-     * @param planStep what the replica is told when it is time, after all messages of the instant
-     */
-    PlanTicks(ReplicaSpec spec, TimerScheduler<Replica.Command> timers, Replica.Command planStep) {
-        this.timers = timers;
-        this.planStep = planStep;
-        interval = Duration.ofNanos(spec.planIntervalNanos());
-        hasTicks = !interval.isZero() && spec.scheduler().maxStepsInFlight() > 1;
+    /** Creates ticks that have not begun; the replica is told when it is time, after all messages of the instant. */
+    PlanTicks(ReplicaSpec spec, Clock clock, ActorRef<Replica.Command> replica) {
+        this.clock = clock;
+        this.replica = replica;
+        intervalNanos = spec.planIntervalNanos();
+        hasTicks = intervalNanos > 0 && spec.scheduler().maxStepsInFlight() > 1;
+    }
+
+    /** Returns whether a plan may be made at any time, since there are no ticks to wait for. */
+    boolean areFree() {
+        return !hasTicks;
     }
 
     /** Plans soon, since something has happened that a plan could take account of. */
     void planSoon() {
-        planAfter(Duration.ZERO);
+        planAfter(0);
     }
 
     /** Plans again after a plan in which nothing could be scheduled, which takes as long as a tick. */
     void planAfterEmptyPlan() {
-        planAfter(interval);
+        planAfter(intervalNanos);
     }
 
     /** Continues ticking as long as there is work. */
     void onTick(boolean hasWork) {
+        nextNanos = -1;
         isTicking = hasWork && hasTicks;
         if (isTicking) {
-            startTimer(interval);
+            tellAfter(intervalNanos);
         }
     }
 
+    /** Ends all ticks. */
+    void stop() {
+        next.cancel();
+    }
+
     /** While there are ticks, none but the first one comes at once. */
-    private void planAfter(Duration delay) {
+    private void planAfter(long delayNanos) {
         if (isTicking) {
             return;
         }
         isTicking = hasTicks;
-        startTimer(delay);
+        tellAfter(delayNanos);
     }
 
-    private void startTimer(Duration delay) {
-        timers.startSingleTimer(planStep, planStep, delay);
+    /** Replaces the tick that is set, unless that is at the same time. */
+    private void tellAfter(long delayNanos) {
+        long atNanos = clock.nowNanos() + delayNanos;
+        if (atNanos != nextNanos) {
+            next.cancel();
+            next = clock.tellAfter(delayNanos, replica, Replica.PlanStep.NOW);
+            nextNanos = atNanos;
+        }
     }
 }

@@ -38,23 +38,24 @@ final class ReplicaEvents {
     }
 
     /**
-     * Has the memory settle a step, and publish it together with its state then; a step that does not concern the
-     * memory is published directly.
+     * Publishes a step; its subscriber hears of it from the memory, together with the state of that.
+     *
+     * @param hasAsked whether the memory was asked anything since the step before
+     * @return what the memory is to be told, or null for nothing
      */
-    void stepEnded(StepResult result, int numTokens, List<RequestRecord> ended, long endNanos) {
+    KvBlockManager.@Nullable Settle stepEnded(
+            StepResult result, int numTokens, List<RequestRecord> ended, long endNanos, boolean hasAsked) {
         var step = ClusterEvent.StepEnded.of(replicaIndex, endNanos, numTokens, result, ended);
+        peers.metrics().tell(step);
+        tellRouter();
+        var settlement =
+                result.settlement().isEmpty() ? null : result.settlement().build();
         if (subscriber != null) {
             toldLoad = load();
-            step = step.with(firstTokens(result.sampled(), endNanos), toldLoad);
+            return new KvBlockManager.Settle(settlement, step.with(firstTokens(result.sampled(), endNanos), toldLoad));
         }
-        var settlement = result.settlement();
-        boolean concernsMemory = !settlement.isEmpty() || subscriber != null || peers.wantKvEvents();
-        if (concernsMemory) {
-            kvBlockManager.tell(new KvBlockManager.Settle(settlement.isEmpty() ? null : settlement.build(), step));
-        } else {
-            peers.metrics().tell(step);
-        }
-        tellRouter();
+        boolean mayHaveKvEvents = peers.wantKvEvents() && hasAsked;
+        return settlement != null || mayHaveKvEvents ? new KvBlockManager.Settle(settlement, null) : null;
     }
 
     /** Publishes the queues, if they have changed. */

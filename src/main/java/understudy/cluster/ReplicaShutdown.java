@@ -41,6 +41,7 @@ final class ReplicaShutdown {
             throw new IllegalStateException(
                     "block conservation: replica " + counters.replicaIndex() + " had " + audited.audit());
         }
+        counters.onPeakKvUsage(audited.peakUsage());
         counters.onMemoryGone(audited.stats());
         events.gone();
         if (owner != null) {

@@ -27,7 +27,7 @@ final class RequestAborter {
 
     /** Returns the requests whose answers are to break off after the token that a step has brought. */
     List<EngineRequest> toCut(StepResult result) {
-        return clients.toCut(result.sampled());
+        return clients.toCut(result);
     }
 
     /**

@@ -26,6 +26,7 @@ final class RunningReplica extends AbstractBehavior<Replica.Command> {
     private final EngineCore engine;
     private final ClientTable clients;
     private final RequestAborter aborter;
+    private final PlanTicks ticks;
     private final StepLoop steps;
     private final ReplicaCounters counters;
     private final ReplicaEvents events;
@@ -50,7 +51,8 @@ final class RunningReplica extends AbstractBehavior<Replica.Command> {
         replicaIndex = counters.replicaIndex();
         deferred = new DeferredCommands(stash);
         aborter = new RequestAborter(parts);
-        steps = new StepLoop(parts, new PlanTicks(spec, parts.timers(), Replica.PlanStep.NOW), aborter);
+        ticks = new PlanTicks(spec, clock, parts.self());
+        steps = new StepLoop(parts, ticks, aborter);
     }
 
     @Override
@@ -109,8 +111,7 @@ final class RunningReplica extends AbstractBehavior<Replica.Command> {
 
     private Behavior<Replica.Command> onStepDone(VirtualGpu.StepDone done) {
         counters.onStepDone(done.endNanos() - done.startNanos());
-        steps.applyResult(done.endNanos());
-        return this;
+        return steps.onStepDone(done.endNanos()) ? deferred.doneBy(this) : this;
     }
 
     private Behavior<Replica.Command> onSlowGpu(Replica.SlowGpu slow) {
@@ -122,7 +123,7 @@ final class RunningReplica extends AbstractBehavior<Replica.Command> {
         if (isDeferred(resize)) {
             return this;
         }
-        engine.setLimits(
+        engine.onMemoryResized(
                 spec.limits().withKvBlocks(resize.numGpuBlocks(), spec.kvCache().blockSize()));
         aborter.failWhatDoesNotFit(clock.nowNanos());
         parts.kvBlockManager().tell(new KvBlockManager.Resize(resize.numGpuBlocks()));
@@ -152,7 +153,7 @@ final class RunningReplica extends AbstractBehavior<Replica.Command> {
     /** Gives back the blocks of a request that was preempted. */
     private void release(EngineRequest preempted) {
         var release = new KvAsk.Release(preempted.handle(), preempted.lastStep());
-        parts.kvBlockManager().tell(new KvBlockManager.Ask(release, parts.self()));
+        parts.kvBlockManager().tell(new KvBlockManager.Ask(null, release, parts.self()));
     }
 
     private boolean isDeferred(Replica.Command command) {
@@ -195,6 +196,7 @@ final class RunningReplica extends AbstractBehavior<Replica.Command> {
     }
 
     private Behavior<Replica.Command> leave() {
+        ticks.stop();
         events.tellRouter();
         parts.kvBlockManager().tell(new KvBlockManager.Audit(parts.self()));
         return ReplicaShutdown.create(counters, events, peers.owner());
@@ -213,6 +215,7 @@ final class RunningReplica extends AbstractBehavior<Replica.Command> {
 
     private Behavior<Replica.Command> onAudited(KvBlockManager.Audited audited) {
         if (recordReceiver != null) {
+            counters.onPeakKvUsage(audited.peakUsage());
             var value = counters.record(audited.audit(), audited.stats());
             recordReceiver.tell(new Replica.Recorded(replicaIndex, value, audited.freeOrder()));
         }

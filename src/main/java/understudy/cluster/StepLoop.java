@@ -1,9 +1,12 @@
 package understudy.cluster;
 
 import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 import understudy.engine.EngineCore;
 import understudy.engine.StepResult;
 import understudy.kvcache.KvAnswer;
+import understudy.report.RequestRecord;
 
 /** Steps of a replica: plans one when there is a reason, has the device execute it, and tells what has come of it. */
 final class StepLoop {
@@ -11,6 +14,11 @@ final class StepLoop {
     private final EngineCore engine;
     private final PlanTicks ticks;
     private final RequestAborter aborter;
+
+    /** What the memory is to be told with the next question, or before the device gets to work. */
+    private KvBlockManager.@Nullable Settle toSettle;
+
+    private boolean hasAsked;
 
     StepLoop(ReplicaParts parts, PlanTicks ticks, RequestAborter aborter) {
         this.parts = parts;
@@ -29,12 +37,15 @@ final class StepLoop {
     /** It is time for a plan; returns whether one was made, for which the memory need not be asked. */
     boolean onTick() {
         ticks.onTick(engine.planner().requests().numUnfinished() > 0);
+        return plan();
+    }
+
+    private boolean plan() {
         return engine.beginPlan(parts.clock().nowNanos()) && goOnPlanning();
     }
 
     /** Takes the memory's answer; returns whether the plan is complete with it. */
     boolean onAnswered(KvAnswer answer) {
-        parts.counters().onKvUsage(answer.usage());
         engine.planner().answer(answer);
         return goOnPlanning();
     }
@@ -43,11 +54,14 @@ final class StepLoop {
     private boolean goOnPlanning() {
         var planner = engine.planner();
         for (var ask = planner.next(); ask != null; ask = planner.next()) {
-            parts.kvBlockManager().tell(new KvBlockManager.Ask(ask, parts.self()));
+            parts.kvBlockManager().tell(new KvBlockManager.Ask(toSettle, ask, parts.self()));
+            toSettle = null;
+            hasAsked = true;
             if (ask.awaitsAnswer()) {
                 return false;
             }
         }
+        settle();
         execute();
         return true;
     }
@@ -62,33 +76,63 @@ final class StepLoop {
             planSoon();
         } else if (!plan.isEmpty()) {
             applyResult(parts.clock().nowNanos());
+            settle();
+            planSoon();
         } else if (engine.isIdleWithWork()) {
             ticks.planAfterEmptyPlan();
         }
         parts.events().loadChanged();
     }
 
-    /** Applies the result of the oldest step in flight, and goes on to the next. */
-    void applyResult(long endNanos) {
-        int numTokens = engine.oldestInFlight().totalScheduledTokens();
-        tell(engine.update(endNanos), numTokens, endNanos);
+    /**
+     * Applies the result of the oldest step in flight, and plans the next one: at once if nothing else can happen
+     * before, which a message to itself would wait for.
+     *
+     * @return whether a plan was made, for which the memory need not be asked
+     */
+    boolean onStepDone(long endNanos) {
+        boolean isInstantOver = ticks.areFree() && parts.clock().isInstantOver();
+        boolean hasToldClients = applyResult(endNanos);
+        if (isInstantOver && !hasToldClients && engine.canPlan()) {
+            boolean isPlanned = plan();
+            settle();
+            return isPlanned;
+        }
+        settle();
         planSoon();
+        return false;
     }
 
-    /** Tells clients, memory and all others the result of a step, and cuts answers that are to end with it. */
-    private void tell(StepResult result, int numTokens, long endNanos) {
+    /** Takes over the oldest step's result, and tells all others; returns whether a client was told anything. */
+    private boolean applyResult(long endNanos) {
+        int numTokens = engine.oldestInFlight().totalScheduledTokens();
+        var result = engine.update(endNanos);
         var clients = parts.clients();
-        clients.onSampled(result.sampled(), endNanos);
+        boolean hasToldTokens = clients.onSampled(result, endNanos);
         var ended = clients.finish(result.finished());
         var toCut = aborter.toCut(result);
         if (toCut.isEmpty()) {
-            parts.events().stepEnded(result, numTokens, ended, endNanos);
-            return;
+            stepEnded(result, numTokens, ended, endNanos);
+            return hasToldTokens || !ended.isEmpty();
         }
         var all = new ArrayList<>(ended);
         toCut.forEach(request -> all.add(aborter.cut(request, endNanos)));
-        parts.events().stepEnded(result, numTokens, all, endNanos);
+        stepEnded(result, numTokens, all, endNanos);
+        settle();
         toCut.forEach(parts::free);
         parts.events().kvCacheChanged(endNanos);
+        return true;
+    }
+
+    private void stepEnded(StepResult result, int numTokens, List<RequestRecord> ended, long endNanos) {
+        toSettle = parts.events().stepEnded(result, numTokens, ended, endNanos, hasAsked);
+        hasAsked = false;
+    }
+
+    private void settle() {
+        if (toSettle != null) {
+            parts.kvBlockManager().tell(toSettle);
+            toSettle = null;
+        }
     }
 }

@@ -1,14 +1,13 @@
 package understudy.cluster;
 
-import java.time.Duration;
-import java.util.ArrayDeque;
+import org.apache.pekko.actor.Cancellable;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.PostStop;
 import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.actor.typed.javadsl.Receive;
-import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
 import understudy.latency.BatchShape;
 import understudy.latency.JitteredLatency;
 import understudy.latency.LatencyModel;
@@ -34,8 +33,6 @@ public final class VirtualGpu extends AbstractBehavior<VirtualGpu.Command> {
     /** A step ran from {@code startNanos} to {@code endNanos}. Steps finish in the order in which they were sent. */
     public record StepDone(long startNanos, long endNanos) implements Replica.Command {}
 
-    private record StepElapsed(ActorRef<? super StepDone> replyTo, long startNanos) implements Command {}
-
     /** Makes the device of a replica. A value: it makes any number of them. */
     @FunctionalInterface
     public interface Factory {
@@ -60,72 +57,75 @@ public final class VirtualGpu extends AbstractBehavior<VirtualGpu.Command> {
         }
     }
 
-    private static final int MAX_STEPS = 2;
-    private static final Object STEP_TIMER = "step";
-
-    private final TimerScheduler<Command> timers;
     private final Clock clock;
     private final LatencyModel latency;
-    private final ArrayDeque<ExecuteStep> steps = new ArrayDeque<>(MAX_STEPS);
     private double slowdown = 1;
 
-    private VirtualGpu(
-            ActorContext<Command> context, TimerScheduler<Command> timers, Clock clock, LatencyModel latency) {
+    /** The step sent last, and the one before it: others have ended. */
+    private ScheduledStep last;
+
+    private ScheduledStep previous;
+
+    private VirtualGpu(ActorContext<Command> context, Clock clock, LatencyModel latency) {
         super(context);
-        this.timers = timers;
         this.clock = clock;
         this.latency = latency;
+        last = new ScheduledStep(context.getSystem().deadLetters(), 0, 0, 0, Cancellable.alreadyCancelled());
+        previous = last;
     }
 
     /** Creates an idle device. */
     public static Behavior<Command> create(Clock clock, LatencyModel latency) {
-        return Behaviors.setup(
-                context -> Behaviors.withTimers(timers -> new VirtualGpu(context, timers, clock, latency)));
+        return Behaviors.setup(context -> new VirtualGpu(context, clock, latency));
     }
 
     @Override
     public Receive<Command> createReceive() {
         return newReceiveBuilder()
-                .onMessage(StepElapsed.class, this::onStepElapsed)
                 .onMessage(ExecuteStep.class, this::onExecuteStep)
                 .onMessage(SetSlowdown.class, this::onSetSlowdown)
+                .onSignal(PostStop.class, this::onPostStop)
                 .build();
     }
 
     private Behavior<Command> onExecuteStep(ExecuteStep step) {
-        if (steps.size() == MAX_STEPS) {
+        long nowNanos = clock.nowNanos();
+        if (last.startNanos > nowNanos) {
             throw new IllegalStateException("a step is running and another one waits; no room for a third");
         }
-        steps.add(step);
-        if (steps.size() == 1) {
-            start(step);
-        }
+        previous = last;
+        last = schedule(step.replyTo, latency.stepNanos(step.batch), Math.max(nowNanos, last.endNanos));
         return this;
     }
 
+    /** A step that has not begun takes as long as is said now. */
     private Behavior<Command> onSetSlowdown(SetSlowdown set) {
         slowdown = set.factor;
-        return this;
-    }
-
-    private Behavior<Command> onStepElapsed(StepElapsed elapsed) {
-        elapsed.replyTo.tell(new StepDone(elapsed.startNanos, clock.nowNanos()));
-        steps.remove();
-        var next = steps.peek();
-        if (next != null) {
-            start(next);
+        if (last.startNanos > clock.nowNanos()) {
+            last.done.cancel();
+            last = schedule(last.replyTo, last.modelNanos, last.startNanos);
         }
         return this;
     }
 
-    private void start(ExecuteStep step) {
-        var elapsed = new StepElapsed(step.replyTo, clock.nowNanos());
-        timers.startSingleTimer(STEP_TIMER, elapsed, Duration.ofNanos(stepNanos(step.batch)));
+    private Behavior<Command> onPostStop(PostStop signal) {
+        previous.done.cancel();
+        last.done.cancel();
+        return this;
     }
 
-    private long stepNanos(BatchShape batch) {
-        long nanos = latency.stepNanos(batch);
-        long slowed = slowdown == 1 ? nanos : Math.max(1, Math.round(nanos * slowdown));
-        return Math.min(slowed, Durations.MAX_NANOS);
+    private ScheduledStep schedule(ActorRef<? super StepDone> replyTo, long modelNanos, long startNanos) {
+        long slowed = slowdown == 1 ? modelNanos : Math.max(1, Math.round(modelNanos * slowdown));
+        long endNanos = startNanos + Math.min(slowed, Durations.MAX_NANOS);
+        var done = clock.tellAfter(endNanos - clock.nowNanos(), replyTo, new StepDone(startNanos, endNanos));
+        return new ScheduledStep(replyTo, modelNanos, startNanos, endNanos, done);
     }
+
+    /**
+     * A step that runs, or waits for the one before it, until {@code done} tells so.
+     *
+     * @param modelNanos what the model says
+     */
+    private record ScheduledStep(
+            ActorRef<? super StepDone> replyTo, long modelNanos, long startNanos, long endNanos, Cancellable done) {}
 }

@@ -43,9 +43,13 @@ public final class EngineCore {
         return limits.refusal(request);
     }
 
-    /** Turns away, from now on, what is beyond these limits; what is here already stays. */
-    public void setLimits(RequestLimits newLimits) {
+    /**
+     * Turns away, from now on, what is beyond these limits, since the memory gets another size; what is here already
+     * stays.
+     */
+    public void onMemoryResized(RequestLimits newLimits) {
         limits = newLimits;
+        planner.onMemoryResized();
     }
 
     /** Returns whether a conversation about a plan is open; then requests must not be aborted. */

@@ -19,6 +19,11 @@ public final class EngineRequest implements QueuedRequest {
     private final long queuedNanos;
     private final OutputSampler sampler;
 
+    /** Fields, and not looked up each time: the loops over sequences read them in every step. */
+    private final int numPromptTokens;
+
+    private final int maxTotalTokens;
+
     RequestStatus status = RequestStatus.WAITING;
     int numOutputTokens;
 
@@ -60,6 +65,8 @@ public final class EngineRequest implements QueuedRequest {
         this.handle = handle;
         this.queuedNanos = queuedNanos;
         sampler = new OutputSampler(request.output());
+        numPromptTokens = request.prompt().length();
+        maxTotalTokens = numPromptTokens + request.maxTokens();
     }
 
     public Request request() {
@@ -93,7 +100,7 @@ public final class EngineRequest implements QueuedRequest {
 
     @Override
     public int numPromptTokens() {
-        return request.prompt().length();
+        return numPromptTokens;
     }
 
     @Override
@@ -107,7 +114,7 @@ public final class EngineRequest implements QueuedRequest {
 
     /** Returns the tokens that are known: the prompt, and the output so far. */
     public int numTokens() {
-        return request.prompt().length() + numOutputTokens;
+        return numPromptTokens + numOutputTokens;
     }
 
     /** Returns the token that was sampled last; there must be one. */
@@ -183,12 +190,17 @@ public final class EngineRequest implements QueuedRequest {
 
     /** Returns the tokens the request has when its answer is as long as it may be. */
     int maxTotalTokens() {
-        return numPromptTokens() + request.maxTokens();
+        return maxTotalTokens;
     }
 
     /** Returns whether computing up to {@code numComputedAfter} tokens takes a new block, or completes one. */
     boolean needsKvCache(int numComputedAfter) {
         return numComputedAfter > numSlots || Math.min(numComputedAfter, numTokens()) >= nextTokensToCache;
+    }
+
+    /** Returns how many blocks the request needs, besides those it has, to compute up to {@code numComputedAfter}. */
+    int numNewBlocks(int numComputedAfter, int blockSize) {
+        return numComputedAfter > numSlots ? (roundUp(numComputedAfter, blockSize) - numSlots) / blockSize : 0;
     }
 
     void onBlocksGranted(int numComputedAfter, int blockSize) {

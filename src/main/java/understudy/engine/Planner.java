@@ -29,7 +29,7 @@ public interface Planner {
     /** Returns the next question to the KV memory, or null if the step is planned. */
     @Nullable KvAsk next();
 
-    /** Accepts the answer to the last question; that to a release may be left out. */
+    /** Accepts the answer to the last question; that to one which does not await it may be left out. */
     void answer(KvAnswer answer);
 
     /**
@@ -71,6 +71,9 @@ public interface Planner {
     default List<EngineRequest> preemptAll() {
         return List.of();
     }
+
+    /** Forgets how many blocks are free, because the memory gets another size. */
+    default void onMemoryResized() {}
 
     /** Plans one step at virtual time {@code atNanos} with a memory that answers at once; the plan may be empty. */
     default StepPlan plan(KvCache memory, long atNanos) {

@@ -11,8 +11,11 @@ final class ReservationDraft {
     private final Reservation.Builder reservation = new Reservation.Builder();
     private final IntArrayList runningIndexes = new IntArrayList();
     private final IntArrayList planIndexes = new IntArrayList();
+    private int numBlocks;
 
-    void add(EngineRequest request, int numComputedAfter, int runningIndex, int planIndex) {
+    /** Adds a request that takes {@code numNewBlocks} blocks more than it has. */
+    void add(EngineRequest request, int numComputedAfter, int numNewBlocks, int runningIndex, int planIndex) {
+        numBlocks += numNewBlocks;
         reservation.add(request.handle(), numComputedAfter, request.numTokens());
         runningIndexes.add(runningIndex);
         planIndexes.add(planIndex);
@@ -20,6 +23,11 @@ final class ReservationDraft {
 
     Reservation build() {
         return reservation.build();
+    }
+
+    /** Returns the blocks that all requests together need. */
+    int numBlocks() {
+        return numBlocks;
     }
 
     int size() {
@@ -38,5 +46,6 @@ final class ReservationDraft {
         reservation.clear();
         runningIndexes.clear();
         planIndexes.clear();
+        numBlocks = 0;
     }
 }

@@ -88,7 +88,7 @@ public final class RoseinferPlanner implements Planner {
             planPrefill();
         } else if (plan.isEmpty() && sessions.size() > 0) {
             planDecode();
-            return new KvAsk.Reserve(reservation.build());
+            return new KvAsk.Reserve(reservation.build(), false);
         }
         return null;
     }

@@ -40,6 +40,10 @@ public final class StepPlanner implements Planner {
     private StepPlan plan = new StepPlan();
     private Phase phase = Phase.OVER;
     private int cursor;
+
+    /** Blocks that are free in any case; what ends or is preempted may free more. */
+    private int numFreeBlocks;
+
     private long numSteps;
     private long nowNanos;
     private @Nullable EngineRequest candidate;
@@ -85,7 +89,7 @@ public final class StepPlanner implements Planner {
                 }
             }
             if (draft.size() > 0) {
-                return new KvAsk.Reserve(draft.build());
+                return reserve();
             }
             phase = Phase.MATCHING;
         }
@@ -112,9 +116,26 @@ public final class StepPlanner implements Planner {
         return null;
     }
 
+    /** Goes on at once, as if the answer had come, where it is known. */
+    private KvAsk reserve() {
+        var reservation = draft.build();
+        boolean isSure = numFreeBlocks > 0 && draft.numBlocks() <= numFreeBlocks;
+        if (isSure) {
+            numFreeBlocks -= draft.numBlocks();
+            onReserved(draft.size());
+        }
+        return new KvAsk.Reserve(reservation, isSure);
+    }
+
+    @Override
+    public void onMemoryResized() {
+        numFreeBlocks = 0;
+    }
+
     @Override
     public void answer(KvAnswer answer) {
-        if (answer instanceof KvAnswer.Reserved reserved) {
+        numFreeBlocks = answer.numFreeBlocks();
+        if (answer instanceof KvAnswer.Reserved reserved && draft.size() > 0) {
             onReserved(reserved.numGranted());
         } else if (answer instanceof KvAnswer.Admitted admitted) {
             onAdmission(admitted.admission());
@@ -212,7 +233,8 @@ public final class StepPlanner implements Planner {
     private void schedule(EngineRequest request, int numTokens) {
         int computedAfter = request.numComputedTokens + numTokens;
         if (request.needsKvCache(computedAfter)) {
-            draft.add(request, computedAfter, cursor, plan.size());
+            int numNewBlocks = request.numNewBlocks(computedAfter, blockSize);
+            draft.add(request, computedAfter, numNewBlocks, cursor, plan.size());
         }
         plan.schedule(request, numTokens);
     }

@@ -107,7 +107,7 @@ final class MemoryRun {
     /** Changes how many blocks there are; gives up, as a replica does, what does not fit any more. */
     private void resize(int numBlocks) {
         if (config.isResizable()) {
-            engine.setLimits(limits.withKvBlocks(numBlocks, config.blockSize()));
+            engine.onMemoryResized(limits.withKvBlocks(numBlocks, config.blockSize()));
             known.stream()
                     .filter(request -> engine.refusal(request.request()).isPresent())
                     .forEach(this::abort);

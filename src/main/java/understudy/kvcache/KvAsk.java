@@ -8,8 +8,12 @@ import java.util.List;
  */
 public sealed interface KvAsk {
 
-    /** Allocates slots for running requests, in order, up to the first refusal (vLLM {@code allocate_slots}). */
-    record Reserve(Reservation reservation) implements KvAsk {}
+    /**
+     * Allocates slots for running requests, in order, up to the first refusal (vLLM {@code allocate_slots}).
+     *
+     * @param isSure whether all are granted for certain, since {@link KvCache#numFreeBlocks} has said so
+     */
+    record Reserve(Reservation reservation, boolean isSure) implements KvAsk {}
 
     /**
      * Finds the cached prefix of a waiting request, and allocates its slots, all or nothing (vLLM {@code
@@ -31,6 +35,6 @@ public sealed interface KvAsk {
 
     /** Returns whether the scheduler must know the answer before it can go on. */
     default boolean awaitsAnswer() {
-        return !(this instanceof Release);
+        return !(this instanceof Release) && !(this instanceof Reserve reserve && reserve.isSure);
     }
 }

@@ -10,17 +10,26 @@ public interface KvCache {
     /** Answers a question of a scheduler. */
     default KvAnswer answer(KvAsk ask) {
         if (ask instanceof KvAsk.Reserve reserve) {
-            return new KvAnswer.Reserved(reserve(reserve.reservation()), usage());
+            return reserved(reserve);
         }
         if (ask instanceof KvAsk.Admit admit) {
-            return new KvAnswer.Admitted(admit(admit.request()), usage());
+            return new KvAnswer.Admitted(admit(admit.request()), numFreeBlocks());
         }
         if (ask instanceof KvAsk.Match match) {
-            return new KvAnswer.Matched(new IntImmutableList(match(match.lookups())), usage());
+            return new KvAnswer.Matched(new IntImmutableList(match(match.lookups())), numFreeBlocks());
         }
         var release = (KvAsk.Release) ask;
         release(release.handle(), release.lastStep());
-        return new KvAnswer.Released(usage());
+        return new KvAnswer.Released(numFreeBlocks());
+    }
+
+    private KvAnswer.Reserved reserved(KvAsk.Reserve ask) {
+        int numGranted = reserve(ask.reservation());
+        if (ask.isSure() && numGranted < ask.reservation().size()) {
+            throw new IllegalStateException("blocks that were sure to be granted were refused: " + numGranted + " of "
+                    + ask.reservation().size() + " requests may go on");
+        }
+        return new KvAnswer.Reserved(numGranted, numFreeBlocks());
     }
 
     /**
@@ -82,6 +91,14 @@ public interface KvCache {
      */
     default List<KvEvent> drainEvents() {
         return List.of();
+    }
+
+    /**
+     * Returns how many blocks running requests are sure to be granted, one for each that they need; 0 unless the memory
+     * gives such a promise. Only another grant, or a resize, makes it less.
+     */
+    default int numFreeBlocks() {
+        return 0;
     }
 
     /** Returns the share of usable blocks that requests hold, 0 to 1; blocks that are only cached count as free. */

@@ -97,8 +97,8 @@ public final class ReplicaCounters {
         busyNanos += nanos;
     }
 
-    /** Records the share of blocks in use, 0 to 1. */
-    public void onKvUsage(double usage) {
+    /** Records the largest share of blocks that were in use so far, 0 to 1. */
+    public void onPeakKvUsage(double usage) {
         peakKvUsage = Math.max(peakKvUsage, usage);
     }
 

@@ -111,6 +111,15 @@ final class EventLoop implements Executor, Runnable {
         return delayNanos > Long.MAX_VALUE - nowNanos ? Long.MAX_VALUE : nowNanos + delayNanos;
     }
 
+    /** Returns whether no task is ready and no timer is due now; to be called on the loop. */
+    boolean isInstantOver() {
+        if (!ready.isEmpty()) {
+            return false;
+        }
+        var next = timers.peek();
+        return next == null || next.dueNanos > nowNanos();
+    }
+
     void onTimerCancelled() {
         if (!isLoopThread()) {
             control(this::onTimerCancelled);

@@ -8,6 +8,8 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 import org.HdrHistogram.Histogram;
 import org.apache.pekko.actor.BootstrapSetup;
+import org.apache.pekko.actor.Cancellable;
+import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.actor.typed.Behavior;
 import org.slf4j.LoggerFactory;
@@ -90,6 +92,18 @@ public final class VirtualTime<T> implements Clock, AutoCloseable {
     @Override
     public long nowNanos() {
         return loop.nowNanos();
+    }
+
+    @Override
+    public boolean isInstantOver() {
+        return loop.isInstantOver();
+    }
+
+    @Override
+    public <M> Cancellable tellAfter(long delayNanos, ActorRef<? super M> receiver, M message) {
+        var timer = new VirtualTimer(loop, () -> receiver.tell(message));
+        loop.schedule(timer, delayNanos);
+        return timer;
     }
 
     /**

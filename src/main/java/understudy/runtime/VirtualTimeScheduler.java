@@ -34,7 +34,7 @@ public final class VirtualTimeScheduler extends AbstractScheduler {
 
     @Override
     public Cancellable scheduleOnce(FiniteDuration delay, Runnable action, ExecutionContext executor) {
-        var timer = new VirtualTimer(loop, action, executor);
+        var timer = new VirtualTimer(loop, () -> executor.execute(action));
         loop.schedule(timer, delay.toNanos());
         return timer;
     }

@@ -3,7 +3,6 @@ package understudy.runtime;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import org.apache.pekko.actor.Cancellable;
-import scala.concurrent.ExecutionContext;
 
 /**
  * One pending action of the timer heap. It may be cancelled from any thread; it fires on the loop thread.
@@ -26,7 +25,6 @@ final class VirtualTimer implements Cancellable {
 
     private final EventLoop loop;
     private final Runnable action;
-    private final ExecutionContext executor;
 
     @SuppressWarnings("unused") // accessed through STATE
     private volatile int state;
@@ -37,22 +35,22 @@ final class VirtualTimer implements Cancellable {
     /** Creation order, which breaks ties between equal times. */
     long sequence;
 
-    VirtualTimer(EventLoop loop, Runnable action, ExecutionContext executor) {
+    /** Creates a timer whose action is quick, and sends at most a message or a task. */
+    VirtualTimer(EventLoop loop, Runnable action) {
         this.loop = loop;
         this.action = action;
-        this.executor = executor;
     }
 
     boolean isBefore(VirtualTimer other) {
         return dueNanos < other.dueNanos || (dueNanos == other.dueNanos && sequence < other.sequence);
     }
 
-    /** Hands the action to its executor, unless the timer was cancelled; returns whether it did. */
+    /** Acts, unless the timer was cancelled; returns whether it did. */
     boolean fire() {
         if (!STATE.compareAndSet(this, PENDING, FIRED)) {
             return false;
         }
-        executor.execute(action);
+        action.run();
         return true;
     }
 

@@ -1,10 +1,7 @@
 package understudy.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.within;
 
-import it.unimi.dsi.fastutil.ints.IntList;
-import it.unimi.dsi.fastutil.longs.LongList;
 import java.time.Duration;
 import java.util.List;
 import org.apache.pekko.actor.testkit.typed.javadsl.TestProbe;
@@ -47,9 +44,9 @@ final class KvBlockManagerTest {
         cluster.numBlocks = 10;
         var memory = spawn();
 
-        assertAdmitted(answer(memory, admit(0)), 0, 3 / 9.0);
+        assertAdmitted(answer(memory, admit(0)), 0, 6);
         // Its first two blocks are shared, and it takes one more.
-        assertAdmitted(answer(memory, admit(1)), 32, 4 / 9.0);
+        assertAdmitted(answer(memory, admit(1)), 32, 5);
         router.expectNoMessage(Duration.ZERO);
 
         settle(memory, 0, 1);
@@ -58,8 +55,44 @@ final class KvBlockManagerTest {
             assertThat(stored.blockHashes().size()).isEqualTo(2);
             assertThat(stored.hasParent()).isFalse();
         });
-        metrics.expectMessageClass(ClusterEvent.StepEnded.class);
+        metrics.expectNoMessage(Duration.ZERO);
         replica.expectNoMessage(Duration.ZERO);
+    }
+
+    /** The first request has 3 of 4 blocks; what it leaves behind is settled before the next one asks for 3. */
+    @Test
+    void settlement_comesBeforeTheQuestionThatBringsIt() {
+        cluster.numBlocks = 5;
+        var memory = spawn();
+        answer(memory, admit(0));
+
+        var ended = new Settlement.Builder();
+        ended.begin(1, 5);
+        ended.add(0, 0, 41, true);
+        var settle = new KvBlockManager.Settle(ended.build(), null);
+        memory.tell(new KvBlockManager.Ask(settle, admit(1), replica.getRef()));
+        kit.advance(Duration.ZERO);
+
+        router.expectMessageClass(KvBlockManager.KvEvents.class);
+        assertAdmitted(replica.expectMessageClass(KvBlockManager.Answered.class).answer(), 32, 1);
+    }
+
+    /** With one block left, a request that needs it is sure to get it, and nobody waits to be told. */
+    @Test
+    void sureReservation_isNotAnswered() {
+        cluster.numBlocks = 5;
+        var memory = spawn();
+        answer(memory, admit(0));
+
+        var reservation = new Reservation.Builder();
+        reservation.add(0, 49, 49);
+        memory.tell(new KvBlockManager.Ask(null, new KvAsk.Reserve(reservation.build(), true), replica.getRef()));
+        memory.tell(new KvBlockManager.Audit(replica.getRef()));
+        kit.advance(Duration.ZERO);
+
+        var audited = replica.expectMessageClass(KvBlockManager.Audited.class);
+        assertThat(audited.audit().numInUse()).isEqualTo(4);
+        assertThat(audited.peakUsage()).isEqualTo(1);
     }
 
     /** A release is not answered; a refusal is, and says so. */
@@ -73,15 +106,16 @@ final class KvBlockManagerTest {
         var reservation = new Reservation.Builder();
         reservation.add(0, 49, 49);
         reservation.add(0, 65, 65);
-        assertThat(answer(memory, new KvAsk.Reserve(reservation.build()))).isEqualTo(new KvAnswer.Reserved(1, 4 / 4.0));
+        assertThat(answer(memory, new KvAsk.Reserve(reservation.build(), false)))
+                .isEqualTo(new KvAnswer.Reserved(1, 0));
 
-        memory.tell(new KvBlockManager.Ask(new KvAsk.Release(0, 1), replica.getRef()));
+        memory.tell(new KvBlockManager.Ask(null, new KvAsk.Release(0, 1), replica.getRef()));
         kit.advance(Duration.ZERO);
         replica.expectNoMessage(Duration.ZERO);
         assertThat(answer(memory, new KvAsk.Match(List.of(lookup(1)))))
                 .isInstanceOfSatisfying(
                         KvAnswer.Matched.class,
-                        matched -> assertThat(matched.usage()).isZero());
+                        matched -> assertThat(matched.numFreeBlocks()).isEqualTo(4));
     }
 
     @Test
@@ -106,7 +140,7 @@ final class KvBlockManagerTest {
     }
 
     private KvAnswer answer(ActorRef<KvBlockManager.Command> memory, KvAsk ask) {
-        memory.tell(new KvBlockManager.Ask(ask, replica.getRef()));
+        memory.tell(new KvBlockManager.Ask(null, ask, replica.getRef()));
         kit.advance(Duration.ZERO);
         return replica.expectMessageClass(KvBlockManager.Answered.class).answer();
     }
@@ -117,18 +151,7 @@ final class KvBlockManagerTest {
         for (int handle : handles) {
             settlement.add(handle, 40, 41, true);
         }
-        var step = new ClusterEvent.StepEnded(
-                0,
-                5,
-                48,
-                2,
-                LongList.of(),
-                IntList.of(),
-                List.of(),
-                ClusterEvent.FirstTokens.NONE,
-                ClusterEvent.EngineLoad.NONE,
-                ClusterEvent.KvCacheState.NONE);
-        memory.tell(new KvBlockManager.Settle(settlement.build(), step));
+        memory.tell(new KvBlockManager.Settle(settlement.build(), null));
         kit.advance(Duration.ZERO);
     }
 
@@ -141,8 +164,8 @@ final class KvBlockManagerTest {
         return new PrefixLookup(handle, PROMPT, output.tokens(), PROMPT.length(), true);
     }
 
-    private static void assertAdmitted(KvAnswer answer, int numCachedTokens, double usage) {
-        assertThat(answer.usage()).isCloseTo(usage, within(1e-9));
+    private static void assertAdmitted(KvAnswer answer, int numCachedTokens, int numFreeBlocks) {
+        assertThat(answer.numFreeBlocks()).isEqualTo(numFreeBlocks);
         assertThat(((KvAnswer.Admitted) answer).admission())
                 .isInstanceOfSatisfying(Admission.Admitted.class, admitted -> {
                     assertThat(admitted.numCachedTokens()).isEqualTo(numCachedTokens);

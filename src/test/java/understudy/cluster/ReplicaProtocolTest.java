@@ -52,7 +52,7 @@ final class ReplicaProtocolTest {
         // 16 of the 40 tokens are cached, so 24 are left.
         ask.replyTo()
                 .tell(new KvBlockManager.Answered(
-                        new KvAnswer.Admitted(new Admission.Admitted(16, 24, PrefixCacheEvents.NONE), 0.5)));
+                        new KvAnswer.Admitted(new Admission.Admitted(16, 24, PrefixCacheEvents.NONE), 6)));
         kit.advance(Duration.ZERO);
         var step = device.expectMessageClass(VirtualGpu.ExecuteStep.class);
         assertThat(step.batch().numChunks()).isEqualTo(1);
@@ -67,7 +67,9 @@ final class ReplicaProtocolTest {
         assertThat(finished.numOutputTokens()).isEqualTo(1);
         var settle = memory.expectMessageClass(KvBlockManager.Settle.class);
         assertThat(settle.settlement().isEnded(0)).isTrue();
-        assertThat(settle.step().ended()).hasSize(1);
+        assertThat(settle.step()).isNull();
+        assertThat(metrics.expectMessageClass(ClusterEvent.StepEnded.class).ended())
+                .hasSize(1);
         memory.expectNoMessage(Duration.ZERO);
         device.expectNoMessage(Duration.ZERO);
         metrics.expectNoMessage(Duration.ZERO);

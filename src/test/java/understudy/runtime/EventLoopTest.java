@@ -8,13 +8,11 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import scala.concurrent.ExecutionContext;
 
 final class EventLoopTest {
     private static final int NUM_TIMERS = 1_000;
 
     private final EventLoop loop = new EventLoop("loop");
-    private final ExecutionContext onLoop = ExecutionContext.fromExecutor(loop);
 
     @BeforeEach
     void startLoop() {
@@ -54,7 +52,7 @@ final class EventLoopTest {
     private List<VirtualTimer> timers() {
         var timers = new ArrayList<VirtualTimer>();
         for (int i = 0; i < NUM_TIMERS; i++) {
-            var timer = new VirtualTimer(loop, () -> {}, onLoop);
+            var timer = new VirtualTimer(loop, () -> {});
             loop.schedule(timer, 1_000_000_000);
             timers.add(timer);
         }

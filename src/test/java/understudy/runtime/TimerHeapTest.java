@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
-import org.apache.pekko.dispatch.ExecutionContexts;
 import org.junit.jupiter.api.Test;
 
 final class TimerHeapTest {
@@ -58,7 +57,7 @@ final class TimerHeapTest {
     }
 
     private VirtualTimer add(long dueNanos) {
-        var timer = new VirtualTimer(NO_LOOP, () -> {}, ExecutionContexts.fromExecutor(Runnable::run));
+        var timer = new VirtualTimer(NO_LOOP, () -> {});
         timer.dueNanos = dueNanos;
         timer.sequence = sequence++;
         heap.add(timer);

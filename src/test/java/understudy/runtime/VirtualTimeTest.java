@@ -36,6 +36,8 @@ final class VirtualTimeTest {
             timers.startSingleTimer(numTimers++, "timer " + delay, Duration.ofNanos(delay));
         } else if (text.equals("fixed rate")) {
             timers.startTimerAtFixedRate("tick", Duration.ofNanos(1));
+        } else if (text.equals("over?")) {
+            events.add(clock.nowNanos() + " " + clock.isInstantOver());
         } else {
             events.add(clock.nowNanos() + " " + text);
         }
@@ -72,6 +74,30 @@ final class VirtualTimeTest {
         time.advance(Duration.ZERO);
 
         assertThat(events).containsExactly("0 first", "0 timer 0");
+    }
+
+    /** Two timers at 4 ns, of which one is cancelled, and one each at 0 and 9: they come in the order of their times. */
+    @Test
+    void tellAfter_sendsInOrderUnlessCancelled() {
+        time.tellAfter(9, time.system(), "9");
+        time.tellAfter(4, time.system(), "4, cancelled").cancel();
+        time.tellAfter(4, time.system(), "4");
+        time.tellAfter(0, time.system(), "0");
+
+        time.advance(Duration.ofNanos(9));
+
+        assertThat(events).containsExactly("0 0", "4 4", "9 9");
+    }
+
+    /** The first of two timers at 4 ns knows of the second one. */
+    @Test
+    void instant_isOverOnceNothingElseIsDue() {
+        time.tellAfter(4, time.system(), "over?");
+        time.tellAfter(4, time.system(), "over?");
+
+        time.advance(Duration.ofNanos(4));
+
+        assertThat(events).containsExactly("4 false", "4 true");
     }
 
     @Test

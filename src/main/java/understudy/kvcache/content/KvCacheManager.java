@@ -106,7 +106,7 @@ public final class KvCacheManager extends PooledKvCache<KvSequence> {
         pool.resize(Math.min(numGpuBlocks, pool.numGpuBlocks()));
     }
 
-    /** Returns the number of blocks without references. */
+    @Override
     public int numFreeBlocks() {
         return pool.numFree();
     }
