@@ -51,7 +51,7 @@ public sealed interface ClusterEvent {
                     replicaIndex,
                     endNanos,
                     numTokens,
-                    result.sampled().size(),
+                    result.numSampled(),
                     new LongImmutableList(result.gapNanos()),
                     new IntImmutableList(result.gapCounts()),
                     ended,

@@ -52,7 +52,8 @@ final class ReplicaEvents {
                 result.settlement().isEmpty() ? null : result.settlement().build();
         if (subscriber != null) {
             toldLoad = load();
-            return new KvBlockManager.Settle(settlement, step.with(firstTokens(result.sampled(), endNanos), toldLoad));
+            return new KvBlockManager.Settle(
+                    settlement, step.with(firstTokens(result.sampledAlone(), endNanos), toldLoad));
         }
         boolean mayHaveKvEvents = peers.wantKvEvents() && hasAsked;
         return settlement != null || mayHaveKvEvents ? new KvBlockManager.Settle(settlement, null) : null;

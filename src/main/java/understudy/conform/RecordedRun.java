@@ -85,7 +85,8 @@ public record RecordedRun(Config config, List<RecordedRequest> requests, List<St
                 true,
                 config.isPriority() ? SchedulingPolicy.PRIORITY : SchedulingPolicy.FCFS,
                 PreemptionVictim.AUTO,
-                config.asyncScheduling());
+                config.asyncScheduling(),
+                true);
     }
 
     /** Returns the recorded KV cache's settings. */

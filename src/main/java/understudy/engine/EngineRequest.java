@@ -24,6 +24,12 @@ public final class EngineRequest implements QueuedRequest {
 
     private final int maxTotalTokens;
 
+    /** Place in the running list: the larger, the later. */
+    int runningOrder;
+
+    /** Membership in the cohort of decodes, or null outside of it. */
+    @Nullable CohortMember cohortMember;
+
     RequestStatus status = RequestStatus.WAITING;
     int numOutputTokens;
 
@@ -109,17 +115,18 @@ public final class EngineRequest implements QueuedRequest {
     }
 
     public int numOutputTokens() {
+        catchUp();
         return numOutputTokens;
     }
 
     /** Returns the tokens that are known: the prompt, and the output so far. */
     public int numTokens() {
-        return numPromptTokens + numOutputTokens;
+        return numPromptTokens + numOutputTokens();
     }
 
     /** Returns the token that was sampled last; there must be one. */
     public int lastTokenId() {
-        return sampler.tokenAt(numOutputTokens - 1);
+        return sampler.tokenAt(numOutputTokens() - 1);
     }
 
     /** Samples the next token and returns whether it is the end-of-sequence token. */
@@ -134,10 +141,12 @@ public final class EngineRequest implements QueuedRequest {
 
     /** Returns the number of the last step in which the request was scheduled; 0 before the first. */
     public long lastStep() {
+        catchUp();
         return lastStep;
     }
 
     public int numComputedTokens() {
+        catchUp();
         return numComputedTokens;
     }
 
@@ -172,6 +181,7 @@ public final class EngineRequest implements QueuedRequest {
 
     /** Returns when the latest output token was sampled; 0 before the first. */
     public long lastTokenNanos() {
+        catchUp();
         return lastTokenNanos;
     }
 
@@ -269,13 +279,84 @@ public final class EngineRequest implements QueuedRequest {
         return isStale;
     }
 
+    /** Takes over what has come of the request as a member of the cohort. */
+    void catchUp() {
+        if (cohortMember != null) {
+            cohortMember.catchUp();
+        }
+    }
+
+    /** Counts steps that were planned with the cohort, of one token each. */
+    void onScheduledWithCohort(int numSteps, long step, boolean isAsync, int blockSize) {
+        lastStep = step;
+        numComputedTokens += numSteps;
+        numInFlightTokens += numSteps;
+        numPlaceholders += isAsync ? numSteps : 0;
+        numSlots = roundUp(numComputedTokens, blockSize);
+        nextTokensToCache = nextBlockEnd(isAsync, blockSize);
+    }
+
+    /** Counts steps that have run with the cohort, each of which has brought a token. */
+    void onExecutedWithCohort(int numSteps, long endNanos, boolean isAsync) {
+        numInFlightTokens -= numSteps;
+        numPlaceholders -= isAsync ? numSteps : 0;
+        numOutputTokens += numSteps;
+        sampler.sampleMany(numSteps);
+        lastTokenNanos = endNanos;
+    }
+
+    /** Returns where the block ends that was not full with the tokens known when the last step was planned. */
+    private int nextBlockEnd(boolean isAsync, int blockSize) {
+        int numKnown = isAsync ? numComputedTokens - 1 : numComputedTokens;
+        return numKnown - numKnown % blockSize + blockSize;
+    }
+
+    /**
+     * Returns whether the request can join the cohort: it decodes, had a token in the step that ended last, at {@code
+     * lastEndNanos}, is in flight as often as it should be, and its end can be told in advance.
+     */
+    boolean isSteady(boolean isAsync, int blockSize, int maxModelLen, long lastEndNanos) {
+        int numInFlight = isAsync ? 1 : 0;
+        return numOutputTokens > 0
+                && lastTokenNanos == lastEndNanos
+                && numInFlightTokens == numInFlight
+                && numPlaceholders == numInFlight
+                && numStaleTokens == 0
+                && numComputedTokens == numTokens() + numInFlight - 1
+                && numSlots == roundUp(numComputedTokens, blockSize)
+                && nextTokensToCache == nextBlockEnd(isAsync, blockSize)
+                && numOutputTokens + numInFlight < maxOutputTokens(maxModelLen)
+                && request.sampling().minTokens() <= maxOutputTokens(maxModelLen)
+                && request.sampling().stopTokenIds().isEmpty();
+    }
+
+    /** Returns how many tokens the answer has when it ends for its length. */
+    int maxOutputTokens(int maxModelLen) {
+        return Math.min(maxTotalTokens, maxModelLen) - numPromptTokens;
+    }
+
+    /**
+     * Returns how many steps it takes, the next to be planned being the first, until the answer ends; 0 if it ends with
+     * the step in flight.
+     */
+    int numStepsToEnd(boolean isAsync, int maxModelLen) {
+        int numInFlight = isAsync ? 1 : 0;
+        int numToLimit = maxOutputTokens(maxModelLen) - numOutputTokens - numInFlight;
+        int numToEndOfSequence = sampler.numUntilEndOfSequence();
+        var sampling = request.sampling();
+        boolean endsBefore = numToEndOfSequence > 0
+                && !sampling.ignoreEos()
+                && numOutputTokens + numToEndOfSequence >= sampling.minTokens();
+        return endsBefore ? Math.min(numToLimit, numToEndOfSequence - numInFlight) : numToLimit;
+    }
+
     private static int roundUp(int value, int step) {
         return (value + step - 1) / step * step;
     }
 
     @Override
     public String toString() {
-        return "request " + request.id() + " " + status + " " + numComputedTokens + "/" + numTokens();
+        return "request " + request.id() + " " + status + " " + numComputedTokens() + "/" + numTokens();
     }
 
     /** Returns what of the request may be cached. */

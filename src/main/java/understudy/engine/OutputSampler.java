@@ -19,6 +19,19 @@ final class OutputSampler {
         return ++numSampled == plan.length();
     }
 
+    /** Samples so many tokens, of which none is the end-of-sequence token. */
+    void sampleMany(int count) {
+        numSampled += count;
+    }
+
+    /**
+     * Returns how many more tokens are sampled until the end-of-sequence token, itself included; 0 if it has come, or
+     * never does. Only for what applies the result of steps: nothing that plans one may know.
+     */
+    int numUntilEndOfSequence() {
+        return plan.length() == OutputPlan.ENDLESS ? 0 : Math.max(0, plan.length() - numSampled);
+    }
+
     /** Returns a token that has been sampled. */
     int tokenAt(int index) {
         if (index >= numSampled) {

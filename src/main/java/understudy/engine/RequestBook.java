@@ -9,12 +9,14 @@ import understudy.kvcache.KvCacheConfig;
 public final class RequestBook {
     final WaitingQueues<EngineRequest> waiting;
     final RunningList running = new RunningList();
+    final DecodeCohort cohort;
     private final RequestTable all = new RequestTable();
     private final StepUpdate stepUpdate;
 
-    RequestBook(KvCacheConfig kvCache, boolean isAsync, SchedulingPolicy policy) {
+    RequestBook(KvCacheConfig kvCache, boolean isAsync, SchedulingPolicy policy, int minRunningOfCohort) {
         waiting = new WaitingQueues<>(policy);
-        stepUpdate = new StepUpdate(kvCache, isAsync, all, waiting, running);
+        cohort = new DecodeCohort(running, kvCache, isAsync, minRunningOfCohort);
+        stepUpdate = new StepUpdate(kvCache, isAsync, all, waiting, running, cohort);
     }
 
     /** Queues a request that has reached the engine at {@code atNanos}. */

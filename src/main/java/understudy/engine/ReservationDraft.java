@@ -1,14 +1,19 @@
 package understudy.engine;
 
 import it.unimi.dsi.fastutil.ints.IntArrayList;
+import it.unimi.dsi.fastutil.objects.ObjectArrayList;
 import understudy.kvcache.Reservation;
 
 /**
  * The running requests of a plan that need something from the KV cache, and where they stand in the running list and in
- * the plan, so that a refusal can take the plan back to there.
+ * the plan, so that a refusal can take the plan back to there. Members of the cohort come first; where they stand is
+ * asked of them after a refusal only.
  */
 final class ReservationDraft {
+    private static final int MEMBER = -1;
+
     private final Reservation.Builder reservation = new Reservation.Builder();
+    private final ObjectArrayList<EngineRequest> requests = new ObjectArrayList<>();
     private final IntArrayList runningIndexes = new IntArrayList();
     private final IntArrayList planIndexes = new IntArrayList();
     private int numBlocks;
@@ -17,8 +22,14 @@ final class ReservationDraft {
     void add(EngineRequest request, int numComputedAfter, int numNewBlocks, int runningIndex, int planIndex) {
         numBlocks += numNewBlocks;
         reservation.add(request.handle(), numComputedAfter, request.numTokens());
+        requests.add(request);
         runningIndexes.add(runningIndex);
         planIndexes.add(planIndex);
+    }
+
+    /** Adds a member of the cohort, before all other requests. */
+    void addMember(EngineRequest request, int numComputedAfter, int numNewBlocks) {
+        add(request, numComputedAfter, numNewBlocks, MEMBER, MEMBER);
     }
 
     Reservation build() {
@@ -30,20 +41,33 @@ final class ReservationDraft {
         return numBlocks;
     }
 
+    int numComputedAfter(int entry) {
+        return reservation.numComputedTokens(entry);
+    }
+
     int size() {
         return reservation.size();
     }
 
-    int runningIndex(int entry) {
-        return runningIndexes.getInt(entry);
+    EngineRequest request(int entry) {
+        return requests.get(entry);
     }
 
-    int planIndex(int entry) {
-        return planIndexes.getInt(entry);
+    /** Returns the index of a request in the running list. */
+    int runningIndex(int entry, RunningList running) {
+        int index = runningIndexes.getInt(entry);
+        return index == MEMBER ? running.indexOf(requests.get(entry)) : index;
+    }
+
+    /** Returns the index of a request in a plan that lists all of them. */
+    int planIndex(int entry, StepPlan plan) {
+        int index = planIndexes.getInt(entry);
+        return index == MEMBER ? plan.indexOf(requests.get(entry)) : index;
     }
 
     void clear() {
         reservation.clear();
+        requests.clear();
         runningIndexes.clear();
         planIndexes.clear();
         numBlocks = 0;

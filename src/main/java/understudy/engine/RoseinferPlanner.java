@@ -54,7 +54,7 @@ public final class RoseinferPlanner implements Planner {
     public RoseinferPlanner(RoseinferConfig config, KvCacheConfig kvCache) {
         this.config = config;
         blockSize = kvCache.blockSize();
-        requests = new RequestBook(kvCache, false, SchedulingPolicy.FCFS);
+        requests = new RequestBook(kvCache, false, SchedulingPolicy.FCFS, DecodeCohort.NEVER);
         pending = requests.waiting;
         sessions = requests.running;
     }

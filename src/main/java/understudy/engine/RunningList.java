@@ -1,10 +1,12 @@
 package understudy.engine;
 
 import it.unimi.dsi.fastutil.objects.ObjectArrayList;
+import org.jspecify.annotations.Nullable;
 
 /** The running requests in the order in which they were admitted. */
 final class RunningList {
     private final ObjectArrayList<EngineRequest> requests = new ObjectArrayList<>();
+    private int nextOrder;
 
     int size() {
         return requests.size();
@@ -15,6 +17,7 @@ final class RunningList {
     }
 
     void add(EngineRequest request) {
+        request.runningOrder = nextOrder++;
         requests.add(request);
     }
 
@@ -22,19 +25,43 @@ final class RunningList {
         return requests.remove(index);
     }
 
-    void remove(EngineRequest request) {
-        requests.remove(request);
+    /** Removes a request, and returns where it stood, or -1 if it was not here. */
+    int remove(EngineRequest request) {
+        int index = indexOf(request.runningOrder);
+        if (index == requests.size() || requests.get(index) != request) {
+            return -1;
+        }
+        requests.remove(index);
+        return index;
     }
 
-    /** Drops all requests that have finished; the others keep their order. */
-    void removeFinished() {
-        int kept = 0;
-        for (int i = 0; i < requests.size(); i++) {
-            var request = requests.get(i);
-            if (!request.isFinished()) {
-                requests.set(kept++, request);
+    /** Returns the request with a place in the running order, or null if it is no longer here. */
+    @Nullable EngineRequest find(int runningOrder) {
+        int index = indexOf(runningOrder);
+        if (index == requests.size()) {
+            return null;
+        }
+        var found = requests.get(index);
+        return found.runningOrder == runningOrder ? found : null;
+    }
+
+    /** Returns the index of a request that is here. */
+    int indexOf(EngineRequest request) {
+        return indexOf(request.runningOrder);
+    }
+
+    /** Returns the index of the first request that does not stand before a place in the running order. */
+    private int indexOf(int runningOrder) {
+        int low = 0;
+        int high = requests.size();
+        while (low < high) {
+            int middle = (low + high) >>> 1;
+            if (requests.get(middle).runningOrder < runningOrder) {
+                low = middle + 1;
+            } else {
+                high = middle;
             }
         }
-        requests.size(kept);
+        return low;
     }
 }

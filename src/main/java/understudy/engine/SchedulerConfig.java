@@ -15,6 +15,7 @@ import understudy.kvcache.KvCacheConfig;
  * @param policy order of the waiting queue
  * @param preemptionVictim who gives way when blocks run out
  * @param asyncScheduling whether step n+1 is planned while step n runs
+ * @param decodeCohorts whether requests that decode are scheduled as one where that comes to the same; only for speed
  */
 public record SchedulerConfig(
         int maxNumSeqs,
@@ -24,11 +25,12 @@ public record SchedulerConfig(
         boolean reserveFullSequence,
         SchedulingPolicy policy,
         PreemptionVictim preemptionVictim,
-        boolean asyncScheduling)
+        boolean asyncScheduling,
+        boolean decodeCohorts)
         implements PlannerConfig {
     /** The defaults of vLLM V1's server on an H100, but for asynchronous scheduling. */
     public static final SchedulerConfig VLLM =
-            new SchedulerConfig(1024, 8192, 0, true, true, SchedulingPolicy.FCFS, PreemptionVictim.AUTO, false);
+            new SchedulerConfig(1024, 8192, 0, true, true, SchedulingPolicy.FCFS, PreemptionVictim.AUTO, false, true);
 
     /** Checks the ranges. */
     public SchedulerConfig {
@@ -48,7 +50,8 @@ public record SchedulerConfig(
                 reserveFullSequence,
                 policy,
                 preemptionVictim,
-                asyncScheduling);
+                asyncScheduling,
+                decodeCohorts);
     }
 
     /** Returns the same settings with asynchronous scheduling, or without. */
@@ -61,7 +64,22 @@ public record SchedulerConfig(
                 reserveFullSequence,
                 policy,
                 preemptionVictim,
-                isAsync);
+                isAsync,
+                decodeCohorts);
+    }
+
+    /** Returns the same settings with decodes scheduled as one where that comes to the same, or one by one. */
+    public SchedulerConfig withDecodeCohorts(boolean inCohorts) {
+        return new SchedulerConfig(
+                maxNumSeqs,
+                maxNumBatchedTokens,
+                longPrefillTokenThreshold,
+                enableChunkedPrefill,
+                reserveFullSequence,
+                policy,
+                preemptionVictim,
+                asyncScheduling,
+                inCohorts);
     }
 
     @Override

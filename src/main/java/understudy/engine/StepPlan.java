@@ -3,6 +3,8 @@ package understudy.engine;
 import it.unimi.dsi.fastutil.objects.ObjectArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 import understudy.latency.BatchShape;
 
 /**
@@ -21,6 +23,15 @@ public final class StepPlan {
     private int totalTokens;
     private long step;
 
+    /** Members of the cohort are scheduled first, and not listed one by one, unless they have left it. */
+    private @Nullable DecodeCohort cohort;
+
+    private int numMembers;
+    private int numMembersExcluded;
+
+    /** The members, if anybody has asked. */
+    private @Nullable List<EngineRequest> members;
+
     StepPlan() {}
 
     /** Returns the step's number, from 1. */
@@ -30,11 +41,11 @@ public final class StepPlan {
 
     /** Returns the number of scheduled requests. */
     public int size() {
-        return requests.size();
+        return numMembers + requests.size();
     }
 
     public boolean isEmpty() {
-        return requests.isEmpty();
+        return size() == 0 && totalTokens == 0;
     }
 
     /** Returns whether there is anything to compute; else only tokens are sampled, from known logits. */
@@ -44,17 +55,17 @@ public final class StepPlan {
 
     /** Returns a scheduled request, in scheduling order. */
     public EngineRequest request(int index) {
-        return requests.get(index);
+        return index < numMembers ? members().get(index) : requests.get(index - numMembers);
     }
 
     /** Returns how many tokens a scheduled request computes in this step; 0 if its logits are known. */
     public int numScheduledTokens(int index) {
-        return numTokens[index];
+        return index < numMembers ? 1 : numTokens[index - numMembers];
     }
 
     /** Returns whether a scheduled request will still have tokens to catch up with, so that it samples nothing. */
     public boolean isPartial(int index) {
-        return isPartial[index];
+        return index >= numMembers && isPartial[index - numMembers];
     }
 
     /** Returns the tokens of all scheduled requests. */
@@ -90,21 +101,97 @@ public final class StepPlan {
         resumed.clear();
         shape.clear();
         totalTokens = 0;
+        cohort = null;
+        members = null;
+        numMembers = 0;
+        numMembersExcluded = 0;
+    }
+
+    /** Schedules all members of the cohort that take part, before all other requests. */
+    void schedule(DecodeCohort scheduled) {
+        cohort = scheduled;
+        numMembers = scheduled.numScheduled();
+        totalTokens += numMembers;
+    }
+
+    /** Returns whether members of the cohort are scheduled that are not listed. */
+    boolean hasCohort() {
+        return cohort != null;
+    }
+
+    /** Returns how many requests are scheduled as members of the cohort, and not listed one by one. */
+    int numMembers() {
+        return numMembers;
+    }
+
+    private List<EngineRequest> members() {
+        if (members == null) {
+            members = Objects.requireNonNull(cohort).membersOf(this);
+        }
+        return members;
+    }
+
+    /** Leaves out a member of the cohort that has ended by itself, or before. */
+    void excludeMember() {
+        numMembersExcluded++;
+    }
+
+    /** Returns how many members of the cohort get a token by the step, and go on. */
+    int numMembersToGoOn() {
+        return numMembers - numMembersExcluded;
+    }
+
+    /** Lists the members of the cohort one by one, because it is dissolved. */
+    void listMembers() {
+        if (cohort == null) {
+            return;
+        }
+        var toList = cohort.membersOf(this);
+        int numListed = requests.size();
+        cohort = null;
+        numMembers = 0;
+        requests.addAll(0, toList);
+        grow(requests.size());
+        System.arraycopy(numTokens, 0, numTokens, toList.size(), numListed);
+        System.arraycopy(isPartial, 0, isPartial, toList.size(), numListed);
+        System.arraycopy(epochs, 0, epochs, toList.size(), numListed);
+        for (int i = 0; i < toList.size(); i++) {
+            numTokens[i] = 1;
+            isPartial[i] = false;
+            epochs[i] = toList.get(i).epoch;
+        }
+    }
+
+    /** Returns the index of a request that is listed. */
+    int indexOf(EngineRequest request) {
+        return requests.indexOf(request);
+    }
+
+    private void grow(int size) {
+        if (size > numTokens.length) {
+            int capacity = Math.max(size, numTokens.length * 2);
+            numTokens = Arrays.copyOf(numTokens, capacity);
+            isPartial = Arrays.copyOf(isPartial, capacity);
+            epochs = Arrays.copyOf(epochs, capacity);
+        }
     }
 
     void schedule(EngineRequest request, int tokens) {
         int index = requests.size();
-        if (index == numTokens.length) {
-            numTokens = Arrays.copyOf(numTokens, index * 2);
-            isPartial = Arrays.copyOf(isPartial, index * 2);
-            epochs = Arrays.copyOf(epochs, index * 2);
-        }
+        grow(index + 1);
         requests.add(request);
         numTokens[index] = tokens;
         totalTokens += tokens;
     }
 
-    /** Removes all scheduled requests from an index on. */
+    /** Fixes the part of the cohort in the plan. */
+    void settleMembers() {
+        if (cohort != null) {
+            cohort.onPlanned(this, shape);
+        }
+    }
+
+    /** Removes all scheduled requests from an index on, all of them being listed. */
     void truncate(int size) {
         for (int i = size; i < requests.size(); i++) {
             totalTokens -= numTokens[i];
@@ -112,7 +199,7 @@ public final class StepPlan {
         requests.size(size);
     }
 
-    /** Removes a request, if it was scheduled. */
+    /** Removes a request, if it was scheduled and listed. */
     void unschedule(EngineRequest request) {
         int index = requests.indexOf(request);
         if (index >= 0) {
@@ -132,15 +219,16 @@ public final class StepPlan {
 
     /** Returns whether a scheduled request has been reset since, so that its result is to be dropped. */
     boolean isOutdated(int index) {
-        return epochs[index] != requests.get(index).epoch;
+        return epochs[index - numMembers] != request(index).epoch;
     }
 
     /** Fixes, for a scheduled request, what the device computes and whether it samples. */
     void settle(int index, int numContextTokens, boolean partial) {
-        isPartial[index] = partial;
-        epochs[index] = requests.get(index).epoch;
-        if (numTokens[index] > 0) {
-            shape.add(numTokens[index], numContextTokens, !partial);
+        int listed = index - numMembers;
+        isPartial[listed] = partial;
+        epochs[listed] = requests.get(listed).epoch;
+        if (numTokens[listed] > 0) {
+            shape.add(numTokens[listed], numContextTokens, !partial);
         }
     }
 }

@@ -32,6 +32,7 @@ public final class StepPlanner implements Planner {
     private final RequestBook requests;
     private final WaitingQueues<EngineRequest> waiting;
     private final RunningList running;
+    private final DecodeCohort cohort;
     private final PreemptionVictim preemptionVictim;
     private final ReservationDraft draft = new ReservationDraft();
     private final ArrayDeque<EngineRequest> toRelease = new ArrayDeque<>();
@@ -40,6 +41,7 @@ public final class StepPlanner implements Planner {
     private StepPlan plan = new StepPlan();
     private Phase phase = Phase.OVER;
     private int cursor;
+    private int numInFlight;
 
     /** Blocks that are free in any case; what ends or is preempted may free more. */
     private int numFreeBlocks;
@@ -50,12 +52,23 @@ public final class StepPlanner implements Planner {
 
     /** Creates a scheduler without requests. */
     public StepPlanner(SchedulerConfig config, KvCacheConfig kvCache) {
+        this(config, kvCache, DecodeCohort.MIN_RUNNING);
+    }
+
+    /** Creates a scheduler that schedules decodes as one as soon as so many requests run. */
+    StepPlanner(SchedulerConfig config, KvCacheConfig kvCache, int minRunning) {
         this.config = config;
         blockSize = kvCache.blockSize();
         maxModelLen = kvCache.maxModelLen();
-        requests = new RequestBook(kvCache, config.asyncScheduling(), config.policy());
+        requests = new RequestBook(
+                kvCache,
+                config.asyncScheduling(),
+                config.policy(),
+                config.decodeCohorts() ? minRunning : DecodeCohort.NEVER);
+
         waiting = requests.waiting;
         running = requests.running;
+        cohort = requests.cohort;
         preemptionVictim = config.preemptionVictim().orDefaultOf(config.policy());
     }
 
@@ -69,8 +82,18 @@ public final class StepPlanner implements Planner {
         plan = Objects.requireNonNullElseGet(unusedPlans.poll(), StepPlan::new);
         plan.begin(++numSteps);
         phase = Phase.RUNNING;
-        cursor = 0;
         nowNanos = atNanos;
+        beginWithCohort();
+    }
+
+    /** Schedules the cohort as one, which leaves the loop over sequences those behind it. */
+    private void beginWithCohort() {
+        cohort.beginPlan(numInFlight, budget());
+        cursor = cohort.endIndex();
+        if (cohort.numScheduled() > 0) {
+            plan.schedule(cohort);
+            cohort.addNeedsTo(draft);
+        }
     }
 
     @Override
@@ -145,13 +168,18 @@ public final class StepPlanner implements Planner {
     }
 
     private void onReserved(int numGranted) {
-        for (int i = 0; i < numGranted; i++) {
-            int planIndex = draft.planIndex(i);
-            var request = plan.request(planIndex);
-            request.onBlocksGranted(request.numComputedTokens + plan.numScheduledTokens(planIndex), blockSize);
+        boolean isRefused = numGranted < draft.size();
+        if (isRefused) {
+            plan.listMembers();
+            cohort.dissolve();
         }
-        if (numGranted < draft.size()) {
-            preemptFor(draft.runningIndex(numGranted), draft.planIndex(numGranted));
+        for (int i = 0; i < numGranted; i++) {
+            if (draft.request(i).cohortMember == null) {
+                draft.request(i).onBlocksGranted(draft.numComputedAfter(i), blockSize);
+            }
+        }
+        if (isRefused) {
+            preemptFor(draft.runningIndex(numGranted, running), draft.planIndex(numGranted, plan));
         } else {
             draft.clear();
         }
@@ -191,6 +219,7 @@ public final class StepPlanner implements Planner {
 
     @Override
     public StepResult update(StepPlan executed, long atNanos) {
+        numInFlight -= executed.isEmpty() ? 0 : 1;
         var result = requests.update(executed, atNanos);
         unusedPlans.add(executed);
         return result;
@@ -198,6 +227,7 @@ public final class StepPlanner implements Planner {
 
     @Override
     public List<EngineRequest> preemptAll() {
+        cohort.dissolve();
         var preempted = new ArrayList<EngineRequest>();
         for (int i = running.size() - 1; i >= 0; i--) {
             var request = running.remove(i);
@@ -268,7 +298,9 @@ public final class StepPlanner implements Planner {
     private void finishPlan() {
         phase = Phase.OVER;
         waiting.endStep();
-        for (int i = 0; i < plan.size(); i++) {
+        numInFlight += plan.isEmpty() ? 0 : 1;
+        plan.settleMembers();
+        for (int i = plan.numMembers(); i < plan.size(); i++) {
             var request = plan.request(i);
             int context = request.numComputedTokens;
             boolean isPartial = request.onScheduled(plan.numScheduledTokens(i), plan.step(), config.asyncScheduling());

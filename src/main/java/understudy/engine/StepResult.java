@@ -4,11 +4,21 @@ import it.unimi.dsi.fastutil.ints.IntArrayList;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.objects.ObjectArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import understudy.kvcache.Settlement;
 
 /** Result of a step. Reused: valid until the next step's result is applied. */
 public final class StepResult {
-    private final ObjectArrayList<EngineRequest> sampled = new ObjectArrayList<>();
+    /** Requests that got a token, without members of the cohort that go on; of those members that end, first. */
+    private final ObjectArrayList<EngineRequest> sampledAlone = new ObjectArrayList<>();
+
+    private int numEndedMembers;
+    private int numMembers;
+    private @Nullable DecodeCohort cohort;
+
+    /** All requests that got a token, if anybody has asked. */
+    private @Nullable List<EngineRequest> sampled;
+
     private final ObjectArrayList<EngineRequest> finished = new ObjectArrayList<>();
     private final LongArrayList gapNanos = new LongArrayList();
     private final IntArrayList gapCounts = new IntArrayList();
@@ -16,9 +26,38 @@ public final class StepResult {
 
     StepResult() {}
 
-    /** Returns the requests that got a token, in scheduling order. */
+    /** Returns how many requests got a token. */
+    public int numSampled() {
+        return numMembers + sampledAlone.size();
+    }
+
+    /** Returns the requests that got a token, in scheduling order; in time proportional to their number. */
     public List<EngineRequest> sampled() {
+        if (cohort == null) {
+            return sampledAlone;
+        }
+        if (sampled == null) {
+            sampled = withMembers(cohort.executedMembers());
+        }
         return sampled;
+    }
+
+    /** Returns requests that got a token, in scheduling order; all that got their first are among them. */
+    public List<EngineRequest> sampledAlone() {
+        return sampledAlone;
+    }
+
+    private List<EngineRequest> withMembers(List<EngineRequest> members) {
+        var all = new ObjectArrayList<EngineRequest>(numSampled());
+        int next = 0;
+        for (var member : members) {
+            while (next < numEndedMembers && sampledAlone.get(next).runningOrder < member.runningOrder) {
+                all.add(sampledAlone.get(next++));
+            }
+            all.add(member);
+        }
+        all.addAll(sampledAlone.subList(next, sampledAlone.size()));
+        return all;
     }
 
     /** Returns the requests that ended, in scheduling order. */
@@ -42,7 +81,11 @@ public final class StepResult {
     }
 
     void begin(long step, long atNanos) {
-        sampled.clear();
+        sampledAlone.clear();
+        numEndedMembers = 0;
+        numMembers = 0;
+        cohort = null;
+        sampled = null;
         finished.clear();
         gapNanos.clear();
         gapCounts.clear();
@@ -50,17 +93,35 @@ public final class StepResult {
     }
 
     void addGap(long nanos) {
+        addGaps(nanos, 1);
+    }
+
+    private void addGaps(long nanos, int count) {
         int last = gapNanos.size() - 1;
         if (last >= 0 && gapNanos.getLong(last) == nanos) {
-            gapCounts.set(last, gapCounts.getInt(last) + 1);
+            gapCounts.set(last, gapCounts.getInt(last) + count);
         } else {
             gapNanos.add(nanos);
-            gapCounts.add(1);
+            gapCounts.add(count);
         }
     }
 
+    /** Adds members of the cohort that got a token and go on; those that end are to be added next. */
+    void addMembers(DecodeCohort executed, int count, long nanosSinceLastToken) {
+        cohort = executed;
+        numMembers = count;
+        if (count > 0) {
+            addGaps(nanosSinceLastToken, count);
+        }
+    }
+
+    /** Ends the members. */
+    void endMembers() {
+        numEndedMembers = sampledAlone.size();
+    }
+
     void addSampled(EngineRequest request) {
-        sampled.add(request);
+        sampledAlone.add(request);
     }
 
     void addFinished(EngineRequest request) {

@@ -14,6 +14,7 @@ final class StepUpdate {
     private final RequestTable requests;
     private final WaitingQueues<EngineRequest> waiting;
     private final RunningList running;
+    private final DecodeCohort cohort;
     private final StepResult result = new StepResult();
 
     StepUpdate(
@@ -21,7 +22,9 @@ final class StepUpdate {
             boolean isAsync,
             RequestTable requests,
             WaitingQueues<EngineRequest> waiting,
-            RunningList running) {
+            RunningList running,
+            DecodeCohort cohort) {
+        this.cohort = cohort;
         blockSize = kvCache.blockSize();
         maxModelLen = kvCache.maxModelLen();
         cachesPrefixes = kvCache.enablePrefixCaching();
@@ -34,27 +37,52 @@ final class StepUpdate {
 
     StepResult apply(StepPlan plan, long atNanos) {
         result.begin(plan.step(), atNanos);
-        for (int i = 0; i < plan.size(); i++) {
+        if (plan.hasCohort() && !cohort.canExecute()) {
+            cohort.dissolve();
+        }
+        if (plan.hasCohort()) {
+            applyToCohort(plan, atNanos);
+        }
+        for (int i = plan.numMembers(); i < plan.size(); i++) {
             var request = plan.request(i);
-            if (request.isFinished() || plan.isOutdated(i)) {
-                continue;
-            }
-            int numTokens = plan.numScheduledTokens(i);
-            boolean isStale = request.onExecuted(numTokens);
-            int numTokensToCache = isStale ? 0 : executedTokens(request, numTokens);
-            if (!plan.isPartial(i)) {
-                append(request, isStale, numTokensToCache, atNanos);
-            } else if (numTokensToCache > 0) {
-                result.settlement().add(request.handle(), numTokensToCache, request.numTokens(), false);
+            if (!request.isFinished() && !plan.isOutdated(i)) {
+                request.catchUp();
+                apply(request, plan.numScheduledTokens(i), plan.isPartial(i), atNanos);
             }
         }
-        if (!result.finished().isEmpty()) {
-            running.removeFinished();
+        cohort.onStepEnded(atNanos);
+        for (var request : result.finished()) {
+            cohort.onRemoved(running.remove(request));
         }
         return result;
     }
 
+    /** Applies a result to the members that get a token and go on, as one, and then to those that end. */
+    private void applyToCohort(StepPlan plan, long atNanos) {
+        long gapNanos = atNanos - cohort.lastEndNanos();
+        var ended = cohort.onExecuted();
+        result.addMembers(cohort, plan.numMembersToGoOn(), gapNanos);
+        for (var request : ended) {
+            apply(request, 1, false, atNanos);
+            if (!request.isFinished()) {
+                throw new IllegalStateException("an answer goes on that was to end: " + request);
+            }
+        }
+        result.endMembers();
+    }
+
+    private void apply(EngineRequest request, int numTokens, boolean isPartial, long atNanos) {
+        boolean isStale = request.onExecuted(numTokens);
+        int numTokensToCache = isStale ? 0 : executedTokens(request, numTokens);
+        if (!isPartial) {
+            append(request, isStale, numTokensToCache, atNanos);
+        } else if (numTokensToCache > 0) {
+            result.settlement().add(request.handle(), numTokensToCache, request.numTokens(), false);
+        }
+    }
+
     void abort(EngineRequest request) {
+        cohort.dissolve();
         end(request, FinishReason.ABORT);
         running.remove(request);
     }
@@ -136,6 +164,7 @@ final class StepUpdate {
         if (request.status != RequestStatus.RUNNING) {
             waiting.remove(request);
         }
+        cohort.leave(request);
         request.status = RequestStatus.FINISHED;
         request.finishReason = reason;
         requests.remove(request);

@@ -65,6 +65,11 @@ public final class Reservation {
             size++;
         }
 
+        /** Returns how many tokens a request has computed once the step has run. */
+        public int numComputedTokens(int index) {
+            return numComputedTokens[index];
+        }
+
         /** Forgets all requests. */
         public void clear() {
             size = 0;

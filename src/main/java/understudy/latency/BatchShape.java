@@ -103,11 +103,19 @@ public final class BatchShape {
             if (numTokens == 1) {
                 numDecodes++;
                 decodeKvTokens += numContextTokens + 1;
-                decodeContexts.add(numContextTokens + 1);
+                decodeContexts.add(numContextTokens + 1, 1);
             } else {
                 addChunk(numTokens, numContextTokens);
             }
             numSampled += isSampled ? 1 : 0;
+        }
+
+        /** Adds sequences that compute one token each, and sample the next. */
+        public void addDecodes(GrowingContexts contexts) {
+            numDecodes += contexts.size();
+            decodeKvTokens += contexts.sum();
+            decodeContexts.addAll(contexts.lengths());
+            numSampled += contexts.size();
         }
 
         /** Forgets all sequences. */

@@ -18,11 +18,44 @@ final class ContextHistogram {
         this.numBuckets = numBuckets;
     }
 
-    /** Adds a length of at least 1. */
-    void add(int length) {
+    int numBuckets() {
+        return numBuckets;
+    }
+
+    boolean isEmpty(int bucket) {
+        return counts[bucket] == 0;
+    }
+
+    /** Adds a length of at least 1 as often as {@code count} says, or takes it away if that is negative. */
+    void add(int length, int count) {
         int bucket = bucket(length);
-        counts[bucket]++;
-        sums[bucket] += length;
+        counts[bucket] += count;
+        sums[bucket] += (long) count * length;
+        numBuckets = Math.max(numBuckets, bucket + 1);
+    }
+
+    void addAll(ContextHistogram other) {
+        for (int bucket = 0; bucket < other.numBuckets; bucket++) {
+            counts[bucket] += other.counts[bucket];
+            sums[bucket] += other.sums[bucket];
+        }
+        numBuckets = Math.max(numBuckets, other.numBuckets);
+    }
+
+    /** Makes all lengths longer by one; those that reach the next bucket are still to be promoted. */
+    void grow() {
+        for (int bucket = 0; bucket < numBuckets; bucket++) {
+            sums[bucket] += counts[bucket];
+        }
+    }
+
+    /** Moves as many lengths as {@code count} says, which have reached the least of a bucket, from the one before. */
+    void promote(int bucket, int count) {
+        long sum = (long) count << bucket;
+        counts[bucket - 1] -= count;
+        sums[bucket - 1] -= sum;
+        counts[bucket] += count;
+        sums[bucket] += sum;
         numBuckets = Math.max(numBuckets, bucket + 1);
     }
 

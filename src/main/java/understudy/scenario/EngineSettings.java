@@ -39,6 +39,7 @@ public record EngineSettings(
             "scheduling-policy",
             "preemption-victim",
             "async-scheduling",
+            "decode-cohorts",
             "full-hit",
             "context-window-exceeded");
 
@@ -97,7 +98,8 @@ public record EngineSettings(
                 engine.bool("scheduler-reserve-full-isl"),
                 engine.choice("scheduling-policy", SchedulingPolicy.class),
                 engine.choice("preemption-victim", PreemptionVictim.class),
-                engine.bool("async-scheduling"));
+                engine.bool("async-scheduling"),
+                engine.bool("decode-cohorts"));
     }
 
     private static RequestLimits limits(Section engine, Section kvCache, KvCacheConfig memory) {

@@ -77,7 +77,8 @@ final class EngineInvariantsTest {
                     random.nextInt(4) > 0 || victim == PreemptionVictim.FIRST_ADMITTED,
                     pick(SchedulingPolicy.values()),
                     victim,
-                    random.nextBoolean());
+                    random.nextBoolean(),
+                    true);
             memory = new KvCacheConfig(
                     new Xxh3BlockHasher(blockSize),
                     numBlocks,
@@ -91,7 +92,7 @@ final class EngineInvariantsTest {
                     PrefixUnit.BLOCK,
                     shares,
                     PrefixOptions.ofContent(pick(FullHit.values()), random.nextInt(3) > 0));
-            planner = new StepPlanner(config, memory);
+            planner = new StepPlanner(config, memory, 1 + random.nextInt(4));
             kvCache = new KvCacheManager(memory);
             engine = new DirectEngine(planner, kvCache);
         }

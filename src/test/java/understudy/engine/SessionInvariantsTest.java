@@ -82,7 +82,8 @@ final class SessionInvariantsTest {
                     random.nextBoolean(),
                     SchedulingPolicy.FCFS,
                     PreemptionVictim.LAST_ADMITTED,
-                    random.nextBoolean());
+                    random.nextBoolean(),
+                    true);
             limits = new RequestLimits(maxModelLen, maxModelLen, ContextOverflow.TRUNCATE_OLDEST, blockSize);
             var kvCache = new KvCacheConfig(
                     new Xxh3BlockHasher(blockSize),

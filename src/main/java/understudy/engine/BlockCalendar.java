@@ -1,0 +1,64 @@
+package understudy.engine;
+
+import it.unimi.dsi.fastutil.objects.ObjectArrayList;
+
+/**
+ * Calendar of decoding requests by the step in which they need something from the KV cache. Each computes one token per
+ * step, so it needs a new block every {@code blockSize} steps: its phase stays the same.
+ */
+final class BlockCalendar {
+    private final ObjectArrayList<EngineRequest>[] byPhase;
+
+    BlockCalendar(int blockSize) {
+        byPhase = newLists(blockSize);
+    }
+
+    @SuppressWarnings({"unchecked", "rawtypes"})
+    private static ObjectArrayList<EngineRequest>[] newLists(int count) {
+        var lists = new ObjectArrayList[count];
+        for (int i = 0; i < count; i++) {
+            lists[i] = new ObjectArrayList<EngineRequest>();
+        }
+        return lists;
+    }
+
+    /** Adds a request that will have computed {@code numTokens} tokens after a step. */
+    void add(int step, int numTokens, EngineRequest request) {
+        var list = at(step, numTokens);
+        list.add(indexOf(list, request.runningOrder), request);
+    }
+
+    /** Removes a request that will have computed {@code numTokens} tokens after a step. */
+    void remove(int step, int numTokens, EngineRequest request) {
+        var list = at(step, numTokens);
+        list.remove(indexOf(list, request.runningOrder));
+    }
+
+    /**
+     * Returns the requests that will have computed {@code remainder} tokens more than full blocks after a step, in
+     * running order.
+     */
+    ObjectArrayList<EngineRequest> at(int step, int remainder) {
+        return byPhase[Math.floorMod(remainder - step, byPhase.length)];
+    }
+
+    void clear() {
+        for (var list : byPhase) {
+            list.clear();
+        }
+    }
+
+    private static int indexOf(ObjectArrayList<EngineRequest> list, int runningOrder) {
+        int low = 0;
+        int high = list.size();
+        while (low < high) {
+            int middle = (low + high) >>> 1;
+            if (list.get(middle).runningOrder < runningOrder) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        return low;
+    }
+}
