@@ -18,12 +18,21 @@ public final class HashIndex {
     private long[] slots;
 
     private long[] hashes;
+
+    /** The id found after each id the last time, or {@link #NONE}; what belongs together is often looked up together. */
+    private int[] successors;
+
+    /** One bit for each findable id. */
+    private long[] findable;
+
     private int size;
 
     /** Creates an empty index for ids from 1 to {@code maxId}; it grows beyond that on its own. */
     public HashIndex(int maxId) {
         slots = new long[Integer.highestOneBit(Math.max(8, maxId)) * 4];
         hashes = new long[maxId + 1];
+        successors = new int[maxId + 1];
+        findable = new long[maxId / Long.SIZE + 1];
     }
 
     /** Returns the number of hashes that can be found. */
@@ -43,6 +52,32 @@ public final class HashIndex {
             slot = (slot + 1) & mask;
         }
         return NONE;
+    }
+
+    /**
+     * Returns the id with this hash, or {@link #NONE}; quicker where the same one was found after {@code previous}
+     * before.
+     */
+    public int findNext(int previous, long hash) {
+        int guess = successors[previous];
+        if (isFindable(guess) && hashes[guess] == hash) {
+            return guess;
+        }
+        int found = find(hash);
+        successors[previous] = found;
+        return found;
+    }
+
+    private boolean isFindable(int id) {
+        return (findable[id >> 6] & 1L << id) != 0;
+    }
+
+    private void setFindable(int id) {
+        findable[id >> 6] |= 1L << id;
+    }
+
+    private void setUnfindable(int id) {
+        findable[id >> 6] &= ~(1L << id);
     }
 
     private static int lowHash(long entry) {
@@ -66,18 +101,24 @@ public final class HashIndex {
     /** Makes an id findable by a hash by which none is findable yet. */
     public void put(int id, long hash) {
         if (id >= hashes.length) {
-            hashes = Arrays.copyOf(hashes, Math.max(id + 1, hashes.length * 2));
+            int length = Math.max(id + 1, hashes.length * 2);
+            hashes = Arrays.copyOf(hashes, length);
+            successors = Arrays.copyOf(successors, length);
+            findable = Arrays.copyOf(findable, length / Long.SIZE + 1);
         }
         if (++size > slots.length / 2) {
             grow();
         }
         hashes[id] = hash;
+        setFindable(id);
         place(entry(id, hash));
     }
 
     /** Makes an id findable in the place of another one with the same hash. */
     public void replace(int id, int successor) {
         slots[slotOf(id)] = entry(successor, hashes[id]);
+        setUnfindable(id);
+        setFindable(successor);
     }
 
     /** Makes a findable id unfindable. */
@@ -93,12 +134,14 @@ public final class HashIndex {
             }
         }
         slots[gap] = 0;
+        setUnfindable(id);
         size--;
     }
 
     /** Makes all ids unfindable. */
     public void clear() {
         Arrays.fill(slots, 0);
+        Arrays.fill(findable, 0);
         size = 0;
     }
 

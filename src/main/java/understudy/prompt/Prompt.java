@@ -13,7 +13,7 @@ public final class Prompt {
     private final String loraName;
     private final String cacheSalt;
     private final SessionTurn turn;
-    private @Nullable Hashed hashed;
+    private @Nullable BlockHashes hashes;
 
     /**
      * Creates a prompt.
@@ -81,45 +81,22 @@ public final class Prompt {
 
     /** Returns the hashes of all full blocks, in order. Callers share the array and must not change it. */
     public long[] blockHashes(BlockHasher hasher) {
-        return hashedBy(hasher).hashes;
+        return hashedBy(hasher).hashes();
     }
 
     /** Returns a chain that stands behind the last full block. */
     public HashChain chainEnd(BlockHasher hasher) {
-        return hashedBy(hasher).end.fork();
+        return hashedBy(hasher).chainEnd();
     }
 
-    private Hashed hashedBy(BlockHasher hasher) {
-        var known = hashed;
-        if (known == null || !known.hasher.equals(hasher)) {
-            known = hash(hasher);
-            hashed = known;
+    private BlockHashes hashedBy(BlockHasher hasher) {
+        var known = hashes;
+        if (known == null || !known.areFor(this, hasher)) {
+            known = tokens instanceof SegmentedTokens pieces
+                    ? pieces.blockHashes(this, hasher)
+                    : BlockHashes.of(hasher, this, tokens, null);
+            hashes = known;
         }
         return known;
-    }
-
-    private Hashed hash(BlockHasher hasher) {
-        var chain = hasher.start(this);
-        int blockSize = hasher.blockSize();
-        var block = new int[blockSize];
-        var hashes = new long[tokens.length() / blockSize];
-        for (int i = 0; i < hashes.length; i++) {
-            tokens.copy(i * blockSize, blockSize, block, 0);
-            hashes[i] = chain.next(block);
-        }
-        return new Hashed(hasher, hashes, chain);
-    }
-
-    /** The hashes of a prompt's full blocks, and the chain that goes on behind them. */
-    private static final class Hashed {
-        final BlockHasher hasher;
-        final long[] hashes;
-        final HashChain end;
-
-        Hashed(BlockHasher hasher, long[] hashes, HashChain end) {
-            this.hasher = hasher;
-            this.hashes = hashes;
-            this.end = end;
-        }
     }
 }

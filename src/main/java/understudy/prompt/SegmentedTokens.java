@@ -1,6 +1,7 @@
 package understudy.prompt;
 
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A prompt made of pieces of {@link SyntheticTokens}, each from the beginning of its segment: a shared system prompt,
@@ -8,14 +9,20 @@ import java.util.Arrays;
  */
 public final class SegmentedTokens implements TokenSequence {
     /** The prompt without tokens, to append to. */
-    public static final SegmentedTokens EMPTY = new SegmentedTokens(new long[0], new int[0]);
+    public static final SegmentedTokens EMPTY = new SegmentedTokens(new long[0], new int[0], null);
 
     private final long[] segments;
     private final int[] ends;
 
-    private SegmentedTokens(long[] segments, int[] ends) {
+    /** What this was appended to, until its hashes are known; a prefix that others share is hashed once for all. */
+    private @Nullable SegmentedTokens prefix;
+
+    private @Nullable BlockHashes hashes;
+
+    private SegmentedTokens(long[] segments, int[] ends, @Nullable SegmentedTokens prefix) {
         this.segments = segments;
         this.ends = ends;
+        this.prefix = prefix;
     }
 
     /**
@@ -35,7 +42,7 @@ public final class SegmentedTokens implements TokenSequence {
         for (int i = 0; i < count; i++) {
             ends[i] = Math.min((i + 1) * tokensPerSegment, length);
         }
-        return new SegmentedTokens(Arrays.copyOf(segments, count), ends);
+        return new SegmentedTokens(Arrays.copyOf(segments, count), ends, null);
     }
 
     /** Returns this prompt followed by the first {@code length} tokens of a segment. */
@@ -48,7 +55,22 @@ public final class SegmentedTokens implements TokenSequence {
         var longerEnds = Arrays.copyOf(ends, count + 1);
         longerSegments[count] = segment;
         longerEnds[count] = Math.addExact(length(), length);
-        return new SegmentedTokens(longerSegments, longerEnds);
+        return new SegmentedTokens(longerSegments, longerEnds, count == 0 ? null : this);
+    }
+
+    /**
+     * Returns the hashes of these tokens for a prompt of its kind. They are kept, and whatever is appended to these
+     * tokens begins with them; a thread that does not see what another one keeps makes the same again.
+     */
+    BlockHashes blockHashes(Prompt prompt, BlockHasher hasher) {
+        var known = hashes;
+        if (known == null || !known.areFor(prompt, hasher)) {
+            var shared = prefix;
+            known = BlockHashes.of(hasher, prompt, this, shared == null ? null : shared.blockHashes(prompt, hasher));
+            hashes = known;
+            prefix = null;
+        }
+        return known;
     }
 
     @Override

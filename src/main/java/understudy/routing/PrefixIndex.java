@@ -74,29 +74,43 @@ public final class PrefixIndex {
         Arrays.fill(overlaps, 0);
         var holders = new long[wordsPerRow];
         Arrays.fill(holders, -1);
+        int row = HashIndex.NONE;
         for (int block = 0; block < blockHashes.length; block++) {
-            int row = rows.find(blockHashes[block]);
-            if (row == HashIndex.NONE || !retain(holders, row)) {
+            row = rows.findNext(row, blockHashes[block]);
+            if (row == HashIndex.NONE) {
+                count(holders, block, overlaps);
                 return;
             }
-            countHolders(holders, block + 1, overlaps);
+            if (!retain(holders, row, block, overlaps)) {
+                return;
+            }
         }
+        count(holders, blockHashes.length, overlaps);
     }
 
-    private boolean retain(long[] holders, int row) {
+    /** Keeps the replicas that hold one more block, and counts those that do not; returns whether any is left. */
+    private boolean retain(long[] holders, int row, int numBlocks, int[] overlaps) {
         long any = 0;
         for (int i = 0; i < wordsPerRow; i++) {
-            holders[i] &= words[row * wordsPerRow + i];
-            any |= holders[i];
+            long kept = holders[i] & words[row * wordsPerRow + i];
+            if (kept != holders[i]) {
+                count(i, holders[i] & ~kept, numBlocks, overlaps);
+                holders[i] = kept;
+            }
+            any |= kept;
         }
         return any != 0;
     }
 
-    private static void countHolders(long[] holders, int numBlocks, int[] overlaps) {
+    private static void count(long[] holders, int numBlocks, int[] overlaps) {
         for (int i = 0; i < holders.length; i++) {
-            for (long left = holders[i]; left != 0; left &= left - 1) {
-                overlaps[i * Long.SIZE + Long.numberOfTrailingZeros(left)] = numBlocks;
-            }
+            count(i, holders[i], numBlocks, overlaps);
+        }
+    }
+
+    private static void count(int word, long replicas, int numBlocks, int[] overlaps) {
+        for (long left = replicas; left != 0; left &= left - 1) {
+            overlaps[word * Long.SIZE + Long.numberOfTrailingZeros(left)] = numBlocks;
         }
     }
 

@@ -16,6 +16,7 @@ public final class BlockPool {
     private final int[] refCounts;
     private final PrefixTable prefixTable;
     private final BlockUse use;
+    private final boolean goesByUse;
     private final FreeBlockQueue freeBlocks;
     private final KvEventLog events;
     private final int[] released;
@@ -30,7 +31,8 @@ public final class BlockPool {
         this.refCounts = new int[numBlocks];
         this.released = new int[numBlocks];
         this.prefixTable = new PrefixTable(numBlocks);
-        this.use = new BlockUse(numBlocks);
+        goesByUse = config.evictionPolicy().goesByUse();
+        this.use = new BlockUse(goesByUse ? numBlocks : 0);
         this.freeBlocks = config.evictionPolicy().create(prefixTable, use, config.freeOrder());
         this.events = events;
     }
@@ -127,7 +129,9 @@ public final class BlockPool {
             numFreeHashed--;
             numEvicted++;
         }
-        use.clear(block);
+        if (goesByUse) {
+            use.clear(block);
+        }
         return block;
     }
 
@@ -140,7 +144,9 @@ public final class BlockPool {
         int numUnreferenced = 0;
         for (int i = count - 1; i >= 0; i--) {
             int block = blockTable[i];
-            use.note(block, lastStep, i + 1);
+            if (goesByUse) {
+                use.note(block, lastStep, i + 1);
+            }
             if (--refCounts[block] == 0) {
                 released[numUnreferenced++] = block;
                 numFreeHashed += prefixTable.isHashed(block) ? 1 : 0;

@@ -22,6 +22,10 @@ class KvSequence {
     private final SequenceTokens tokens;
     private final BlockHasher hasher;
     private final SessionTurn turn;
+
+    /** Hashes of the prompt's full blocks; empty before the first is asked for. */
+    private long[] promptHashes = {};
+
     private int[] blocks = new int[8];
     private int numBlocks;
     private int numCachedBlocks;
@@ -108,7 +112,9 @@ class KvSequence {
 
     /** Returns the hash of a full block; all its tokens must be known. */
     long hashOf(int blockIndex) {
-        var promptHashes = prompt.blockHashes(hasher);
+        if (promptHashes.length == 0) {
+            promptHashes = prompt.blockHashes(hasher);
+        }
         if (blockIndex < promptHashes.length) {
             return promptHashes[blockIndex];
         }

@@ -18,8 +18,9 @@ final class PrefixHits {
             blocks = new int[limit * 2];
         }
         size = 0;
+        int block = PrefixTable.NULL_BLOCK;
         while (size < limit) {
-            int block = pool.prefixTable().lookup(sequence.hashOf(size));
+            block = pool.prefixTable().lookupNext(block, sequence.hashOf(size));
             if (block == PrefixTable.NULL_BLOCK) {
                 return;
             }

@@ -20,9 +20,14 @@ public enum EvictionPolicy {
             case LRU -> new LruFreeQueue(prefixTable, freeOrder);
             case LRU_LONGEST_PREFIX -> new LruLongestPrefixQueue(use);
             case LFU -> new PolicyFreeQueue(prefixTable, new LfuOrder(use));
-            case FIFO -> new PolicyFreeQueue(prefixTable, new FifoOrder(use.numBlocks()));
+            case FIFO -> new PolicyFreeQueue(prefixTable, new FifoOrder(prefixTable.numBlocks()));
             case S3FIFO -> new PolicyFreeQueue(prefixTable, new S3FifoOrder(prefixTable, use));
             case ARC -> new PolicyFreeQueue(prefixTable, new ArcOrder(prefixTable, use));
         };
+    }
+
+    /** Returns whether the policy goes by the use of blocks, which must be recorded then. */
+    public boolean goesByUse() {
+        return this != LRU && this != FIFO;
     }
 }
