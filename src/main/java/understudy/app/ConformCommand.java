@@ -38,6 +38,14 @@ final class ConformCommand extends ConsoleCommand {
                     "Replays through the real Replica and KvBlockManager actors in virtual time, not by plain calls.")
     private boolean usesActors;
 
+    @Option(
+            names = "--decode-cohort-min-seqs",
+            paramLabel = "N",
+            defaultValue = "1",
+            description = "Fewest running requests for which those that decode are scheduled as one, which must come to"
+                    + " the same; 0 is never. Default: ${DEFAULT-VALUE}.")
+    private int decodeCohortMinSeqs;
+
     private int numRuns;
     private int numIdenticalRuns;
     private long numSteps;
@@ -53,7 +61,7 @@ final class ConformCommand extends ConsoleCommand {
                     throw new TraceException(file.toString(), "has no workloads");
                 }
                 for (; run != null; run = reader.next()) {
-                    out.println(compare(run));
+                    out.println(compare(run.withDecodeCohortMinSeqs(decodeCohortMinSeqs)));
                 }
             }
         }

@@ -1,7 +1,9 @@
 package understudy.cluster;
 
+import it.unimi.dsi.fastutil.ints.IntArrayList;
 import it.unimi.dsi.fastutil.ints.IntImmutableList;
 import it.unimi.dsi.fastutil.ints.IntList;
+import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongImmutableList;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.List;
@@ -52,12 +54,20 @@ public sealed interface ClusterEvent {
                     endNanos,
                     numTokens,
                     result.numSampled(),
-                    new LongImmutableList(result.gapNanos()),
-                    new IntImmutableList(result.gapCounts()),
+                    copy(result.gapNanos()),
+                    copy(result.gapCounts()),
                     ended,
                     FirstTokens.NONE,
                     EngineLoad.NONE,
                     KvCacheState.NONE);
+        }
+
+        private static LongList copy(LongArrayList list) {
+            return list.size() == 1 ? LongList.of(list.getLong(0)) : new LongImmutableList(list);
+        }
+
+        private static IntList copy(IntArrayList list) {
+            return list.size() == 1 ? IntList.of(list.getInt(0)) : new IntImmutableList(list);
         }
 
         StepEnded with(FirstTokens first, EngineLoad after) {

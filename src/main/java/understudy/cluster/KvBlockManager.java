@@ -7,10 +7,10 @@ import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.List;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
-import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
-import org.apache.pekko.actor.typed.javadsl.ActorContext;
+import org.apache.pekko.actor.typed.ExtensibleBehavior;
+import org.apache.pekko.actor.typed.Signal;
+import org.apache.pekko.actor.typed.TypedActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
-import org.apache.pekko.actor.typed.javadsl.Receive;
 import org.jspecify.annotations.Nullable;
 import understudy.kvcache.KvAnswer;
 import understudy.kvcache.KvAsk;
@@ -24,8 +24,10 @@ import understudy.kvcache.Settlement;
 /**
  * Block manager of one replica: owns its KV memory, grants or refuses blocks, finds cached prefixes. It never decides
  * who runs.
+ *
+ * <p>Messages are told apart by type tests: it handles some in every step.
  */
-public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Command> {
+public final class KvBlockManager extends ExtensibleBehavior<KvBlockManager.Command> {
 
     /** Messages of the block manager. */
     public sealed interface Command {}
@@ -105,13 +107,7 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
     private double peakUsage;
 
     private KvBlockManager(
-            ActorContext<Command> context,
-            KvCache kvCache,
-            KvCacheConfig config,
-            int replicaIndex,
-            PrefixCacheStats before,
-            ReplicaPeers peers) {
-        super(context);
+            KvCache kvCache, KvCacheConfig config, int replicaIndex, PrefixCacheStats before, ReplicaPeers peers) {
         this.kvCache = kvCache;
         blockSize = config.blockSize();
         this.replicaIndex = replicaIndex;
@@ -128,24 +124,37 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
     /** Creates an actor before a memory that the caller has made. */
     public static Behavior<Command> create(
             KvCache kvCache, KvCacheConfig config, int replicaIndex, PrefixCacheStats before, ReplicaPeers peers) {
-        return Behaviors.setup(context -> new KvBlockManager(context, kvCache, config, replicaIndex, before, peers));
+        return Behaviors.setup(context -> new KvBlockManager(kvCache, config, replicaIndex, before, peers));
     }
 
     @Override
-    public Receive<Command> createReceive() {
-        return newReceiveBuilder()
-                .onMessage(Ask.class, this::onAsk)
-                .onMessage(Settle.class, this::onSettle)
-                .onMessage(TellState.class, this::onTellState)
-                .onMessage(ResetPrefixCache.class, this::onResetPrefixCache)
-                .onMessage(Free.class, this::onFree)
-                .onMessage(Resize.class, this::onResize)
-                .onMessage(GetBlockHashes.class, this::onGetBlockHashes)
-                .onMessage(Audit.class, this::onAudit)
-                .build();
+    public Behavior<Command> receive(TypedActorContext<Command> context, Command command) {
+        if (command instanceof Ask ask) {
+            onAsk(ask);
+        } else if (command instanceof Settle settle) {
+            onSettle(settle);
+        } else if (command instanceof TellState tell) {
+            tellState(tell.atNanos, List.of());
+        } else if (command instanceof ResetPrefixCache reset) {
+            onResetPrefixCache(reset);
+        } else if (command instanceof Free free) {
+            kvCache.free(free.handle, free.lastStep);
+        } else if (command instanceof Resize resize) {
+            kvCache.resize(resize.numGpuBlocks);
+        } else if (command instanceof GetBlockHashes get) {
+            get.replyTo.tell(new BlockHashes(new LongImmutableList(kvCache.blockHashes())));
+        } else if (command instanceof Audit audit) {
+            onAudit(audit);
+        }
+        return this;
     }
 
-    private Behavior<Command> onAsk(Ask ask) {
+    @Override
+    public Behavior<Command> receiveSignal(TypedActorContext<Command> context, Signal signal) {
+        return this;
+    }
+
+    private void onAsk(Ask ask) {
         if (ask.before != null) {
             onSettle(ask.before);
         }
@@ -154,20 +163,9 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
         if (ask.ask.awaitsAnswer()) {
             ask.replyTo.tell(new Answered(answer));
         }
-        return this;
     }
 
-    private Behavior<Command> onFree(Free free) {
-        kvCache.free(free.handle, free.lastStep);
-        return this;
-    }
-
-    private Behavior<Command> onResize(Resize resize) {
-        kvCache.resize(resize.numGpuBlocks);
-        return this;
-    }
-
-    private Behavior<Command> onSettle(Settle settle) {
+    private void onSettle(Settle settle) {
         if (settle.settlement != null) {
             kvCache.settle(settle.settlement);
         }
@@ -176,12 +174,6 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
         if (subscriber != null && settle.step != null) {
             subscriber.tell(settle.step.with(state(settle.step.endNanos(), events)));
         }
-        return this;
-    }
-
-    private Behavior<Command> onTellState(TellState tell) {
-        tellState(tell.atNanos, List.of());
-        return this;
     }
 
     private void tellState(long atNanos, List<KvEvent> events) {
@@ -210,23 +202,16 @@ public final class KvBlockManager extends AbstractBehavior<KvBlockManager.Comman
         return peers.publishesKvEventsOutside() ? events : List.of();
     }
 
-    private Behavior<Command> onGetBlockHashes(GetBlockHashes get) {
-        get.replyTo.tell(new BlockHashes(new LongImmutableList(kvCache.blockHashes())));
-        return this;
-    }
-
-    private Behavior<Command> onResetPrefixCache(ResetPrefixCache reset) {
+    private void onResetPrefixCache(ResetPrefixCache reset) {
         reset.replyTo.tell(new PrefixCacheReset(replicaIndex, kvCache.resetPrefixCache()));
         var events = takeEvents();
         if (!events.isEmpty()) {
             tellState(reset.atNanos, events);
         }
-        return this;
     }
 
-    private Behavior<Command> onAudit(Audit audit) {
+    private void onAudit(Audit audit) {
         var freeOrder = new IntImmutableList(kvCache.freeOrder());
         audit.replyTo.tell(new Audited(kvCache.audit(), kvCache.stats(), peakUsage, freeOrder));
-        return this;
     }
 }

@@ -65,7 +65,9 @@ public final class MetricsCollector extends AbstractBehavior<MetricsCollector.Co
         }
         log.addStep(step.replicaIndex(), step.endNanos(), step.numTokens(), step.numSampled());
         log.addGaps(step.gapNanos(), step.gapCounts());
-        step.ended().forEach(this::add);
+        if (!step.ended().isEmpty()) {
+            step.ended().forEach(this::add);
+        }
         return this;
     }
 

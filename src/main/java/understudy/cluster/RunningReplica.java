@@ -4,10 +4,11 @@ import java.time.Duration;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.ChildFailed;
-import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
+import org.apache.pekko.actor.typed.ExtensibleBehavior;
+import org.apache.pekko.actor.typed.Signal;
+import org.apache.pekko.actor.typed.TypedActorContext;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
-import org.apache.pekko.actor.typed.javadsl.Receive;
 import org.apache.pekko.actor.typed.javadsl.StashBuffer;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.EngineCore;
@@ -17,7 +18,8 @@ import understudy.report.ReplicaCounters;
 import understudy.runtime.Clock;
 
 /** Serving replica: takes requests, plans steps with its memory, and has its device execute them. */
-final class RunningReplica extends AbstractBehavior<Replica.Command> {
+final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
+    private final ActorContext<Replica.Command> context;
     private final int replicaIndex;
     private final ReplicaPeers peers;
     private final ReplicaSpec spec;
@@ -39,7 +41,7 @@ final class RunningReplica extends AbstractBehavior<Replica.Command> {
             ReplicaParts parts,
             ReplicaSpec spec,
             ReplicaPeers peers) {
-        super(context);
+        this.context = context;
         this.parts = parts;
         this.spec = spec;
         this.peers = peers;
@@ -55,25 +57,49 @@ final class RunningReplica extends AbstractBehavior<Replica.Command> {
         steps = new StepLoop(parts, ticks, aborter);
     }
 
+    /** Messages of every step are told apart by type tests, and come first. */
     @Override
-    public Receive<Replica.Command> createReceive() {
-        return newReceiveBuilder()
-                .onMessage(VirtualGpu.StepDone.class, this::onStepDone)
-                .onMessage(Replica.PlanStep.class, this::onPlanStep)
-                .onMessage(KvBlockManager.Answered.class, this::onAnswered)
-                .onMessage(Replica.AddRequest.class, this::onAddRequest)
-                .onMessage(Replica.Enqueue.class, this::onEnqueue)
-                .onMessage(Replica.Abort.class, this::onAbort)
-                .onMessage(Replica.ResetPrefixCache.class, this::onResetPrefixCache)
-                .onMessage(Replica.Crash.class, this::onCrash)
-                .onMessage(Replica.Leave.class, this::onLeave)
-                .onMessage(Replica.SlowGpu.class, this::onSlowGpu)
-                .onMessage(Replica.ResizeKv.class, this::onResizeKv)
-                .onMessage(Replica.GetRecord.class, this::onGetRecord)
-                .onMessage(Replica.GetBlockHashes.class, this::onGetBlockHashes)
-                .onMessage(KvBlockManager.Audited.class, this::onAudited)
-                .onSignal(ChildFailed.class, this::onChildFailed)
-                .build();
+    public Behavior<Replica.Command> receive(TypedActorContext<Replica.Command> ignored, Replica.Command command) {
+        if (command instanceof VirtualGpu.StepDone done) {
+            return onStepDone(done);
+        } else if (command instanceof KvBlockManager.Answered answered) {
+            return onAnswered(answered);
+        } else if (command instanceof Replica.PlanStep) {
+            return onPlanStep();
+        } else if (command instanceof Replica.AddRequest add) {
+            return onAddRequest(add);
+        }
+        return receiveOther(command);
+    }
+
+    private Behavior<Replica.Command> receiveOther(Replica.Command command) {
+        if (command instanceof Replica.Enqueue enqueue) {
+            return onEnqueue(enqueue);
+        } else if (command instanceof Replica.Abort abort) {
+            return onAbort(abort);
+        } else if (command instanceof Replica.ResetPrefixCache reset) {
+            return onResetPrefixCache(reset);
+        } else if (command instanceof Replica.Crash crash) {
+            return onCrash(crash);
+        } else if (command instanceof Replica.Leave) {
+            return onLeave();
+        } else if (command instanceof Replica.SlowGpu slow) {
+            return onSlowGpu(slow);
+        } else if (command instanceof Replica.ResizeKv resize) {
+            return onResizeKv(resize);
+        } else if (command instanceof Replica.GetRecord get) {
+            return onGetRecord(get);
+        } else if (command instanceof Replica.GetBlockHashes get) {
+            return onGetBlockHashes(get);
+        } else if (command instanceof KvBlockManager.Audited audited) {
+            return onAudited(audited);
+        }
+        return Behaviors.unhandled();
+    }
+
+    @Override
+    public Behavior<Replica.Command> receiveSignal(TypedActorContext<Replica.Command> ignored, Signal signal) {
+        return signal instanceof ChildFailed failed ? onChildFailed(failed) : this;
     }
 
     private Behavior<Replica.Command> onAddRequest(Replica.AddRequest add) {
@@ -101,7 +127,7 @@ final class RunningReplica extends AbstractBehavior<Replica.Command> {
         return this;
     }
 
-    private Behavior<Replica.Command> onPlanStep(Replica.PlanStep now) {
+    private Behavior<Replica.Command> onPlanStep() {
         return steps.onTick() ? deferred.doneBy(this) : this;
     }
 
@@ -177,7 +203,7 @@ final class RunningReplica extends AbstractBehavior<Replica.Command> {
         return deferred.doneBy(leave());
     }
 
-    private Behavior<Replica.Command> onLeave(Replica.Leave now) {
+    private Behavior<Replica.Command> onLeave() {
         return clients.size() == 0 ? leave() : leaving();
     }
 
@@ -185,7 +211,7 @@ final class RunningReplica extends AbstractBehavior<Replica.Command> {
     private Behavior<Replica.Command> leaving() {
         return Behaviors.receive(Replica.Command.class)
                 .onAnyMessage(message -> {
-                    var next = receive(getContext(), message);
+                    var next = receive(context, message);
                     if (next != this) {
                         return next;
                     }

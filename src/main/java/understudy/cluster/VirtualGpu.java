@@ -3,11 +3,12 @@ package understudy.cluster;
 import org.apache.pekko.actor.Cancellable;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.ExtensibleBehavior;
 import org.apache.pekko.actor.typed.PostStop;
-import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
+import org.apache.pekko.actor.typed.Signal;
+import org.apache.pekko.actor.typed.TypedActorContext;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
-import org.apache.pekko.actor.typed.javadsl.Receive;
 import understudy.latency.BatchShape;
 import understudy.latency.JitteredLatency;
 import understudy.latency.LatencyModel;
@@ -18,8 +19,10 @@ import understudy.workload.RandomStreams;
 /**
  * One GPU, or a group of GPUs that work as one: runs one step at a time, and takes as long as its latency model says.
  * One more step may wait behind the running one.
+ *
+ * <p>Messages are told apart by type tests: it handles one in every step.
  */
-public final class VirtualGpu extends AbstractBehavior<VirtualGpu.Command> {
+public final class VirtualGpu extends ExtensibleBehavior<VirtualGpu.Command> {
 
     /** Messages of the device. */
     public sealed interface Command {}
@@ -61,17 +64,21 @@ public final class VirtualGpu extends AbstractBehavior<VirtualGpu.Command> {
     private final LatencyModel latency;
     private double slowdown = 1;
 
-    /** The step sent last, and the one before it: others have ended. */
-    private ScheduledStep last;
+    /** The step sent last: how long it takes as the model says, when it runs, and what tells of its end to whom. */
+    private long modelNanos;
 
-    private ScheduledStep previous;
+    private long startNanos;
+    private long endNanos;
+    private ActorRef<? super StepDone> replyTo;
+    private Cancellable done = Cancellable.alreadyCancelled();
+
+    /** What tells of the end of the step before. */
+    private Cancellable previousDone = done;
 
     private VirtualGpu(ActorContext<Command> context, Clock clock, LatencyModel latency) {
-        super(context);
         this.clock = clock;
         this.latency = latency;
-        last = new ScheduledStep(context.getSystem().deadLetters(), 0, 0, 0, Cancellable.alreadyCancelled());
-        previous = last;
+        replyTo = context.getSystem().ignoreRef();
     }
 
     /** Creates an idle device. */
@@ -80,52 +87,48 @@ public final class VirtualGpu extends AbstractBehavior<VirtualGpu.Command> {
     }
 
     @Override
-    public Receive<Command> createReceive() {
-        return newReceiveBuilder()
-                .onMessage(ExecuteStep.class, this::onExecuteStep)
-                .onMessage(SetSlowdown.class, this::onSetSlowdown)
-                .onSignal(PostStop.class, this::onPostStop)
-                .build();
+    public Behavior<Command> receive(TypedActorContext<Command> context, Command command) {
+        if (command instanceof ExecuteStep step) {
+            onExecuteStep(step);
+        } else if (command instanceof SetSlowdown set) {
+            onSetSlowdown(set);
+        }
+        return this;
     }
 
-    private Behavior<Command> onExecuteStep(ExecuteStep step) {
+    @Override
+    public Behavior<Command> receiveSignal(TypedActorContext<Command> context, Signal signal) {
+        if (signal instanceof PostStop) {
+            previousDone.cancel();
+            done.cancel();
+        }
+        return this;
+    }
+
+    private void onExecuteStep(ExecuteStep step) {
         long nowNanos = clock.nowNanos();
-        if (last.startNanos > nowNanos) {
+        if (startNanos > nowNanos) {
             throw new IllegalStateException("a step is running and another one waits; no room for a third");
         }
-        previous = last;
-        last = schedule(step.replyTo, latency.stepNanos(step.batch), Math.max(nowNanos, last.endNanos));
-        return this;
+        previousDone = done;
+        modelNanos = latency.stepNanos(step.batch);
+        startNanos = Math.max(nowNanos, endNanos);
+        replyTo = step.replyTo;
+        schedule();
     }
 
     /** A step that has not begun takes as long as is said now. */
-    private Behavior<Command> onSetSlowdown(SetSlowdown set) {
+    private void onSetSlowdown(SetSlowdown set) {
         slowdown = set.factor;
-        if (last.startNanos > clock.nowNanos()) {
-            last.done.cancel();
-            last = schedule(last.replyTo, last.modelNanos, last.startNanos);
+        if (startNanos > clock.nowNanos()) {
+            done.cancel();
+            schedule();
         }
-        return this;
     }
 
-    private Behavior<Command> onPostStop(PostStop signal) {
-        previous.done.cancel();
-        last.done.cancel();
-        return this;
-    }
-
-    private ScheduledStep schedule(ActorRef<? super StepDone> replyTo, long modelNanos, long startNanos) {
+    private void schedule() {
         long slowed = slowdown == 1 ? modelNanos : Math.max(1, Math.round(modelNanos * slowdown));
-        long endNanos = startNanos + Math.min(slowed, Durations.MAX_NANOS);
-        var done = clock.tellAfter(endNanos - clock.nowNanos(), replyTo, new StepDone(startNanos, endNanos));
-        return new ScheduledStep(replyTo, modelNanos, startNanos, endNanos, done);
+        endNanos = startNanos + Math.min(slowed, Durations.MAX_NANOS);
+        done = clock.tellAfter(endNanos - clock.nowNanos(), replyTo, new StepDone(startNanos, endNanos));
     }
-
-    /**
-     * A step that runs, or waits for the one before it, until {@code done} tells so.
-     *
-     * @param modelNanos what the model says
-     */
-    private record ScheduledStep(
-            ActorRef<? super StepDone> replyTo, long modelNanos, long startNanos, long endNanos, Cancellable done) {}
 }

@@ -22,8 +22,20 @@ import understudy.prompt.Xxh3BlockHasher;
  * @param requests in the order of the recording
  * @param steps one decision per step, from step 0 on
  * @param end what was left when everything had ended
+ * @param decodeCohortMinSeqs how to replay it, see {@link SchedulerConfig}; no part of the recording
  */
-public record RecordedRun(Config config, List<RecordedRequest> requests, List<StepDecision> steps, End end) {
+public record RecordedRun(
+        Config config, List<RecordedRequest> requests, List<StepDecision> steps, End end, int decodeCohortMinSeqs) {
+
+    /** Creates a recording to be replayed with decodes scheduled as one from the first on. */
+    public RecordedRun(Config config, List<RecordedRequest> requests, List<StepDecision> steps, End end) {
+        this(config, requests, steps, end, 1);
+    }
+
+    /** Returns the same recording, to be replayed with another {@link SchedulerConfig#decodeCohortMinSeqs}. */
+    public RecordedRun withDecodeCohortMinSeqs(int minSeqs) {
+        return new RecordedRun(config, requests, steps, end, minSeqs);
+    }
 
     /** Settings, as vLLM names them. */
     public record Config(
@@ -86,7 +98,7 @@ public record RecordedRun(Config config, List<RecordedRequest> requests, List<St
                 config.isPriority() ? SchedulingPolicy.PRIORITY : SchedulingPolicy.FCFS,
                 PreemptionVictim.AUTO,
                 config.asyncScheduling(),
-                true);
+                decodeCohortMinSeqs);
     }
 
     /** Returns the recorded KV cache's settings. */

@@ -18,11 +18,8 @@ import understudy.latency.GrowingContexts;
  * one is planned, so that some members are not yet part of it, and others end in it.
  */
 final class DecodeCohort {
-    /** Fewest running requests for which a cohort is worth its calendars. */
-    static final int MIN_RUNNING = 8;
-
-    /** More requests than ever run: no cohort. */
-    static final int NEVER = Integer.MAX_VALUE;
+    /** The setting for no cohort. */
+    static final int NEVER = 0;
 
     private final RunningList running;
     private final int minRunning;
@@ -110,7 +107,7 @@ final class DecodeCohort {
         for (var due = limits.pollDue(numStepsPlanned); due != null; due = limits.pollDue(numStepsPlanned)) {
             unschedule(due);
         }
-        if (endIndex > 0 || running.size() >= minRunning) {
+        if (endIndex > 0 || (minRunning != NEVER && running.size() >= minRunning)) {
             takeIn(budget);
         }
     }

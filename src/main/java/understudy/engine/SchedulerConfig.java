@@ -15,7 +15,8 @@ import understudy.kvcache.KvCacheConfig;
  * @param policy order of the waiting queue
  * @param preemptionVictim who gives way when blocks run out
  * @param asyncScheduling whether step n+1 is planned while step n runs
- * @param decodeCohorts whether requests that decode are scheduled as one where that comes to the same; only for speed
+ * @param decodeCohortMinSeqs fewest running requests for which those that decode are scheduled as one where that comes
+ *     to the same, or 0 for never; only for speed, and no setting of vLLM
  */
 public record SchedulerConfig(
         int maxNumSeqs,
@@ -26,11 +27,11 @@ public record SchedulerConfig(
         SchedulingPolicy policy,
         PreemptionVictim preemptionVictim,
         boolean asyncScheduling,
-        boolean decodeCohorts)
+        int decodeCohortMinSeqs)
         implements PlannerConfig {
     /** The defaults of vLLM V1's server on an H100, but for asynchronous scheduling. */
     public static final SchedulerConfig VLLM =
-            new SchedulerConfig(1024, 8192, 0, true, true, SchedulingPolicy.FCFS, PreemptionVictim.AUTO, false, true);
+            new SchedulerConfig(1024, 8192, 0, true, true, SchedulingPolicy.FCFS, PreemptionVictim.AUTO, false, 8);
 
     /** Checks the ranges. */
     public SchedulerConfig {
@@ -51,7 +52,7 @@ public record SchedulerConfig(
                 policy,
                 preemptionVictim,
                 asyncScheduling,
-                decodeCohorts);
+                decodeCohortMinSeqs);
     }
 
     /** Returns the same settings with asynchronous scheduling, or without. */
@@ -65,11 +66,11 @@ public record SchedulerConfig(
                 policy,
                 preemptionVictim,
                 isAsync,
-                decodeCohorts);
+                decodeCohortMinSeqs);
     }
 
-    /** Returns the same settings with decodes scheduled as one where that comes to the same, or one by one. */
-    public SchedulerConfig withDecodeCohorts(boolean inCohorts) {
+    /** Returns the same settings with decodes scheduled as one from so many running requests on; never with 0. */
+    public SchedulerConfig withDecodeCohortMinSeqs(int minSeqs) {
         return new SchedulerConfig(
                 maxNumSeqs,
                 maxNumBatchedTokens,
@@ -79,7 +80,7 @@ public record SchedulerConfig(
                 policy,
                 preemptionVictim,
                 asyncScheduling,
-                inCohorts);
+                minSeqs);
     }
 
     @Override

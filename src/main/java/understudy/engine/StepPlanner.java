@@ -52,19 +52,10 @@ public final class StepPlanner implements Planner {
 
     /** Creates a scheduler without requests. */
     public StepPlanner(SchedulerConfig config, KvCacheConfig kvCache) {
-        this(config, kvCache, DecodeCohort.MIN_RUNNING);
-    }
-
-    /** Creates a scheduler that schedules decodes as one as soon as so many requests run. */
-    StepPlanner(SchedulerConfig config, KvCacheConfig kvCache, int minRunning) {
         this.config = config;
         blockSize = kvCache.blockSize();
         maxModelLen = kvCache.maxModelLen();
-        requests = new RequestBook(
-                kvCache,
-                config.asyncScheduling(),
-                config.policy(),
-                config.decodeCohorts() ? minRunning : DecodeCohort.NEVER);
+        requests = new RequestBook(kvCache, config.asyncScheduling(), config.policy(), config.decodeCohortMinSeqs());
 
         waiting = requests.waiting;
         running = requests.running;

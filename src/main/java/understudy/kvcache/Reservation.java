@@ -9,78 +9,70 @@ import java.util.Arrays;
  * <p>Immutable.
  */
 public final class Reservation {
-    private final int[] handles;
-    private final int[] numComputedTokens;
-    private final int[] numTokens;
+    /** Numbers for each request: its handle, the tokens computed once the step has run, and the tokens known. */
+    private static final int STRIDE = 3;
 
-    private Reservation(int[] handles, int[] numComputedTokens, int[] numTokens) {
-        this.handles = handles;
-        this.numComputedTokens = numComputedTokens;
-        this.numTokens = numTokens;
+    private final int[] numbers;
+
+    private Reservation(int[] numbers) {
+        this.numbers = numbers;
     }
 
     /** Returns the number of requests. */
     public int size() {
-        return handles.length;
+        return numbers.length / STRIDE;
     }
 
     public int handle(int index) {
-        return handles[index];
+        return numbers[index * STRIDE];
     }
 
     /** Returns how many tokens the request has computed once this step has run. */
     public int numComputedTokens(int index) {
-        return numComputedTokens[index];
+        return numbers[index * STRIDE + 1];
     }
 
     /** Returns how many tokens of the request are known, which bounds what may be cached. */
     public int numTokens(int index) {
-        return numTokens[index];
+        return numbers[index * STRIDE + 2];
     }
 
     /** Collects a reservation; reused from step to step. */
     public static final class Builder {
-        private int[] handles = new int[16];
-        private int[] numComputedTokens = new int[16];
-        private int[] numTokens = new int[16];
-        private int size;
+        private int[] numbers = new int[16 * STRIDE];
+        private int end;
 
         /** Returns the number of requests collected. */
         public int size() {
-            return size;
+            return end / STRIDE;
         }
 
         /**
          * Adds a request that will have computed {@code numComputed} tokens and of which {@code numKnown} are known.
          */
         public void add(int handle, int numComputed, int numKnown) {
-            if (size == handles.length) {
-                handles = Arrays.copyOf(handles, size * 2);
-                numComputedTokens = Arrays.copyOf(numComputedTokens, size * 2);
-                numTokens = Arrays.copyOf(numTokens, size * 2);
+            if (end == numbers.length) {
+                numbers = Arrays.copyOf(numbers, end * 2);
             }
-            handles[size] = handle;
-            numComputedTokens[size] = numComputed;
-            numTokens[size] = numKnown;
-            size++;
+            numbers[end] = handle;
+            numbers[end + 1] = numComputed;
+            numbers[end + 2] = numKnown;
+            end += STRIDE;
         }
 
         /** Returns how many tokens a request has computed once the step has run. */
         public int numComputedTokens(int index) {
-            return numComputedTokens[index];
+            return numbers[index * STRIDE + 1];
         }
 
         /** Forgets all requests. */
         public void clear() {
-            size = 0;
+            end = 0;
         }
 
         /** Returns what was collected. */
         public Reservation build() {
-            return new Reservation(
-                    Arrays.copyOf(handles, size),
-                    Arrays.copyOf(numComputedTokens, size),
-                    Arrays.copyOf(numTokens, size));
+            return new Reservation(Arrays.copyOf(numbers, end));
         }
     }
 }

@@ -11,7 +11,7 @@ public final class BatchShape {
 
     private final int numDecodes;
     private final long decodeKvTokens;
-    private final ContextHistogram decodeContexts;
+    private final ContextHistogram.Counted decodeContexts;
     private final int[] chunkTokens;
     private final int[] chunkContextTokens;
     private final int numPrefillTokens;

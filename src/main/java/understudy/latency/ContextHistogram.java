@@ -9,13 +9,8 @@ final class ContextHistogram {
     private int numBuckets;
 
     ContextHistogram() {
-        this(new int[Integer.SIZE], new long[Integer.SIZE], 0);
-    }
-
-    private ContextHistogram(int[] counts, long[] sums, int numBuckets) {
-        this.counts = counts;
-        this.sums = sums;
-        this.numBuckets = numBuckets;
+        counts = new int[Integer.SIZE];
+        sums = new long[Integer.SIZE];
     }
 
     int numBuckets() {
@@ -65,20 +60,45 @@ final class ContextHistogram {
         numBuckets = 0;
     }
 
-    ContextHistogram copy() {
-        return new ContextHistogram(Arrays.copyOf(counts, numBuckets), Arrays.copyOf(sums, numBuckets), numBuckets);
+    /** Returns an immutable copy, of the buckets that are not empty. */
+    Counted copy() {
+        int first = 0;
+        while (first < numBuckets && counts[first] == 0) {
+            first++;
+        }
+        return first == numBuckets
+                ? Counted.NOTHING
+                : new Counted(
+                        first,
+                        Arrays.copyOfRange(counts, first, numBuckets),
+                        Arrays.copyOfRange(sums, first, numBuckets));
     }
 
-    /** Returns the sum with lengths above {@code limit} counted as the limit. */
-    double sumWithin(int limit) {
-        int split = bucket(limit);
-        double sum = 0;
-        for (int bucket = 0; bucket < numBuckets; bucket++) {
-            double capped = (double) counts[bucket] * limit;
-            double exact = (double) sums[bucket];
-            sum += bucket < split ? exact : bucket > split ? capped : Math.min(exact, capped);
+    /** Lengths by power of two, from the bucket {@code first} on, as they were at one time. */
+    static final class Counted {
+        private static final Counted NOTHING = new Counted(0, new int[0], new long[0]);
+
+        private final int first;
+        private final int[] counts;
+        private final long[] sums;
+
+        private Counted(int first, int[] counts, long[] sums) {
+            this.first = first;
+            this.counts = counts;
+            this.sums = sums;
         }
-        return sum;
+
+        /** Returns the sum with lengths above {@code limit} counted as the limit. */
+        double sumWithin(int limit) {
+            int split = bucket(limit) - first;
+            double sum = 0;
+            for (int i = 0; i < counts.length; i++) {
+                double capped = (double) counts[i] * limit;
+                double exact = (double) sums[i];
+                sum += i < split ? exact : i > split ? capped : Math.min(exact, capped);
+            }
+            return sum;
+        }
     }
 
     /** Lengths from {@code 2^n} to {@code 2^(n+1) - 1} are in bucket n. */

@@ -39,7 +39,7 @@ public record EngineSettings(
             "scheduling-policy",
             "preemption-victim",
             "async-scheduling",
-            "decode-cohorts",
+            "decode-cohort-min-seqs",
             "full-hit",
             "context-window-exceeded");
 
@@ -99,7 +99,7 @@ public record EngineSettings(
                 engine.choice("scheduling-policy", SchedulingPolicy.class),
                 engine.choice("preemption-victim", PreemptionVictim.class),
                 engine.bool("async-scheduling"),
-                engine.bool("decode-cohorts"));
+                engine.wholeNumber("decode-cohort-min-seqs", 0, EngineSizes.MAX_TOKENS));
     }
 
     private static RequestLimits limits(Section engine, Section kvCache, KvCacheConfig memory) {

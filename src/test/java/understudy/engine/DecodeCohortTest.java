@@ -32,8 +32,8 @@ final class DecodeCohortTest {
             var random = new Random(seed);
             var config = config(random, isAsync);
             var memory = memory(random);
-            var one = new Side(config, memory, DecodeCohort.NEVER);
-            var other = new Side(config, memory, 1 + random.nextInt(3));
+            var one = new Side(config, memory);
+            var other = new Side(config.withDecodeCohortMinSeqs(1 + random.nextInt(3)), memory);
             for (int step = 0; step < NUM_STEPS; step++) {
                 var act = act(random, step, memory.maxModelLen());
                 String expected = one.run(act, step);
@@ -58,7 +58,7 @@ final class DecodeCohortTest {
                 random.nextBoolean() ? SchedulingPolicy.FCFS : SchedulingPolicy.PRIORITY,
                 random.nextBoolean() ? PreemptionVictim.AUTO : PreemptionVictim.FEWEST_OUTPUTS,
                 isAsync,
-                true);
+                0);
     }
 
     /** Small enough for preemptions in some runs, and large enough for none in others. */
@@ -110,9 +110,9 @@ final class DecodeCohortTest {
         private long nowNanos;
         int numWithCohort;
 
-        Side(SchedulerConfig config, KvCacheConfig memoryConfig, int minRunning) {
+        Side(SchedulerConfig config, KvCacheConfig memoryConfig) {
             this.config = config;
-            planner = new StepPlanner(config, memoryConfig, minRunning);
+            planner = new StepPlanner(config, memoryConfig);
             memory = new KvCacheManager(memoryConfig);
             engine = new DirectEngine(planner, memory);
         }

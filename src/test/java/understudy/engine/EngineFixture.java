@@ -36,8 +36,8 @@ public final class EngineFixture {
                     .withPrefixCaching(caches)
                     .withMaxModelLen(maxModelLen);
             var scheduler = new SchedulerConfig(
-                    maxNumSeqs, maxNumBatchedTokens, threshold, chunks, true, policy, victim, isAsync, true);
-            planner = new StepPlanner(scheduler, memory, 1);
+                    maxNumSeqs, maxNumBatchedTokens, threshold, chunks, true, policy, victim, isAsync, 1);
+            planner = new StepPlanner(scheduler, memory);
             kvCache = new KvCacheManager(memory);
             engine = new DirectEngine(planner, kvCache);
         }

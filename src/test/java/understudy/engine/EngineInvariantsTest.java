@@ -78,7 +78,7 @@ final class EngineInvariantsTest {
                     pick(SchedulingPolicy.values()),
                     victim,
                     random.nextBoolean(),
-                    true);
+                    random.nextInt(4));
             memory = new KvCacheConfig(
                     new Xxh3BlockHasher(blockSize),
                     numBlocks,
@@ -92,7 +92,7 @@ final class EngineInvariantsTest {
                     PrefixUnit.BLOCK,
                     shares,
                     PrefixOptions.ofContent(pick(FullHit.values()), random.nextInt(3) > 0));
-            planner = new StepPlanner(config, memory, 1 + random.nextInt(4));
+            planner = new StepPlanner(config, memory);
             kvCache = new KvCacheManager(memory);
             engine = new DirectEngine(planner, kvCache);
         }

@@ -83,7 +83,7 @@ final class SessionInvariantsTest {
                     SchedulingPolicy.FCFS,
                     PreemptionVictim.LAST_ADMITTED,
                     random.nextBoolean(),
-                    true);
+                    random.nextInt(3));
             limits = new RequestLimits(maxModelLen, maxModelLen, ContextOverflow.TRUNCATE_OLDEST, blockSize);
             var kvCache = new KvCacheConfig(
                     new Xxh3BlockHasher(blockSize),

@@ -181,6 +181,9 @@ public final class KvCacheManager extends PooledKvCache<KvSequence> {
     }
 
     private void take(KvSequence sequence, int count) {
+        if (count > 1) {
+            sequence.makeRoom(sequence.numBlocks() + count);
+        }
         for (int i = 0; i < count; i++) {
             sequence.append(pool.take());
         }

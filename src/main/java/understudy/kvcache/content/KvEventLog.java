@@ -10,7 +10,7 @@ import understudy.kvcache.KvEvent;
 final class KvEventLog {
     private final boolean enabled;
     private final LongArrayList removed = new LongArrayList();
-    private List<KvEvent> events = new ArrayList<>();
+    private final List<KvEvent> events = new ArrayList<>();
 
     KvEventLog(boolean enabled) {
         this.enabled = enabled;
@@ -44,8 +44,8 @@ final class KvEventLog {
         if (events.isEmpty()) {
             return List.of();
         }
-        var drained = events;
-        events = new ArrayList<>();
+        var drained = List.copyOf(events);
+        events.clear();
         return drained;
     }
 

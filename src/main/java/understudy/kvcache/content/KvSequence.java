@@ -18,6 +18,8 @@ import understudy.prompt.TokenSource;
  * are known already.
  */
 class KvSequence {
+    private static final int FIRST_BLOCKS = 8;
+
     private final Prompt prompt;
     private final SequenceTokens tokens;
     private final BlockHasher hasher;
@@ -26,11 +28,12 @@ class KvSequence {
     /** Hashes of the prompt's full blocks; empty before the first is asked for. */
     private long[] promptHashes = {};
 
-    private int[] blocks = new int[8];
+    private int[] blocks = {};
     private int numBlocks;
     private int numCachedBlocks;
     private long[] outputHashes = new long[0];
     private int numOutputHashes;
+    private int[] hashedTokens = {};
     private @Nullable HashChain chain;
 
     KvSequence(Prompt prompt, TokenSource output, BlockHasher hasher) {
@@ -76,9 +79,16 @@ class KvSequence {
         numCachedBlocks = count;
     }
 
+    /** Makes room for {@code count} blocks altogether, and for some of an answer. */
+    void makeRoom(int count) {
+        if (count > blocks.length) {
+            blocks = Arrays.copyOf(blocks, count + count / 8 + FIRST_BLOCKS);
+        }
+    }
+
     void append(int block) {
         if (numBlocks == blocks.length) {
-            blocks = Arrays.copyOf(blocks, numBlocks * 2);
+            blocks = Arrays.copyOf(blocks, numBlocks + numBlocks / 2 + 1);
         }
         blocks[numBlocks++] = block;
     }
@@ -130,12 +140,12 @@ class KvSequence {
         if (current == null) {
             current = prompt.chainEnd(hasher);
             chain = current;
+            hashedTokens = new int[hasher.blockSize()];
         }
         if (numOutputHashes == outputHashes.length) {
-            outputHashes = Arrays.copyOf(outputHashes, Math.max(8, numOutputHashes * 2));
+            outputHashes = Arrays.copyOf(outputHashes, FIRST_BLOCKS + numOutputHashes + numOutputHashes / 2);
         }
-        var block = new int[hasher.blockSize()];
-        tokens.copy(blockIndex * block.length, block.length, block, 0);
-        outputHashes[numOutputHashes++] = current.next(block);
+        tokens.copy(blockIndex * hashedTokens.length, hashedTokens.length, hashedTokens, 0);
+        outputHashes[numOutputHashes++] = current.next(hashedTokens);
     }
 }

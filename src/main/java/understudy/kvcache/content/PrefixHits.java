@@ -47,6 +47,7 @@ final class PrefixHits {
      * @return whether any of them belonged to the request's conversation alone
      */
     boolean attach(KvSequence sequence) {
+        sequence.makeRoom(size);
         boolean findsOwn = false;
         for (int i = 0; i < size; i++) {
             findsOwn |= sequence.attach(pool, blocks[i]);
