@@ -5,23 +5,25 @@ package understudy.kvcache.eviction;
  * FreeOrder#UNHASHED_FIRST}, blocks without a hash go before all others, last in first out.
  *
  * <p>Follows {@code FreeKVCacheBlockQueue} and {@code BlockPool.free_blocks} of vLLM. A doubly
- * linked list over block ids; block 0, the null block, serves as its sentinel.
+ * linked list over block ids; block 0, the null block, serves as its sentinel. Both links of a block stand side by side,
+ * for the processor's cache.
  */
 final class LruFreeQueue implements FreeBlockQueue {
     private static final int SENTINEL = PrefixTable.NULL_BLOCK;
 
     private final PrefixTable prefixTable;
     private final FreeOrder freeOrder;
-    private final int[] next;
-    private final int[] previous;
+
+    /** The block after each block, and the one before it. */
+    private final int[] links;
+
     private int size;
 
     LruFreeQueue(PrefixTable prefixTable, FreeOrder freeOrder) {
         this.prefixTable = prefixTable;
         this.freeOrder = freeOrder;
         int numBlocks = prefixTable.numBlocks();
-        next = new int[numBlocks];
-        previous = new int[numBlocks];
+        links = new int[numBlocks * 2];
         for (int block = 1; block < numBlocks; block++) {
             insertBefore(SENTINEL, block);
         }
@@ -34,7 +36,7 @@ final class LruFreeQueue implements FreeBlockQueue {
 
     @Override
     public int poll() {
-        int block = next[SENTINEL];
+        int block = next(SENTINEL);
         if (block == SENTINEL) {
             throw new IllegalStateException("no free block");
         }
@@ -44,14 +46,13 @@ final class LruFreeQueue implements FreeBlockQueue {
 
     @Override
     public void remove(int block) {
-        next[previous[block]] = next[block];
-        previous[next[block]] = previous[block];
+        link(previous(block), next(block));
         size--;
     }
 
     @Override
     public void release(int[] blocks, int count) {
-        int oldHead = next[SENTINEL];
+        int oldHead = next(SENTINEL);
         for (int i = 0; i < count; i++) {
             if (goesFirst(blocks[i])) {
                 insertBefore(oldHead, blocks[i]);
@@ -67,10 +68,10 @@ final class LruFreeQueue implements FreeBlockQueue {
     @Override
     public int[] order() {
         var order = new int[size];
-        int block = next[SENTINEL];
+        int block = next(SENTINEL);
         for (int i = 0; i < size; i++) {
             order[i] = block;
-            block = next[block];
+            block = next(block);
         }
         return order;
     }
@@ -80,11 +81,21 @@ final class LruFreeQueue implements FreeBlockQueue {
     }
 
     private void insertBefore(int successor, int block) {
-        int predecessor = previous[successor];
-        next[predecessor] = block;
-        previous[block] = predecessor;
-        next[block] = successor;
-        previous[successor] = block;
+        link(previous(successor), block);
+        link(block, successor);
         size++;
+    }
+
+    private int next(int block) {
+        return links[block * 2];
+    }
+
+    private int previous(int block) {
+        return links[block * 2 + 1];
+    }
+
+    private void link(int block, int successor) {
+        links[block * 2] = successor;
+        links[successor * 2 + 1] = block;
     }
 }

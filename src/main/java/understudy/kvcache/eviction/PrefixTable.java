@@ -9,7 +9,7 @@ import understudy.prompt.SessionTurn;
  *
  * <p>Several blocks may hold the same content, since a block that becomes full keeps its id even if an identical one is
  * cached; lookups return the one inserted first (vLLM {@code BlockHashToBlockMap}). Blocks with equal hash form a ring
- * in order of insertion, so every operation takes constant time.
+ * in order of insertion, so every operation takes constant time; one alone is in none.
  *
  * <p>Content also belongs to the conversation that computed it, until another one has computed or used it. Nothing is
  * kept of that before the first request of a conversation.
@@ -22,7 +22,11 @@ public final class PrefixTable {
     private static final long NOBODY = SessionTurn.NONE.sessionId();
 
     private final HashIndex firstBlocks;
-    private final boolean[] hashed;
+    private static final byte UNHASHED = 0;
+    private static final byte ALONE = 1;
+    private static final byte IN_RING = 2;
+
+    private final byte[] states;
     private final int[] nextInRing;
     private final int[] previousInRing;
     private long[] owners = {};
@@ -30,7 +34,7 @@ public final class PrefixTable {
 
     public PrefixTable(int numBlocks) {
         firstBlocks = new HashIndex(numBlocks - 1);
-        hashed = new boolean[numBlocks];
+        states = new byte[numBlocks];
         nextInRing = new int[numBlocks];
         previousInRing = new int[numBlocks];
     }
@@ -46,11 +50,11 @@ public final class PrefixTable {
     }
 
     int numBlocks() {
-        return hashed.length;
+        return states.length;
     }
 
     public boolean isHashed(int block) {
-        return hashed[block];
+        return states[block] != UNHASHED;
     }
 
     public long hashOf(int block) {
@@ -69,8 +73,8 @@ public final class PrefixTable {
     public long[] hashes() {
         var hashes = new long[numHashed];
         int size = 0;
-        for (int block = 0; block < hashed.length; block++) {
-            if (hashed[block]) {
+        for (int block = 0; block < states.length; block++) {
+            if (isHashed(block)) {
                 hashes[size++] = hashOf(block);
             }
         }
@@ -83,26 +87,30 @@ public final class PrefixTable {
      * @param conversation the conversation that has computed it, or -1 for none
      */
     public void insert(int block, long hash, long conversation) {
-        if (hashed[block]) {
+        if (isHashed(block)) {
             throw new IllegalStateException("block " + block + " has a hash already");
         }
-        hashed[block] = true;
         numHashed++;
         int first = firstBlocks.find(hash);
         if (first == NULL_BLOCK) {
             firstBlocks.put(block, hash);
-            nextInRing[block] = block;
-            previousInRing[block] = block;
+            states[block] = ALONE;
             own(block, conversation);
         } else {
             firstBlocks.setHash(block, hash);
-            int last = previousInRing[first];
-            nextInRing[last] = block;
-            previousInRing[block] = last;
-            nextInRing[block] = first;
-            previousInRing[first] = block;
+            addToRing(first, block);
             use(first, conversation);
         }
+    }
+
+    private void addToRing(int first, int block) {
+        int last = states[first] == ALONE ? first : previousInRing[first];
+        nextInRing[last] = block;
+        previousInRing[block] = last;
+        nextInRing[block] = first;
+        previousInRing[first] = block;
+        states[first] = IN_RING;
+        states[block] = IN_RING;
     }
 
     /**
@@ -122,7 +130,7 @@ public final class PrefixTable {
 
     private void own(int block, long conversation) {
         if (owners.length == 0 && conversation != NOBODY) {
-            owners = new long[hashed.length];
+            owners = new long[states.length];
             Arrays.fill(owners, NOBODY);
         }
         if (owners.length > 0) {
@@ -132,24 +140,25 @@ public final class PrefixTable {
 
     /** Removes the hash of a block that has one. */
     public void remove(int block) {
-        int next = nextInRing[block];
-        if (next == block) {
+        if (states[block] == ALONE) {
             firstBlocks.remove(block);
         } else {
+            int next = nextInRing[block];
             nextInRing[previousInRing[block]] = next;
             previousInRing[next] = previousInRing[block];
+            states[next] = nextInRing[next] == next ? ALONE : IN_RING;
             if (firstBlocks.find(firstBlocks.hashOf(block)) == block) {
                 firstBlocks.replace(block, next);
                 own(next, owners.length > 0 ? owners[block] : NOBODY);
             }
         }
-        hashed[block] = false;
+        states[block] = UNHASHED;
         numHashed--;
     }
 
     public void clear() {
         firstBlocks.clear();
-        Arrays.fill(hashed, false);
+        Arrays.fill(states, UNHASHED);
         numHashed = 0;
     }
 }
