@@ -23,10 +23,19 @@ public record LatencyStats(
     /** Returns the statistics of {@code nanos}, which need not be sorted. */
     public static LatencyStats of(double[] nanos) {
         var sorted = nanos.clone();
-        Arrays.sort(sorted);
+        RadixSort.sort(sorted);
         var counts = new long[sorted.length];
         Arrays.fill(counts, 1);
         return ofCounted(sorted, counts);
+    }
+
+    /** Returns the statistics of the times from one event to another. */
+    static LatencyStats between(long[] startNanos, long[] endNanos) {
+        var nanos = new double[startNanos.length];
+        for (int i = 0; i < nanos.length; i++) {
+            nanos[i] = endNanos[i] - startNanos[i];
+        }
+        return of(nanos);
     }
 
     /**
