@@ -1,6 +1,7 @@
 package understudy.report;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -49,10 +50,7 @@ public final class Invariants {
         long ofReplicas = run.replicas().stream()
                 .mapToLong(replica -> replica.stats().numPreemptions() - replica.numPreemptionsWithdrawn())
                 .sum();
-        long ofRequests = 0;
-        for (int i = 0; i < run.requests().size(); i++) {
-            ofRequests += run.requests().get(i).numPreemptions();
-        }
+        long ofRequests = Arrays.stream(run.requests().preemptions.toArray()).sum();
         if (!run.isPartial() && ofRequests != ofReplicas) {
             broken.add("preemptions: replicas count " + ofReplicas + ", requests " + ofRequests);
         }
@@ -69,17 +67,30 @@ public final class Invariants {
     }
 
     private static void checkCausality(RunRecord run, List<String> broken) {
-        for (int i = 0; i < run.requests().size(); i++) {
-            var request = run.requests().get(i);
-            boolean isOrdered = request.arrivalNanos() <= request.queuedNanos()
-                    && request.queuedNanos() <= request.scheduledNanos()
-                    && request.scheduledNanos() <= request.firstTokenNanos()
-                    && request.firstTokenNanos() <= request.lastTokenNanos()
-                    && request.lastTokenNanos() <= run.endNanos();
-            if (!isOrdered) {
-                broken.add("causality: " + request);
-                return;
+        var requests = run.requests();
+        long[] before = requests.arrivalNanos.toArray();
+        int first = before.length;
+        for (var column : List.of(
+                requests.queuedNanos, requests.scheduledNanos, requests.firstTokenNanos, requests.lastTokenNanos)) {
+            long[] after = column.toArray();
+            first = firstAbove(after, before, first);
+            before = after;
+        }
+        long[] ends = new long[before.length];
+        Arrays.fill(ends, run.endNanos());
+        first = firstAbove(ends, before, first);
+        if (first < ends.length) {
+            broken.add("causality: " + requests.get(first));
+        }
+    }
+
+    /** Returns the first index below {@code end} at which a time is later than its limit, else {@code end}. */
+    private static int firstAbove(long[] limits, long[] nanos, int end) {
+        for (int i = 0; i < end; i++) {
+            if (nanos[i] > limits[i]) {
+                return i;
             }
         }
+        return end;
     }
 }

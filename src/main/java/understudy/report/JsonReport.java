@@ -2,11 +2,11 @@ package understudy.report;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
+import it.unimi.dsi.fastutil.ints.IntList;
+import it.unimi.dsi.fastutil.longs.LongList;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
-import java.util.Comparator;
-import java.util.List;
 import java.util.Locale;
 
 /** Writes a report as JSON, under the key names of {@code vllm bench serve --save-result}. */
@@ -18,9 +18,9 @@ public final class JsonReport {
     private final RunReport report;
     private final JsonGenerator json;
 
-    /** Writes one request's entry of a list. */
+    /** Writes one request's entry of a list, given its index in the log. */
     private interface EntryWriter {
-        void write(RequestRecord request) throws IOException;
+        void write(int index) throws IOException;
     }
 
     private JsonReport(RunReport report, JsonGenerator json) {
@@ -152,28 +152,30 @@ public final class JsonReport {
 
     /** Lists with one entry per completed request, in order of arrival, as {@code --save-detailed} does. */
     private void writeDetails(RequestLog requests) throws IOException {
-        var completed = requests.completed()
-                .sorted(Comparator.comparingLong(RequestRecord::requestId))
-                .toList();
-        writeList("request_ids", completed, r -> json.writeNumber(r.requestId()));
-        writeList("input_lens", completed, r -> json.writeNumber(r.numPromptTokens()));
-        writeList("output_lens", completed, r -> json.writeNumber(r.numOutputTokens()));
-        writeList("start_times", completed, r -> json.writeNumber(r.arrivalNanos() / NANOS_PER_SECOND));
-        writeList("ttfts", completed, r -> json.writeNumber(r.ttftNanos() / NANOS_PER_SECOND));
-        writeList("itls", completed, this::writeGaps);
+        var completed = requests.completed();
+        completed.sort((a, b) -> Long.compare(requests.requestIds.get(a), requests.requestIds.get(b)));
+        writeList("request_ids", completed, i -> json.writeNumber(requests.requestIds.get(i)));
+        writeList("input_lens", completed, i -> json.writeNumber(requests.promptTokens.get(i)));
+        writeList("output_lens", completed, i -> json.writeNumber(requests.outputTokens.get(i)));
+        writeList("start_times", completed, i -> json.writeNumber(requests.arrivalNanos.get(i) / NANOS_PER_SECOND));
+        writeList(
+                "ttfts",
+                completed,
+                i -> json.writeNumber(
+                        (requests.firstTokenNanos.get(i) - requests.arrivalNanos.get(i)) / NANOS_PER_SECOND));
+        writeList("itls", completed, i -> writeGaps(requests.tokenNanos(i)));
     }
 
-    private void writeList(String name, List<RequestRecord> requests, EntryWriter writer) throws IOException {
+    private void writeList(String name, IntList indexes, EntryWriter writer) throws IOException {
         json.writeArrayFieldStart(name);
-        for (var request : requests) {
-            writer.write(request);
+        for (int i = 0; i < indexes.size(); i++) {
+            writer.write(indexes.getInt(i));
         }
         json.writeEndArray();
     }
 
-    private void writeGaps(RequestRecord request) throws IOException {
+    private void writeGaps(LongList times) throws IOException {
         json.writeStartArray();
-        var times = request.tokenNanos();
         for (int i = 1; i < times.size(); i++) {
             json.writeNumber((times.getLong(i) - times.getLong(i - 1)) / NANOS_PER_SECOND);
         }

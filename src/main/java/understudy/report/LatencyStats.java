@@ -23,35 +23,44 @@ public record LatencyStats(
     /** Returns the statistics of {@code nanos}, which need not be sorted. */
     public static LatencyStats of(double[] nanos) {
         var sorted = nanos.clone();
-        Arrays.sort(sorted);
-        var counts = new long[sorted.length];
-        Arrays.fill(counts, 1);
-        return ofCounted(sorted, counts);
+        RadixSort.sort(sorted);
+        var cumulated = new long[sorted.length];
+        Arrays.setAll(cumulated, i -> i + 1);
+        return ofCounted(sorted, cumulated);
+    }
+
+    /** Returns the statistics of the times from one event to another. */
+    static LatencyStats between(long[] startNanos, long[] endNanos) {
+        var nanos = new double[startNanos.length];
+        for (int i = 0; i < nanos.length; i++) {
+            nanos[i] = endNanos[i] - startNanos[i];
+        }
+        return of(nanos);
     }
 
     /**
      * Returns the statistics of values that occur several times.
      *
      * @param ascending different or equal values, in ascending order
-     * @param counts how often each of them occurs, at least once
+     * @param cumulated how often each of them, or one before it, occurs
      */
-    static LatencyStats ofCounted(double[] ascending, long[] counts) {
+    static LatencyStats ofCounted(double[] ascending, long[] cumulated) {
         if (ascending.length == 0) {
             return EMPTY;
         }
-        var cumulated = new long[counts.length];
-        long count = 0;
         double sum = 0;
-        for (int i = 0; i < counts.length; i++) {
-            count += counts[i];
-            cumulated[i] = count;
-            sum += ascending[i] * counts[i];
+        long count = 0;
+        for (int i = 0; i < cumulated.length; i++) {
+            sum += ascending[i] * (cumulated[i] - count);
+            count = cumulated[i];
         }
         double mean = sum / count;
         double squares = 0;
-        for (int i = 0; i < counts.length; i++) {
+        long below = 0;
+        for (int i = 0; i < cumulated.length; i++) {
             double deviation = ascending[i] - mean;
-            squares += deviation * deviation * counts[i];
+            squares += deviation * deviation * (cumulated[i] - below);
+            below = cumulated[i];
         }
         return new LatencyStats(
                 count,

@@ -1,10 +1,12 @@
 package understudy.report;
 
 import de.siegmar.fastcsv.writer.CsvWriter;
+import it.unimi.dsi.fastutil.ints.IntArrayList;
+import it.unimi.dsi.fastutil.ints.IntList;
 import java.io.IOException;
 import java.io.Writer;
-import java.util.Comparator;
 import java.util.Locale;
+import java.util.stream.IntStream;
 import understudy.kvcache.PrefixCacheEvent;
 
 /**
@@ -20,17 +22,26 @@ public final class PrefixCacheEventsCsv {
 
     /** Writes header and lines; the caller closes {@code out}. */
     public static void write(RequestLog requests, Writer out) throws IOException {
-        var looked = requests.stream()
-                .sorted(Comparator.comparingLong(RequestRecord::scheduledNanos).thenComparing(RequestRecord::requestId))
-                .toList();
         var csv = CsvWriter.builder().build(out);
         csv.writeRecord(HEADER);
-        for (var request : looked) {
+        for (int index : byTime(requests)) {
+            var request = requests.get(index);
             for (var event : request.events().list()) {
                 csv.writeRecord(line(request, event));
             }
         }
         csv.flush();
+    }
+
+    /** Returns the indexes of the requests that looked into the cache, in the order in which they did. */
+    private static IntList byTime(RequestLog requests) {
+        var looked = IntArrayList.toList(
+                IntStream.range(0, requests.size()).filter(index -> requests.events.get(index) != 0));
+        looked.sort((a, b) -> {
+            int order = Long.compare(requests.scheduledNanos.get(a), requests.scheduledNanos.get(b));
+            return order != 0 ? order : Long.compare(requests.requestIds.get(a), requests.requestIds.get(b));
+        });
+        return looked;
     }
 
     /** A miss that was followed by a hit elsewhere has found nothing itself. */

@@ -1,6 +1,6 @@
 package understudy.report;
 
-import it.unimi.dsi.fastutil.doubles.DoubleArrayList;
+import java.util.Arrays;
 import understudy.kvcache.PrefixCacheEvent;
 import understudy.kvcache.PrefixCacheEvents;
 
@@ -41,9 +41,7 @@ public record PrefixCachingStats(
 
     /** Computes the figures of the answered requests of a log. */
     public static PrefixCachingStats of(RequestLog log) {
-        var counts = new Counts();
-        log.completed().forEach(counts::add);
-        return counts.stats();
+        return new Counts(log).stats();
     }
 
     public long hits() {
@@ -89,51 +87,69 @@ public record PrefixCachingStats(
         return whole == 0 ? 0 : (double) part / whole;
     }
 
-    /** Sums up requests. */
+    /** The columns of the answered requests. */
     private static final class Counts {
+        private final RequestLog log;
+        private final long[] masks;
+        private final long[] cachedTokens;
         private final long[] numByMask = new long[PrefixCacheEvents.MASKS];
-        private final DoubleArrayList ttftOfHits = new DoubleArrayList();
-        private final DoubleArrayList ttftOfMisses = new DoubleArrayList();
-        private long numAnswered;
-        private long numEligible;
-        private long numConversationalTurns;
-        private long cachedTokensOfHits;
-        private long prefilledTokens;
-        private long promptTokens;
+        private final boolean[] isHit = new boolean[PrefixCacheEvents.MASKS];
 
-        void add(RequestRecord request) {
-            numAnswered++;
-            prefilledTokens += request.numPrefilledTokens();
-            promptTokens += request.numPromptTokens();
-            if (!request.events().isEmpty()) {
-                addEligible(request);
+        Counts(RequestLog log) {
+            this.log = log;
+            masks = log.completed(log.events);
+            cachedTokens = log.completed(log.cachedTokens);
+            for (int mask = 0; mask < isHit.length; mask++) {
+                isHit[mask] = new PrefixCacheEvents(mask).isHit();
+            }
+            for (long mask : masks) {
+                numByMask[(int) mask]++;
             }
         }
 
-        private void addEligible(RequestRecord request) {
-            var events = request.events();
-            numEligible++;
-            numConversationalTurns += request.turn().isConversationalTurn() ? 1 : 0;
-            numByMask[events.mask()]++;
-            cachedTokensOfHits += events.isHit() ? request.numCachedTokens() : 0;
-            (events.isHit() ? ttftOfHits : ttftOfMisses).add((double) request.ttftNanos());
-        }
-
         PrefixCachingStats stats() {
+            long promptTokens = sum(log.completed(log.promptTokens));
             return new PrefixCachingStats(
-                    numAnswered,
-                    numEligible,
-                    numConversationalTurns,
+                    masks.length,
+                    masks.length - numByMask[0],
+                    numConversationalTurns(),
                     count(PrefixCacheEvent.CONVERSATIONAL_HIT),
                     count(PrefixCacheEvent.CROSS_REQUEST_HIT),
                     count(PrefixCacheEvent.MISS_FULL),
                     count(PrefixCacheEvent.FULL_HIT_NO_PREFILL_NEEDED),
                     count(PrefixCacheEvent.CONVERSATIONAL_MISS_UNEXPECTED_PROMPT),
-                    cachedTokensOfHits,
-                    prefilledTokens,
+                    sum(ofEligible(cachedTokens, true)),
+                    promptTokens - sum(cachedTokens),
                     promptTokens,
-                    LatencyStats.of(ttftOfHits.toDoubleArray()),
-                    LatencyStats.of(ttftOfMisses.toDoubleArray()));
+                    ttft(true),
+                    ttft(false));
+        }
+
+        private long numConversationalTurns() {
+            long[] turns = log.completed(log.turns);
+            long count = 0;
+            for (int i = 0; i < turns.length; i++) {
+                count += masks[i] != 0 && turns[i] > 1 ? 1 : 0;
+            }
+            return count;
+        }
+
+        private LatencyStats ttft(boolean ofHits) {
+            return LatencyStats.between(
+                    ofEligible(log.completed(log.arrivalNanos), ofHits),
+                    ofEligible(log.completed(log.firstTokenNanos), ofHits));
+        }
+
+        /** Returns the numbers of a column for those eligible requests that have found something, or nothing. */
+        private long[] ofEligible(long[] column, boolean ofHits) {
+            long[] found = new long[column.length];
+            int size = 0;
+            for (int i = 0; i < column.length; i++) {
+                if (masks[i] != 0 && isHit[(int) masks[i]] == ofHits) {
+                    found[size++] = column[i];
+                }
+            }
+            return Arrays.copyOf(found, size);
         }
 
         private long count(PrefixCacheEvent event) {
@@ -142,6 +158,10 @@ public record PrefixCachingStats(
                 count += new PrefixCacheEvents(mask).contains(event) ? numByMask[mask] : 0;
             }
             return count;
+        }
+
+        private static long sum(long[] numbers) {
+            return Arrays.stream(numbers).sum();
         }
     }
 }

@@ -1,35 +1,44 @@
 package understudy.report;
 
 import it.unimi.dsi.fastutil.ints.IntArrayList;
-import it.unimi.dsi.fastutil.longs.LongArrayList;
+import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.longs.LongList;
 import it.unimi.dsi.fastutil.longs.LongLists;
-import it.unimi.dsi.fastutil.objects.ObjectArrayList;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import understudy.kvcache.PrefixCacheEvents;
 import understudy.prompt.SessionTurn;
 
-/** The requests that have ended, in the order in which they did; 92 bytes each, unless token times are kept. */
+/**
+ * Log of the requests that have ended, in the order in which they did, as columns. A request takes 52 bytes as a rule, at
+ * most 92, and what its token times take, if they are kept.
+ */
 public final class RequestLog {
+    private static final List<Outcome> OUTCOMES = List.of(Outcome.values());
+    private static final int COMPLETED = OUTCOMES.indexOf(Outcome.COMPLETED);
+
+    final NumberColumn requestIds = new NumberColumn();
+    final NumberColumn arrivalNanos = new NumberColumn();
+    final NumberColumn queuedNanos = new NumberColumn();
+    final NumberColumn scheduledNanos = new NumberColumn();
+    final NumberColumn firstTokenNanos = new NumberColumn();
+    final NumberColumn lastTokenNanos = new NumberColumn();
+    final NumberColumn promptTokens = new NumberColumn();
+    final NumberColumn cachedTokens = new NumberColumn();
+    final NumberColumn outputTokens = new NumberColumn();
+    final NumberColumn preemptions = new NumberColumn();
+    final NumberColumn turns = new NumberColumn();
+    final NumberColumn events = new NumberColumn();
+    private final NumberColumn outcomes = new NumberColumn();
+    private final NumberColumn replicaIndexes = new NumberColumn();
+    private final NumberColumn sessionIds = new NumberColumn();
+    private final NumberColumn truncatedTokens = new NumberColumn();
+    private final List<LongList> tokenNanos = new ArrayList<>();
+    private final int[] numByOutcome = new int[OUTCOMES.size()];
     private final boolean keepsTokenTimes;
-    private final LongArrayList requestIds = new LongArrayList();
-    private final LongArrayList arrivalNanos = new LongArrayList();
-    private final LongArrayList queuedNanos = new LongArrayList();
-    private final LongArrayList scheduledNanos = new LongArrayList();
-    private final LongArrayList firstTokenNanos = new LongArrayList();
-    private final LongArrayList lastTokenNanos = new LongArrayList();
-    private final IntArrayList replicaIndexes = new IntArrayList();
-    private final IntArrayList promptTokens = new IntArrayList();
-    private final IntArrayList cachedTokens = new IntArrayList();
-    private final IntArrayList outputTokens = new IntArrayList();
-    private final IntArrayList preemptions = new IntArrayList();
-    private final LongArrayList sessionIds = new LongArrayList();
-    private final IntArrayList turns = new IntArrayList();
-    private final IntArrayList truncatedTokens = new IntArrayList();
-    private final IntArrayList events = new IntArrayList();
-    private final ObjectArrayList<Outcome> outcomes = new ObjectArrayList<>();
-    private final ObjectArrayList<LongList> tokenNanos = new ObjectArrayList<>();
+    private int size;
 
     /** Creates an empty log, which drops the records' token times unless told otherwise. */
     public RequestLog(boolean keepsTokenTimes) {
@@ -43,63 +52,85 @@ public final class RequestLog {
         scheduledNanos.add(ended.scheduledNanos());
         firstTokenNanos.add(ended.firstTokenNanos());
         lastTokenNanos.add(ended.lastTokenNanos());
-        replicaIndexes.add(ended.replicaIndex());
         promptTokens.add(ended.numPromptTokens());
         cachedTokens.add(ended.numCachedTokens());
         outputTokens.add(ended.numOutputTokens());
         preemptions.add(ended.numPreemptions());
-        sessionIds.add(ended.turn().sessionId());
         turns.add(ended.turn().turn());
-        truncatedTokens.add(ended.turn().numTruncatedTokens());
         events.add(ended.events().mask());
-        outcomes.add(ended.outcome());
+        outcomes.add(OUTCOMES.indexOf(ended.outcome()));
+        replicaIndexes.add(ended.replicaIndex());
+        sessionIds.add(ended.turn().sessionId());
+        truncatedTokens.add(ended.turn().numTruncatedTokens());
         if (keepsTokenTimes) {
             tokenNanos.add(ended.tokenNanos());
         }
+        numByOutcome[OUTCOMES.indexOf(ended.outcome())]++;
+        size++;
     }
 
     public int size() {
-        return requestIds.size();
+        return size;
     }
 
     /** Returns how many requests have ended in this way. */
     public int count(Outcome outcome) {
-        return (int) outcomes.stream().filter(each -> each == outcome).count();
+        return numByOutcome[OUTCOMES.indexOf(outcome)];
     }
 
     /** Returns all requests, in the order of ending. */
     public Stream<RequestRecord> stream() {
-        return IntStream.range(0, size()).mapToObj(this::get);
+        return IntStream.range(0, size).mapToObj(this::get);
     }
 
-    /** Returns the requests that were answered, in the order of ending. */
-    Stream<RequestRecord> completed() {
-        return IntStream.range(0, size())
-                .filter(i -> outcomes.get(i) == Outcome.COMPLETED)
-                .mapToObj(this::get);
+    /** Returns the numbers of a column for the requests that were answered, in the order of ending. */
+    long[] completed(NumberColumn column) {
+        long[] all = column.toArray();
+        if (count(Outcome.COMPLETED) == size) {
+            return all;
+        }
+        long[] codes = outcomes.toArray();
+        long[] completed = new long[count(Outcome.COMPLETED)];
+        int found = 0;
+        for (int i = 0; i < size; i++) {
+            if (codes[i] == COMPLETED) {
+                completed[found++] = all[i];
+            }
+        }
+        return completed;
+    }
+
+    /** Returns the indexes of the requests that were answered, in the order of ending. */
+    IntList completed() {
+        return IntArrayList.toList(IntStream.range(0, size).filter(i -> outcomes.get(i) == COMPLETED));
     }
 
     public boolean keepsTokenTimes() {
         return keepsTokenTimes;
     }
 
+    /** Returns when each output token was sampled, if that is kept. */
+    LongList tokenNanos(int index) {
+        return keepsTokenTimes ? tokenNanos.get(index) : LongLists.EMPTY_LIST;
+    }
+
     /** Returns a request, in the order of ending. */
     public RequestRecord get(int index) {
         return new RequestRecord(
-                requestIds.getLong(index),
+                requestIds.get(index),
                 replicaIndexes.getInt(index),
-                outcomes.get(index),
-                arrivalNanos.getLong(index),
-                queuedNanos.getLong(index),
-                scheduledNanos.getLong(index),
-                firstTokenNanos.getLong(index),
-                lastTokenNanos.getLong(index),
+                OUTCOMES.get(outcomes.getInt(index)),
+                arrivalNanos.get(index),
+                queuedNanos.get(index),
+                scheduledNanos.get(index),
+                firstTokenNanos.get(index),
+                lastTokenNanos.get(index),
                 promptTokens.getInt(index),
                 cachedTokens.getInt(index),
                 outputTokens.getInt(index),
                 preemptions.getInt(index),
-                new SessionTurn(sessionIds.getLong(index), turns.getInt(index), truncatedTokens.getInt(index)),
+                new SessionTurn(sessionIds.get(index), turns.getInt(index), truncatedTokens.getInt(index)),
                 new PrefixCacheEvents(events.getInt(index)),
-                keepsTokenTimes ? tokenNanos.get(index) : LongLists.EMPTY_LIST);
+                tokenNanos(index));
     }
 }

@@ -1,8 +1,6 @@
 package understudy.report;
 
-import java.util.Arrays;
 import java.util.List;
-import java.util.function.ToDoubleFunction;
 import understudy.kvcache.PrefixCacheStats;
 
 /**
@@ -64,7 +62,7 @@ public record RunReport(
 
     /** Computes the figures of a run. */
     public static RunReport of(RunRecord run) {
-        var completed = new Completed(run.requests());
+        var completed = new CompletedRequests(run.requests());
         var replicas =
                 run.replicas().stream().map(RunRecord.ReplicaRecord::stats).toList();
         return new RunReport(
@@ -76,15 +74,15 @@ public record RunReport(
                 run.numAbandoned(),
                 run.numUnfinished(),
                 run.endNanos() / 1e9,
-                completed.sum(RequestRecord::numPromptTokens),
-                completed.sum(RequestRecord::numOutputTokens),
+                completed.numPromptTokens(),
+                completed.numOutputTokens(),
                 run.log().outputRate().peak(),
                 completed.maxConcurrent(),
-                completed.stats(RequestRecord::ttftNanos),
-                completed.statsOfDecoded(RequestRecord::tpotNanos),
+                completed.ttft(),
+                completed.tpot(),
                 run.log().gaps().stats(),
-                completed.stats(RequestRecord::e2elNanos),
-                completed.stats(RequestRecord::queueTimeNanos),
+                completed.e2el(),
+                completed.queueTime(),
                 replicas.stream().map(ReplicaStats::prefixCache).reduce(PrefixCacheStats.NONE, PrefixCacheStats::plus),
                 replicas.stream().mapToLong(ReplicaStats::numPreemptions).sum(),
                 replicas,
@@ -111,51 +109,5 @@ public record RunReport(
 
     private double perSecond(long count) {
         return durationSeconds == 0 ? 0 : count / durationSeconds;
-    }
-
-    /** The requests of a log that were answered. */
-    private static final class Completed {
-        private final RequestLog log;
-
-        Completed(RequestLog log) {
-            this.log = log;
-        }
-
-        LatencyStats stats(ToDoubleFunction<RequestRecord> nanos) {
-            return LatencyStats.of(values(1, nanos));
-        }
-
-        /** Requests with a single token have no time per output token. */
-        LatencyStats statsOfDecoded(ToDoubleFunction<RequestRecord> nanos) {
-            return LatencyStats.of(values(2, nanos));
-        }
-
-        long sum(ToDoubleFunction<RequestRecord> tokens) {
-            return (long) Arrays.stream(values(1, tokens)).sum();
-        }
-
-        /** Sweeps over arrivals and ends in order of time; who ends makes room for who arrives at the same time. */
-        long maxConcurrent() {
-            double[] arrivals = values(1, RequestRecord::arrivalNanos);
-            double[] ends = values(1, RequestRecord::lastTokenNanos);
-            Arrays.sort(arrivals);
-            Arrays.sort(ends);
-            int max = 0;
-            int numEnded = 0;
-            for (int i = 0; i < arrivals.length; i++) {
-                while (numEnded <= i && ends[numEnded] <= arrivals[i]) {
-                    numEnded++;
-                }
-                max = Math.max(max, i + 1 - numEnded);
-            }
-            return max;
-        }
-
-        private double[] values(int minOutputTokens, ToDoubleFunction<RequestRecord> value) {
-            return log.completed()
-                    .filter(request -> request.numOutputTokens() >= minOutputTokens)
-                    .mapToDouble(value)
-                    .toArray();
-        }
     }
 }

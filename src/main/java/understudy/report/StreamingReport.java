@@ -2,7 +2,6 @@ package understudy.report;
 
 import java.util.Arrays;
 import java.util.Locale;
-import java.util.function.ToDoubleFunction;
 
 /**
  * Prints a run as roseinfer's {@code benchmark_streaming.py} does, with the same definitions: times begin when a
@@ -21,11 +20,13 @@ public final class StreamingReport {
      * @param requests those of the run that {@code report} is about
      */
     public static String write(RunReport report, RequestLog requests) {
-        double startNanos = min(requests, RequestRecord::arrivalNanos);
-        double submitNanos = max(requests, RequestRecord::queuedNanos) - startNanos;
-        double wallNanos = max(requests, RequestRecord::lastTokenNanos) - startNanos;
+        long[] arrivalNanos = requests.completed(requests.arrivalNanos);
+        long[] queuedNanos = requests.completed(requests.queuedNanos);
+        double startNanos = Arrays.stream(arrivalNanos).min().orElse(0);
+        double submitNanos = max(queuedNanos) - startNanos;
+        double wallNanos = max(requests.completed(requests.lastTokenNanos)) - startNanos;
         double tokensPerSecond = wallNanos > 0 ? report.totalOutputTokens() / (wallNanos / NANOS_PER_SECOND) : 0;
-        var addRequest = LatencyStats.of(values(requests, r -> r.queuedNanos() - r.arrivalNanos()));
+        var addRequest = LatencyStats.between(arrivalNanos, queuedNanos);
         return "=== streaming benchmark ===\n"
                 + line("Requests: %d", report.numCompleted())
                 + line("Prompt tokens (total): %d", report.totalInputTokens())
@@ -51,15 +52,7 @@ public final class StreamingReport {
         return String.format(Locale.ROOT, format + "\n", values);
     }
 
-    private static double min(RequestLog requests, ToDoubleFunction<RequestRecord> value) {
-        return Arrays.stream(values(requests, value)).min().orElse(0);
-    }
-
-    private static double max(RequestLog requests, ToDoubleFunction<RequestRecord> value) {
-        return Arrays.stream(values(requests, value)).max().orElse(0);
-    }
-
-    private static double[] values(RequestLog requests, ToDoubleFunction<RequestRecord> value) {
-        return requests.completed().mapToDouble(value).toArray();
+    private static long max(long[] nanos) {
+        return Arrays.stream(nanos).max().orElse(0);
     }
 }

@@ -6,20 +6,19 @@ import java.util.Arrays;
 /**
  * All inter-token gaps of a run, pooled over requests, exactly: how often each value occurred.
  *
- * <p>A long run has millions of different values, so they are kept in sorted arrays, 16 bytes each; new ones collect in
- * a small map that is merged into the arrays from time to time.
+ * <p>A long run has millions of different values, so they are packed in ascending order; new ones collect in a small map
+ * that is merged into them from time to time.
  */
 public final class TokenGaps {
     private static final int MIN_RECENT = 1 << 16;
 
     private final Long2LongOpenHashMap recent = new Long2LongOpenHashMap();
-    private long[] nanos = {};
-    private long[] counts = {};
+    private PackedCounts sorted = new PackedCounts(0);
 
     /** Counts {@code count} gaps of {@code value} nanoseconds each. */
     public void add(long value, long count) {
         recent.addTo(value, count);
-        if (recent.size() >= MIN_RECENT && recent.size() >= nanos.length / 8) {
+        if (recent.size() >= MIN_RECENT && recent.size() >= sorted.size() / 8) {
             merge();
         }
     }
@@ -27,29 +26,33 @@ public final class TokenGaps {
     /** Returns statistics over all gaps. */
     public LatencyStats stats() {
         merge();
-        var values = new double[nanos.length];
-        for (int i = 0; i < values.length; i++) {
-            values[i] = nanos[i];
+        var values = new double[sorted.size()];
+        var cumulated = new long[values.length];
+        var reader = sorted.new Reader();
+        long count = 0;
+        for (int i = 0; reader.next(); i++) {
+            count += reader.count();
+            values[i] = reader.value();
+            cumulated[i] = count;
         }
-        return LatencyStats.ofCounted(values, counts);
+        return LatencyStats.ofCounted(values, cumulated);
     }
 
     private void merge() {
         long[] added = recent.keySet().toLongArray();
         Arrays.sort(added);
-        var mergedNanos = new long[nanos.length + added.length];
-        var mergedCounts = new long[mergedNanos.length];
-        int size = 0;
+        var merged = new PackedCounts(sorted.numBytes() + 4 * added.length);
+        var old = sorted.new Reader();
+        boolean hasOld = old.next();
         int i = 0;
-        int j = 0;
-        while (i < nanos.length || j < added.length) {
-            boolean takesOld = j == added.length || (i < nanos.length && nanos[i] <= added[j]);
-            boolean takesNew = i == nanos.length || (j < added.length && added[j] <= nanos[i]);
-            mergedNanos[size] = takesOld ? nanos[i] : added[j];
-            mergedCounts[size++] = (takesOld ? counts[i++] : 0) + (takesNew ? recent.get(added[j++]) : 0);
+        while (hasOld || i < added.length) {
+            boolean takesOld = i == added.length || (hasOld && old.value() <= added[i]);
+            boolean takesNew = !hasOld || (i < added.length && added[i] <= old.value());
+            long value = takesOld ? old.value() : added[i];
+            merged.add(value, (takesOld ? old.count() : 0) + (takesNew ? recent.get(added[i++]) : 0));
+            hasOld = takesOld ? old.next() : hasOld;
         }
-        nanos = Arrays.copyOf(mergedNanos, size);
-        counts = Arrays.copyOf(mergedCounts, size);
+        sorted = merged;
         recent.clear();
     }
 }

@@ -5,12 +5,15 @@ import static org.assertj.core.api.Assertions.within;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import it.unimi.dsi.fastutil.longs.LongLists;
 import java.io.IOException;
 import java.io.StringWriter;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import understudy.kvcache.PrefixCacheEvents;
 import understudy.kvcache.PrefixCacheStats;
+import understudy.prompt.SessionTurn;
 
 final class RunReportTest {
     private final ReportFixture fixture = new ReportFixture();
@@ -190,6 +193,49 @@ final class RunReportTest {
                         "request_id,timestamp_ms,event_type,cached_prefix_length,num_tokens_prefilled_after_cache_check",
                         "0,1500.000000,CONVERSATIONAL_HIT,48,52",
                         "1,3100.000000,MISS_FULL,0,200");
+    }
+
+    /** Request 1 was admitted at 3.1 s; request 3 ends later, and looked into the cache at 0.5 s. */
+    @Test
+    void prefixCacheEvents_areInOrderOfTime() throws IOException {
+        long[] token = {9 * ReportFixture.SECOND};
+        fixture.log.addRequest(ReportFixture.request(3, 0, Outcome.COMPLETED, 0.1, 0.2, 0.5, token));
+        var out = new StringWriter();
+
+        PrefixCacheEventsCsv.write(fixture.log.requests(), out);
+
+        assertThat(out.toString().lines().skip(1))
+                .extracting(line -> line.substring(0, 1))
+                .containsExactly("3", "0", "1");
+    }
+
+    /** Of 300 prompt tokens 252 were computed; the fourth request adds 50, without a look into the cache. */
+    @Test
+    void answerWithoutLookup_isNotEligible() {
+        fixture.log.addRequest(new RequestRecord(
+                3,
+                0,
+                Outcome.COMPLETED,
+                0,
+                0,
+                0,
+                1,
+                2,
+                50,
+                0,
+                1,
+                0,
+                SessionTurn.of(8, 2),
+                PrefixCacheEvents.NONE,
+                LongLists.EMPTY_LIST));
+
+        var stats = fixture.report().prefixCaching();
+
+        assertThat(stats.answered()).isEqualTo(3);
+        assertThat(stats.eligible()).isEqualTo(2);
+        assertThat(stats.conversationalTurns()).isEqualTo(1);
+        assertThat(stats.prefilledTokens()).isEqualTo(252 + 50);
+        assertThat(stats.ttftOfMisses().count()).isEqualTo(1);
     }
 
     @Test
