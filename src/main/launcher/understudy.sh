@@ -1,0 +1,198 @@
+#!/bin/sh
+# Starts the jar behind this script, which the build has put there: java reads a jar from its end.
+#
+# The JVM keeps the classes that it has parsed once in an archive: one for each build, JVM and kind of command, in the
+# user's cache folder. A background process makes it after the first start.
+#
+#   JAVA_HOME             the JVM; else the java in PATH
+#   UNDERSTUDY_JAVA_OPTS  options for the JVM, stronger than those of this script
+#   UNDERSTUDY_ARCHIVE    auto; now, which makes the archive before the command runs; off
+
+build='@BUILD@'
+oldest_java=17
+aot_java=25
+lock_minutes=60
+wait_seconds=60
+num_archives=4
+
+# Ten times later than usual: most runs end before what C2 makes of them has paid for its time.
+late_c2='-XX:Tier4InvocationThreshold=50000 -XX:Tier4MinInvocationThreshold=15000'
+late_c2="$late_c2 -XX:Tier4CompileThreshold=150000 -XX:Tier4BackEdgeThreshold=400000"
+
+fail() {
+  echo "understudy: $1" >&2
+  exit 2
+}
+
+# Prints a file's absolute path without symbolic links.
+resolve() {
+  case $1 in */*) file=$1 ;; *) file=./$1 ;; esac
+  while [ -h "$file" ]; do
+    target=$(readlink "$file")
+    case $target in /*) file=$target ;; *) file=${file%/*}/$target ;; esac
+  done
+  printf '%s/%s\n' "$(CDPATH='' cd -P -- "${file%/*}/" && pwd)" "${file##*/}"
+}
+
+find_java() {
+  if [ -n "${JAVA_HOME:-}" ]; then
+    java=$JAVA_HOME/bin/java
+    [ -x "$java" ] || fail "JAVA_HOME is $JAVA_HOME, which has no bin/java"
+  else
+    java=$(command -v java) || fail "no java found; install JDK $oldest_java or later, or set JAVA_HOME"
+    java=$(resolve "$java")
+  fi
+}
+
+# A JDK says in a file what it is; only what just looks like one, such as a version manager's stand-in, is asked.
+identify_jvm() {
+  release=${java%/bin/*}/release
+  if [ -r "$release" ]; then
+    jvm=$(cat "$release")
+    version=${jvm#*JAVA_VERSION=\"}
+  else
+    jvm=$("$java" -version 2>&1)
+    version=${jvm#*version \"}
+  fi
+  version=${version%%\"*}
+  major=${version%%[!0-9]*}
+  [ -n "$major" ] || fail "$java is of no known version"
+  [ "$major" -ge "$oldest_java" ] || fail "$java is $version; Java $oldest_java or later is needed"
+}
+
+choose_flags() {
+  case $1 in
+    serve) kind=serve collector=-XX:+UseParallelGC flags= ;;
+    *) kind=run collector=-XX:+UseSerialGC flags=$late_c2 ;;
+  esac
+  case $all_opts in *-XX:+Use*GC*) collector= ;; esac
+  # Pekko reads sun.misc.Unsafe, of which later JVMs warn.
+  [ "$major" -lt 24 ] || flags="$flags --sun-misc-unsafe-memory-access=allow --enable-native-access=ALL-UNNAMED"
+  flags="$collector $flags"
+}
+
+# An archive is code: it comes only from a folder that nobody else can write to.
+find_cache() {
+  cache=${XDG_CACHE_HOME:-}
+  case $cache in
+    /*) ;;
+    *) [ -n "${HOME:-}" ] && [ -O "$HOME" ] && cache=$HOME/.cache || return 1 ;;
+  esac
+  cache=$cache/understudy
+  case $cache in *:*) return 1 ;; esac
+  [ -d "$cache" ] || mkdir -p -m 700 "$cache" 2>/dev/null || return 1
+  case $(ls -ldn "$cache/") in drwx------[!+]*) [ -O "$cache" ] ;; *) return 1 ;; esac
+}
+
+find_archive() {
+  case $all_opts in
+    *-Xshare* | *SharedArchiveFile* | *ArchiveClassesAtExit* | *-XX:AOT* | *AutoCreateSharedArchive*) return 1 ;;
+  esac
+  find_cache || return 1
+  key=$(printf '%s\n' "$build" "$jar" "$java" "$jvm" "$flags" | cksum)
+  archive=$cache/$kind-${key%% *}
+  if [ "$major" -ge "$aot_java" ]; then
+    archive=$archive.aot
+    read_flag=-XX:AOTCache
+    write_flag=-XX:AOTCacheOutput
+    # Without the profiles of its rehearsal, which make C2 start early.
+    write_options='-XX:+UnlockDiagnosticVMOptions -XX:-AOTRecordTraining'
+  else
+    archive=$archive.jsa
+    read_flag=-XX:SharedArchiveFile
+    write_flag=-XX:ArchiveClassesAtExit
+    write_options=
+  fi
+}
+
+has_archive() {
+  [ -O "$archive" ] && [ "$archive" -nt "$jar" ]
+}
+
+# Makes the archive, unless another process does. A lock that stays behind, since that process was killed or could not
+# make one, is good for a while.
+make_archive() {
+  lock=$archive.lock
+  mkdir "$lock" 2>/dev/null || return
+  new=$archive.$$.new
+  (cd "$cache" && rehearse) </dev/null >/dev/null 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
+  if [ -s "$new" ] && mv -f "$new" "$archive" 2>/dev/null; then
+    rmdir "$lock"
+    remove_old
+  else
+    rm -f "$new"
+  fi
+}
+
+# Runs what most commands of this kind run, from the jar's own scenarios and without the user's settings.
+rehearse() {
+  set -- env -i PATH="$PATH" LC_ALL=C nice -n 19 "$java" $flags $write_options "$write_flag=$new" -jar "$jar"
+  if [ "$kind" = run ]; then
+    "$@" run conf/demo.conf
+  else
+    rehearse_serving "$@" serve conf/serve.conf --port 0
+  fi
+}
+
+# A server says when it has warmed itself up, and ends when it is told to.
+rehearse_serving() {
+  "$@" >"$new.out" &
+  server=$!
+  seconds=0
+  until grep -q '^ready' "$new.out" || [ "$seconds" -ge "$wait_seconds" ]; do
+    sleep 1
+    seconds=$((seconds + 1))
+  done
+  kill "$server"
+  wait "$server"
+  rm -f "$new.out"
+}
+
+remove_old() {
+  (cd "$cache" && ls -t | grep -v '\.lock$' | tail -n +$((num_archives + 1)) | xargs rm -f)
+}
+
+is_locked() {
+  [ -d "$archive.lock" ] || return 1
+  [ -z "$(find "$archive.lock" -prune -mmin +$lock_minutes 2>/dev/null)" ] || rmdir "$archive.lock" 2>/dev/null
+  [ -d "$archive.lock" ]
+}
+
+# Waits until the command that this process becomes has ended, so as not to take its processors, but not for ever.
+make_archive_later() {
+  is_locked && return
+  (
+    trap '' HUP INT
+    seconds=0
+    while kill -0 $$ && [ "$seconds" -lt "$wait_seconds" ]; do
+      sleep 1
+      seconds=$((seconds + 1))
+    done
+    make_archive
+  ) </dev/null >/dev/null 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
+}
+
+jar=$(resolve "$0")
+opts=${UNDERSTUDY_JAVA_OPTS:-}
+all_opts="$opts ${JAVA_TOOL_OPTIONS:-} ${JDK_JAVA_OPTIONS:-}"
+mode=${UNDERSTUDY_ARCHIVE:-auto}
+find_java
+identify_jvm
+choose_flags "${1:-}"
+case $mode in
+  off) ;;
+  auto | now)
+    if ! find_archive; then
+      mode=off
+    elif ! has_archive; then
+      if [ "$mode" = now ]; then make_archive; else make_archive_later; fi
+    fi
+    ;;
+  *) fail "UNDERSTUDY_ARCHIVE is $mode; it may be auto, now or off" ;;
+esac
+set -f
+set -- $opts -jar "$jar" "$@"
+if [ "$mode" != off ] && has_archive; then
+  set -- "$read_flag=$archive" "$@"
+fi
+exec "$java" $flags "$@"
