@@ -8,6 +8,7 @@
 #   UNDERSTUDY_JAVA_OPTS  options for the JVM, stronger than those of this script
 #   UNDERSTUDY_ARCHIVE    auto; now, which makes the archive before the command runs; off
 
+set -f
 build='@BUILD@'
 oldest_java=17
 aot_java=25
@@ -93,35 +94,41 @@ find_archive() {
   archive=$cache/$kind-${key%% *}
   if [ "$major" -ge "$aot_java" ]; then
     archive=$archive.aot
+    read_flags="-XX:+VerifySharedSpaces -Xlog:cds*=off -Xlog:aot*=off"
     read_flag=-XX:AOTCache
     write_flag=-XX:AOTCacheOutput
     # Without the profiles of its rehearsal, which make C2 start early.
     write_options='-XX:+UnlockDiagnosticVMOptions -XX:-AOTRecordTraining'
   else
     archive=$archive.jsa
+    read_flags="-XX:+VerifySharedSpaces -Xlog:cds*=off"
     read_flag=-XX:SharedArchiveFile
     write_flag=-XX:ArchiveClassesAtExit
     write_options=
   fi
 }
 
+# A JVM crashes on an archive that has lost its end, and leaves out any other that is broken.
 has_archive() {
-  [ -O "$archive" ] && [ "$archive" -nt "$jar" ]
-}
+  [ -O "$archive" ] && [ "$archive" -nt "$jar" ] && read -r size <"$archive.size" || return 1
+  [ "$size" = "$(size_of "$archive")" ]
+} 2>/dev/null
+
+size_of() (
+  set -- $(ls -ldn "$1")
+  echo "$5"
+)
 
 # Makes the archive, unless another process does. A lock that stays behind, since that process was killed or could not
 # make one, is good for a while.
 make_archive() {
-  lock=$archive.lock
-  mkdir "$lock" 2>/dev/null || return
-  new=$archive.$$.new
+  mkdir "$archive.lock" 2>/dev/null || return
+  new=$archive.new
   (cd "$cache" && rehearse) </dev/null >/dev/null 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
-  if [ -s "$new" ] && mv -f "$new" "$archive" 2>/dev/null; then
-    rmdir "$lock"
+  if [ $? -eq 0 ] && size_of "$new" >"$new.size" && mv -f "$new.size" "$archive.size" && mv -f "$new" "$archive"; then
+    rmdir "$archive.lock"
     remove_old
-  else
-    rm -f "$new"
-  fi
+  fi 2>/dev/null
 }
 
 # Runs what most commands of this kind run, from the jar's own scenarios and without the user's settings.
@@ -143,13 +150,18 @@ rehearse_serving() {
     sleep 1
     seconds=$((seconds + 1))
   done
+  rm -f "$new.out"
   kill "$server"
   wait "$server"
-  rm -f "$new.out"
 }
 
 remove_old() {
-  (cd "$cache" && ls -t | grep -v '\.lock$' | tail -n +$((num_archives + 1)) | xargs rm -f)
+  (
+    cd "$cache"
+    ls -t | grep -e '[.]jsa$' -e '[.]aot$' | tail -n +$((num_archives + 1)) | while read -r old; do
+      rm -f "$old" "$old.size"
+    done
+  )
 }
 
 is_locked() {
@@ -160,7 +172,6 @@ is_locked() {
 
 # Waits until the command that this process becomes has ended, so as not to take its processors, but not for ever.
 make_archive_later() {
-  is_locked && return
   (
     trap '' HUP INT
     seconds=0
@@ -184,15 +195,16 @@ case $mode in
   auto | now)
     if ! find_archive; then
       mode=off
-    elif ! has_archive; then
+    elif ! has_archive && ! is_locked; then
       if [ "$mode" = now ]; then make_archive; else make_archive_later; fi
     fi
     ;;
   *) fail "UNDERSTUDY_ARCHIVE is $mode; it may be auto, now or off" ;;
 esac
-set -f
 set -- $opts -jar "$jar" "$@"
 if [ "$mode" != off ] && has_archive; then
-  set -- "$read_flag=$archive" "$@"
+  set -- $read_flags "$read_flag=$archive" "$@"
+elif [ "${UNDERSTUDY_ARCHIVE:-}" = now ]; then
+  echo "understudy: there is no archive of classes, and none could be made" >&2
 fi
 exec "$java" $flags "$@"

@@ -83,7 +83,7 @@ final class LauncherArchiveTest {
     void off_ownArchiveOfTheUser_andNoPlaceForOne_makeNone() throws Exception {
         mode("off");
         assertNoArchive();
-        mode("now");
+        mode("auto");
         fixture.environment.put("UNDERSTUDY_JAVA_OPTS", "-Xshare:off");
         assertNoArchive();
         fixture.environment.remove("UNDERSTUDY_JAVA_OPTS");
@@ -93,12 +93,33 @@ final class LauncherArchiveTest {
         assertNoArchive();
     }
 
+    @Test
+    void now_saysIfItCannot() throws Exception {
+        mode("now");
+        fixture.environment.put("XDG_CACHE_HOME", "/dev/null");
+
+        var call = fixture.call("run");
+        assertThat(call.exitCode()).isEqualTo(7);
+        assertThat(call.err()).containsExactly("understudy: there is no archive of classes, and none could be made");
+    }
+
     private void assertNoArchive() throws Exception {
         var call = fixture.call("run");
         assertThat(call.exitCode()).isEqualTo(7);
         assertThat(call.err()).isEmpty();
         assertThat(call.out()).noneMatch(arg -> arg.contains("Archive"));
         assertThat(fixture.numRehearsals()).isZero();
+    }
+
+    @Test
+    void archiveThatHasLostItsEnd_isReplaced() throws Exception {
+        mode("now");
+        fixture.call("run");
+        Files.writeString(fixture.awaitArchive(), "arch");
+
+        assertThat(fixture.call("run").out()).anyMatch(arg -> arg.startsWith("-XX:SharedArchiveFile"));
+        assertThat(fixture.numRehearsals()).isEqualTo(2);
+        assertThat(fixture.awaitArchive()).hasContent("archive");
     }
 
     @Test

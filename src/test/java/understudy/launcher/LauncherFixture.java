@@ -23,8 +23,9 @@ final class LauncherFixture {
               case $arg in
                 -XX:ArchiveClassesAtExit=* | -XX:AOTCacheOutput=*)
                   echo "$arg" >>"${0%/bin/java}/rehearsals"
-                  sleep 1
+                  sleep 0.2
                   echo archive >"${arg#*=}"
+                  exit
                   ;;
               esac
             done

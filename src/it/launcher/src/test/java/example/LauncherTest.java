@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -34,11 +35,17 @@ final class LauncherTest {
         assertEquals(withoutHost(without), withoutHost(call("now", RUN)));
         assertTrue(isLoadedFromArchive("auto"));
 
-        var archive = archive();
-        Files.delete(archive);
-        Files.writeString(archive, "broken");
+        breakInTheMiddle(archive());
         assertFalse(isLoadedFromArchive("auto"));
         assertEquals(withoutHost(without), withoutHost(call("auto", RUN)));
+    }
+
+    private static void breakInTheMiddle(Path archive) throws IOException {
+        byte[] bytes = Files.readAllBytes(archive);
+        Arrays.fill(bytes, bytes.length / 2, bytes.length / 2 + 10_000, (byte) 1);
+        // Java 17 leaves a file that its owner can only read.
+        Files.delete(archive);
+        Files.write(archive, bytes);
     }
 
     @Test
@@ -54,7 +61,9 @@ final class LauncherTest {
 
     private Path archive() throws IOException {
         try (var files = Files.list(directory.resolve("understudy"))) {
-            return files.findFirst().orElseThrow();
+            return files.filter(file -> file.toString().matches(".*\\.(jsa|aot)"))
+                    .findFirst()
+                    .orElseThrow();
         }
     }
 
