@@ -1,8 +1,8 @@
 #!/bin/sh
 # Starts the jar behind this script, which the build has put there: java reads a jar from its end.
 #
-# The JVM keeps the classes that it has parsed once in an archive: one for each build, JVM and kind of command, in the
-# user's cache folder. A background process makes it after the first start.
+# The JVM keeps the classes that it has parsed once in an archive: one for each build and JVM, in the user's cache folder.
+# A background process makes it after the first start.
 #
 #   JAVA_HOME             the JVM; else the java in PATH
 #   UNDERSTUDY_JAVA_OPTS  options for the JVM, stronger than those of this script
@@ -63,13 +63,14 @@ identify_jvm() {
 
 choose_flags() {
   case $1 in
-    serve) kind=serve collector=-XX:+UseParallelGC flags= ;;
-    *) kind=run collector=-XX:+UseSerialGC flags=$late_c2 ;;
+    serve) collector=-XX:+UseParallelGC flags= ;;
+    *) collector=-XX:+UseSerialGC flags=$late_c2 ;;
   esac
   case $all_opts in *-XX:+Use*GC*) collector= ;; esac
   # Pekko reads sun.misc.Unsafe, of which later JVMs warn.
-  [ "$major" -lt 24 ] || flags="$flags --sun-misc-unsafe-memory-access=allow --enable-native-access=ALL-UNNAMED"
-  flags="$collector $flags"
+  access=
+  [ "$major" -lt 24 ] || access='--sun-misc-unsafe-memory-access=allow --enable-native-access=ALL-UNNAMED'
+  flags="$collector $flags $access"
 }
 
 # An archive is code: it comes only from a folder that nobody else can write to.
@@ -90,8 +91,8 @@ find_archive() {
     *-Xshare* | *SharedArchiveFile* | *ArchiveClassesAtExit* | *-XX:AOT* | *AutoCreateSharedArchive*) return 1 ;;
   esac
   find_cache || return 1
-  key=$(printf '%s\n' "$build" "$jar" "$java" "$jvm" "$flags" | cksum)
-  archive=$cache/$kind-${key%% *}
+  key=$(printf '%s\n' "$build" "$jar" "$java" "$jvm" | cksum)
+  archive=$cache/${key%% *}
   if [ "$major" -ge "$aot_java" ]; then
     archive=$archive.aot
     read_flags="-XX:+VerifySharedSpaces -Xlog:cds*=off -Xlog:aot*=off"
@@ -131,28 +132,10 @@ make_archive() {
   fi 2>/dev/null
 }
 
-# Runs what most commands of this kind run, from the jar's own scenarios and without the user's settings.
+# Runs a scenario of the jar's own, without the user's settings. Its classes are those of most commands.
 rehearse() {
-  set -- env -i PATH="$PATH" LC_ALL=C nice -n 19 "$java" $flags $write_options "$write_flag=$new" -jar "$jar"
-  if [ "$kind" = run ]; then
-    "$@" run conf/demo.conf
-  else
-    rehearse_serving "$@" serve conf/serve.conf --port 0
-  fi
-}
-
-# A server says when it has warmed itself up, and ends when it is told to.
-rehearse_serving() {
-  "$@" >"$new.out" &
-  server=$!
-  seconds=0
-  until grep -q '^ready' "$new.out" || [ "$seconds" -ge "$wait_seconds" ]; do
-    sleep 1
-    seconds=$((seconds + 1))
-  done
-  rm -f "$new.out"
-  kill "$server"
-  wait "$server"
+  env -i PATH="$PATH" LC_ALL=C nice -n 19 \
+    "$java" -XX:+UseSerialGC $access $write_options "$write_flag=$new" -jar "$jar" run conf/demo.conf
 }
 
 remove_old() {
