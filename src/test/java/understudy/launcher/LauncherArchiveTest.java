@@ -80,13 +80,10 @@ final class LauncherArchiveTest {
     }
 
     @Test
-    void off_ownArchiveOfTheUser_andNoPlaceForOne_makeNone() throws Exception {
+    void off_andNoPlaceForOne_makeNone() throws Exception {
         mode("off");
         assertNoArchive();
         mode("auto");
-        fixture.environment.put("UNDERSTUDY_JAVA_OPTS", "-Xshare:off");
-        assertNoArchive();
-        fixture.environment.remove("UNDERSTUDY_JAVA_OPTS");
         fixture.environment.put("XDG_CACHE_HOME", "/dev/null");
         assertNoArchive();
         fixture.environment.remove("XDG_CACHE_HOME");
@@ -120,6 +117,15 @@ final class LauncherArchiveTest {
         assertThat(fixture.call("run").out()).anyMatch(arg -> arg.startsWith("-XX:SharedArchiveFile"));
         assertThat(fixture.numRehearsals()).isEqualTo(2);
         assertThat(fixture.awaitArchive()).hasContent("archive");
+    }
+
+    @Test
+    void optionsOfTheUserAboutArchives_standAlone() throws Exception {
+        mode("now");
+        fixture.call("run");
+
+        fixture.environment.put("UNDERSTUDY_JAVA_OPTS", "-Xshare:off");
+        assertThat(fixture.call("run").out()).contains("-Xshare:off").noneMatch(arg -> arg.contains("Archive"));
     }
 
     @Test
