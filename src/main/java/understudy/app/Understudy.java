@@ -1,7 +1,10 @@
 package understudy.app;
 
 import java.io.PrintWriter;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.HelpCommand;
@@ -14,22 +17,27 @@ import understudy.workload.trace.TraceException;
         mixinStandardHelpOptions = true,
         versionProvider = Understudy.Version.class,
         description = "An actor-based stand-in for an LLM serving cluster.",
-        subcommands = {
-            RunCommand.class,
-            ServeCommand.class,
-            ReplayCommand.class,
-            ConformCommand.class,
-            CalibrateCommand.class,
-            FuzzCommand.class,
-            FidelityCommand.class,
-            ModelsCommand.class,
-            GpusCommand.class,
-            HelpCommand.class
-        },
         footer = {"", "Example: understudy run conf/demo.conf"})
 public final class Understudy {
+    /** Commands by name, in the order of the help text. */
+    private static final Map<String, Class<?>> COMMANDS = new LinkedHashMap<>();
+
+    private static final Set<String> VERSION_OPTIONS = Set.of("--version", "-V");
     private static final int BAD_INPUT = 2;
     private static final long BYTES_PER_MEGABYTE = 1 << 20;
+
+    static {
+        COMMANDS.put("run", RunCommand.class);
+        COMMANDS.put("serve", ServeCommand.class);
+        COMMANDS.put("replay", ReplayCommand.class);
+        COMMANDS.put("conform", ConformCommand.class);
+        COMMANDS.put("calibrate", CalibrateCommand.class);
+        COMMANDS.put("fuzz", FuzzCommand.class);
+        COMMANDS.put("fidelity", FidelityCommand.class);
+        COMMANDS.put("models", ModelsCommand.class);
+        COMMANDS.put("gpus", GpusCommand.class);
+        COMMANDS.put("help", HelpCommand.class);
+    }
 
     private Understudy() {}
 
@@ -37,7 +45,7 @@ public final class Understudy {
     public static void main(String[] args) {
         int exitCode;
         try {
-            exitCode = commandLine().execute(args);
+            exitCode = commandLine(args).execute(args);
         } catch (OutOfMemoryError e) {
             System.err.println(outOfMemory());
             exitCode = BAD_INPUT;
@@ -47,9 +55,10 @@ public final class Understudy {
         }
     }
 
-    /** Returns the parser of all commands. */
-    static CommandLine commandLine() {
+    /** Returns the parser of {@code args}: of one command if they name it first, else of all. */
+    static CommandLine commandLine(String... args) {
         var commandLine = new CommandLine(new Understudy());
+        commands(args).forEach(name -> commandLine.addSubcommand(name, COMMANDS.get(name)));
         commandLine
                 .getSubcommands()
                 .values()
@@ -57,8 +66,18 @@ public final class Understudy {
         return commandLine
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setUsageHelpWidth(110)
-                .setParameterExceptionHandler((failure, args) -> onMisuse(failure))
+                .setParameterExceptionHandler((failure, parsed) -> onMisuse(failure))
                 .setExecutionExceptionHandler((failure, command, parsed) -> onFailure(failure, command.getErr()));
+    }
+
+    /** Returns what to make, since making a command reflects on all its options. Help and suggestions name all. */
+    private static Set<String> commands(String... args) {
+        String first = args.length == 0 ? "" : args[0];
+        if (args.length == 1 && VERSION_OPTIONS.contains(first)) {
+            return Set.of();
+        }
+        boolean isAlone = COMMANDS.containsKey(first) && !first.equals("help");
+        return isAlone ? Set.of(first) : COMMANDS.keySet();
     }
 
     private static int onMisuse(CommandLine.ParameterException failure) {

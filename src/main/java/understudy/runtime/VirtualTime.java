@@ -1,12 +1,13 @@
 package understudy.runtime;
 
-import com.typesafe.config.Config;
 import com.typesafe.config.ConfigFactory;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 import org.HdrHistogram.Histogram;
+import org.apache.pekko.Version;
 import org.apache.pekko.actor.BootstrapSetup;
 import org.apache.pekko.actor.Cancellable;
 import org.apache.pekko.actor.typed.ActorRef;
@@ -27,32 +28,6 @@ import scala.concurrent.ExecutionContext;
  * @param <T> what the guardian understands
  */
 public final class VirtualTime<T> implements Clock, AutoCloseable {
-    private static final String SETTINGS = """
-            pekko {
-              scheduler.implementation = "understudy.runtime.VirtualTimeScheduler"
-              actor.internal-dispatcher = "pekko.actor.default-dispatcher"
-              # One message per turn: actors of one instant take turns, none works off a long mailbox first.
-              actor.default-dispatcher.throughput = 1
-              loggers = ["org.apache.pekko.event.slf4j.Slf4jLogger"]
-              logging-filter = "org.apache.pekko.event.slf4j.Slf4jLoggingFilter"
-              # Pekko Streams, which only the HTTP edge needs, would put itself into every actor system.
-              library-extensions = []
-              loglevel = WARNING
-              stdout-loglevel = OFF
-              log-dead-letters = off
-              log-dead-letters-during-shutdown = off
-              jvm-shutdown-hooks = off
-              # An error that no actor survives ends the loop, and whoever waits for it hears why.
-              jvm-exit-on-fatal-error = off
-              # Its phases wait on real threads, which this clock does not know.
-              coordinated-shutdown {
-                run-by-jvm-shutdown-hook = off
-                run-by-actor-system-terminate = off
-                terminate-actor-system = off
-              }
-            }
-            """;
-
     private final EventLoop loop;
     private final Histogram lateness = new Histogram(3);
     private final ActorSystem<T> system;
@@ -61,10 +36,8 @@ public final class VirtualTime<T> implements Clock, AutoCloseable {
         LoggerFactory.getLogger(VirtualTime.class);
         loop = new EventLoop(name);
         loop.start();
-        // Not the context class loader of whatever thread this is: some hosts have one that does not see Pekko.
-        var classLoader = VirtualTime.class.getClassLoader();
-        var setup = BootstrapSetup.create(settings(classLoader))
-                .withClassloader(classLoader)
+        var setup = BootstrapSetup.create(ConfigFactory.parseMap(Map.of("pekko.version", Version.current())))
+                .withClassloader(EmulationClassLoader.INSTANCE)
                 .withDefaultExecutionContext(new LoopExecutionContext(loop));
         VirtualTimeScheduler.setLoopOfNewSystem(loop);
         try {
@@ -201,10 +174,6 @@ public final class VirtualTime<T> implements Clock, AutoCloseable {
                 .join();
         loop.stop();
         loop.whenStopped().exceptionally(error -> null).join();
-    }
-
-    private static Config settings(ClassLoader classLoader) {
-        return ConfigFactory.parseString(SETTINGS).withFallback(ConfigFactory.load(classLoader));
     }
 
     private void requireOutside(String method) {

@@ -17,6 +17,7 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -26,6 +27,9 @@ import java.util.TreeMap;
  */
 public final class ScenarioFile {
     private static final String ENVIRONMENT_PREFIX = "UNDERSTUDY_";
+    /** Read by the shell script that starts the program. */
+    private static final Set<String> OF_THE_LAUNCHER = Set.of("UNDERSTUDY_JAVA_OPTS", "UNDERSTUDY_ARCHIVE");
+
     /**
      * A name of our own: the {@code reference.conf} of another project says nothing about an emulation, nor ours about
      * it.
@@ -143,7 +147,7 @@ public final class ScenarioFile {
             String key = keyByName.get(name);
             if (key != null) {
                 config = config.withValue(key, value(variable.getValue(), "environment variable " + name));
-            } else if (name.startsWith(ENVIRONMENT_PREFIX)) {
+            } else if (name.startsWith(ENVIRONMENT_PREFIX) && !OF_THE_LAUNCHER.contains(name)) {
                 throw new ScenarioException("unknown environment variable " + name + "; did you mean "
                         + KnownKeys.nearest(name, keyByName.keySet()) + "?");
             }

@@ -16,7 +16,7 @@ public final class CommandLineFixture {
     private CommandLineFixture(String... args) {
         var outText = new StringWriter();
         var errText = new StringWriter();
-        exitCode = Understudy.commandLine()
+        exitCode = Understudy.commandLine(args)
                 .setOut(new PrintWriter(outText))
                 .setErr(new PrintWriter(errText))
                 .execute(args);

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.Test;
 
@@ -26,5 +28,34 @@ final class UnderstudyTest {
 
         assertThatThrownBy(() -> Understudy.onFailure(defect, new PrintWriter(err)))
                 .isSameAs(defect);
+    }
+
+    @Test
+    void command_isMadeAlone_andNothingForTheVersion() {
+        assertThat(commands("run", "--help")).containsExactly("run");
+        assertThat(commands("--version")).isEmpty();
+    }
+
+    @Test
+    void helpAndWhatIsUnknown_nameAllCommands() {
+        var all =
+                List.of("run", "serve", "replay", "conform", "calibrate", "fuzz", "fidelity", "models", "gpus", "help");
+
+        assertThat(commands()).containsExactlyElementsOf(all);
+        assertThat(commands("--help")).containsExactlyElementsOf(all);
+        assertThat(commands("help", "run")).containsExactlyElementsOf(all);
+        assertThat(CommandLineFixture.call("serv").err).contains("did you mean").contains("serve");
+    }
+
+    /** A command's name stands in the table as in its own annotation, which help and errors print. */
+    @Test
+    void table_hasTheNamesThatCommandsGiveThemselves() {
+        Understudy.commandLine("help")
+                .getSubcommands()
+                .forEach((name, command) -> assertThat(command.getCommandName()).isEqualTo(name));
+    }
+
+    private static Set<String> commands(String... args) {
+        return Understudy.commandLine(args).getSubcommands().keySet();
     }
 }

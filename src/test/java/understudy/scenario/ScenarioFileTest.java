@@ -149,4 +149,12 @@ final class ScenarioFileTest {
     private String write(String name, String text) throws IOException {
         return Files.writeString(directory.resolve(name), text).toString();
     }
+
+    @Test
+    void variablesOfTheLauncher_areNoSettings() {
+        var environment = Map.of("UNDERSTUDY_JAVA_OPTS", "-Xmx1g", "UNDERSTUDY_ARCHIVE", "off");
+
+        assertThat(new ScenarioFile(environment).load("conf/demo.conf", Map.of()))
+                .isEqualTo(new ScenarioFile(Map.of()).load("conf/demo.conf", Map.of()));
+    }
 }

@@ -1,0 +1,139 @@
+package understudy.launcher;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+
+/** How the launcher finds and calls a JVM. */
+@DisabledOnOs(OS.WINDOWS)
+final class LauncherTest {
+    private static final String[] RUN = {"run", "a scenario.conf"};
+
+    @TempDir
+    private Path directory;
+
+    private LauncherFixture fixture;
+
+    @BeforeEach
+    void setUp() throws IOException {
+        fixture = new LauncherFixture(directory);
+        fixture.environment.put("UNDERSTUDY_ARCHIVE", "off");
+    }
+
+    @Test
+    void run_hasItsCollectorAndLateC2_andPassesArgumentsAndExitCode() throws Exception {
+        var call = fixture.call(RUN);
+
+        assertThat(call.out())
+                .startsWith("-XX:+UseSerialGC", "-XX:Tier4InvocationThreshold=50000")
+                .endsWith("-jar", fixture.launcher.toRealPath().toString(), "run", "a scenario.conf")
+                .noneMatch(arg -> arg.contains("unsafe") || arg.contains("Archive"));
+        assertThat(call.err()).isEmpty();
+        assertThat(call.exitCode()).isEqualTo(7);
+    }
+
+    @Test
+    void serve_hasAnotherCollector() throws Exception {
+        assertThat(fixture.call("serve").out()).startsWith("-XX:+UseParallelGC", "-jar");
+    }
+
+    @Test
+    void laterJvm_isToldThatUnsafeIsMeant() throws Exception {
+        fixture.environment.put("JAVA_HOME", fixture.jvm("25").toString());
+
+        assertThat(fixture.call(RUN).out())
+                .contains("--sun-misc-unsafe-memory-access=allow", "--enable-native-access=ALL-UNNAMED");
+    }
+
+    @Test
+    void optionsOfTheUser_comeLast_andTheirCollectorAlone() throws Exception {
+        fixture.environment.put("UNDERSTUDY_JAVA_OPTS", "-Xmx1g -XX:+UseG1GC");
+
+        var args = fixture.call(RUN).out();
+        assertThat(args).containsSubsequence("-XX:Tier4BackEdgeThreshold=400000", "-Xmx1g", "-XX:+UseG1GC", "-jar");
+        assertThat(args).doesNotContain("-XX:+UseSerialGC");
+    }
+
+    @Test
+    void collectorForEveryJvm_isAloneToo() throws Exception {
+        fixture.environment.put("JAVA_TOOL_OPTIONS", "-XX:+UseZGC");
+
+        assertThat(fixture.call("serve").out()).doesNotContain("-XX:+UseParallelGC");
+    }
+
+    @Test
+    void noJava_oldJavaAndWrongHome_areErrors() throws Exception {
+        fixture.environment.put("JAVA_HOME", fixture.jvm("11.0.2").toString());
+        assertError("is 11.0.2; Java 17 or later is needed");
+        fixture.environment.put("JAVA_HOME", fixture.jvm("1.8.0_292").toString());
+        assertError("is 1.8.0_292; Java 17 or later is needed");
+        fixture.environment.put("JAVA_HOME", "/nowhere");
+        assertError("JAVA_HOME is /nowhere, which has no bin/java");
+        fixture.environment.remove("JAVA_HOME");
+        fixture.environment.put("PATH", "/nowhere");
+        assertError("no java found");
+    }
+
+    private void assertError(String text) throws Exception {
+        var call = fixture.call(RUN);
+        assertThat(call.exitCode()).isEqualTo(2);
+        assertThat(call.out()).isEmpty();
+        assertThat(call.err())
+                .singleElement()
+                .asString()
+                .startsWith("understudy: ")
+                .contains(text);
+    }
+
+    @Test
+    void javaInThePath_isFoundBehindItsLink() throws Exception {
+        var home = Path.of(fixture.environment.remove("JAVA_HOME"));
+        var bin = Files.createDirectory(directory.resolve("bin"));
+        Files.createSymbolicLink(bin.resolve("java"), bin.relativize(home.resolve("bin/java")));
+        fixture.environment.merge("PATH", bin + ":", (path, first) -> first + path);
+
+        assertThat(fixture.call(RUN).exitCode()).isEqualTo(7);
+    }
+
+    @Test
+    void javaWithoutReleaseFile_isAskedForItsVersion() throws Exception {
+        var home = Path.of(fixture.environment.get("JAVA_HOME"));
+        Files.delete(home.resolve("release"));
+        LauncherFixture.executable(home.resolve("bin/java"), """
+                #!/bin/sh
+                [ "$1" != -version ] || echo 'openjdk version "21.0.1" 2023-10-17' >&2
+                """);
+        assertThat(fixture.call(RUN).exitCode()).isZero();
+
+        LauncherFixture.executable(home.resolve("bin/java"), "#!/bin/sh\necho nonsense\n");
+        assertError("is of no known version");
+    }
+
+    @Test
+    void linkAndAnyFolder_leadToTheSameJar() throws Exception {
+        var link = Files.createSymbolicLink(directory.resolve("link"), directory.relativize(fixture.launcher));
+        String jar = fixture.launcher.toRealPath().toString();
+
+        assertThat(fixture.call(Path.of("/"), link.toString(), RUN).out()).contains(jar);
+        assertThat(fixture.call(fixture.launcher.getParent(), "./understudy", RUN)
+                        .out())
+                .contains(jar);
+        assertThat(fixture.call(fixture.launcher.getParent(), "sh", "understudy")
+                        .out())
+                .contains(jar);
+    }
+
+    @Test
+    void unknownMode_isAnError() throws Exception {
+        fixture.environment.put("UNDERSTUDY_ARCHIVE", "soon");
+
+        assertError("UNDERSTUDY_ARCHIVE is soon; it may be auto, now or off");
+    }
+}
