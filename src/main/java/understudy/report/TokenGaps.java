@@ -1,24 +1,46 @@
 package understudy.report;
 
-import it.unimi.dsi.fastutil.longs.Long2LongOpenHashMap;
+import it.unimi.dsi.fastutil.longs.Long2LongAVLTreeMap;
 import java.util.Arrays;
 
 /**
  * All inter-token gaps of a run, pooled over requests, exactly: how often each value occurred.
  *
- * <p>A long run has millions of different values, so they are packed in ascending order; new ones collect in a small map
- * that is merged into them from time to time.
+ * <p>A long run has millions of different values, so they are packed in ascending order; new ones collect in a list that
+ * is sorted and merged into them from time to time.
  */
 public final class TokenGaps {
-    private static final int MIN_RECENT = 1 << 16;
+    private static final int MIN_RECENT = 1 << 12;
 
-    private final Long2LongOpenHashMap recent = new Long2LongOpenHashMap();
+    /** The low bits of a number in the list are a count, the others a value; 26 days are the first that do not fit. */
+    private static final int COUNT_BITS = 12;
+
+    private static final int MAX_COUNT = (1 << COUNT_BITS) - 1;
+    private static final long MAX_VALUE = Long.MAX_VALUE >> COUNT_BITS;
+
+    private long[] recent = new long[MIN_RECENT];
+    private int numRecent;
+    private final Long2LongAVLTreeMap recentLong = new Long2LongAVLTreeMap();
     private PackedCounts sorted = new PackedCounts(0);
 
-    /** Counts {@code count} gaps of {@code value} nanoseconds each. */
+    /** Counts {@code count} gaps of {@code value} nanoseconds each, at least 0. */
     public void add(long value, long count) {
-        recent.addTo(value, count);
-        if (recent.size() >= MIN_RECENT && recent.size() >= sorted.size() / 8) {
+        if (value > MAX_VALUE) {
+            recentLong.addTo(value, count);
+            return;
+        }
+        for (long left = count; left > 0; left -= MAX_COUNT) {
+            if (numRecent == recent.length) {
+                makeRoom();
+            }
+            recent[numRecent++] = value << COUNT_BITS | Math.min(left, MAX_COUNT);
+        }
+    }
+
+    private void makeRoom() {
+        if (recent.length < sorted.size() / 8) {
+            recent = Arrays.copyOf(recent, recent.length * 2);
+        } else {
             merge();
         }
     }
@@ -39,20 +61,50 @@ public final class TokenGaps {
     }
 
     private void merge() {
-        long[] added = recent.keySet().toLongArray();
-        Arrays.sort(added);
-        var merged = new PackedCounts(sorted.numBytes() + 4 * added.length);
-        var old = sorted.new Reader();
-        boolean hasOld = old.next();
-        int i = 0;
-        while (hasOld || i < added.length) {
-            boolean takesOld = i == added.length || (hasOld && old.value() <= added[i]);
-            boolean takesNew = !hasOld || (i < added.length && added[i] <= old.value());
-            long value = takesOld ? old.value() : added[i];
-            merged.add(value, (takesOld ? old.count() : 0) + (takesNew ? recent.get(added[i++]) : 0));
-            hasOld = takesOld ? old.next() : hasOld;
+        long[] added = Arrays.copyOf(recent, numRecent);
+        RadixSort.sort(added);
+        var merge = new Merge(added.length);
+        for (int i = 0; i < added.length; ) {
+            long value = added[i] >>> COUNT_BITS;
+            long count = 0;
+            for (; i < added.length && added[i] >>> COUNT_BITS == value; i++) {
+                count += added[i] & MAX_COUNT;
+            }
+            merge.add(value, count);
         }
-        sorted = merged;
-        recent.clear();
+        recentLong.long2LongEntrySet().forEach(entry -> merge.add(entry.getLongKey(), entry.getLongValue()));
+        sorted = merge.end();
+        numRecent = 0;
+        recentLong.clear();
+    }
+
+    /** Merge of the values so far with new ones, which come in ascending order. */
+    private final class Merge {
+        private final PackedCounts merged;
+        private final PackedCounts.Reader old = sorted.new Reader();
+        private boolean hasOld = old.next();
+
+        Merge(int numAdded) {
+            merged = new PackedCounts(sorted.numBytes() + 4 * numAdded);
+        }
+
+        void add(long value, long count) {
+            copyBelow(value);
+            boolean isOld = hasOld && old.value() == value;
+            merged.add(value, isOld ? count + old.count() : count);
+            hasOld = isOld ? old.next() : hasOld;
+        }
+
+        PackedCounts end() {
+            copyBelow(Long.MAX_VALUE);
+            return merged;
+        }
+
+        private void copyBelow(long value) {
+            while (hasOld && old.value() < value) {
+                merged.add(old.value(), old.count());
+                hasOld = old.next();
+            }
+        }
     }
 }

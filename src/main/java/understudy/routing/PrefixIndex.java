@@ -115,6 +115,7 @@ public final class PrefixIndex {
     }
 
     private void add(int replica, LongList blockHashes) {
+        touch(blockHashes);
         for (int i = 0; i < blockHashes.size(); i++) {
             long hash = blockHashes.getLong(i);
             int row = rows.find(hash);
@@ -126,7 +127,14 @@ public final class PrefixIndex {
         }
     }
 
+    private void touch(LongList blockHashes) {
+        for (int i = 0; i < blockHashes.size(); i++) {
+            rows.touch(blockHashes.getLong(i));
+        }
+    }
+
     private void remove(int replica, LongList blockHashes) {
+        touch(blockHashes);
         for (int i = 0; i < blockHashes.size(); i++) {
             long hash = blockHashes.getLong(i);
             int row = rows.find(hash);

@@ -121,6 +121,16 @@ public final class BlockPool {
         return block;
     }
 
+    /** Reads ahead what it takes to give out so many blocks. */
+    void touchFree(int count) {
+        int numPeeked = freeBlocks.peek(released, Math.min(count, released.length));
+        for (int i = 0; i < numPeeked; i++) {
+            if (prefixTable.isHashed(released[i])) {
+                prefixTable.touch(prefixTable.hashOf(released[i]));
+            }
+        }
+    }
+
     private int pollEvicted() {
         int block = freeBlocks.poll();
         if (prefixTable.isHashed(block)) {

@@ -183,6 +183,7 @@ public final class KvCacheManager extends PooledKvCache<KvSequence> {
     private void take(KvSequence sequence, int count) {
         if (count > 1) {
             sequence.makeRoom(sequence.numBlocks() + count);
+            pool.touchFree(count);
         }
         for (int i = 0; i < count; i++) {
             sequence.append(pool.take());
@@ -204,6 +205,9 @@ public final class KvCacheManager extends PooledKvCache<KvSequence> {
             return 0;
         }
         sequence.setNumCachedBlocks(numFull);
+        for (int i = first; i < numFull; i++) {
+            pool.prefixTable().touch(sequence.hashOf(i));
+        }
         int numPromoted = 0;
         int firstStored = first;
         for (int i = first; i < numFull; i++) {

@@ -45,6 +45,15 @@ final class LruFreeQueue implements FreeBlockQueue {
     }
 
     @Override
+    public int peek(int[] blocks, int count) {
+        int numPeeked = 0;
+        for (int block = next(SENTINEL); block != SENTINEL && numPeeked < count; block = next(block)) {
+            blocks[numPeeked++] = block;
+        }
+        return numPeeked;
+    }
+
+    @Override
     public void remove(int block) {
         link(previous(block), next(block));
         size--;

@@ -49,6 +49,11 @@ public final class PrefixTable {
         return firstBlocks.findNext(previous, hash);
     }
 
+    /** Reads ahead what an insertion of a block with this hash, or its removal, needs; see {@link HashIndex#touch}. */
+    public void touch(long hash) {
+        firstBlocks.touch(hash);
+    }
+
     int numBlocks() {
         return states.length;
     }
