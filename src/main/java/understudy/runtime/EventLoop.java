@@ -57,6 +57,11 @@ final class EventLoop implements Executor, Runnable {
     private boolean letsOutsideIn;
     private boolean stopping;
     private long nextSequence;
+
+    /** The first task of a timer that fires: nothing else is ready then, so it runs at once. */
+    private @Nullable Runnable fired;
+
+    private boolean isFiring;
     private long numTasks;
     private long numTimers;
     private int numCancelled;
@@ -88,7 +93,11 @@ final class EventLoop implements Executor, Runnable {
     @Override
     public void execute(Runnable task) {
         if (isLoopThread()) {
-            ready.addLast(task);
+            if (isFiring && fired == null) {
+                fired = task;
+            } else {
+                ready.addLast(task);
+            }
         } else {
             outside.add(new Outside(task, wallNanos()));
             wakeUp();
@@ -186,7 +195,10 @@ final class EventLoop implements Executor, Runnable {
         return latenessNanos.getIntervalHistogram();
     }
 
-    /** Returns how many tasks and timers have run; exact once the loop has stopped or called back. */
+    /**
+     * Returns how many tasks and timers have run, a timer and the task that it brings being one; exact once the loop has
+     * stopped or called back.
+     */
     long numEvents() {
         return numTasks + numTimers;
     }
@@ -333,7 +345,14 @@ final class EventLoop implements Executor, Runnable {
         }
         NOW.setOpaque(this, next.dueNanos);
         numTimers++;
+        isFiring = true;
         next.fire();
+        isFiring = false;
+        var task = fired;
+        if (task != null) {
+            fired = null;
+            task.run();
+        }
     }
 
     private void reachHorizon() {

@@ -28,7 +28,13 @@ final class HashIndexTest {
                 index.remove(id);
                 idByHash.remove(hashById.remove(id));
             }
-            assertThat(index.find(hash)).isEqualTo(idByHash.getOrDefault(hash, HashIndex.NONE));
+            int expected = idByHash.getOrDefault(hash, HashIndex.NONE);
+            assertThat(index.find(hash)).isEqualTo(expected);
+            // Whatever was found after another id before: mostly something that has gone since, or has another hash.
+            int previous = random.nextInt(3);
+            index.touch(hash);
+            assertThat(index.findNext(previous, hash)).isEqualTo(expected);
+            assertThat(index.findNext(previous, hash)).isEqualTo(expected);
             assertThat(index.size()).isEqualTo(idByHash.size());
         }
         idByHash.forEach((hash, id) -> assertThat(index.find(hash)).isEqualTo(id));
