@@ -6,6 +6,7 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.tngtech.archunit.core.domain.InstanceofCheck;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaModifier;
@@ -31,7 +32,8 @@ import java.util.TreeSet;
 import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Collectors;
-import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
+import java.util.stream.Stream;
+import org.apache.pekko.actor.typed.ExtensibleBehavior;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -238,7 +240,7 @@ final class ArchitectureTest {
     void everyActorHandlesItsWholeProtocol() {
         classes()
                 .that()
-                .areAssignableTo(AbstractBehavior.class)
+                .areAssignableTo(ExtensibleBehavior.class)
                 .should(registerAHandlerForEveryCommand())
                 .check(MAIN);
     }
@@ -282,13 +284,14 @@ final class ArchitectureTest {
         return names.stream().map(name -> "understudy." + name + "..").toArray(String[]::new);
     }
 
-    /** What {@code switch} over a sealed interface checks on Java 21, for receive builders on 17. */
+    /** What {@code switch} over a sealed interface checks on Java 21, for receive builders and type tests on 17. */
     private static ArchCondition<JavaClass> registerAHandlerForEveryCommand() {
         return new ArchCondition<>("register a handler for every permitted Command") {
             @Override
             public void check(JavaClass actor, ConditionEvents events) {
-                var handled = actor.getMethod("createReceive").getReferencedClassObjects().stream()
-                        .map(ReferencedClassObject::getRawType)
+                var registered = actor.getReferencedClassObjects().stream().map(ReferencedClassObject::getRawType);
+                var tested = actor.getInstanceofChecks().stream().map(InstanceofCheck::getRawType);
+                var handled = Stream.concat(registered, tested)
                         .map(JavaClass::getName)
                         .collect(Collectors.toSet());
                 for (Class<?> command : commandType(actor).getPermittedSubclasses()) {

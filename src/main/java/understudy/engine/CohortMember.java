@@ -24,6 +24,53 @@ final class CohortMember {
         numStepsExecuted = firstStep - 1;
     }
 
+    /**
+     * Returns whether a request can join: it decodes, had a token in the step that ended last, is in flight as often as
+     * it should be, and its end can be told in advance.
+     */
+    static boolean canBe(EngineRequest request, DecodeCohort cohort) {
+        int numInFlight = cohort.numInFlight();
+        int maxOutputTokens = maxOutputTokens(request, cohort.maxModelLen());
+        return request.numOutputTokens > 0
+                && request.lastTokenNanos == cohort.lastEndNanos()
+                && request.numInFlightTokens == numInFlight
+                && request.numPlaceholders == numInFlight
+                && request.numStaleTokens == 0
+                && request.numComputedTokens == request.numTokens() + numInFlight - 1
+                && request.numSlots == EngineRequest.roundUp(request.numComputedTokens, cohort.blockSize())
+                && request.nextTokensToCache == nextBlockEnd(request, cohort)
+                && request.numOutputTokens + numInFlight < maxOutputTokens
+                && request.request().sampling().minTokens() <= maxOutputTokens
+                && request.request().sampling().stopTokenIds().isEmpty();
+    }
+
+    /** Returns how many tokens an answer has when it ends for its length. */
+    private static int maxOutputTokens(EngineRequest request, int maxModelLen) {
+        return Math.min(request.maxTotalTokens(), maxModelLen) - request.numPromptTokens();
+    }
+
+    /** Returns how many steps it takes, the next to be planned being the first, until the answer ends for its length. */
+    static int numStepsToLimit(EngineRequest request, DecodeCohort cohort) {
+        return maxOutputTokens(request, cohort.maxModelLen()) - request.numOutputTokens - cohort.numInFlight();
+    }
+
+    /** Returns how many steps it takes until the answer ends; 0 if it ends with the step in flight. */
+    static int numStepsToEnd(EngineRequest request, DecodeCohort cohort) {
+        int numToEndOfSequence = request.sampler.numUntilEndOfSequence();
+        var sampling = request.request().sampling();
+        boolean endsBefore = numToEndOfSequence > 0
+                && !sampling.ignoreEos()
+                && request.numOutputTokens + numToEndOfSequence >= sampling.minTokens();
+        int numToLimit = numStepsToLimit(request, cohort);
+        return endsBefore ? Math.min(numToLimit, numToEndOfSequence - cohort.numInFlight()) : numToLimit;
+    }
+
+    /** Returns where the block ends that was not full with the tokens known when the last step was planned. */
+    private static int nextBlockEnd(EngineRequest request, DecodeCohort cohort) {
+        int numKnown = request.numComputedTokens - cohort.numInFlight();
+        return numKnown - numKnown % cohort.blockSize() + cohort.blockSize();
+    }
+
     boolean isScheduled() {
         return lastStep == NEVER;
     }
@@ -42,13 +89,30 @@ final class CohortMember {
     void catchUp() {
         int planned = Math.min(cohort.numStepsPlanned(), lastStep) - numStepsPlanned;
         if (planned > 0) {
-            numStepsPlanned += planned;
-            request.onScheduledWithCohort(planned, cohort.lastPlanStep(), cohort.isAsync(), cohort.blockSize());
+            onPlanned(planned);
         }
         int executed = Math.min(cohort.numStepsExecuted(), lastStep) - numStepsExecuted;
         if (executed > 0) {
-            numStepsExecuted += executed;
-            request.onExecutedWithCohort(executed, cohort.lastEndNanos(), cohort.isAsync());
+            onExecuted(executed);
         }
+    }
+
+    private void onPlanned(int numSteps) {
+        numStepsPlanned += numSteps;
+        request.lastStep = cohort.lastPlanStep();
+        request.numComputedTokens += numSteps;
+        request.numInFlightTokens += numSteps;
+        request.numPlaceholders += numSteps * cohort.numInFlight();
+        request.numSlots = EngineRequest.roundUp(request.numComputedTokens, cohort.blockSize());
+        request.nextTokensToCache = nextBlockEnd(request, cohort);
+    }
+
+    private void onExecuted(int numSteps) {
+        numStepsExecuted += numSteps;
+        request.numInFlightTokens -= numSteps;
+        request.numPlaceholders -= numSteps * cohort.numInFlight();
+        request.numOutputTokens += numSteps;
+        request.sampler.sampleMany(numSteps);
+        request.lastTokenNanos = cohort.lastEndNanos();
     }
 }

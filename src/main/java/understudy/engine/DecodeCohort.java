@@ -87,8 +87,13 @@ final class DecodeCohort {
         return lastEndNanos;
     }
 
-    boolean isAsync() {
-        return isAsync;
+    /** Returns how many steps are in flight when the next one is planned: 1 with asynchronous scheduling. */
+    int numInFlight() {
+        return isAsync ? 1 : 0;
+    }
+
+    int maxModelLen() {
+        return maxModelLen;
     }
 
     int blockSize() {
@@ -99,8 +104,8 @@ final class DecodeCohort {
      * Begins a step: takes in the running requests behind the last member that are steady by now, and leaves out those
      * whose answer reaches its limit with the step in flight.
      */
-    void beginPlan(int numInFlight, int budget) {
-        if (numInFlight != (isAsync ? 1 : 0) || numScheduled > budget) {
+    void beginPlan(int numStepsInFlight, int budget) {
+        if (numStepsInFlight != numInFlight() || numScheduled > budget) {
             dissolve();
             return;
         }
@@ -115,7 +120,7 @@ final class DecodeCohort {
     private void takeIn(int budget) {
         while (endIndex < running.size() && numScheduled < budget) {
             var request = running.get(endIndex);
-            if (!request.isSteady(isAsync, blockSize, maxModelLen, lastEndNanos)) {
+            if (!CohortMember.canBe(request, this)) {
                 return;
             }
             join(request);
@@ -129,10 +134,9 @@ final class DecodeCohort {
         blocks.add(step, numComputedAfter, request);
         contexts.add(numComputedAfter);
         if (isAsync) {
-            int numToLimit = request.maxOutputTokens(maxModelLen) - request.numOutputTokens - 1;
-            limits.add(numStepsPlanned + numToLimit, request);
+            limits.add(numStepsPlanned + CohortMember.numStepsToLimit(request, this), request);
         }
-        int numSteps = request.numStepsToEnd(isAsync, maxModelLen);
+        int numSteps = CohortMember.numStepsToEnd(request, this);
         if (numSteps > 0) {
             ends.add(numStepsPlanned + numSteps, request);
         }

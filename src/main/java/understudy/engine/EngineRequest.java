@@ -17,11 +17,9 @@ public final class EngineRequest implements QueuedRequest {
     private final Request request;
     private final int handle;
     private final long queuedNanos;
-    private final OutputSampler sampler;
+    final OutputSampler sampler;
 
-    /** Fields, and not looked up each time: the loops over sequences read them in every step. */
     private final int numPromptTokens;
-
     private final int maxTotalTokens;
 
     /** Place in the running list: the larger, the later. */
@@ -46,10 +44,10 @@ public final class EngineRequest implements QueuedRequest {
     int numStaleTokens;
 
     /** Tokens for which the request holds blocks. */
-    private int numSlots;
+    int numSlots;
 
     /** Known and computed tokens from which on the KV cache has one more block to put into its prefix table. */
-    private int nextTokensToCache;
+    int nextTokensToCache;
 
     /** Goes up when everything in flight is to be dropped. */
     int epoch;
@@ -127,11 +125,6 @@ public final class EngineRequest implements QueuedRequest {
     /** Returns the token that was sampled last; there must be one. */
     public int lastTokenId() {
         return sampler.tokenAt(numOutputTokens() - 1);
-    }
-
-    /** Samples the next token and returns whether it is the end-of-sequence token. */
-    boolean sample() {
-        return sampler.sample();
     }
 
     /** Returns how often a token of the answer was read before it was sampled. */
@@ -286,71 +279,7 @@ public final class EngineRequest implements QueuedRequest {
         }
     }
 
-    /** Counts steps that were planned with the cohort, of one token each. */
-    void onScheduledWithCohort(int numSteps, long step, boolean isAsync, int blockSize) {
-        lastStep = step;
-        numComputedTokens += numSteps;
-        numInFlightTokens += numSteps;
-        numPlaceholders += isAsync ? numSteps : 0;
-        numSlots = roundUp(numComputedTokens, blockSize);
-        nextTokensToCache = nextBlockEnd(isAsync, blockSize);
-    }
-
-    /** Counts steps that have run with the cohort, each of which has brought a token. */
-    void onExecutedWithCohort(int numSteps, long endNanos, boolean isAsync) {
-        numInFlightTokens -= numSteps;
-        numPlaceholders -= isAsync ? numSteps : 0;
-        numOutputTokens += numSteps;
-        sampler.sampleMany(numSteps);
-        lastTokenNanos = endNanos;
-    }
-
-    /** Returns where the block ends that was not full with the tokens known when the last step was planned. */
-    private int nextBlockEnd(boolean isAsync, int blockSize) {
-        int numKnown = isAsync ? numComputedTokens - 1 : numComputedTokens;
-        return numKnown - numKnown % blockSize + blockSize;
-    }
-
-    /**
-     * Returns whether the request can join the cohort: it decodes, had a token in the step that ended last, at {@code
-     * lastEndNanos}, is in flight as often as it should be, and its end can be told in advance.
-     */
-    boolean isSteady(boolean isAsync, int blockSize, int maxModelLen, long lastEndNanos) {
-        int numInFlight = isAsync ? 1 : 0;
-        return numOutputTokens > 0
-                && lastTokenNanos == lastEndNanos
-                && numInFlightTokens == numInFlight
-                && numPlaceholders == numInFlight
-                && numStaleTokens == 0
-                && numComputedTokens == numTokens() + numInFlight - 1
-                && numSlots == roundUp(numComputedTokens, blockSize)
-                && nextTokensToCache == nextBlockEnd(isAsync, blockSize)
-                && numOutputTokens + numInFlight < maxOutputTokens(maxModelLen)
-                && request.sampling().minTokens() <= maxOutputTokens(maxModelLen)
-                && request.sampling().stopTokenIds().isEmpty();
-    }
-
-    /** Returns how many tokens the answer has when it ends for its length. */
-    int maxOutputTokens(int maxModelLen) {
-        return Math.min(maxTotalTokens, maxModelLen) - numPromptTokens;
-    }
-
-    /**
-     * Returns how many steps it takes, the next to be planned being the first, until the answer ends; 0 if it ends with
-     * the step in flight.
-     */
-    int numStepsToEnd(boolean isAsync, int maxModelLen) {
-        int numInFlight = isAsync ? 1 : 0;
-        int numToLimit = maxOutputTokens(maxModelLen) - numOutputTokens - numInFlight;
-        int numToEndOfSequence = sampler.numUntilEndOfSequence();
-        var sampling = request.sampling();
-        boolean endsBefore = numToEndOfSequence > 0
-                && !sampling.ignoreEos()
-                && numOutputTokens + numToEndOfSequence >= sampling.minTokens();
-        return endsBefore ? Math.min(numToLimit, numToEndOfSequence - numInFlight) : numToLimit;
-    }
-
-    private static int roundUp(int value, int step) {
+    static int roundUp(int value, int step) {
         return (value + step - 1) / step * step;
     }
 

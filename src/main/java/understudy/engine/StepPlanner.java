@@ -270,7 +270,9 @@ public final class StepPlanner implements Planner {
         var victim = running.remove(victimIndex);
         plan.unschedule(victim);
         plan.preempt(victim);
-        preempt(victim);
+        victim.onPreempted();
+        toRelease.add(victim);
+        waiting.prepend(victim);
         if (victim == refused) {
             phase = Phase.OVER;
             return;
@@ -278,12 +280,6 @@ public final class StepPlanner implements Planner {
         cursor = victimIndex < runningIndex ? runningIndex - 1 : runningIndex;
         schedule(refused, numTokens);
         cursor++;
-    }
-
-    private void preempt(EngineRequest victim) {
-        victim.onPreempted();
-        toRelease.add(victim);
-        waiting.prepend(victim);
     }
 
     private void finishPlan() {

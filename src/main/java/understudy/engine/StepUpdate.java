@@ -93,7 +93,7 @@ final class StepUpdate {
      * @param numExecutedTokens what can be cached whatever was sampled, or 0
      */
     private void append(EngineRequest request, boolean isStale, int numExecutedTokens, long atNanos) {
-        boolean isEndOfSequence = request.sample();
+        boolean isEndOfSequence = request.sampler.sample();
         stamp(request, atNanos);
         result.addSampled(request);
         var finishReason = checkStop(request, isEndOfSequence);
