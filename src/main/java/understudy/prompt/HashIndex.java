@@ -73,11 +73,11 @@ public final class HashIndex {
     }
 
     /**
-     * Reads what {@link #find} and {@link #put} are going to read for a hash. Of many hashes it is quicker to read all
-     * of that first: the processor then waits for the memory once, and not once for each.
+     * Reads the slot at which the search for a hash begins. Before many insertions or removals it is quicker to read all
+     * of their slots: the processor then waits for the memory once, and not once for each.
      */
     public void touch(long hash) {
-        touched += hashes[(int) slots[(int) hash & slots.length - 1]];
+        touched += slots[(int) hash & slots.length - 1];
     }
 
     private boolean isFindable(int id) {
