@@ -11,6 +11,7 @@ import understudy.conform.Conformance;
 import understudy.conform.DirectReplay;
 import understudy.conform.RecordedRun;
 import understudy.conform.RecordedRunReader;
+import understudy.scenario.ScenarioException;
 import understudy.workload.trace.TraceException;
 
 /** Compares our scheduler's decisions with recorded ones of vLLM's. */
@@ -53,6 +54,10 @@ final class ConformCommand extends ConsoleCommand {
 
     @Override
     public Integer call() {
+        if (decodeCohortMinSeqs < 0) {
+            throw new ScenarioException(
+                    "--decode-cohort-min-seqs is " + decodeCohortMinSeqs + "; it must be 0 or more");
+        }
         var out = console().out();
         for (var file : files) {
             try (var reader = new RecordedRunReader(file)) {

@@ -151,7 +151,7 @@ public final class KvBlockManager extends ExtensibleBehavior<KvBlockManager.Comm
 
     @Override
     public Behavior<Command> receiveSignal(TypedActorContext<Command> context, Signal signal) {
-        return this;
+        return Behaviors.unhandled();
     }
 
     private void onAsk(Ask ask) {

@@ -22,6 +22,7 @@ final class ReplicaEvents {
     private final @Nullable Subscriber subscriber;
     private ClusterEvent.EngineLoad toldLoad;
     private long toldEnded;
+    private boolean mayHaveKvEvents;
 
     ReplicaEvents(
             ReplicaCounters counters,
@@ -37,14 +38,18 @@ final class ReplicaEvents {
         toldLoad = ClusterEvent.EngineLoad.NONE;
     }
 
+    /** Takes note that the memory is told something that may change its prefix table. */
+    void memoryTouched() {
+        mayHaveKvEvents = peers.wantKvEvents();
+    }
+
     /**
      * Publishes a step; its subscriber hears of it from the memory, together with the state of that.
      *
-     * @param hasAsked whether the memory was asked anything since the step before
      * @return what the memory is to be told, or null for nothing
      */
     KvBlockManager.@Nullable Settle stepEnded(
-            StepResult result, int numTokens, List<RequestRecord> ended, long endNanos, boolean hasAsked) {
+            StepResult result, int numTokens, List<RequestRecord> ended, long endNanos) {
         var step = ClusterEvent.StepEnded.of(replicaIndex, endNanos, numTokens, result, ended);
         peers.metrics().tell(step);
         tellRouter();
@@ -55,8 +60,9 @@ final class ReplicaEvents {
             return new KvBlockManager.Settle(
                     settlement, step.with(firstTokens(result.sampledAlone(), endNanos), toldLoad));
         }
-        boolean mayHaveKvEvents = peers.wantKvEvents() && hasAsked;
-        return settlement != null || mayHaveKvEvents ? new KvBlockManager.Settle(settlement, null) : null;
+        boolean concernsMemory = settlement != null || mayHaveKvEvents;
+        mayHaveKvEvents = false;
+        return concernsMemory ? new KvBlockManager.Settle(settlement, null) : null;
     }
 
     /** Publishes the queues, if they have changed. */
@@ -115,11 +121,11 @@ final class ReplicaEvents {
                 requests.numRunning(), requests.numWaiting(), counters.numRequests(), counters.numPreemptions());
     }
 
-    private static ClusterEvent.FirstTokens firstTokens(List<EngineRequest> sampled, long atNanos) {
+    private static ClusterEvent.FirstTokens firstTokens(List<EngineRequest> sampledAlone, long atNanos) {
         var ttftNanos = new LongArrayList();
         long numPromptTokens = 0;
         long numCachedTokens = 0;
-        for (var request : sampled) {
+        for (var request : sampledAlone) {
             if (request.numOutputTokens() == 1) {
                 ttftNanos.add(atNanos - request.request().arrivalNanos());
                 numPromptTokens += request.numPromptTokens();

@@ -59,5 +59,6 @@ record ReplicaParts(
     /** Frees the blocks of a request that has ended. */
     void free(EngineRequest request) {
         kvBlockManager.tell(new KvBlockManager.Free(request.handle(), request.lastStep()));
+        events.memoryTouched();
     }
 }

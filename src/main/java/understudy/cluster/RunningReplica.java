@@ -5,6 +5,7 @@ import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.ChildFailed;
 import org.apache.pekko.actor.typed.ExtensibleBehavior;
+import org.apache.pekko.actor.typed.PostStop;
 import org.apache.pekko.actor.typed.Signal;
 import org.apache.pekko.actor.typed.TypedActorContext;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
@@ -99,7 +100,13 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
 
     @Override
     public Behavior<Replica.Command> receiveSignal(TypedActorContext<Replica.Command> ignored, Signal signal) {
-        return signal instanceof ChildFailed failed ? onChildFailed(failed) : this;
+        if (signal instanceof ChildFailed failed) {
+            return onChildFailed(failed);
+        }
+        if (signal instanceof PostStop) {
+            ticks.stop();
+        }
+        return Behaviors.unhandled();
     }
 
     private Behavior<Replica.Command> onAddRequest(Replica.AddRequest add) {
@@ -153,6 +160,7 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
                 spec.limits().withKvBlocks(resize.numGpuBlocks(), spec.kvCache().blockSize()));
         aborter.failWhatDoesNotFit(clock.nowNanos());
         parts.kvBlockManager().tell(new KvBlockManager.Resize(resize.numGpuBlocks()));
+        events.memoryTouched();
         return onRequestsGone();
     }
 

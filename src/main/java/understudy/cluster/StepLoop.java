@@ -18,8 +18,6 @@ final class StepLoop {
     /** What the memory is to be told with the next question, or before the device gets to work. */
     private KvBlockManager.@Nullable Settle toSettle;
 
-    private boolean hasAsked;
-
     StepLoop(ReplicaParts parts, PlanTicks ticks, RequestAborter aborter) {
         this.parts = parts;
         engine = parts.engine();
@@ -56,7 +54,7 @@ final class StepLoop {
         for (var ask = planner.next(); ask != null; ask = planner.next()) {
             parts.kvBlockManager().tell(new KvBlockManager.Ask(toSettle, ask, parts.self()));
             toSettle = null;
-            hasAsked = true;
+            parts.events().memoryTouched();
             if (ask.awaitsAnswer()) {
                 return false;
             }
@@ -125,8 +123,7 @@ final class StepLoop {
     }
 
     private void stepEnded(StepResult result, int numTokens, List<RequestRecord> ended, long endNanos) {
-        toSettle = parts.events().stepEnded(result, numTokens, ended, endNanos, hasAsked);
-        hasAsked = false;
+        toSettle = parts.events().stepEnded(result, numTokens, ended, endNanos);
     }
 
     private void settle() {

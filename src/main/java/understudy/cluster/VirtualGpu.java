@@ -102,7 +102,7 @@ public final class VirtualGpu extends ExtensibleBehavior<VirtualGpu.Command> {
             previousDone.cancel();
             done.cancel();
         }
-        return this;
+        return Behaviors.unhandled();
     }
 
     private void onExecuteStep(ExecuteStep step) {

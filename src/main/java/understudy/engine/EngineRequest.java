@@ -29,6 +29,7 @@ public final class EngineRequest implements QueuedRequest {
     @Nullable CohortMember cohortMember;
 
     RequestStatus status = RequestStatus.WAITING;
+    // What follows lags behind in a member of the cohort until it catches up; the public methods see to that.
     int numOutputTokens;
 
     /** Tokens whose KV is in the cache, or will be once the steps in flight have run. */
@@ -132,7 +133,6 @@ public final class EngineRequest implements QueuedRequest {
         return sampler.numPeeks();
     }
 
-    /** Returns the number of the last step in which the request was scheduled; 0 before the first. */
     public long lastStep() {
         catchUp();
         return lastStep;

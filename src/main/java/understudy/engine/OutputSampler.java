@@ -19,7 +19,7 @@ final class OutputSampler {
         return ++numSampled == plan.length();
     }
 
-    /** Samples so many tokens, of which none is the end-of-sequence token. */
+    /** Samples so many tokens, of which none ends the answer. */
     void sampleMany(int count) {
         numSampled += count;
     }

@@ -79,7 +79,10 @@ public interface Planner {
     default StepPlan plan(KvCache memory, long atNanos) {
         begin(atNanos);
         for (var ask = next(); ask != null; ask = next()) {
-            answer(memory.answer(ask));
+            var answer = memory.answer(ask);
+            if (ask.awaitsAnswer()) {
+                answer(answer);
+            }
         }
         return plan();
     }

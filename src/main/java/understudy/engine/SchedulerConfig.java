@@ -39,6 +39,9 @@ public record SchedulerConfig(
             throw new IllegalArgumentException(
                     "maxNumSeqs " + maxNumSeqs + ", maxNumBatchedTokens " + maxNumBatchedTokens);
         }
+        if (decodeCohortMinSeqs < 0) {
+            throw new IllegalArgumentException("decodeCohortMinSeqs " + decodeCohortMinSeqs);
+        }
     }
 
     /** Returns the same settings with other limits of a step. */

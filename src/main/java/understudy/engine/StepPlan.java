@@ -53,7 +53,7 @@ public final class StepPlan {
         return totalTokens > 0;
     }
 
-    /** Returns a scheduled request, in scheduling order. */
+    /** Returns a scheduled request, in scheduling order; to be asked for while this is the newest plan. */
     public EngineRequest request(int index) {
         return index < numMembers ? members().get(index) : requests.get(index - numMembers);
     }

@@ -31,7 +31,10 @@ public final class StepResult {
         return numMembers + sampledAlone.size();
     }
 
-    /** Returns the requests that got a token, in scheduling order; in time proportional to their number. */
+    /**
+     * Returns the requests that got a token, in scheduling order; in time proportional to their number. To be asked for
+     * first before any of them is aborted.
+     */
     public List<EngineRequest> sampled() {
         if (cohort == null) {
             return sampledAlone;

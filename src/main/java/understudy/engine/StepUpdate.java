@@ -24,7 +24,6 @@ final class StepUpdate {
             WaitingQueues<EngineRequest> waiting,
             RunningList running,
             DecodeCohort cohort) {
-        this.cohort = cohort;
         blockSize = kvCache.blockSize();
         maxModelLen = kvCache.maxModelLen();
         cachesPrefixes = kvCache.enablePrefixCaching();
@@ -33,6 +32,7 @@ final class StepUpdate {
         this.requests = requests;
         this.waiting = waiting;
         this.running = running;
+        this.cohort = cohort;
     }
 
     StepResult apply(StepPlan plan, long atNanos) {
@@ -82,7 +82,9 @@ final class StepUpdate {
     }
 
     void abort(EngineRequest request) {
-        cohort.dissolve();
+        if (request.cohortMember != null) {
+            cohort.dissolve();
+        }
         end(request, FinishReason.ABORT);
         running.remove(request);
     }

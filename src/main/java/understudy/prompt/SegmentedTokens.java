@@ -14,7 +14,10 @@ public final class SegmentedTokens implements TokenSequence {
     private final long[] segments;
     private final int[] ends;
 
-    /** What this was appended to, until its hashes are known; a prefix that others share is hashed once for all. */
+    /**
+     * Beginning of these tokens whose hashes are known or, if there is none, the first piece; null once the hashes of all
+     * are known. A prefix that others share is hashed once for all of them.
+     */
     private @Nullable SegmentedTokens prefix;
 
     private @Nullable BlockHashes hashes;
@@ -55,12 +58,17 @@ public final class SegmentedTokens implements TokenSequence {
         var longerEnds = Arrays.copyOf(ends, count + 1);
         longerSegments[count] = segment;
         longerEnds[count] = Math.addExact(length(), length);
-        return new SegmentedTokens(longerSegments, longerEnds, count == 0 ? null : this);
+        return new SegmentedTokens(longerSegments, longerEnds, count == 0 ? null : prefixToAppendTo());
+    }
+
+    private SegmentedTokens prefixToAppendTo() {
+        var known = prefix;
+        return hashes != null || known == null ? this : known;
     }
 
     /**
-     * Returns the hashes of these tokens for a prompt of its kind. They are kept, and whatever is appended to these
-     * tokens begins with them; a thread that does not see what another one keeps makes the same again.
+     * Returns the hashes of these tokens for a prompt of its kind, of which one is kept, and whatever is appended to
+     * these tokens begins with them; a thread that does not see what another one keeps makes the same again.
      */
     BlockHashes blockHashes(Prompt prompt, BlockHasher hasher) {
         var known = hashes;

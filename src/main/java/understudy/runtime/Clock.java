@@ -10,8 +10,8 @@ public interface Clock {
     long nowNanos();
 
     /**
-     * Returns whether nothing but the caller's work is left to happen at this instant; messages that the caller has
-     * sent itself count as something. To be called by an actor of the emulation, before it sends any.
+     * Returns whether nothing but the caller's work is left to happen at this instant. To be called by an actor that
+     * handles what a timer has sent, before it sends anything itself: other messages to it would not be seen.
      */
     boolean isInstantOver();
 

@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import understudy.kvcache.Admission;
 import understudy.kvcache.KvAnswer;
 import understudy.kvcache.KvAsk;
+import understudy.kvcache.KvEvent;
 import understudy.kvcache.PrefixCacheEvents;
 import understudy.prompt.SegmentedTokens;
 import understudy.testkit.VirtualTimeTestKit;
@@ -99,6 +100,36 @@ final class ReplicaProtocolTest {
         assertThat(batch.chunkTokens(1)).isEqualTo(8);
         assertThat(batch.chunkContextTokens(1)).isEqualTo(32);
         assertThat(batch.numPrefillTokens()).isEqualTo(48);
+    }
+
+    /**
+     * The first request, of 40 tokens, leaves two full blocks behind. The second one has 33 tokens and goes on to 45, for
+     * which its three blocks are enough: it asks for none when the cache shrinks. Of 16 free blocks 15 go, the empty ones
+     * first, so that one of the two is lost.
+     */
+    @Test
+    void blocksLostToAResize_areToldAtTheEndOfTheStep() {
+        cluster.numBlocks = 20;
+        var router = kit.createInbox(Router.Command.class);
+        var peers = new ReplicaPeers(router.ref(), metrics.getRef(), true, null, null);
+        var spec = cluster.replicaSpec().withDevice(VirtualGpu.Factory.of(batch -> 1_000));
+        var replica = kit.spawn(Replica.create(kit.clock(), 0, spec, peers), "replica");
+        replica.tell(new Replica.AddRequest(ListWorkload.request(1, 0, 40, 1), client.getRef(), false));
+        kit.advance(Duration.ofNanos(5_000));
+        replica.tell(new Replica.AddRequest(ListWorkload.request(2, 0, 33, 12), client.getRef(), false));
+        kit.advance(Duration.ofNanos(3_500));
+        int numToldBefore = router.messages().size();
+
+        replica.tell(new Replica.ResizeKv(5));
+        kit.advance(Duration.ofNanos(100));
+        assertThat(router.messages()).hasSize(numToldBefore);
+        kit.advance(Duration.ofNanos(1_000));
+
+        assertThat(router.messages()).hasSize(numToldBefore + 1);
+        var told = (KvBlockManager.KvEvents) router.messages().get(numToldBefore);
+        assertThat(told.events()).hasSize(1);
+        var removed = (KvEvent.Removed) told.events().get(0);
+        assertThat(removed.blockHashes().size()).isEqualTo(1);
     }
 
     private ActorRef<Replica.Command> spawn(ReplicaSpec spec) {

@@ -14,6 +14,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import understudy.engine.queue.SchedulingPolicy;
 import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.PrefixOptions;
+import understudy.kvcache.PrefixOptions.FullHit;
+import understudy.kvcache.PrefixUnit;
 import understudy.kvcache.content.KvCacheManager;
 import understudy.prompt.Prompt;
 import understudy.prompt.TokenIds;
@@ -23,6 +26,8 @@ import understudy.prompt.Xxh3BlockHasher;
 final class DecodeCohortTest {
     private static final int NUM_SEEDS = 60;
     private static final int NUM_STEPS = 400;
+    private static final List<PreemptionVictim> VICTIMS =
+            List.of(PreemptionVictim.AUTO, PreemptionVictim.FEWEST_OUTPUTS, PreemptionVictim.FIRST_ADMITTED);
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
@@ -53,10 +58,10 @@ final class DecodeCohortTest {
                 maxNumSeqs,
                 maxNumSeqs + random.nextInt(60) - random.nextInt(2) * maxNumSeqs / 2,
                 random.nextInt(3) == 0 ? 1 + random.nextInt(20) : 0,
-                true,
+                random.nextInt(5) > 0,
                 random.nextBoolean(),
                 random.nextBoolean() ? SchedulingPolicy.FCFS : SchedulingPolicy.PRIORITY,
-                random.nextBoolean() ? PreemptionVictim.AUTO : PreemptionVictim.FEWEST_OUTPUTS,
+                VICTIMS.get(random.nextInt(VICTIMS.size())),
                 isAsync,
                 0);
     }
@@ -67,6 +72,10 @@ final class DecodeCohortTest {
         int numBlocks = 40 + random.nextInt(400);
         return KvCacheConfig.vllm(new Xxh3BlockHasher(blockSize), numBlocks)
                 .withPrefixCaching(random.nextInt(4) > 0)
+                .withPrefixUnit(PrefixUnit.BLOCK, random.nextInt(6) > 0)
+                .withPrefixes(PrefixOptions.ofContent(
+                        random.nextInt(3) > 0 ? FullHit.RECOMPUTE_LAST_TOKEN : FullHit.DECODE_DIRECTLY,
+                        random.nextInt(3) > 0))
                 .withMaxModelLen(20 + random.nextInt((numBlocks - 20) * blockSize));
     }
 
@@ -89,8 +98,10 @@ final class DecodeCohortTest {
         int[] prompt = IntStream.range(0, length)
                 .map(i -> i < shared ? 1_000 * group + i : (int) (100_000 + 100 * id + i))
                 .toArray();
-        int maxTokens = 1 + random.nextInt(Math.min(60, maxModelLen - length));
-        int minTokens = random.nextInt(3) == 0 ? random.nextInt(maxTokens + 1) : 0;
+        // More than fit into the model, and more tokens at least than at most, are not refused here but by limits
+        // before.
+        int maxTokens = 1 + random.nextInt(60);
+        int minTokens = random.nextInt(3) == 0 ? random.nextInt(maxTokens + 3) : 0;
         IntSet stops = random.nextInt(10) == 0 ? new IntOpenHashSet(new int[] {507}) : IntSet.of();
         var sampling = new SamplingParams(maxTokens, minTokens, random.nextInt(4) == 0, stops, random.nextInt(9) == 0);
         int outputLength = random.nextBoolean() ? 1 + random.nextInt(60) : OutputPlan.ENDLESS;
@@ -180,9 +191,7 @@ final class DecodeCohortTest {
                     write(request, "\n");
                 }
             }
-            seen.append("\ntables ")
-                    .append(memory.snapshot(handles))
-                    .append(memory.drainEvents().size());
+            seen.append("\ntables ").append(memory.snapshot(handles)).append(memory.drainEvents());
         }
 
         private void write(EngineRequest request, String separator) {

@@ -38,6 +38,18 @@ final class BlockHashesTest {
         assertThat(hasher.numHashed - numHashedBefore).isEqualTo(7);
     }
 
+    /** A prompt of 20,000 pieces of 2 tokens that nobody has hashed so far: 10,000 blocks, each hashed once. */
+    @Test
+    void manyPieces_keepNoChainOfPrompts() {
+        var tokens = SegmentedTokens.EMPTY;
+        for (int piece = 0; piece < 20_000; piece++) {
+            tokens = tokens.append(piece, 2);
+        }
+
+        assertThat(hashes(tokens)).hasSize(10_000);
+        assertThat(hasher.numHashed).isEqualTo(10_000);
+    }
+
     /** The hashes that are kept are those of one salt; another one begins anew, and neither takes the other's. */
     @Test
     void anotherSalt_hasHashesOfItsOwn() {

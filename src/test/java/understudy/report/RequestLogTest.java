@@ -54,9 +54,8 @@ final class RequestLogTest {
     void anyRequest_takes92Bytes() {
         var requests = IntStream.range(0, COUNT).mapToObj(this::anything).toList();
 
-        // Five times, id and session of 8 bytes; replica, outcome, prompt, cached, answer, preemptions, turn, truncated
-        // and
-        // events of 4.
+        // Five times, id and session of 8 bytes; replica, outcome, prompt, cached, answer, preemptions, turn,
+        // truncated and events of 4.
         assertThat(bytesPerRequest(requests)).isBetween(7 * 8 + 9 * 4.0, 94.0);
     }
 

@@ -21,11 +21,11 @@ public final class PrefixTable {
     /** In place of a conversation: content that several have used, or a request outside of any. */
     private static final long NOBODY = SessionTurn.NONE.sessionId();
 
-    private final HashIndex firstBlocks;
     private static final byte UNHASHED = 0;
     private static final byte ALONE = 1;
     private static final byte IN_RING = 2;
 
+    private final HashIndex firstBlocks;
     private final byte[] states;
     private final int[] nextInRing;
     private final int[] previousInRing;
