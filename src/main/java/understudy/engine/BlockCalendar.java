@@ -25,13 +25,13 @@ final class BlockCalendar {
     /** Adds a request that will have computed {@code numTokens} tokens after a step. */
     void add(int step, int numTokens, EngineRequest request) {
         var list = at(step, numTokens);
-        list.add(indexOf(list, request.runningOrder), request);
+        list.add(RunningList.indexOf(list, request.runningOrder), request);
     }
 
     /** Removes a request that will have computed {@code numTokens} tokens after a step. */
     void remove(int step, int numTokens, EngineRequest request) {
         var list = at(step, numTokens);
-        list.remove(indexOf(list, request.runningOrder));
+        list.remove(RunningList.indexOf(list, request.runningOrder));
     }
 
     /**
@@ -46,19 +46,5 @@ final class BlockCalendar {
         for (var list : byPhase) {
             list.clear();
         }
-    }
-
-    private static int indexOf(ObjectArrayList<EngineRequest> list, int runningOrder) {
-        int low = 0;
-        int high = list.size();
-        while (low < high) {
-            int middle = (low + high) >>> 1;
-            if (list.get(middle).runningOrder < runningOrder) {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        return low;
     }
 }

@@ -50,13 +50,17 @@ final class RunningList {
         return indexOf(request.runningOrder);
     }
 
-    /** Returns the index of the first request that does not stand before a place in the running order. */
     private int indexOf(int runningOrder) {
+        return indexOf(requests, runningOrder);
+    }
+
+    /** Returns the index of the first request that does not stand before a place in the running order. */
+    static int indexOf(ObjectArrayList<EngineRequest> inRunningOrder, int runningOrder) {
         int low = 0;
-        int high = requests.size();
+        int high = inRunningOrder.size();
         while (low < high) {
             int middle = (low + high) >>> 1;
-            if (requests.get(middle).runningOrder < runningOrder) {
+            if (inRunningOrder.get(middle).runningOrder < runningOrder) {
                 low = middle + 1;
             } else {
                 high = middle;
