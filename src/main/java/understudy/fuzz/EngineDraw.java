@@ -61,11 +61,15 @@ final class EngineDraw {
         draft.maybe("engine.watermark", () -> dice.pick(List.of(0.01, 0.1, 0.3)));
         draft.maybePick("engine.scheduling-policy", SchedulingPolicy.values());
         draft.maybePick("engine.async-scheduling", true, false);
+        draft.maybe("engine.decode-cohort-min-seqs", () -> dice.between(0, 4));
         draft.maybePick("engine.context-window-exceeded", ContextOverflow.values());
         String victim = dice.pick(PreemptionVictim.values());
         draft.set("engine.preemption-victim", victim);
-        // Without a whole reservation, those who throw out the first in line can go on doing so for ever.
-        draft.set("engine.scheduler-reserve-full-isl", victim.equals("first-admitted") || dice.oneIn(2));
+        // Without a whole reservation, those who throw out the first in line can go on doing so for ever. Of requests
+        // that
+        // came at the same time the least urgent is the first, too.
+        boolean mayBeFirst = victim.equals("first-admitted") || victim.equals("least-urgent");
+        draft.set("engine.scheduler-reserve-full-isl", mayBeFirst || dice.oneIn(2));
     }
 
     private void drawPrefixes() {
