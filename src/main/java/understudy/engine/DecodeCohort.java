@@ -146,9 +146,6 @@ final class DecodeCohort {
 
     /** Adds what the members need from the KV cache in the step that is being planned, in running order. */
     void addNeedsTo(ReservationDraft draft) {
-        if (numScheduled == 0) {
-            return;
-        }
         int step = numStepsPlanned + 1;
         var needBlock = blocks.at(step, 1);
         // With asynchronous scheduling the token that completes a block is known only when the next block is needed.

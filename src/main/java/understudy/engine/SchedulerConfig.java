@@ -46,44 +46,30 @@ public record SchedulerConfig(
 
     /** Returns the same settings with other limits of a step. */
     public SchedulerConfig withLimits(int newMaxNumSeqs, int newMaxNumBatchedTokens) {
-        return new SchedulerConfig(
-                newMaxNumSeqs,
-                newMaxNumBatchedTokens,
-                longPrefillTokenThreshold,
-                enableChunkedPrefill,
-                reserveFullSequence,
-                policy,
-                preemptionVictim,
-                asyncScheduling,
-                decodeCohortMinSeqs);
+        return with(newMaxNumSeqs, newMaxNumBatchedTokens, asyncScheduling, decodeCohortMinSeqs);
     }
 
     /** Returns the same settings with asynchronous scheduling, or without. */
     public SchedulerConfig withAsyncScheduling(boolean isAsync) {
+        return with(maxNumSeqs, maxNumBatchedTokens, isAsync, decodeCohortMinSeqs);
+    }
+
+    /** Returns the same settings with decodes scheduled as one from so many running requests on; never with 0. */
+    public SchedulerConfig withDecodeCohortMinSeqs(int minSeqs) {
+        return with(maxNumSeqs, maxNumBatchedTokens, asyncScheduling, minSeqs);
+    }
+
+    private SchedulerConfig with(int numSeqs, int numBatchedTokens, boolean isAsync, int cohortMinSeqs) {
         return new SchedulerConfig(
-                maxNumSeqs,
-                maxNumBatchedTokens,
+                numSeqs,
+                numBatchedTokens,
                 longPrefillTokenThreshold,
                 enableChunkedPrefill,
                 reserveFullSequence,
                 policy,
                 preemptionVictim,
                 isAsync,
-                decodeCohortMinSeqs);
-    }
-
-    /** Returns the same settings with decodes scheduled as one from so many running requests on; never with 0. */
-    public SchedulerConfig withDecodeCohortMinSeqs(int minSeqs) {
-        return new SchedulerConfig(
-                maxNumSeqs,
-                maxNumBatchedTokens,
-                longPrefillTokenThreshold,
-                enableChunkedPrefill,
-                reserveFullSequence,
-                policy,
-                preemptionVictim,
-                asyncScheduling,
-                minSeqs);
+                cohortMinSeqs);
     }
 
     @Override
