@@ -56,7 +56,8 @@ final class ArchitectureTest {
             kvcache.session: kvcache kvcache.content prompt
             engine.queue: prompt
             engine: engine.queue kvcache latency prompt
-            routing: engine kvcache prompt
+            routing: engine kvcache prompt routing.index
+            routing.index: kvcache prompt
             workload: engine prompt
             workload.trace: engine prompt workload
             faults: workload

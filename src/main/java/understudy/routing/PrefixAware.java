@@ -7,6 +7,7 @@ import java.util.List;
 import understudy.engine.Request;
 import understudy.kvcache.KvEvent;
 import understudy.prompt.BlockHasher;
+import understudy.routing.index.PrefixIndex;
 
 /**
  * Sends a request where most of its prompt is cached, unless the load is out of balance.

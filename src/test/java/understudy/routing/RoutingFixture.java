@@ -12,42 +12,42 @@ import understudy.prompt.TokenIds;
 import understudy.prompt.Xxh3BlockHasher;
 
 /** Requests and events over runs of consecutive token ids, in blocks of 4. */
-final class RoutingFixture {
+public final class RoutingFixture {
     private static final Xxh3BlockHasher HASHER = new Xxh3BlockHasher(4);
 
     private RoutingFixture() {}
 
-    static ClusterView view(int numReplicas) {
+    public static ClusterView view(int numReplicas) {
         var view = new ClusterView();
         IntStream.range(0, numReplicas).forEach(i -> view.addReplica());
         return view;
     }
 
-    static Prompt prompt(int firstToken, int numTokens) {
+    public static Prompt prompt(int firstToken, int numTokens) {
         return new Prompt(
                 new TokenIds(IntStream.range(firstToken, firstToken + numTokens).toArray()));
     }
 
-    static Request request(long id, int firstToken, int numTokens) {
+    public static Request request(long id, int firstToken, int numTokens) {
         return Request.of(id, 0, prompt(firstToken, numTokens), 10, new OutputPlan(i -> i, 10));
     }
 
     /** A request of a session, which may have had any number of turns. */
-    static Request turn(long sessionId, long id, int firstToken, int numTokens) {
+    public static Request turn(long sessionId, long id, int firstToken, int numTokens) {
         var prompt = new Prompt(prompt(firstToken, numTokens).tokens(), SessionTurn.of(sessionId, 1));
         return Request.of(id, 0, prompt, 10, new OutputPlan(i -> i, 10));
     }
 
-    static long[] hashes(int firstToken, int numTokens) {
+    public static long[] hashes(int firstToken, int numTokens) {
         return prompt(firstToken, numTokens).blockHashes(HASHER);
     }
 
-    static List<KvEvent> stored(int firstToken, int numTokens) {
+    public static List<KvEvent> stored(int firstToken, int numTokens) {
         var prompt = prompt(firstToken, numTokens);
         return List.of(new KvEvent.Stored(new LongArrayList(prompt.blockHashes(HASHER)), false, 0, prompt.tokens(), 0));
     }
 
-    static List<KvEvent> removed(long... hashes) {
+    public static List<KvEvent> removed(long... hashes) {
         return List.of(new KvEvent.Removed(new LongArrayList(hashes)));
     }
 }

@@ -1,7 +1,9 @@
-package understudy.routing;
+package understudy.routing.index;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import it.unimi.dsi.fastutil.ints.IntArrayList;
+import it.unimi.dsi.fastutil.longs.LongArrayList;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -12,6 +14,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import understudy.kvcache.KvEvent;
+import understudy.prompt.TokenIds;
+import understudy.routing.RoutingFixture;
 
 final class PrefixIndexTest {
 
@@ -98,6 +102,62 @@ final class PrefixIndexTest {
                 assertThat((long) overlaps[replica]).isEqualTo(expected);
             }
         }
+    }
+
+    /** Ranges of blocks inside of prompts, so that holders of neighbours differ and come to be the same again. */
+    @ParameterizedTest
+    @ValueSource(ints = {2, 5, 70})
+    void rangesInsideOfPrompts_agreeWithSetsOfHashes(int numReplicas) {
+        var random = new Random(3);
+        var index = new PrefixIndex(numReplicas);
+        List<Set<Long>> held = new ArrayList<>();
+        for (int i = 0; i < numReplicas; i++) {
+            held.add(new HashSet<>());
+        }
+        for (int i = 0; i < 20_000; i++) {
+            long[] prompt = RoutingFixture.hashes(1_000 * random.nextInt(4), 4 * 60);
+            int from = random.nextInt(60);
+            var range = new LongArrayList(prompt, from, 1 + random.nextInt(60 - from));
+            int replica = random.nextInt(Math.min(numReplicas, 4));
+            if (random.nextInt(400) == 0) {
+                index.apply(replica, List.of(new KvEvent.Cleared()));
+                held.get(replica).clear();
+            } else if (random.nextBoolean()) {
+                boolean hasParent = from > 0;
+                index.apply(
+                        replica,
+                        List.of(new KvEvent.Stored(
+                                range, hasParent, hasParent ? prompt[from - 1] : 0, new TokenIds(new int[0]), 0)));
+                held.get(replica).addAll(range);
+            } else {
+                index.apply(replica, List.of(new KvEvent.Removed(range)));
+                held.get(replica).removeAll(range);
+            }
+            var here = held.get(replica);
+            long expected = LongStream.of(prompt).takeWhile(here::contains).count();
+            assertThat((long) match(index, prompt, numReplicas)[replica]).isEqualTo(expected);
+        }
+        assertThat(index.size())
+                .isEqualTo((int) held.stream().flatMap(Set::stream).distinct().count());
+    }
+
+    /** 40 blocks that a replica stores and loses again and again take the rows of 40 blocks: 5 segments, and the first. */
+    @Test
+    void rowsOfRemovedBlocks_areUsedAgain() {
+        var segments = new RowSegments();
+        for (int i = 0; i < 100; i++) {
+            var taken = new IntArrayList();
+            int row = 0;
+            for (int block = 0; block < 40; block++) {
+                row = segments.take(row);
+                taken.add(row);
+            }
+            // The end of a prompt goes first, as the cache evicts it.
+            while (!taken.isEmpty()) {
+                segments.giveBack(taken.popInt());
+            }
+        }
+        assertThat(segments.end()).isEqualTo(6 * RowSegments.ROWS);
     }
 
     private static int[] match(PrefixIndex index, long[] hashes, int numReplicas) {

@@ -1,0 +1,227 @@
+package understudy.routing.index;
+
+import it.unimi.dsi.fastutil.longs.LongList;
+import java.util.Arrays;
+import java.util.List;
+import understudy.kvcache.KvEvent;
+import understudy.prompt.HashIndex;
+
+/**
+ * Index of the replicas that hold each block, as far as their KV events tell.
+ *
+ * <p>Blocks that were stored together lie in rows side by side, and those of them with the same holders share one set of
+ * replicas, so that a prompt is matched run by run: within a run, a block costs the comparison of its hash with the next
+ * one in memory. A block takes 16 bytes for its hash, its set and its successor, 16 to 32 in the table of hashes, and its
+ * share of a set of one bit per replica.
+ *
+ * <p>It does not count copies. A replica that holds the same content twice reports it stored twice and removed twice,
+ * and counts as without it after the first removal; vLLM's consumers see the same. Not thread safe.
+ */
+public final class PrefixIndex {
+    private static final int FIRST_ROWS = 1024;
+
+    private final HashIndex rows = new HashIndex(FIRST_ROWS);
+    private final RowSegments segments = new RowSegments();
+    private final HolderSets holders;
+
+    /** The set of each row, with one more row at the end; {@link HolderSets#NONE} for a row that is not in use. */
+    private int[] sets = new int[FIRST_ROWS];
+
+    /** Creates an empty index for replicas 0 to {@code numReplicas - 1}. */
+    public PrefixIndex(int numReplicas) {
+        holders = new HolderSets(numReplicas);
+    }
+
+    /** Returns how many replicas there is room for. */
+    public int maxReplicas() {
+        return holders.wordsPerSet() * Long.SIZE;
+    }
+
+    /** Makes room for more replicas, if there is less. */
+    public void growTo(int numReplicas) {
+        holders.growTo(numReplicas);
+    }
+
+    /** Returns how many block hashes some replica holds. */
+    public int size() {
+        return rows.size();
+    }
+
+    /** Applies the events of one step of a replica, in order. */
+    public void apply(int replica, List<KvEvent> events) {
+        for (var event : events) {
+            if (event instanceof KvEvent.Stored stored) {
+                add(replica, stored);
+            } else if (event instanceof KvEvent.Removed removed) {
+                remove(replica, removed.blockHashes());
+            } else {
+                clear(replica);
+            }
+        }
+    }
+
+    /**
+     * Finds how many leading blocks of a prompt each replica holds.
+     *
+     * @param blockHashes the prompt's block hashes
+     * @param overlaps takes the answer, by replica; as long as {@link #maxReplicas}
+     */
+    public void match(long[] blockHashes, int[] overlaps) {
+        Arrays.fill(overlaps, 0);
+        var left = new long[holders.wordsPerSet()];
+        Arrays.fill(left, -1);
+        int row = HashIndex.NONE;
+        int set = HolderSets.NONE;
+        for (int block = 0; block < blockHashes.length; block++) {
+            row = next(row, blockHashes[block]);
+            if (row != HashIndex.NONE && sets[row] == set) {
+                continue;
+            }
+            set = sets[row];
+            if (!retain(left, set, block, overlaps)) {
+                return;
+            }
+        }
+        for (int i = 0; i < left.length; i++) {
+            count(i, left[i], blockHashes.length, overlaps);
+        }
+    }
+
+    private int next(int row, long hash) {
+        boolean isAdjacent = sets[row + 1] != HolderSets.NONE && rows.hashOf(row + 1) == hash;
+        return isAdjacent ? row + 1 : rows.findNext(row, hash);
+    }
+
+    /** Keeps the replicas of one more set, and counts the blocks of those that drop out; returns whether any is left. */
+    private boolean retain(long[] left, int set, int numBlocks, int[] overlaps) {
+        long any = 0;
+        for (int i = 0; i < left.length; i++) {
+            long kept = left[i] & holders.word(set, i);
+            if (kept != left[i]) {
+                count(i, left[i] & ~kept, numBlocks, overlaps);
+                left[i] = kept;
+            }
+            any |= kept;
+        }
+        return any != 0;
+    }
+
+    private static void count(int word, long replicas, int numBlocks, int[] overlaps) {
+        if (numBlocks == 0) {
+            return;
+        }
+        for (long rest = replicas; rest != 0; rest &= rest - 1) {
+            overlaps[word * Long.SIZE + Long.numberOfTrailingZeros(rest)] = numBlocks;
+        }
+    }
+
+    private void add(int replica, KvEvent.Stored stored) {
+        var blockHashes = stored.blockHashes();
+        rows.touch(stored.parentHash());
+        touch(blockHashes);
+        int row = stored.hasParent() ? rows.find(stored.parentHash()) : HashIndex.NONE;
+        int first = HashIndex.NONE;
+        for (int i = 0; i < blockHashes.size(); i++) {
+            int previous = row;
+            row = findOrAdd(previous, blockHashes.getLong(i));
+            if (row != previous + 1 || first == HashIndex.NONE || sets[row] != sets[first]) {
+                include(replica, first, previous);
+                first = row;
+            }
+        }
+        include(replica, first, row);
+    }
+
+    private void touch(LongList blockHashes) {
+        for (int i = 0; i < blockHashes.size(); i++) {
+            rows.touch(blockHashes.getLong(i));
+        }
+    }
+
+    private int findOrAdd(int previous, long hash) {
+        int row = next(previous, hash);
+        if (row != HashIndex.NONE) {
+            return row;
+        }
+        row = segments.take(previous);
+        if (row + 1 >= sets.length) {
+            sets = Arrays.copyOf(sets, sets.length * 2);
+        }
+        rows.put(row, hash);
+        return row;
+    }
+
+    /** Adds a replica to the holders of some rows, which share a set or are new. */
+    private void include(int replica, int first, int last) {
+        if (first != HashIndex.NONE && !holders.contains(sets[first], replica)) {
+            change(replica, first, last);
+        }
+    }
+
+    private void remove(int replica, LongList blockHashes) {
+        touch(blockHashes);
+        for (int i = 0; i < blockHashes.size(); i++) {
+            int row = rows.find(blockHashes.getLong(i));
+            if (row != HashIndex.NONE) {
+                exclude(replica, row, row);
+            }
+        }
+    }
+
+    private void clear(int replica) {
+        int end = segments.end();
+        for (int first = RowSegments.ROWS; first < end; ) {
+            int last = first;
+            while (last + 1 < end && sets[last + 1] == sets[first]) {
+                last++;
+            }
+            exclude(replica, first, last);
+            first = last + 1;
+        }
+    }
+
+    /** Removes a replica from the holders of some rows, which share a set; rows that nobody holds are given back. */
+    private void exclude(int replica, int first, int last) {
+        int set = sets[first];
+        if (!holders.contains(set, replica)) {
+            return;
+        }
+        if (!holders.isOnly(set, replica)) {
+            change(replica, first, last);
+            return;
+        }
+        assign(first, last, HolderSets.NONE);
+        for (int row = last; row >= first; row--) {
+            rows.remove(row);
+            segments.giveBack(row);
+        }
+    }
+
+    /**
+     * Gives some rows, which share a set, one that differs in a replica: that of a neighbour, or their own if nobody
+     * else has it, or a new one.
+     */
+    private void change(int replica, int first, int last) {
+        int set = sets[first];
+        if (isSetOf(first - 1, replica, set)) {
+            assign(first, last, sets[first - 1]);
+        } else if (isSetOf(last + 1, replica, set)) {
+            assign(first, last, sets[last + 1]);
+        } else if (set != HolderSets.NONE && holders.numRows(set) == last - first + 1) {
+            holders.flip(set, replica);
+        } else {
+            assign(first, last, holders.copyButFor(replica, set));
+        }
+    }
+
+    private boolean isSetOf(int row, int replica, int set) {
+        return sets[row] != HolderSets.NONE && holders.differOnlyIn(replica, sets[row], set);
+    }
+
+    private void assign(int first, int last, int set) {
+        int count = last - first + 1;
+        holders.addRows(set, count);
+        holders.addRows(sets[first], -count);
+        Arrays.fill(sets, first, last + 1, set);
+    }
+}
