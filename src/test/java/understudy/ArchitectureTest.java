@@ -56,7 +56,8 @@ final class ArchitectureTest {
             kvcache.session: kvcache kvcache.content prompt
             engine.queue: prompt
             engine: engine.queue kvcache latency prompt
-            routing: engine kvcache prompt routing.index
+            routing: engine kvcache prompt workload
+            routing.policy: engine kvcache prompt routing routing.index workload
             routing.index: kvcache prompt
             workload: engine prompt
             workload.trace: engine prompt workload
@@ -65,10 +66,10 @@ final class ArchitectureTest {
             replay.cache:
             replay: replay.cache workload.trace
             runtime:
-            cluster: engine faults kvcache kvcache.content kvcache.session latency prompt report routing runtime workload \
+            cluster: engine faults kvcache kvcache.content kvcache.session latency prompt report routing routing.policy runtime workload \
                 workload.trace
             host: cluster report runtime
-            conform: cluster engine engine.queue kvcache kvcache.content latency prompt report runtime workload.trace
+            conform: cluster engine engine.queue kvcache kvcache.content latency prompt report routing routing.policy runtime workload.trace
             api.http: faults host runtime
             api.schema: api.http
             api.model: api.http api.schema engine prompt workload
@@ -81,9 +82,9 @@ final class ArchitectureTest {
             api: api.admin api.call api.http api.kvevents api.live api.metrics api.model api.openai cluster faults host \
                 kvcache routing runtime workload
             scenario: api.call api.http api.kvevents api.model cluster engine engine.queue faults kvcache \
-                kvcache.eviction latency prompt routing workload workload.trace
+                kvcache.eviction latency prompt routing routing.policy workload workload.trace
             fidelity: cluster host latency report scenario workload workload.trace
-            fuzz: cluster engine engine.queue faults host kvcache kvcache.eviction prompt report routing runtime scenario \
+            fuzz: cluster engine engine.queue faults host kvcache kvcache.eviction kvcache.session prompt report routing runtime scenario \
                 workload
             app: api api.call api.http api.kvevents cluster conform engine fidelity fuzz host latency replay report runtime \
                 scenario workload workload.trace

@@ -21,6 +21,9 @@ import understudy.kvcache.KvEvent;
 import understudy.prompt.Prompt;
 import understudy.prompt.SegmentedTokens;
 import understudy.prompt.Xxh3BlockHasher;
+import understudy.routing.policy.LoadBalance;
+import understudy.routing.policy.PrefixAware;
+import understudy.workload.RandomStreams;
 
 /**
  * One decision of {@code prefix-aware} on a cached prompt of 10,000 tokens, among replicas with 200,000 blocks each: 320
@@ -51,8 +54,8 @@ public class RoutingDecisionBenchmark {
     @Setup
     public void fill() {
         var hasher = new Xxh3BlockHasher(16);
-        policy = PrefixAware.factory(new PrefixAware.Options(0, 64, 1.5))
-                .create(new RoutingPolicyFactory.Cluster(hasher, numReplicas, PROMPT_TOKENS));
+        policy = PrefixAware.factory(new PrefixAware.Options(0, new LoadBalance(64, 1.5)))
+                .create(new RoutingPolicyFactory.Cluster(hasher, numReplicas, PROMPT_TOKENS, new RandomStreams(1)));
         for (int replica = 0; replica < numReplicas; replica++) {
             view.addReplica();
             for (int i = 0; i < PROMPTS_PER_REPLICA; i++) {

@@ -43,7 +43,6 @@ import understudy.cluster.ClusterEvent;
 import understudy.cluster.ClusterSpec;
 import understudy.cluster.ReplicaSpec;
 import understudy.cluster.Router;
-import understudy.cluster.Subscriber;
 import understudy.faults.ReplicaState;
 import understudy.host.ClusterHost;
 import understudy.runtime.EpochClock;
@@ -71,7 +70,7 @@ public final class EmulationServer implements AutoCloseable {
             ClusterSpec spec,
             ApiSettings settings,
             @Nullable KvEventPublisher kvEvents,
-            @Nullable Subscriber alsoTold,
+            ClusterEvent.@Nullable Subscriber alsoTold,
             UnaryOperator<ActorRef<Router.Command>> interceptor) {
         this.host = host;
         this.ownsHost = ownsHost;
@@ -99,7 +98,8 @@ public final class EmulationServer implements AutoCloseable {
             readers.add(alsoTold.ref()::tell);
         }
         boolean wantsKvEvents = kvEvents != null || (alsoTold != null && alsoTold.wantsKvEvents());
-        host.start(spec, new Subscriber(host.spawn(home, telling(readers), "cluster-events"), wantsKvEvents));
+        host.start(
+                spec, new ClusterEvent.Subscriber(host.spawn(home, telling(readers), "cluster-events"), wantsKvEvents));
         var link = new ClusterLink(
                 host,
                 system,
@@ -108,7 +108,8 @@ public final class EmulationServer implements AutoCloseable {
                 spec.replicas().size());
         var bodies = new HttpBodies(system, settings.http());
         api = new ApiContext(system, settings, link, state, httpMetrics, bodies, new Sessions());
-        ports = new HttpPorts(api, new LiveFeed(api, view, spec.routing().name()));
+        ports = new HttpPorts(
+                api, new LiveFeed(api, view, spec.router().policy().name()));
         host.whenFailed().exceptionally(cause -> {
             state.enter(ServerState.Phase.FAILED);
             state.failAll(ApiException.failed());
@@ -166,7 +167,7 @@ public final class EmulationServer implements AutoCloseable {
             ClusterHost host,
             ClusterSpec spec,
             ApiSettings settings,
-            @Nullable Subscriber subscriber,
+            ClusterEvent.@Nullable Subscriber subscriber,
             UnaryOperator<ActorRef<Router.Command>> interceptor) {
         var server = new EmulationServer(host, false, spec, settings, null, subscriber, interceptor);
         server.listen(api -> List.of());

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -12,8 +11,6 @@ import understudy.api.call.ApiSettings;
 import understudy.api.http.HttpSettings;
 import understudy.api.http.Json;
 import understudy.cluster.ClusterSpec;
-import understudy.faults.FaultPlan;
-import understudy.routing.RoundRobin;
 
 /**
  * Warm-up of the JVM by calls of a private server, so that the first clients of the real one do not wait for classes to
@@ -31,18 +28,14 @@ public final class WarmUp {
         if (numRequests == 0) {
             return;
         }
-        try (var server = EmulationServer.start(oneOf(spec), Double.POSITIVE_INFINITY, unseen(settings))) {
+        try (var server =
+                EmulationServer.start(ClusterSpec.ofOne(spec.replica(0)), Double.POSITIVE_INFINITY, unseen(settings))) {
             for (int i = 0; i < numRequests; i++) {
                 call(server.address(), i, settings.servedModel());
             }
         } catch (IOException e) {
             LOG.warn("the warm-up broke off: {}", e.toString());
         }
-    }
-
-    private static ClusterSpec oneOf(ClusterSpec spec) {
-        return new ClusterSpec(
-                List.of(spec.replica(0)), RoundRobin.FACTORY, Duration.ZERO, null, FaultPlan.NONE, false);
     }
 
     private static ApiSettings unseen(ApiSettings settings) {

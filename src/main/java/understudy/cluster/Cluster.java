@@ -40,7 +40,7 @@ public final class Cluster {
      *
      * @param subscriber is told what happens, or null
      */
-    public record Start(ClusterSpec spec, @Nullable Subscriber subscriber) implements Command {
+    public record Start(ClusterSpec spec, ClusterEvent.@Nullable Subscriber subscriber) implements Command {
         /** Starts a cluster without a subscriber. */
         public Start(ClusterSpec spec) {
             this(spec, null);

@@ -7,6 +7,7 @@ import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongImmutableList;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.List;
+import org.apache.pekko.actor.typed.ActorRef;
 import understudy.engine.StepResult;
 import understudy.faults.ReplicaState;
 import understudy.kvcache.KvBlockCounts;
@@ -150,5 +151,17 @@ public sealed interface ClusterEvent {
             List<KvEvent> events) {
         public static final KvCacheState NONE =
                 new KvCacheState(0, 0, KvBlockCounts.NONE, PrefixCacheStats.NONE, 1, List.of());
+    }
+
+    /**
+     * Subscriber of a cluster's events, which may hand them on to several. A cluster without one does nothing for it.
+     *
+     * @param wantsKvEvents whether it reads the changes of prefix tables, with the tokens of each block
+     */
+    record Subscriber(ActorRef<? super ClusterEvent> ref, boolean wantsKvEvents) {
+
+        void tell(ClusterEvent event) {
+            ref.tell(event);
+        }
     }
 }

@@ -1,10 +1,10 @@
 package understudy.cluster;
 
-import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import understudy.faults.FaultPlan;
-import understudy.routing.RoutingPolicyFactory;
+import understudy.routing.RouterSpec;
+import understudy.routing.policy.RoundRobin;
 import understudy.workload.Workload;
 
 /**
@@ -12,19 +12,22 @@ import understudy.workload.Workload;
  * thread.
  *
  * @param replicas one entry per replica, at least one; replicas that join later are built like the first one
- * @param routing makes what chooses among them
- * @param kvEventDelay delay of KV events on their way to the router, at least 0
+ * @param router how a replica is chosen
  * @param workload what arrives; null if requests come from outside, and the run ends when it is told to
  * @param faults what goes wrong when
  * @param keepsRecords whether a record of every request is kept for the report; a server, which has no end, keeps none
  */
 public record ClusterSpec(
         List<ReplicaSpec> replicas,
-        RoutingPolicyFactory routing,
-        Duration kvEventDelay,
+        RouterSpec router,
         Workload.@Nullable Source workload,
         FaultPlan faults,
         boolean keepsRecords) {
+
+    /** Returns a cluster of one replica, which requests reach from outside; nothing goes wrong, and nothing is kept. */
+    public static ClusterSpec ofOne(ReplicaSpec replica) {
+        return new ClusterSpec(List.of(replica), RouterSpec.of(RoundRobin.FACTORY), null, FaultPlan.NONE, false);
+    }
 
     /** Returns whether any replica keeps the times of tokens. */
     boolean keepsTokenTimes() {

@@ -20,6 +20,8 @@ import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.KvEvent;
 import understudy.kvcache.PrefixCacheStats;
 import understudy.kvcache.Settlement;
+import understudy.kvcache.session.KvCaches;
+import understudy.routing.LoadReport;
 
 /**
  * Block manager of one replica: owns its KV memory, grants or refuses blocks, finds cached prefixes. It never decides
@@ -55,6 +57,10 @@ public final class KvBlockManager extends ExtensibleBehavior<KvBlockManager.Comm
 
     /** Tells the subscriber the state of the memory, at this virtual time. */
     public record TellState(long atNanos) implements Command {}
+
+    /** Reports to the router, with the state of the memory; see {@link LoadReport}. */
+    public record ReportLoad(long atNanos, int numRunning, int numWaiting, long pendingPrefillTokens)
+            implements Command {}
 
     /** Asks for the hashes of all cached blocks. */
     public record GetBlockHashes(ActorRef<? super BlockHashes> replyTo) implements Command {}
@@ -135,6 +141,8 @@ public final class KvBlockManager extends ExtensibleBehavior<KvBlockManager.Comm
             onSettle(settle);
         } else if (command instanceof TellState tell) {
             tellState(tell.atNanos, List.of());
+        } else if (command instanceof ReportLoad load) {
+            reportLoad(load);
         } else if (command instanceof ResetPrefixCache reset) {
             onResetPrefixCache(reset);
         } else if (command instanceof Free free) {
@@ -181,6 +189,12 @@ public final class KvBlockManager extends ExtensibleBehavior<KvBlockManager.Comm
         if (subscriber != null) {
             subscriber.tell(new ClusterEvent.KvCacheChanged(replicaIndex, state(atNanos, events)));
         }
+    }
+
+    private void reportLoad(ReportLoad load) {
+        var report = new LoadReport(
+                load.atNanos, load.numRunning, load.numWaiting, kvCache.usage(), load.pendingPrefillTokens);
+        peers.router().tell(new Router.LoadReported(replicaIndex, report));
     }
 
     private ClusterEvent.KvCacheState state(long atNanos, List<KvEvent> events) {

@@ -31,6 +31,7 @@ public final class Replica {
                     GetBlockHashes,
                     Enqueue,
                     PlanStep,
+                    ReportLoad,
                     VirtualGpu.StepDone,
                     KvBlockManager.Answered,
                     KvBlockManager.Audited {}
@@ -113,6 +114,10 @@ public final class Replica {
     record Enqueue(Request request) implements Command {}
 
     enum PlanStep implements Command {
+        NOW
+    }
+
+    enum ReportLoad implements Command {
         NOW
     }
 

@@ -2,6 +2,8 @@ package understudy.cluster;
 
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongImmutableList;
+import it.unimi.dsi.fastutil.longs.LongList;
+import it.unimi.dsi.fastutil.longs.LongLists;
 import java.util.List;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.jspecify.annotations.Nullable;
@@ -19,21 +21,26 @@ final class ReplicaEvents {
     private final RequestBook requests;
     private final ActorRef<KvBlockManager.Command> kvBlockManager;
     private final ReplicaPeers peers;
-    private final @Nullable Subscriber subscriber;
+    private final ClusterEvent.@Nullable Subscriber subscriber;
     private ClusterEvent.EngineLoad toldLoad;
     private long toldEnded;
     private boolean mayHaveKvEvents;
+    private final LongArrayList firstTokens = new LongArrayList();
+    private final LongArrayList ended = new LongArrayList();
+    private final LoadReporter loadReporter;
 
     ReplicaEvents(
             ReplicaCounters counters,
             RequestBook requests,
             ActorRef<KvBlockManager.Command> kvBlockManager,
-            ReplicaPeers peers) {
+            ReplicaPeers peers,
+            LoadReporter loadReporter) {
         replicaIndex = counters.replicaIndex();
         this.counters = counters;
         this.requests = requests;
         this.kvBlockManager = kvBlockManager;
         this.peers = peers;
+        this.loadReporter = loadReporter;
         subscriber = peers.subscriber();
         toldLoad = ClusterEvent.EngineLoad.NONE;
     }
@@ -49,10 +56,14 @@ final class ReplicaEvents {
      * @return what the memory is to be told, or null for nothing
      */
     KvBlockManager.@Nullable Settle stepEnded(
-            StepResult result, int numTokens, List<RequestRecord> ended, long endNanos) {
-        var step = ClusterEvent.StepEnded.of(replicaIndex, endNanos, numTokens, result, ended);
+            StepResult result, int numTokens, List<RequestRecord> endedWithIt, long endNanos) {
+        var step = ClusterEvent.StepEnded.of(replicaIndex, endNanos, numTokens, result, endedWithIt);
         peers.metrics().tell(step);
+        if (peers.wantsProgress()) {
+            noteProgress(result.sampledAlone(), endedWithIt);
+        }
         tellRouter();
+        loadReporter.onChange();
         var settlement =
                 result.settlement().isEmpty() ? null : result.settlement().build();
         if (subscriber != null) {
@@ -68,6 +79,7 @@ final class ReplicaEvents {
     /** Publishes the queues, if they have changed. */
     void loadChanged() {
         tellRouter();
+        loadReporter.onChange();
         if (subscriber != null && hasChanged()) {
             toldLoad = load();
             subscriber.tell(new ClusterEvent.LoadChanged(replicaIndex, toldLoad));
@@ -75,8 +87,11 @@ final class ReplicaEvents {
     }
 
     /** Publishes a request that has ended without a step. */
-    void requestEnded(RequestRecord ended) {
-        var event = new ClusterEvent.RequestEnded(ended);
+    void requestEnded(RequestRecord record) {
+        var event = new ClusterEvent.RequestEnded(record);
+        if (peers.wantsProgress()) {
+            ended.add(record.requestId());
+        }
         peers.metrics().tell(event);
         if (subscriber != null) {
             subscriber.tell(event);
@@ -101,12 +116,32 @@ final class ReplicaEvents {
         }
     }
 
-    /** Tells the router, which counts outstanding requests, only of requests that have ended. */
-    void tellRouter() {
-        if (counters.numEnded() != toldEnded) {
-            toldEnded = counters.numEnded();
-            peers.router().tell(new Router.ReplicaLoad(replicaIndex, toldEnded));
+    private void noteProgress(List<EngineRequest> sampledAlone, List<RequestRecord> records) {
+        for (var request : sampledAlone) {
+            if (request.numOutputTokens() == 1) {
+                firstTokens.add(request.request().id());
+            }
         }
+        for (var record : records) {
+            ended.add(record.requestId());
+        }
+    }
+
+    /** Tells the router, which counts outstanding requests, of first tokens and ends, if there are any. */
+    void tellRouter() {
+        if (counters.numEnded() != toldEnded || !firstTokens.isEmpty()) {
+            toldEnded = counters.numEnded();
+            peers.router().tell(new Router.ReplicaProgress(replicaIndex, toldEnded, taken(firstTokens), taken(ended)));
+        }
+    }
+
+    private static LongList taken(LongArrayList ids) {
+        if (ids.isEmpty()) {
+            return LongLists.EMPTY_LIST;
+        }
+        var taken = new LongImmutableList(ids);
+        ids.clear();
+        return taken;
     }
 
     private boolean hasChanged() {

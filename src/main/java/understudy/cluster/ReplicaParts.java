@@ -17,6 +17,7 @@ import understudy.runtime.Clock;
  * @param engine decides who runs
  * @param clients who waits for which request
  * @param events tells the observers outside the replica
+ * @param loadReporter tells the router, every so often
  */
 record ReplicaParts(
         Clock clock,
@@ -27,7 +28,8 @@ record ReplicaParts(
         EngineCore engine,
         ClientTable clients,
         ReplicaCounters counters,
-        ReplicaEvents events) {
+        ReplicaEvents events,
+        LoadReporter loadReporter) {
 
     /** Starts memory and device, whose failures are the replica's. */
     static ReplicaParts start(
@@ -44,6 +46,8 @@ record ReplicaParts(
         context.watch(kvBlockManager);
         context.watch(gpu);
         var engine = new EngineCore(spec.scheduler(), spec.kvCache(), spec.limits());
+        var loadReporter =
+                new LoadReporter(peers, engine.planner().requests(), kvBlockManager, context.getSelf(), clock);
         return new ReplicaParts(
                 clock,
                 timers,
@@ -53,7 +57,8 @@ record ReplicaParts(
                 engine,
                 new ClientTable(index, counters, spec.keepsTokenTimes()),
                 counters,
-                new ReplicaEvents(counters, engine.planner().requests(), kvBlockManager, peers));
+                new ReplicaEvents(counters, engine.planner().requests(), kvBlockManager, peers, loadReporter),
+                loadReporter);
     }
 
     /** Frees the blocks of a request that has ended. */

@@ -2,25 +2,47 @@ package understudy.cluster;
 
 import org.apache.pekko.actor.typed.ActorRef;
 import org.jspecify.annotations.Nullable;
+import understudy.routing.RouterSpec;
+import understudy.routing.Signal;
 
 /**
  * Actors that a replica reports to.
  *
- * @param router gets its load, and its KV events if it wants them
+ * @param router gets what it wants to know, see {@link Signal}
  * @param metrics gets every step
+ * @param routerSpec what the router is built with
  * @param subscriber is told what happens, or null
  * @param owner is told when the replica has stopped; null if it never does
  */
 public record ReplicaPeers(
         ActorRef<Router.Command> router,
         ActorRef<MetricsCollector.Command> metrics,
-        boolean publishesKvEvents,
-        @Nullable Subscriber subscriber,
+        RouterSpec routerSpec,
+        ClusterEvent.@Nullable Subscriber subscriber,
         @Nullable ActorRef<? super Replica.Gone> owner) {
+
+    /** Returns whether the router reads the changes of the prefix table. */
+    boolean publishesKvEvents() {
+        return routerSpec.wants(Signal.KV_EVENTS);
+    }
+
+    /** Returns whether the router keeps account of what becomes of each request. */
+    boolean wantsProgress() {
+        return routerSpec.wants(Signal.PROGRESS);
+    }
+
+    /** Returns whether the router reads load reports. */
+    boolean wantsLoadReports() {
+        return routerSpec.wants(Signal.LOAD_REPORTS);
+    }
+
+    long loadReportIntervalNanos() {
+        return routerSpec.wire().loadReportIntervalNanos();
+    }
 
     /** Returns whether anybody reads the changes of the prefix table. */
     boolean wantKvEvents() {
-        return publishesKvEvents || publishesKvEventsOutside();
+        return publishesKvEvents() || publishesKvEventsOutside();
     }
 
     /** Returns whether the subscriber does. */

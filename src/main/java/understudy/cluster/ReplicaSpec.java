@@ -3,6 +3,7 @@ package understudy.cluster;
 import understudy.engine.PlannerConfig;
 import understudy.engine.RequestLimits;
 import understudy.kvcache.KvCacheConfig;
+import understudy.routing.ReplicaTraits;
 
 /**
  * Specification of one replica. A value: any number of replicas may be built with it.
@@ -18,6 +19,7 @@ import understudy.kvcache.KvCacheConfig;
  * @param planIntervalNanos how long an empty plan takes. If it is not 0 and two steps may be in flight, one plan is
  *     made in each interval, before the results of its instant are applied, as drivers do that take turns of planning
  *     and executing; with 0 a plan is made as soon as there is room for a step
+ * @param traits what a router is configured with about it
  */
 public record ReplicaSpec(
         PlannerConfig scheduler,
@@ -27,38 +29,49 @@ public record ReplicaSpec(
         VirtualGpu.Factory device,
         long apiDelayNanos,
         boolean keepsTokenTimes,
-        long planIntervalNanos) {
+        long planIntervalNanos,
+        ReplicaTraits traits) {
 
     /** Returns a replica without a delay of its API, which keeps no times of tokens. */
     public static ReplicaSpec of(
             PlannerConfig scheduler, RequestLimits limits, KvCacheConfig kvCache, VirtualGpu.Factory device) {
-        return new ReplicaSpec(scheduler, limits, kvCache, KvBlockManager::create, device, 0, false, 0);
+        return new ReplicaSpec(
+                scheduler, limits, kvCache, KvBlockManager::create, device, 0, false, 0, ReplicaTraits.PLAIN);
     }
 
     /** Returns the same replica with another memory. */
     public ReplicaSpec withMemory(KvBlockManager.Factory other) {
         return new ReplicaSpec(
-                scheduler, limits, kvCache, other, device, apiDelayNanos, keepsTokenTimes, planIntervalNanos);
+                scheduler, limits, kvCache, other, device, apiDelayNanos, keepsTokenTimes, planIntervalNanos, traits);
     }
 
     /** Returns the same replica with another device. */
     public ReplicaSpec withDevice(VirtualGpu.Factory other) {
         return new ReplicaSpec(
-                scheduler, limits, kvCache, memory, other, apiDelayNanos, keepsTokenTimes, planIntervalNanos);
+                scheduler, limits, kvCache, memory, other, apiDelayNanos, keepsTokenTimes, planIntervalNanos, traits);
     }
 
     /** Returns the same replica with this delay from arrival to waiting queue. */
     public ReplicaSpec withApiDelayNanos(long nanos) {
-        return new ReplicaSpec(scheduler, limits, kvCache, memory, device, nanos, keepsTokenTimes, planIntervalNanos);
+        return new ReplicaSpec(
+                scheduler, limits, kvCache, memory, device, nanos, keepsTokenTimes, planIntervalNanos, traits);
     }
 
     /** Returns the same replica, which keeps the times of tokens or not. */
     public ReplicaSpec withTokenTimes(boolean keeps) {
-        return new ReplicaSpec(scheduler, limits, kvCache, memory, device, apiDelayNanos, keeps, planIntervalNanos);
+        return new ReplicaSpec(
+                scheduler, limits, kvCache, memory, device, apiDelayNanos, keeps, planIntervalNanos, traits);
     }
 
     /** Returns the same replica, which plans at fixed intervals. */
     public ReplicaSpec withPlanIntervalNanos(long nanos) {
-        return new ReplicaSpec(scheduler, limits, kvCache, memory, device, apiDelayNanos, keepsTokenTimes, nanos);
+        return new ReplicaSpec(
+                scheduler, limits, kvCache, memory, device, apiDelayNanos, keepsTokenTimes, nanos, traits);
+    }
+
+    /** Returns the same replica, of which a router knows this. */
+    public ReplicaSpec withTraits(ReplicaTraits other) {
+        return new ReplicaSpec(
+                scheduler, limits, kvCache, memory, device, apiDelayNanos, keepsTokenTimes, planIntervalNanos, other);
     }
 }

@@ -6,7 +6,6 @@ import org.apache.pekko.actor.typed.ActorRef;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.Request;
 import understudy.routing.ClusterView;
-import understudy.routing.LeastOutstanding;
 import understudy.routing.RoutingPolicy;
 import understudy.runtime.Clock;
 
@@ -17,22 +16,27 @@ final class RequestDispatcher {
     private final List<ActorRef<Replica.Command>> replicas;
     private final RequestGate gate;
     private final RoutingPolicy policy;
-    private final RoutingPolicy fallback = new LeastOutstanding();
-    private final @Nullable Subscriber subscriber;
+    private final boolean keepsAccount;
+    private final ClusterEvent.@Nullable Subscriber subscriber;
 
-    /** @param replicas by index; the router's own list, which grows with the cluster */
+    /**
+     * @param replicas by index; the router's own list, which grows with the cluster
+     * @param keepsAccount whether the policy wants to know how many tokens it has sent where
+     */
     RequestDispatcher(
             Clock clock,
             ClusterView view,
             List<ActorRef<Replica.Command>> replicas,
             RequestGate gate,
             RoutingPolicy policy,
-            @Nullable Subscriber subscriber) {
+            boolean keepsAccount,
+            ClusterEvent.@Nullable Subscriber subscriber) {
         this.clock = clock;
         this.view = view;
         this.replicas = replicas;
         this.gate = gate;
         this.policy = policy;
+        this.keepsAccount = keepsAccount;
         this.subscriber = subscriber;
     }
 
@@ -58,15 +62,12 @@ final class RequestDispatcher {
         }
     }
 
-    /** Asks the policy; one that does not look at who is ready is put right by {@link LeastOutstanding}. */
     private int choose(Request request) {
-        int chosen = policy.choose(request, view);
-        boolean isUsable = view.isReady(chosen);
-        int replica = isUsable ? chosen : fallback.choose(request, view);
+        view.setNow(clock.nowNanos());
+        int replica = policy.choose(request, view);
         if (subscriber != null) {
-            var scores = (isUsable ? policy : fallback).explain(view);
-            subscriber.tell(
-                    new ClusterEvent.Routed(request.id(), replica, clock.nowNanos(), view.readyReplicas(), scores));
+            subscriber.tell(new ClusterEvent.Routed(
+                    request.id(), replica, clock.nowNanos(), view.readyReplicas(), policy.explain(view)));
         }
         return replica;
     }
@@ -90,6 +91,9 @@ final class RequestDispatcher {
             return;
         }
         view.onDispatched(chosen);
+        if (keepsAccount) {
+            view.onSent(chosen, request.request(), policy.cachedTokens(chosen));
+        }
         if (request.isStreaming()) {
             int malformedAtToken = request.fault().malformedAtToken();
             request.replyTo().tell(new RequestEvent.Admitted(request.request().id(), chosen, malformedAtToken));

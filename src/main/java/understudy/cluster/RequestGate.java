@@ -16,13 +16,13 @@ final class RequestGate {
     private final Clock clock;
     private final FaultSampler faults;
     private final ActorRef<MetricsCollector.Command> metrics;
-    private final @Nullable Subscriber subscriber;
+    private final ClusterEvent.@Nullable Subscriber subscriber;
 
     RequestGate(
             Clock clock,
             FaultSampler faults,
             ActorRef<MetricsCollector.Command> metrics,
-            @Nullable Subscriber subscriber) {
+            ClusterEvent.@Nullable Subscriber subscriber) {
         this.clock = clock;
         this.faults = faults;
         this.metrics = metrics;

@@ -1,7 +1,6 @@
 package understudy.cluster;
 
-import it.unimi.dsi.fastutil.ints.IntArrayList;
-import java.time.Duration;
+import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
@@ -19,8 +18,10 @@ import understudy.faults.FaultSampler;
 import understudy.faults.RequestFault;
 import understudy.kvcache.KvEvent;
 import understudy.routing.ClusterView;
+import understudy.routing.LoadReport;
 import understudy.routing.RoutingPolicy;
-import understudy.routing.RoutingPolicyFactory;
+import understudy.routing.Signal;
+import understudy.routing.policy.GuardedPolicy;
 import understudy.runtime.Clock;
 
 /** Router of a cluster: keeps a view of the replicas, chooses one for each request, and forwards it. */
@@ -38,7 +39,10 @@ public final class Router extends AbstractBehavior<Router.Command> {
                     ReplicaGone,
                     SetFault,
                     Close,
-                    ReplicaLoad,
+                    ReplicaProgress,
+                    LoadReported,
+                    LoadArrived,
+                    ReplayArrived,
                     KvBlockManager.KvEvents,
                     KvEventsArrived {}
 
@@ -95,17 +99,31 @@ public final class Router extends AbstractBehavior<Router.Command> {
     /** The answer to {@link Close}: how many requests have come. */
     public record Closed(long numSubmitted) implements Cluster.Command {}
 
-    /** Requests of a replica have ended; {@code numEnded} counts those since the start. */
-    public record ReplicaLoad(int replicaIndex, long numEnded) implements Command {}
+    /**
+     * What a router sees of the answers that it forwards.
+     *
+     * @param numEnded requests of the replica that have ended since the start of the run
+     * @param firstTokens requests that have got their first token; none unless {@link Signal#PROGRESS} is wanted
+     * @param ended requests that have ended; likewise
+     */
+    public record ReplicaProgress(int replicaIndex, long numEnded, LongList firstTokens, LongList ended)
+            implements Command {}
 
-    private record KvEventsArrived(KvBlockManager.KvEvents events, int numDowns) implements Command {}
+    /** A replica reports on itself. */
+    public record LoadReported(int replicaIndex, LoadReport report) implements Command {}
+
+    record LoadArrived(LoadReported report, int numDowns) implements Command {}
+
+    record KvEventsArrived(KvBlockManager.KvEvents events, int numDowns) implements Command {}
+
+    record ReplayArrived(int replicaIndex, int numDowns) implements Command {}
 
     private final RoutingPolicy policy;
-    private final Duration kvEventDelay;
+    private final RouterWire wire;
+    private final ClusterSpec spec;
     private final RequestGate gate;
     private final ClusterView view = new ClusterView();
     private final List<ActorRef<Replica.Command>> replicas = new ArrayList<>();
-    private final IntArrayList numDowns = new IntArrayList();
     private final BitSet up = new BitSet();
     private final RequestDispatcher dispatcher;
     private final AbortedReroutes abortedReroutes = new AbortedReroutes();
@@ -116,17 +134,28 @@ public final class Router extends AbstractBehavior<Router.Command> {
             Clock clock,
             ClusterSpec spec,
             ActorRef<MetricsCollector.Command> metrics,
-            @Nullable Subscriber subscriber) {
+            ClusterEvent.@Nullable Subscriber subscriber) {
         super(context);
-        var first = spec.replica(0);
-        policy = spec.routing()
-                .create(new RoutingPolicyFactory.Cluster(
-                        first.kvCache().hasher(),
-                        spec.replicas().size(),
-                        first.kvCache().maxModelLen()));
-        kvEventDelay = spec.kvEventDelay();
+        this.spec = spec;
+        policy = new GuardedPolicy(
+                createPolicy(spec),
+                e -> context.getLog()
+                        .warn(
+                                "router.policy = {} failed, and the least loaded replica gets the request",
+                                spec.router().policy().name(),
+                                e));
+        wire = new RouterWire(clock, context.getSelf(), spec.router());
         gate = new RequestGate(clock, new FaultSampler(spec.faults().streams()), metrics, subscriber);
-        dispatcher = new RequestDispatcher(clock, view, replicas, gate, policy, subscriber);
+        boolean keepsAccount = spec.router().wants(Signal.PROGRESS);
+        dispatcher = new RequestDispatcher(clock, view, replicas, gate, policy, keepsAccount, subscriber);
+    }
+
+    private static RoutingPolicy createPolicy(ClusterSpec spec) {
+        var first = spec.replica(0);
+        int numReplicas = spec.replicas().size();
+        return spec.router()
+                .createPolicy(
+                        first.kvCache().hasher(), numReplicas, first.kvCache().maxModelLen());
     }
 
     /** Creates a router without replicas, for a cluster of this kind. */
@@ -134,14 +163,17 @@ public final class Router extends AbstractBehavior<Router.Command> {
             Clock clock,
             ClusterSpec spec,
             ActorRef<MetricsCollector.Command> metrics,
-            @Nullable Subscriber subscriber) {
+            ClusterEvent.@Nullable Subscriber subscriber) {
         return Behaviors.setup(context -> new Router(context, clock, spec, metrics, subscriber));
     }
 
     @Override
     public Receive<Command> createReceive() {
         return newReceiveBuilder()
-                .onMessage(ReplicaLoad.class, this::onReplicaLoad)
+                .onMessage(ReplicaProgress.class, this::onReplicaProgress)
+                .onMessage(LoadReported.class, this::onLoadReported)
+                .onMessage(LoadArrived.class, this::onLoadArrived)
+                .onMessage(ReplayArrived.class, this::onReplayArrived)
                 .onMessage(KvBlockManager.KvEvents.class, this::onKvEvents)
                 .onMessage(KvEventsArrived.class, this::onKvEventsArrived)
                 .onMessage(Submit.class, this::onSubmit)
@@ -188,9 +220,9 @@ public final class Router extends AbstractBehavior<Router.Command> {
 
     private Behavior<Command> onReplicaUp(ReplicaUp started) {
         while (replicas.size() <= started.replicaIndex) {
-            view.setReady(view.addReplica(), false);
+            view.setReady(view.addReplica(spec.replica(replicas.size()).traits()), false);
             replicas.add(getContext().getSystem().deadLetters());
-            numDowns.add(0);
+            wire.addReplica();
         }
         replicas.set(started.replicaIndex, started.replica);
         view.setReady(started.replicaIndex, true);
@@ -207,7 +239,8 @@ public final class Router extends AbstractBehavior<Router.Command> {
         int index = down.replicaIndex;
         view.setReady(index, false);
         up.clear(index);
-        numDowns.set(index, numDowns.getInt(index) + 1);
+        wire.onDown(index);
+        view.onReport(index, LoadReport.NONE);
         gate.clear(index);
         policy.onKvEvents(index, List.of(new KvEvent.Cleared()));
         if (down.lastMessage instanceof Replica.Crash crash && crash.reroutes()) {
@@ -232,29 +265,47 @@ public final class Router extends AbstractBehavior<Router.Command> {
         return this;
     }
 
-    private Behavior<Command> onReplicaLoad(ReplicaLoad load) {
-        view.onEnded(load.replicaIndex, load.numEnded);
+    private Behavior<Command> onReplicaProgress(ReplicaProgress progress) {
+        view.onEnded(progress.replicaIndex, progress.numEnded);
+        progress.firstTokens.forEach(view::onFirstToken);
+        progress.ended.forEach(view::onEnded);
         return this;
     }
 
-    /** Earlier events of a replica that is down are dropped. */
-    private Behavior<Command> onKvEvents(KvBlockManager.KvEvents events) {
-        if (!up.get(events.replicaIndex())) {
-            return this;
-        }
-        if (kvEventDelay.isZero()) {
-            policy.onKvEvents(events.replicaIndex(), events.events());
-        } else {
-            var arrived = new KvEventsArrived(events, numDowns.getInt(events.replicaIndex()));
-            getContext().scheduleOnce(kvEventDelay, getContext().getSelf(), arrived);
-        }
+    /** Reports and events of a replica that is down are dropped. */
+    private Behavior<Command> onLoadReported(LoadReported reported) {
+        return up.get(reported.replicaIndex) && wire.isImmediate(reported) ? accept(reported) : this;
+    }
+
+    private Behavior<Command> onLoadArrived(LoadArrived arrived) {
+        return wire.isCurrent(arrived.report.replicaIndex, arrived.numDowns) ? accept(arrived.report) : this;
+    }
+
+    private Behavior<Command> accept(LoadReported reported) {
+        view.onReport(reported.replicaIndex, reported.report);
         return this;
+    }
+
+    private Behavior<Command> onKvEvents(KvBlockManager.KvEvents events) {
+        return up.get(events.replicaIndex()) && wire.isImmediate(events) ? accept(events) : this;
     }
 
     private Behavior<Command> onKvEventsArrived(KvEventsArrived arrived) {
-        int index = arrived.events.replicaIndex();
-        if (arrived.numDowns == numDowns.getInt(index)) {
-            policy.onKvEvents(index, arrived.events.events());
+        return wire.isCurrent(arrived.events.replicaIndex(), arrived.numDowns) ? accept(arrived.events) : this;
+    }
+
+    private Behavior<Command> accept(KvBlockManager.KvEvents batch) {
+        return apply(batch.replicaIndex(), wire.offer(batch));
+    }
+
+    private Behavior<Command> onReplayArrived(ReplayArrived arrived) {
+        int index = arrived.replicaIndex;
+        return wire.isCurrent(index, arrived.numDowns) ? apply(index, wire.replay(index)) : this;
+    }
+
+    private Behavior<Command> apply(int replicaIndex, List<KvEvent> events) {
+        if (!events.isEmpty()) {
+            policy.onKvEvents(replicaIndex, events);
         }
         return this;
     }

@@ -38,8 +38,7 @@ final class RunningCluster {
         var spec = start.spec();
         var collector = child(MetricsCollector.create(spec, observer::onProgress), "metrics");
         router = child(Router.create(clock, spec, collector, start.subscriber()), "router");
-        boolean usesKvEvents = spec.routing().usesKvEvents();
-        var peers = new ReplicaPeers(router, collector, usesKvEvents, start.subscriber(), self);
+        var peers = new ReplicaPeers(router, collector, spec.router(), start.subscriber(), self);
         registry = new ReplicaRegistry(context, clock, spec, peers);
         records = new RunRecords(registry, collector, clock, self, observer);
         for (var timed : spec.faults().changes()) {

@@ -76,6 +76,9 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
     private Behavior<Replica.Command> receiveOther(Replica.Command command) {
         if (command instanceof Replica.Enqueue enqueue) {
             return onEnqueue(enqueue);
+        } else if (command instanceof Replica.ReportLoad) {
+            parts.loadReporter().onDue();
+            return this;
         } else if (command instanceof Replica.Abort abort) {
             return onAbort(abort);
         } else if (command instanceof Replica.ResetPrefixCache reset) {
@@ -104,7 +107,7 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
             return onChildFailed(failed);
         }
         if (signal instanceof PostStop) {
-            ticks.stop();
+            stopTimers();
         }
         return Behaviors.unhandled();
     }
@@ -230,10 +233,15 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
     }
 
     private Behavior<Replica.Command> leave() {
-        ticks.stop();
+        stopTimers();
         events.tellRouter();
         parts.kvBlockManager().tell(new KvBlockManager.Audit(parts.self()));
         return ReplicaShutdown.create(counters, events, peers.owner());
+    }
+
+    private void stopTimers() {
+        ticks.stop();
+        parts.loadReporter().stop();
     }
 
     private Behavior<Replica.Command> onGetRecord(Replica.GetRecord getRecord) {

@@ -4,7 +4,7 @@
  * <pre>{@code
  *  LoadGenerator --Submit--> Router --AddRequest--> Replica --Ask--> KvBlockManager ---StepEnded---> Subscriber
  *        ^                   ^    ^                  |  ^ <-Answered--|  |
- *        |                   |    +----ReplicaLoad---+  +--StepDone-- VirtualGpu
+ *        |                   |    +----ReplicaProgress+  +--StepDone-- VirtualGpu
  *        |                   +--------------KvEvents----------------------+
  *        +--Admitted / Token / Finished / Rejected / Failed-- (RequestEvent)
  * }</pre>

@@ -18,6 +18,8 @@ import understudy.cluster.VirtualGpu;
 import understudy.engine.RequestLimits;
 import understudy.kvcache.KvSnapshot;
 import understudy.kvcache.content.KvCacheManager;
+import understudy.routing.RouterSpec;
+import understudy.routing.policy.RoundRobin;
 import understudy.runtime.Clock;
 
 /**
@@ -80,7 +82,7 @@ public final class DecisionReplay extends AbstractBehavior<DecisionReplay.Comman
         log = new ReplayLog(run);
         requestEvents = context.messageAdapter(RequestEvent.class, Heard::new);
         var nobody = context.getSystem().ignoreRef();
-        var peers = new ReplicaPeers(nobody.narrow(), nobody.narrow(), false, null, null);
+        var peers = new ReplicaPeers(nobody.narrow(), nobody.narrow(), RouterSpec.of(RoundRobin.FACTORY), null, null);
         replica = context.spawn(Replica.create(clock, 0, spec(run, context.getSelf()), peers), "replica");
         context.watch(replica);
     }

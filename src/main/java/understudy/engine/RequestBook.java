@@ -55,6 +55,11 @@ public final class RequestBook {
         return running.size();
     }
 
+    /** Returns the prompt tokens that are not computed yet, of all requests; takes time in proportion to their number. */
+    public long pendingPrefillTokens() {
+        return all.pendingPrefillTokens();
+    }
+
     /** Returns a running request, in the order in which they are served. */
     public EngineRequest running(int index) {
         return running.get(index);

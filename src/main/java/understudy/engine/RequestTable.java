@@ -28,6 +28,16 @@ final class RequestTable {
         unusedHandles.push(request.handle());
     }
 
+    /** Returns the prompt tokens that are not computed yet, of all requests. */
+    long pendingPrefillTokens() {
+        long sum = 0;
+        for (var request : byId.values()) {
+            // Once it decodes, this may lag behind, but not below the prompt.
+            sum += Math.max(0, request.numPromptTokens() - request.numComputedTokens);
+        }
+        return sum;
+    }
+
     int size() {
         return byId.size();
     }

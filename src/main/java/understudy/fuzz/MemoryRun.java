@@ -4,13 +4,13 @@ import static understudy.fuzz.BrokenLawException.require;
 
 import java.util.ArrayList;
 import java.util.List;
-import understudy.cluster.KvCaches;
 import understudy.engine.EngineCore;
 import understudy.engine.EngineRequest;
 import understudy.engine.RequestLimits;
 import understudy.kvcache.KvAsk;
 import understudy.kvcache.KvCache;
 import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.session.KvCaches;
 import understudy.scenario.Scenario;
 import understudy.workload.RandomStreams;
 

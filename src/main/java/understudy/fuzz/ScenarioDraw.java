@@ -1,7 +1,7 @@
 package understudy.fuzz;
 
 import java.util.List;
-import understudy.routing.RoutingPolicies;
+import understudy.routing.policy.RoutingPolicies;
 import understudy.workload.RandomStreams;
 
 /** Draw of a scenario: a small one with tight memory, in which much happens at once. */
@@ -36,7 +36,9 @@ final class ScenarioDraw {
         draft.maybe("router.policy", () -> dice.pick(RoutingPolicies.names()));
         draft.maybePick("router.prefix-aware.cache-threshold", 0.0, 0.5, 1.0);
         draft.maybe("router.prefix-aware.balance-abs-threshold", () -> dice.between(0, 10));
-        draft.maybePick("router.prefix-aware.kv-event-delay", "0ms", "1us", "100ms");
+        draft.maybePick("router.wire.kv-event-delay", "0ms", "1us", "100ms");
+        draft.maybePick("router.wire.kv-event-loss", "0", "0.1");
+        draft.maybePick("router.wire.kv-event-replay", "off", "1ms");
     }
 
     private void drawLatency() {

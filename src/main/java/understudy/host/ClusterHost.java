@@ -12,9 +12,9 @@ import org.apache.pekko.actor.typed.Props;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.jspecify.annotations.Nullable;
 import understudy.cluster.Cluster;
+import understudy.cluster.ClusterEvent;
 import understudy.cluster.ClusterSpec;
 import understudy.cluster.Router;
-import understudy.cluster.Subscriber;
 import understudy.report.RunRecord;
 import understudy.runtime.VirtualTime;
 
@@ -56,7 +56,7 @@ public final class ClusterHost implements AutoCloseable {
      *
      * @param subscriber is told what happens in the cluster, or null
      */
-    public void start(ClusterSpec spec, @Nullable Subscriber subscriber) {
+    public void start(ClusterSpec spec, ClusterEvent.@Nullable Subscriber subscriber) {
         time.system().tell(new Cluster.Start(spec, subscriber));
         CompletableFuture.anyOf(router, failure)
                 .orTimeout(START_LIMIT.toSeconds(), TimeUnit.SECONDS)

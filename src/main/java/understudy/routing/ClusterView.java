@@ -3,21 +3,53 @@ package understudy.routing;
 import it.unimi.dsi.fastutil.ints.IntImmutableList;
 import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
+import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.List;
+import understudy.engine.Request;
 
-/** Router's view of its replicas, by index from 0: its own counts, and the latest reports. */
+/**
+ * Router's view of its replicas, by index from 0: what it has sent and not heard back of, and the latest report of each.
+ */
 public final class ClusterView {
+    private final List<ReplicaTraits> traits = new ArrayList<>();
+    private final List<LoadReport> reports = new ArrayList<>();
+    private final SentRequests sent = new SentRequests();
+    private long nowNanos;
     private final LongArrayList dispatched = new LongArrayList();
     private final LongArrayList ended = new LongArrayList();
     private final BitSet ready = new BitSet();
 
     /** Adds a replica, which is ready, and returns its index: the next one. */
     public int addReplica() {
+        return addReplica(ReplicaTraits.PLAIN);
+    }
+
+    /** Adds a replica of a kind, which is ready, and returns its index: the next one. */
+    public int addReplica(ReplicaTraits kind) {
         int index = dispatched.size();
+        traits.add(kind);
+        reports.add(LoadReport.NONE);
+        sent.addReplica();
         ready.set(index);
         dispatched.add(0);
         ended.add(0);
         return index;
+    }
+
+    /** Sets the virtual time of the next decision. */
+    public void setNow(long atNanos) {
+        nowNanos = atNanos;
+    }
+
+    /** Returns the virtual time of the decision. */
+    public long nowNanos() {
+        return nowNanos;
+    }
+
+    /** Returns what the router is configured with about a replica. */
+    public ReplicaTraits traits(int replica) {
+        return traits.get(replica);
     }
 
     /** Records whether a replica takes requests. */
@@ -27,7 +59,7 @@ public final class ClusterView {
 
     /** Returns whether a replica takes requests; it does not while it starts or drains, or when it has crashed. */
     public boolean isReady(int replica) {
-        return ready.get(replica);
+        return replica >= 0 && ready.get(replica);
     }
 
     /** Returns the lowest index of a replica that takes requests; there must be one. */
@@ -68,5 +100,51 @@ public final class ClusterView {
     /** Returns how many requests were sent to a replica and have not been reported as ended. */
     public long outstanding(int replica) {
         return dispatched.getLong(replica) - ended.getLong(replica);
+    }
+
+    /** Returns the same in relation to the replica's capacity. */
+    public double load(int replica) {
+        return outstanding(replica) / traits.get(replica).weight();
+    }
+
+    /**
+     * Adds a request that was sent to a replica to the account of tokens, which is kept for policies that want {@link
+     * Signal#PROGRESS}.
+     *
+     * @param numCachedTokens of its prompt, as far as the policy knows
+     */
+    public void onSent(int replica, Request request, int numCachedTokens) {
+        int numTokens = request.prompt().length();
+        sent.onSent(request.id(), replica, numTokens, Math.max(0, numTokens - numCachedTokens));
+    }
+
+    /** Records that a request has got its first token. */
+    public void onFirstToken(long requestId) {
+        sent.onFirstToken(requestId);
+    }
+
+    /** Records that a request has ended, or has left its replica. */
+    public void onEnded(long requestId) {
+        sent.onEnded(requestId);
+    }
+
+    /** Returns the prompt tokens of the requests that were sent to a replica and have not ended. */
+    public long promptTokens(int replica) {
+        return sent.promptTokens(replica);
+    }
+
+    /** Returns the prompt tokens, but for cached ones, of those of them that have no token yet. */
+    public long prefillTokens(int replica) {
+        return sent.prefillTokens(replica);
+    }
+
+    /** Records the latest report of a replica. */
+    public void onReport(int replica, LoadReport report) {
+        reports.set(replica, report);
+    }
+
+    /** Returns the latest report of a replica, or {@link LoadReport#NONE}. */
+    public LoadReport report(int replica) {
+        return reports.get(replica);
     }
 }

@@ -18,6 +18,17 @@ public interface RoutingPolicy {
         return RoutingScores.ofLoad("as the policy says", view);
     }
 
-    /** Accepts the KV events of one step of a replica, in order; see {@link RoutingPolicyFactory#usesKvEvents}. */
+    /**
+     * Returns how many prompt tokens of the request that was chosen for last a replica has cached, as far as the policy
+     * knows. Called right after the choice.
+     */
+    default int cachedTokens(int replica) {
+        return 0;
+    }
+
+    /**
+     * Accepts changes of a replica's prefix-hash table, in order, if the policy wants {@link Signal#KV_EVENTS}. All
+     * policies are told when a table is gone with its replica.
+     */
     default void onKvEvents(int replica, List<KvEvent> events) {}
 }

@@ -53,12 +53,12 @@ public record RoutingScores(String rule, List<Part> parts) {
     }
 
     /** Returns the scores of a rule that looked at no more than the load. */
-    static RoutingScores ofLoad(String rule, ClusterView view) {
+    public static RoutingScores ofLoad(String rule, ClusterView view) {
         return new RoutingScores(rule, List.of(outstanding(view)));
     }
 
     /** Returns how many requests each replica has that have not ended. */
-    static Part outstanding(ClusterView view) {
+    public static Part outstanding(ClusterView view) {
         var values = new LongArrayList(view.numReplicas());
         for (int i = 0; i < view.numReplicas(); i++) {
             values.add(view.outstanding(i));

@@ -1,28 +1,36 @@
 package understudy.scenario;
 
-import java.time.Duration;
 import java.util.Objects;
+import java.util.OptionalLong;
 import java.util.function.Function;
 import java.util.stream.Collectors;
-import understudy.routing.RoutingPolicies;
-import understudy.routing.RoutingPolicyFactory;
+import understudy.routing.RouterSpec;
+import understudy.routing.Wire;
+import understudy.routing.policy.RoutingPolicies;
+import understudy.workload.RandomStreams;
 
-/**
- * The section {@code router}.
- *
- * @param policy chooses a replica
- * @param kvEventDelay delay of KV events on their way to the router
- */
-record RouterSettings(RoutingPolicyFactory policy, Duration kvEventDelay) {
+/** The section {@code router}. */
+final class RouterSettings {
+    private RouterSettings() {}
 
-    static RouterSettings read(Section router) {
+    static RouterSpec read(Section router, long seed) {
         String name = router.choice("policy", RoutingPolicies.names());
         // Everything is checked, also what this policy does not use.
         var policies = RoutingPolicies.names().stream()
                 .collect(Collectors.toMap(
                         Function.identity(), each -> RoutingPolicies.read(each, router.sectionOrEmpty(each))));
-        return new RouterSettings(
-                Objects.requireNonNull(policies.get(name)),
-                Duration.ofNanos(Math.round(router.section("prefix-aware").nanos("kv-event-delay"))));
+        return new RouterSpec(
+                Objects.requireNonNull(policies.get(name)), wire(router.section("wire")), new RandomStreams(seed));
+    }
+
+    private static Wire wire(Section wire) {
+        return new Wire(
+                Math.round(wire.nanos("load-report-interval")),
+                Math.round(wire.nanos("load-report-delay")),
+                Math.round(wire.nanos("kv-event-delay")),
+                wire.number("kv-event-loss", 0, 1),
+                wire.text("kv-event-replay").equals("off")
+                        ? OptionalLong.empty()
+                        : OptionalLong.of(Math.round(wire.nanos("kv-event-replay"))));
     }
 }

@@ -12,6 +12,8 @@ import understudy.cluster.VirtualGpu;
 import understudy.engine.SchedulerConfig;
 import understudy.faults.FaultPlan;
 import understudy.latency.ProfiledLatency;
+import understudy.routing.RouterSpec;
+import understudy.routing.Signal;
 import understudy.workload.RandomStreams;
 import understudy.workload.Workload;
 
@@ -36,7 +38,7 @@ public record Scenario(
         int numReplicas,
         EngineSettings engine,
         LatencySettings latency,
-        RouterSettings router,
+        RouterSpec router,
         Section workload,
         FaultPlan faults,
         Optional<KvEventSettings> kvEvents,
@@ -49,8 +51,8 @@ public record Scenario(
     /** Reads a merged scenario. */
     public static Scenario read(Config config) {
         var root = new Section(config, "");
-        var router = RouterSettings.read(root.section("router"));
         long seed = root.wholeNumber("seed", Long.MIN_VALUE, Long.MAX_VALUE);
+        var router = RouterSettings.read(root.section("router"), seed);
         int numReplicas = root.section("cluster").wholeNumber("replicas", 1, MAX_REPLICAS);
         var kvCache = root.section("kv-cache");
         var kvEvents = KvEventsSection.read(kvCache.section("kv-events"), numReplicas);
@@ -58,7 +60,7 @@ public record Scenario(
         var engine = EngineSettings.read(
                 root.section("engine"),
                 kvCache,
-                router.policy().usesKvEvents() || kvEvents.isPresent(),
+                router.policy().wants(Signal.KV_EVENTS) || kvEvents.isPresent(),
                 latency.deployment());
         requireKvEvents(root.section("router"), router, engine);
         requireReservation(root.section("engine"), engine);
@@ -89,8 +91,8 @@ public record Scenario(
     }
 
     /** A router that follows KV events needs replicas that publish some. */
-    private static void requireKvEvents(Section section, RouterSettings router, EngineSettings engine) {
-        if (!router.policy().usesKvEvents()) {
+    private static void requireKvEvents(Section section, RouterSpec router, EngineSettings engine) {
+        if (!router.wants(Signal.KV_EVENTS)) {
             return;
         }
         if (engine.kind() == EngineKind.ROSEINFER) {
@@ -133,12 +135,6 @@ public record Scenario(
         var replica = ReplicaSpec.of(engine.scheduler(), engine.limits(), engine.kvCache(), device)
                 .withApiDelayNanos(latency.apiDelayNanos())
                 .withTokenTimes(savesDetails);
-        return new ClusterSpec(
-                Collections.nCopies(numReplicas, replica),
-                router.policy(),
-                router.kvEventDelay(),
-                source,
-                faults,
-                keepsRecords);
+        return new ClusterSpec(Collections.nCopies(numReplicas, replica), router, source, faults, keepsRecords);
     }
 }

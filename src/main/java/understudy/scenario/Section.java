@@ -52,7 +52,8 @@ public record Section(Config config, String path) implements PolicySettings {
         return get(key, config::getStringList);
     }
 
-    boolean bool(String key) {
+    @Override
+    public boolean bool(String key) {
         return get(key, config::getBoolean);
     }
 
@@ -134,7 +135,8 @@ public record Section(Config config, String path) implements PolicySettings {
     }
 
     /** Returns the value, which must be one of some names in lower case and with hyphens. */
-    String choice(String key, List<String> names) {
+    @Override
+    public String choice(String key, List<String> names) {
         // YAML takes the word off for a truth value.
         String name = text(key).equals("false") ? "off" : text(key).replace('_', '-');
         if (!names.contains(name)) {

@@ -9,10 +9,10 @@ import org.jspecify.annotations.Nullable;
 import understudy.api.EmulationServer;
 import understudy.api.kvevents.KvEventPublisher;
 import understudy.cluster.Cluster;
+import understudy.cluster.ClusterEvent;
 import understudy.cluster.KvBlockManager;
 import understudy.cluster.PrefixCacheResets;
 import understudy.cluster.Router;
-import understudy.cluster.Subscriber;
 import understudy.engine.SamplingParams;
 import understudy.faults.ClusterChange;
 import understudy.faults.ReplicaState;
@@ -80,7 +80,7 @@ public final class EmulatedCluster implements AutoCloseable {
                     .orElse(null);
             sender = new RequestSender(host);
             var feed = publisher == null ? null : host.spawn(KvEventPublisher.feed(publisher), "kv-events");
-            var subscriber = feed == null ? null : new Subscriber(feed, true);
+            var subscriber = feed == null ? null : new ClusterEvent.Subscriber(feed, true);
             http = hasHttp ? new HttpFront(host, scenario, subscriber) : null;
             if (http == null) {
                 host.start(scenario.clusterSpec(), subscriber);

@@ -8,8 +8,8 @@ import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.jspecify.annotations.Nullable;
 import understudy.api.EmulationServer;
+import understudy.cluster.ClusterEvent;
 import understudy.cluster.Router;
-import understudy.cluster.Subscriber;
 import understudy.host.ClusterHost;
 import understudy.runtime.Stopwatch;
 import understudy.scenario.EmbeddedScenario;
@@ -22,7 +22,7 @@ final class HttpFront implements AutoCloseable {
     private final URI uri;
     private long numArrived;
 
-    HttpFront(ClusterHost host, EmbeddedScenario scenario, @Nullable Subscriber subscriber) {
+    HttpFront(ClusterHost host, EmbeddedScenario scenario, ClusterEvent.@Nullable Subscriber subscriber) {
         var settings = scenario.server();
         server = EmulationServer.attach(
                 host,

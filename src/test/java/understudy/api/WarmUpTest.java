@@ -3,14 +3,10 @@ package understudy.api;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.typesafe.config.ConfigFactory;
-import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import understudy.cluster.ClusterSpec;
 import understudy.cluster.VirtualGpu;
-import understudy.faults.FaultPlan;
-import understudy.routing.RoundRobin;
 import understudy.scenario.EmbeddedScenario;
 
 /** What happens before a server starts. */
@@ -40,6 +36,6 @@ final class WarmUpTest {
             numSteps.incrementAndGet();
             return 1;
         }));
-        return new ClusterSpec(List.of(counting), RoundRobin.FACTORY, Duration.ZERO, null, FaultPlan.NONE, false);
+        return ClusterSpec.ofOne(counting);
     }
 }

@@ -3,6 +3,7 @@ package understudy.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 import static understudy.cluster.ListWorkload.request;
 
+import it.unimi.dsi.fastutil.longs.LongLists;
 import java.time.Duration;
 import java.util.List;
 import org.apache.pekko.actor.typed.ActorRef;
@@ -49,7 +50,9 @@ final class AbortsInVirtualTimeTest {
             assertThat(step.endNanos()).isEqualTo(5 * MILLI);
             assertThat(step.numSampled()).isZero();
         });
-        assertThat(router.messages()).last().isEqualTo(new Router.ReplicaLoad(0, 1));
+        assertThat(router.messages())
+                .last()
+                .isEqualTo(new Router.ReplicaProgress(0, 1, LongLists.EMPTY_LIST, LongLists.EMPTY_LIST));
     }
 
     @Test
@@ -133,7 +136,7 @@ final class AbortsInVirtualTimeTest {
     }
 
     private ActorRef<Replica.Command> replica(int index, ActorRef<Router.Command> router) {
-        var peers = new ReplicaPeers(router, metrics.ref(), false, null, null);
+        var peers = new ReplicaPeers(router, metrics.ref(), ClusterFixture.router(false), null, null);
         return kit.spawn(Replica.create(kit.clock(), index, cluster.replicaSpec(), peers), "replica-" + index);
     }
 

@@ -3,6 +3,8 @@ package understudy.cluster;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
+import java.util.OptionalLong;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import understudy.engine.Request;
@@ -21,9 +23,13 @@ import understudy.prompt.BlockHasher;
 import understudy.prompt.Xxh3BlockHasher;
 import understudy.report.RequestRecord;
 import understudy.report.RunRecord;
-import understudy.routing.RoundRobin;
+import understudy.routing.RouterSpec;
 import understudy.routing.RoutingPolicyFactory;
+import understudy.routing.Signal;
+import understudy.routing.Wire;
+import understudy.routing.policy.RoundRobin;
 import understudy.runtime.VirtualTime;
+import understudy.workload.RandomStreams;
 import understudy.workload.Workload;
 
 /** Builds clusters for tests and runs workloads on them. */
@@ -43,7 +49,7 @@ public final class ClusterFixture {
     long apiDelayNanos;
     public LatencyModel latency = new LinearLatency(5e6, 0, 0, 0);
     RoutingPolicyFactory routing = RoundRobin.FACTORY;
-    Duration kvEventDelay = Duration.ZERO;
+    Wire wire = Wire.EXACT;
     FaultPlan faults = FaultPlan.NONE;
 
     ReplicaSpec replicaSpec() {
@@ -68,9 +74,24 @@ public final class ClusterFixture {
                 .withTokenTimes(true);
     }
 
+    private RouterSpec router() {
+        return new RouterSpec(routing, wire, new RandomStreams(0));
+    }
+
+    /** Returns a wire on which KV events are late. */
+    static Wire late(Duration kvEventDelay) {
+        return new Wire(0, 0, kvEventDelay.toNanos(), 0, OptionalLong.empty());
+    }
+
+    /** Returns a router that reads KV events, or does not. */
+    static RouterSpec router(boolean wantsKvEvents) {
+        Set<Signal> signals = wantsKvEvents ? Set.of(Signal.KV_EVENTS) : Set.of();
+        return RouterSpec.of(new RoutingPolicyFactory("any", signals, cluster -> new RoundRobin()));
+    }
+
     ClusterSpec spec(Workload workload) {
         var replicas = Collections.nCopies(numReplicas, replicaSpec());
-        return new ClusterSpec(replicas, routing, kvEventDelay, workload == null ? null : () -> workload, faults, true);
+        return new ClusterSpec(replicas, router(), workload == null ? null : () -> workload, faults, true);
     }
 
     /** Runs a workload to its end, as fast as possible. */
@@ -85,9 +106,7 @@ public final class ClusterFixture {
     /** Runs a workload on replicas of another kind, as fast as possible. */
     public RunRecord run(Workload workload, ReplicaSpec replica) {
         var replicas = Collections.nCopies(numReplicas, replica);
-        return run(
-                new ClusterSpec(replicas, routing, kvEventDelay, () -> workload, FaultPlan.NONE, true),
-                Double.POSITIVE_INFINITY);
+        return run(new ClusterSpec(replicas, router(), () -> workload, FaultPlan.NONE, true), Double.POSITIVE_INFINITY);
     }
 
     private static RunRecord run(ClusterSpec spec, double speed) {

@@ -21,8 +21,9 @@ import understudy.report.Outcome;
 import understudy.report.RequestRecord;
 import understudy.report.RunRecord;
 import understudy.report.RunReport;
-import understudy.routing.PrefixAware;
 import understudy.routing.RoutingPolicyFactory;
+import understudy.routing.policy.LoadBalance;
+import understudy.routing.policy.PrefixAware;
 import understudy.workload.Distribution;
 import understudy.workload.GeneratedWorkload;
 import understudy.workload.OutputLimit;
@@ -219,7 +220,7 @@ final class ClusterInVirtualTimeTest {
     void cachedPrefix_drawsARequestToABusierReplica_onceItsEventIsKnown(int delayMillis, int replica, int numCached) {
         cluster.numReplicas = 2;
         cluster.routing = prefixAware();
-        cluster.kvEventDelay = Duration.ofMillis(delayMillis);
+        cluster.wire = ClusterFixture.late(Duration.ofMillis(delayMillis));
         var prompt = SegmentedTokens.EMPTY.append(7, 200);
 
         var run = cluster.run(workload(
@@ -300,7 +301,7 @@ final class ClusterInVirtualTimeTest {
     }
 
     private RoutingPolicyFactory prefixAware() {
-        return PrefixAware.factory(new PrefixAware.Options(0, 64, 1.5));
+        return PrefixAware.factory(new PrefixAware.Options(0, new LoadBalance(64, 1.5)));
     }
 
     /** 300 requests of sessions with two to four turns, in five groups. */

@@ -25,9 +25,10 @@ import understudy.report.Outcome;
 import understudy.report.RequestRecord;
 import understudy.report.RunRecord;
 import understudy.report.RunReport;
-import understudy.routing.LeastOutstanding;
-import understudy.routing.PrefixAware;
-import understudy.routing.RoundRobin;
+import understudy.routing.policy.LeastOutstanding;
+import understudy.routing.policy.LoadBalance;
+import understudy.routing.policy.PrefixAware;
+import understudy.routing.policy.RoundRobin;
 import understudy.workload.RandomStreams;
 
 /** What goes wrong by plan; a step takes 5 ms. */
@@ -110,8 +111,8 @@ final class FaultsInVirtualTimeTest {
     @Test
     void restartedReplica_hasAnEmptyCacheAndTheRouterKnows() {
         cluster.numReplicas = 2;
-        cluster.routing = PrefixAware.factory(new PrefixAware.Options(0, 64, 1.5));
-        cluster.kvEventDelay = Duration.ofMillis(8);
+        cluster.routing = PrefixAware.factory(new PrefixAware.Options(0, new LoadBalance(64, 1.5)));
+        cluster.wire = ClusterFixture.late(Duration.ofMillis(8));
         var prompt = SegmentedTokens.EMPTY.append(7, 200);
         plan(false, at(10, new Fault.Crash(0)), at(11, new FleetChange.Restart(0)));
 

@@ -134,7 +134,7 @@ final class KvBlockManagerTest {
     }
 
     private ActorRef<KvBlockManager.Command> spawn() {
-        var peers = new ReplicaPeers(router.getRef(), metrics.getRef(), true, null, null);
+        var peers = new ReplicaPeers(router.getRef(), metrics.getRef(), ClusterFixture.router(true), null, null);
         var config = cluster.replicaSpec().kvCache();
         return kit.spawn(KvBlockManager.create(config, 0, PrefixCacheStats.NONE, peers), "kv-block-manager");
     }

@@ -3,6 +3,7 @@ package understudy.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 import static understudy.cluster.ListWorkload.request;
 
+import it.unimi.dsi.fastutil.longs.LongLists;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
@@ -176,7 +177,8 @@ final class ReplicaTest {
 
         kit.advance(Duration.ofMillis(40));
 
-        assertThat(router.messages()).containsExactly(new Router.ReplicaLoad(0, 1));
+        assertThat(router.messages())
+                .containsExactly(new Router.ReplicaProgress(0, 1, LongLists.EMPTY_LIST, LongLists.EMPTY_LIST));
     }
 
     @Test
@@ -221,8 +223,8 @@ final class ReplicaTest {
         var peers = new ReplicaPeers(
                 router.ref(),
                 metrics.ref(),
-                publishesKvEvents,
-                events == null ? null : new Subscriber(events, false),
+                ClusterFixture.router(publishesKvEvents),
+                events == null ? null : new ClusterEvent.Subscriber(events, false),
                 null);
         var spec = cluster.replicaSpec();
         var recording = ReplicaSpec.of(

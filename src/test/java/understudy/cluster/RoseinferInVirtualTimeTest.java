@@ -22,7 +22,7 @@ import understudy.report.Invariants;
 import understudy.report.ReplicaStats;
 import understudy.report.RunRecord;
 import understudy.report.RunReport;
-import understudy.routing.RoundRobin;
+import understudy.routing.policy.RoundRobin;
 import understudy.testkit.VirtualTimeTestKit;
 
 /** roseinfer's engine through the actors. A forward takes 10 ms and 1 ms per token. */
@@ -186,7 +186,7 @@ final class RoseinferInVirtualTimeTest {
 
     private ActorRef<Replica.Command> replica(VirtualTimeTestKit.Inbox<MetricsCollector.Command> metrics) {
         var router = kit.createInbox(Router.Command.class);
-        var peers = new ReplicaPeers(router.ref(), metrics.ref(), false, null, null);
+        var peers = new ReplicaPeers(router.ref(), metrics.ref(), ClusterFixture.router(false), null, null);
         return kit.spawn(Replica.create(kit.clock(), 0, spec(), peers), "replica");
     }
 

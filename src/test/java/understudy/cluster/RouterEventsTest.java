@@ -59,7 +59,8 @@ final class RouterEventsTest {
         var spec = cluster.spec(null);
         var replicas = kit.createInbox(Replica.Command.class);
         var spawned = kit.spawn(
-                Router.create(kit.clock(), spec, metrics.ref(), new Subscriber(subscriber.ref(), false)), "router");
+                Router.create(kit.clock(), spec, metrics.ref(), new ClusterEvent.Subscriber(subscriber.ref(), false)),
+                "router");
         spawned.tell(new Router.ReplicaUp(0, replicas.ref()));
         spawned.tell(new Router.ReplicaUp(1, replicas.ref()));
         return spawned;

@@ -14,7 +14,8 @@ import understudy.kvcache.KvEvent;
 import understudy.prompt.Prompt;
 import understudy.prompt.SegmentedTokens;
 import understudy.prompt.SyntheticTokens;
-import understudy.routing.PrefixAware;
+import understudy.routing.policy.LoadBalance;
+import understudy.routing.policy.PrefixAware;
 import understudy.testkit.VirtualTimeTestKit;
 
 /**
@@ -88,8 +89,8 @@ final class RouterKvEventsTest {
 
     private ActorRef<Router.Command> router(Duration kvEventDelay) {
         cluster.numReplicas = 3;
-        cluster.kvEventDelay = kvEventDelay;
-        cluster.routing = PrefixAware.factory(new PrefixAware.Options(0, 64, 1.5));
+        cluster.wire = ClusterFixture.late(kvEventDelay);
+        cluster.routing = PrefixAware.factory(new PrefixAware.Options(0, new LoadBalance(64, 1.5)));
         var metrics = kit.createInbox(MetricsCollector.Command.class);
         var router = kit.spawn(Router.create(kit.clock(), cluster.spec(null), metrics.ref(), null), "router");
         router.tell(new Router.ReplicaUp(0, first.getRef()));

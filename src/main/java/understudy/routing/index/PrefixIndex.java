@@ -51,7 +51,7 @@ public final class PrefixIndex {
     public void apply(int replica, List<KvEvent> events) {
         for (var event : events) {
             if (event instanceof KvEvent.Stored stored) {
-                add(replica, stored);
+                store(replica, stored);
             } else if (event instanceof KvEvent.Removed removed) {
                 remove(replica, removed.blockHashes());
             } else {
@@ -115,11 +115,20 @@ public final class PrefixIndex {
         }
     }
 
-    private void add(int replica, KvEvent.Stored stored) {
-        var blockHashes = stored.blockHashes();
-        rows.touch(stored.parentHash());
+    /** Adds a replica to the holders of a prompt's leading blocks. */
+    public void store(int replica, LongList blockHashes) {
         touch(blockHashes);
-        int row = stored.hasParent() ? rows.find(stored.parentHash()) : HashIndex.NONE;
+        store(replica, blockHashes, HashIndex.NONE);
+    }
+
+    private void store(int replica, KvEvent.Stored stored) {
+        rows.touch(stored.parentHash());
+        touch(stored.blockHashes());
+        store(replica, stored.blockHashes(), stored.hasParent() ? rows.find(stored.parentHash()) : HashIndex.NONE);
+    }
+
+    private void store(int replica, LongList blockHashes, int parent) {
+        int row = parent;
         int first = HashIndex.NONE;
         for (int i = 0; i < blockHashes.size(); i++) {
             int previous = row;
@@ -158,7 +167,8 @@ public final class PrefixIndex {
         }
     }
 
-    private void remove(int replica, LongList blockHashes) {
+    /** Removes a replica from the holders of blocks. */
+    public void remove(int replica, LongList blockHashes) {
         touch(blockHashes);
         for (int i = 0; i < blockHashes.size(); i++) {
             int row = rows.find(blockHashes.getLong(i));

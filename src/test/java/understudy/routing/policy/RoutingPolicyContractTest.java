@@ -1,4 +1,4 @@
-package understudy.routing;
+package understudy.routing.policy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -11,6 +11,11 @@ import org.junit.jupiter.api.Named;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import understudy.prompt.Xxh3BlockHasher;
+import understudy.routing.PolicySettings;
+import understudy.routing.RoutingFixture;
+import understudy.routing.RoutingPolicy;
+import understudy.routing.RoutingPolicyFactory;
+import understudy.workload.RandomStreams;
 
 /** What holds for every policy. */
 final class RoutingPolicyContractTest {
@@ -29,13 +34,23 @@ final class RoutingPolicyContractTest {
         }
 
         @Override
+        public String choice(String key, List<String> names) {
+            return names.get(0);
+        }
+
+        @Override
+        public boolean bool(String key) {
+            return false;
+        }
+
+        @Override
         public double nanos(String key) {
             return 0;
         }
     };
 
     static Stream<Named<Supplier<RoutingPolicy>>> policies() {
-        var cluster = new RoutingPolicyFactory.Cluster(new Xxh3BlockHasher(4), REPLICAS, 1_000);
+        var cluster = new RoutingPolicyFactory.Cluster(new Xxh3BlockHasher(4), REPLICAS, 1_000, new RandomStreams(1));
         return RoutingPolicies.names().stream()
                 .map(name -> Named.of(
                         name, () -> RoutingPolicies.read(name, SETTINGS).create(cluster)));

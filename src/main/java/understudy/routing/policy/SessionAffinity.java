@@ -1,10 +1,14 @@
-package understudy.routing;
+package understudy.routing.policy;
 
 import it.unimi.dsi.fastutil.longs.Long2IntLinkedOpenHashMap;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongImmutableList;
 import java.util.List;
 import understudy.engine.Request;
+import understudy.routing.ClusterView;
+import understudy.routing.RoutingPolicy;
+import understudy.routing.RoutingPolicyFactory;
+import understudy.routing.RoutingScores;
 
 /**
  * The replica that a session's latest request was sent to, as long as it takes requests; for a new session, and for

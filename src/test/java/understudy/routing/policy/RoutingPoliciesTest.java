@@ -1,4 +1,4 @@
-package understudy.routing;
+package understudy.routing.policy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -7,6 +7,12 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import understudy.engine.Request;
 import understudy.prompt.Xxh3BlockHasher;
+import understudy.routing.ClusterView;
+import understudy.routing.RoutingFixture;
+import understudy.routing.RoutingPolicy;
+import understudy.routing.RoutingPolicyFactory;
+import understudy.routing.RoutingScores;
+import understudy.workload.RandomStreams;
 
 final class RoutingPoliciesTest {
     private static final Request COLD = RoutingFixture.request(0, 90_000, 20);
@@ -190,8 +196,8 @@ final class RoutingPoliciesTest {
     }
 
     private static RoutingPolicy prefixAware(double threshold, long absThreshold) {
-        return PrefixAware.factory(new PrefixAware.Options(threshold, absThreshold, 1.5))
-                .create(new RoutingPolicyFactory.Cluster(new Xxh3BlockHasher(4), 3, 1_000));
+        return PrefixAware.factory(new PrefixAware.Options(threshold, new LoadBalance(absThreshold, 1.5)))
+                .create(new RoutingPolicyFactory.Cluster(new Xxh3BlockHasher(4), 3, 1_000, new RandomStreams(1)));
     }
 
     private static Request turn(long sessionId) {

@@ -1,10 +1,15 @@
-package understudy.routing;
+package understudy.routing.policy;
 
 import understudy.engine.Request;
+import understudy.routing.ClusterView;
+import understudy.routing.RoutingPolicy;
+import understudy.routing.RoutingPolicyFactory;
+import understudy.routing.RoutingScores;
 
 /**
- * The replica with the fewest requests that were sent and have not ended; among equals the one that has been sent the
- * fewest so far, then the one with the lowest index (the tie-break of SMG, {@code model_gateway/src/policies}).
+ * The replica with the fewest requests that were sent and have not ended, in relation to its capacity; among equals the
+ * one that has been sent the fewest so far, then the one with the lowest index (the tie-break of SMG, {@code
+ * model_gateway/src/policies}).
  */
 public final class LeastOutstanding implements RoutingPolicy {
     public static final RoutingPolicyFactory FACTORY =
@@ -31,7 +36,7 @@ public final class LeastOutstanding implements RoutingPolicy {
     }
 
     static boolean isLessLoaded(ClusterView view, int replica, int other) {
-        long difference = view.outstanding(replica) - view.outstanding(other);
-        return difference < 0 || (difference == 0 && view.dispatched(replica) < view.dispatched(other));
+        int order = Double.compare(view.load(replica), view.load(other));
+        return order < 0 || (order == 0 && view.dispatched(replica) < view.dispatched(other));
     }
 }

@@ -1,7 +1,9 @@
-package understudy.routing;
+package understudy.routing.policy;
 
 import java.util.List;
 import java.util.function.Function;
+import understudy.routing.PolicySettings;
+import understudy.routing.RoutingPolicyFactory;
 
 /** The routing policies by name. A new one is a class of its own, and a line here. */
 public final class RoutingPolicies {

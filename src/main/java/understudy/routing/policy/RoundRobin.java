@@ -1,6 +1,10 @@
-package understudy.routing;
+package understudy.routing.policy;
 
 import understudy.engine.Request;
+import understudy.routing.ClusterView;
+import understudy.routing.RoutingPolicy;
+import understudy.routing.RoutingPolicyFactory;
+import understudy.routing.RoutingScores;
 
 /** One replica after the other, whatever their load. */
 public final class RoundRobin implements RoutingPolicy {

@@ -1,10 +1,9 @@
-package understudy.cluster;
+package understudy.kvcache.session;
 
 import understudy.kvcache.KvCache;
 import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.content.KvCacheManager;
 import understudy.kvcache.content.PromptKvCache;
-import understudy.kvcache.session.SessionKvCache;
 
 /** Factory of KV memories. */
 public final class KvCaches {

@@ -1,0 +1,63 @@
+package understudy.cluster;
+
+import org.apache.pekko.actor.Cancellable;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.jspecify.annotations.Nullable;
+import understudy.engine.RequestBook;
+import understudy.runtime.Clock;
+
+/**
+ * Load reports of a replica: one at each multiple of an interval before which anything has changed, as a router would
+ * scrape them, so that a replica without work says nothing; or one after every step.
+ */
+final class LoadReporter {
+    private final ReplicaPeers peers;
+    private final RequestBook requests;
+    private final ActorRef<KvBlockManager.Command> kvBlockManager;
+    private final ActorRef<Replica.Command> replica;
+    private final Clock clock;
+    private @Nullable Cancellable due;
+
+    LoadReporter(
+            ReplicaPeers peers,
+            RequestBook requests,
+            ActorRef<KvBlockManager.Command> kvBlockManager,
+            ActorRef<Replica.Command> replica,
+            Clock clock) {
+        this.peers = peers;
+        this.requests = requests;
+        this.kvBlockManager = kvBlockManager;
+        this.replica = replica;
+        this.clock = clock;
+    }
+
+    /** The queues or the memory have changed. */
+    void onChange() {
+        if (!peers.wantsLoadReports() || due != null) {
+            return;
+        }
+        long interval = peers.loadReportIntervalNanos();
+        if (interval == 0) {
+            report();
+        } else {
+            due = clock.tellAfter(interval - clock.nowNanos() % interval, replica, Replica.ReportLoad.NOW);
+        }
+    }
+
+    void onDue() {
+        due = null;
+        report();
+    }
+
+    void stop() {
+        if (due != null) {
+            due.cancel();
+        }
+    }
+
+    /** Has the memory report to the router, since it knows its own state best. */
+    private void report() {
+        kvBlockManager.tell(new KvBlockManager.ReportLoad(
+                clock.nowNanos(), requests.numRunning(), requests.numWaiting(), requests.pendingPrefillTokens()));
+    }
+}

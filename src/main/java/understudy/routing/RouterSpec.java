@@ -1,0 +1,34 @@
+package understudy.routing;
+
+import understudy.prompt.BlockHasher;
+import understudy.workload.RandomStreams;
+
+/**
+ * Specification of a router. A value: any number of routers may be built with it.
+ *
+ * @param policy makes what chooses among replicas
+ * @param ownWire how late, and how complete, what the router knows is
+ * @param streams where its random numbers come from
+ */
+public record RouterSpec(RoutingPolicyFactory policy, Wire ownWire, RandomStreams streams) {
+
+    /** Returns a router on an exact wire. */
+    public static RouterSpec of(RoutingPolicyFactory policy) {
+        return new RouterSpec(policy, Wire.EXACT, new RandomStreams(0));
+    }
+
+    /** Returns whether the policy wants a signal. */
+    public boolean wants(Signal signal) {
+        return policy.signals().contains(signal);
+    }
+
+    /** Returns the wire, which is as good as it can be for a policy that wants that. */
+    public Wire wire() {
+        return wants(Signal.EXACT) ? Wire.EXACT : ownWire;
+    }
+
+    /** Makes the policy of a run; see {@link RoutingPolicyFactory.Cluster}. */
+    public RoutingPolicy createPolicy(BlockHasher hasher, int numReplicas, int maxModelLen) {
+        return policy.create(new RoutingPolicyFactory.Cluster(hasher, numReplicas, maxModelLen, streams));
+    }
+}

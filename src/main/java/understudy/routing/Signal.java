@@ -1,0 +1,13 @@
+package understudy.routing;
+
+/** Signal of the replicas that a router may want; what nobody wants is not sent. */
+public enum Signal {
+    /** Changes of the prefix-hash tables. */
+    KV_EVENTS,
+    /** Which requests have got their first token, and which have ended: what a proxy sees of the answers it forwards. */
+    PROGRESS,
+    /** Queues and memory, every so often; see {@link LoadReport}. */
+    LOAD_REPORTS,
+    /** Load reports after every step, and nothing late or lost, whatever the {@link Wire}: what no router has. */
+    EXACT
+}

@@ -1,0 +1,101 @@
+package understudy.routing.policy;
+
+import java.util.List;
+import java.util.Set;
+import understudy.engine.Request;
+import understudy.kvcache.KvEvent;
+import understudy.routing.ClusterView;
+import understudy.routing.PolicySettings;
+import understudy.routing.RoutingPolicy;
+import understudy.routing.RoutingPolicyFactory;
+import understudy.routing.RoutingScores;
+import understudy.routing.Signal;
+
+/**
+ * Sends a request where most of its prompt is cached, unless the load is out of balance.
+ *
+ * <p>The rules of SMG's {@code cache_aware} policy with KV events ({@code model_gateway/src/policies/cache_aware.rs}):
+ * if the loads are imbalanced, the least loaded replica; else the one with the most matching leading blocks, the less
+ * loaded one among equals; if no replica has enough, the least loaded one.
+ */
+public final class PrefixAware implements RoutingPolicy {
+    static final String NAME = "prefix-aware";
+
+    private final Options options;
+    private final CachedPrefixes cached;
+    private String rule = "";
+    private boolean followsCache;
+
+    /**
+     * Thresholds for following the cache.
+     *
+     * @param cacheThreshold share of the prompt's blocks that must match, 0 to 1; more than this
+     * @param balance when the load goes first
+     */
+    public record Options(double cacheThreshold, LoadBalance balance) {
+        static Options read(PolicySettings settings) {
+            return new Options(settings.number("cache-threshold", 0, 1), LoadBalance.read(settings));
+        }
+    }
+
+    private PrefixAware(RoutingPolicyFactory.Cluster cluster, Options options) {
+        this.options = options;
+        cached = new CachedPrefixes(cluster);
+    }
+
+    /** Returns the factory of the policy with these options. */
+    public static RoutingPolicyFactory factory(Options options) {
+        return new RoutingPolicyFactory(NAME, Set.of(Signal.KV_EVENTS), cluster -> new PrefixAware(cluster, options));
+    }
+
+    static RoutingPolicyFactory factory(PolicySettings settings) {
+        return factory(Options.read(settings));
+    }
+
+    @Override
+    public int choose(Request request, ClusterView view) {
+        if (options.balance.isExceeded(view)) {
+            cached.findNothing();
+            rule = "out of balance: fewest outstanding";
+            followsCache = false;
+            return LeastOutstanding.leastLoaded(view);
+        }
+        cached.find(request, view);
+        int best = mostCached(cached, view);
+        followsCache = cached.blocks(best) > options.cacheThreshold * cached.numBlocks();
+        rule = followsCache ? "most cached" : "too little cached: fewest outstanding";
+        return followsCache ? best : LeastOutstanding.leastLoaded(view);
+    }
+
+    @Override
+    public int cachedTokens(int replica) {
+        return cached.tokens(replica);
+    }
+
+    @Override
+    public RoutingScores explain(ClusterView view) {
+        var load = RoutingScores.outstanding(view);
+        return new RoutingScores(
+                rule, followsCache ? List.of(cached.part(view), load) : List.of(load, cached.part(view)));
+    }
+
+    @Override
+    public void onKvEvents(int replica, List<KvEvent> events) {
+        cached.onKvEvents(replica, events);
+    }
+
+    /** Returns the replica with the most leading blocks of the prompt that was looked up, the less loaded among equals. */
+    static int mostCached(CachedPrefixes cached, ClusterView view) {
+        int best = view.firstReady();
+        for (int i = best + 1; i < view.numReplicas(); i++) {
+            if (!view.isReady(i)) {
+                continue;
+            }
+            int difference = cached.blocks(i) - cached.blocks(best);
+            if (difference > 0 || (difference == 0 && LeastOutstanding.isLessLoaded(view, i, best))) {
+                best = i;
+            }
+        }
+        return best;
+    }
+}
