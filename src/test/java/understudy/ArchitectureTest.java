@@ -84,7 +84,7 @@ final class ArchitectureTest {
             scenario: api.call api.http api.kvevents api.model cluster engine engine.queue faults kvcache \
                 kvcache.eviction latency prompt routing routing.policy workload workload.trace
             fidelity: cluster host latency report scenario workload workload.trace
-            fuzz: cluster engine engine.queue faults host kvcache kvcache.eviction kvcache.session prompt report routing runtime scenario \
+            fuzz: cluster engine engine.queue faults host kvcache kvcache.eviction kvcache.session prompt report routing routing.policy runtime scenario \
                 workload
             app: api api.call api.http api.kvevents cluster conform engine fidelity fuzz host latency replay report runtime \
                 scenario workload workload.trace

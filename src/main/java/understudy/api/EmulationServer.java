@@ -108,8 +108,7 @@ public final class EmulationServer implements AutoCloseable {
                 spec.replicas().size());
         var bodies = new HttpBodies(system, settings.http());
         api = new ApiContext(system, settings, link, state, httpMetrics, bodies, new Sessions());
-        ports = new HttpPorts(
-                api, new LiveFeed(api, view, spec.router().policy().name()));
+        ports = new HttpPorts(api, new LiveFeed(api, view, spec.router().policyName()));
         host.whenFailed().exceptionally(cause -> {
             state.enter(ServerState.Phase.FAILED);
             state.failAll(ApiException.failed());

@@ -5,18 +5,19 @@ import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import java.util.OptionalInt;
+import java.util.function.Consumer;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.actor.typed.javadsl.Receive;
+import org.apache.pekko.japi.function.Function;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.Request;
 import understudy.faults.Fault;
 import understudy.faults.FaultSampler;
 import understudy.faults.RequestFault;
-import understudy.kvcache.KvEvent;
 import understudy.routing.ClusterView;
 import understudy.routing.LoadReport;
 import understudy.routing.RoutingPolicy;
@@ -119,7 +120,7 @@ public final class Router extends AbstractBehavior<Router.Command> {
     record ReplayArrived(int replicaIndex, int numDowns) implements Command {}
 
     private final RoutingPolicy policy;
-    private final RouterWire wire;
+    private final ReplicaSignals signals;
     private final ClusterSpec spec;
     private final RequestGate gate;
     private final ClusterView view = new ClusterView();
@@ -142,9 +143,9 @@ public final class Router extends AbstractBehavior<Router.Command> {
                 e -> context.getLog()
                         .warn(
                                 "router.policy = {} failed, and the least loaded replica gets the request",
-                                spec.router().policy().name(),
+                                spec.router().policyName(),
                                 e));
-        wire = new RouterWire(clock, context.getSelf(), spec.router());
+        signals = new ReplicaSignals(clock, context.getSelf(), spec.router(), view, policy);
         gate = new RequestGate(clock, new FaultSampler(spec.faults().streams()), metrics, subscriber);
         boolean keepsAccount = spec.router().wants(Signal.PROGRESS);
         dispatcher = new RequestDispatcher(clock, view, replicas, gate, policy, keepsAccount, subscriber);
@@ -170,12 +171,12 @@ public final class Router extends AbstractBehavior<Router.Command> {
     @Override
     public Receive<Command> createReceive() {
         return newReceiveBuilder()
-                .onMessage(ReplicaProgress.class, this::onReplicaProgress)
-                .onMessage(LoadReported.class, this::onLoadReported)
-                .onMessage(LoadArrived.class, this::onLoadArrived)
-                .onMessage(ReplayArrived.class, this::onReplayArrived)
-                .onMessage(KvBlockManager.KvEvents.class, this::onKvEvents)
-                .onMessage(KvEventsArrived.class, this::onKvEventsArrived)
+                .onMessage(ReplicaProgress.class, quietly(signals::onProgress))
+                .onMessage(LoadReported.class, quietly(signals::onReported))
+                .onMessage(LoadArrived.class, quietly(signals::onArrived))
+                .onMessage(ReplayArrived.class, quietly(signals::onArrived))
+                .onMessage(KvBlockManager.KvEvents.class, quietly(signals::onEvents))
+                .onMessage(KvEventsArrived.class, quietly(signals::onArrived))
                 .onMessage(Submit.class, this::onSubmit)
                 .onMessage(Abort.class, this::onAbort)
                 .onMessage(ResetPrefixCache.class, this::onResetPrefixCache)
@@ -222,11 +223,11 @@ public final class Router extends AbstractBehavior<Router.Command> {
         while (replicas.size() <= started.replicaIndex) {
             view.setReady(view.addReplica(spec.replica(replicas.size()).traits()), false);
             replicas.add(getContext().getSystem().deadLetters());
-            wire.addReplica();
         }
         replicas.set(started.replicaIndex, started.replica);
         view.setReady(started.replicaIndex, true);
         up.set(started.replicaIndex);
+        signals.onUp(started.replicaIndex);
         return this;
     }
 
@@ -239,10 +240,8 @@ public final class Router extends AbstractBehavior<Router.Command> {
         int index = down.replicaIndex;
         view.setReady(index, false);
         up.clear(index);
-        wire.onDown(index);
-        view.onReport(index, LoadReport.NONE);
         gate.clear(index);
-        policy.onKvEvents(index, List.of(new KvEvent.Cleared()));
+        signals.onDown(index);
         if (down.lastMessage instanceof Replica.Crash crash && crash.reroutes()) {
             abortedReroutes.begin(index);
         }
@@ -265,48 +264,10 @@ public final class Router extends AbstractBehavior<Router.Command> {
         return this;
     }
 
-    private Behavior<Command> onReplicaProgress(ReplicaProgress progress) {
-        view.onEnded(progress.replicaIndex, progress.numEnded);
-        progress.firstTokens.forEach(view::onFirstToken);
-        progress.ended.forEach(view::onEnded);
-        return this;
-    }
-
-    /** Reports and events of a replica that is down are dropped. */
-    private Behavior<Command> onLoadReported(LoadReported reported) {
-        return up.get(reported.replicaIndex) && wire.isImmediate(reported) ? accept(reported) : this;
-    }
-
-    private Behavior<Command> onLoadArrived(LoadArrived arrived) {
-        return wire.isCurrent(arrived.report.replicaIndex, arrived.numDowns) ? accept(arrived.report) : this;
-    }
-
-    private Behavior<Command> accept(LoadReported reported) {
-        view.onReport(reported.replicaIndex, reported.report);
-        return this;
-    }
-
-    private Behavior<Command> onKvEvents(KvBlockManager.KvEvents events) {
-        return up.get(events.replicaIndex()) && wire.isImmediate(events) ? accept(events) : this;
-    }
-
-    private Behavior<Command> onKvEventsArrived(KvEventsArrived arrived) {
-        return wire.isCurrent(arrived.events.replicaIndex(), arrived.numDowns) ? accept(arrived.events) : this;
-    }
-
-    private Behavior<Command> accept(KvBlockManager.KvEvents batch) {
-        return apply(batch.replicaIndex(), wire.offer(batch));
-    }
-
-    private Behavior<Command> onReplayArrived(ReplayArrived arrived) {
-        int index = arrived.replicaIndex;
-        return wire.isCurrent(index, arrived.numDowns) ? apply(index, wire.replay(index)) : this;
-    }
-
-    private Behavior<Command> apply(int replicaIndex, List<KvEvent> events) {
-        if (!events.isEmpty()) {
-            policy.onKvEvents(replicaIndex, events);
-        }
-        return this;
+    private <M> Function<M, Behavior<Command>> quietly(Consumer<M> handler) {
+        return message -> {
+            handler.accept(message);
+            return this;
+        };
     }
 }

@@ -17,9 +17,14 @@ public record RouterSpec(RoutingPolicyFactory policy, Wire ownWire, RandomStream
         return new RouterSpec(policy, Wire.EXACT, new RandomStreams(0));
     }
 
+    /** Returns the policy's name in a scenario. */
+    public String policyName() {
+        return policy.name();
+    }
+
     /** Returns whether the policy wants a signal. */
     public boolean wants(Signal signal) {
-        return policy.signals().contains(signal);
+        return policy.wants(signal);
     }
 
     /** Returns the wire, which is as good as it can be for a policy that wants that. */

@@ -17,6 +17,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
@@ -31,6 +32,7 @@ import understudy.prompt.Prompt;
 import understudy.prompt.TokenSequence;
 import understudy.prompt.TokenSource;
 import understudy.report.RunLog;
+import understudy.routing.PrefillEstimate;
 import understudy.workload.Workload;
 
 /** What crosses from one actor to another is a value: nothing that it is made of changes after it was sent. */
@@ -40,6 +42,7 @@ final class MessageValuesTest {
             String.class,
             Duration.class,
             OptionalInt.class,
+            OptionalLong.class,
             // Nobody changes the lists of a message: each is built for it.
             IntList.class,
             IntSet.class,
@@ -51,6 +54,7 @@ final class MessageValuesTest {
             Reservation.class,
             Settlement.class,
             BatchShape.class,
+            PrefillEstimate.class,
             PlannerConfig.class,
             // Recipes: each call makes something new.
             Function.class,
