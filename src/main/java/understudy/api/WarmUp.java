@@ -28,8 +28,8 @@ public final class WarmUp {
         if (numRequests == 0) {
             return;
         }
-        try (var server =
-                EmulationServer.start(ClusterSpec.ofOne(spec.replica(0)), Double.POSITIVE_INFINITY, unseen(settings))) {
+        try (var server = EmulationServer.start(
+                ClusterSpec.ofOne(spec.kinds().get(0)), Double.POSITIVE_INFINITY, unseen(settings))) {
             for (int i = 0; i < numRequests; i++) {
                 call(server.address(), i, settings.servedModel());
             }

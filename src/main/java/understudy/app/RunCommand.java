@@ -124,9 +124,7 @@ final class RunCommand extends ConsoleCommand {
 
     /** Writes derived values as comments, so that the output is still a scenario. */
     private static String reasons(Scenario scenario) {
-        return scenario.latency().deployment().reasons(scenario.engine()).stream()
-                .map(reason -> "# " + reason + "\n")
-                .collect(Collectors.joining());
+        return scenario.reasons().stream().map(reason -> "# " + reason + "\n").collect(Collectors.joining());
     }
 
     private static int run(Emulation emulation, Checked checked, RunOutput output) throws Exception {

@@ -61,7 +61,7 @@ record RunOutput(Console console, boolean isJsonOnStdout, ReportFiles files) {
         long numRejected = run.requests().count(Outcome.REJECTED);
         if (numRejected > 0) {
             console.warn("warning: " + numRejected + " requests were rejected; prompt and answer together may have "
-                    + scenario.engine().limits().maxModelLen() + " tokens (engine.max-model-len)");
+                    + scenario.maxModelLen() + " tokens (engine.max-model-len)");
         }
     }
 

@@ -1,6 +1,7 @@
 package understudy.cluster;
 
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import understudy.faults.FaultPlan;
 import understudy.routing.RouterSpec;
@@ -11,7 +12,8 @@ import understudy.workload.Workload;
  * Specification of a cluster: how it is built, and what it is to serve. A value: it may be run again, also in another
  * thread.
  *
- * @param replicas one entry per replica, at least one; replicas that join later are built like the first one
+ * @param replicas one entry per replica, at least one
+ * @param kinds one entry for each group of like replicas that others may join
  * @param router how a replica is chosen
  * @param workload what arrives; null if requests come from outside, and the run ends when it is told to
  * @param faults what goes wrong when
@@ -19,6 +21,7 @@ import understudy.workload.Workload;
  */
 public record ClusterSpec(
         List<ReplicaSpec> replicas,
+        List<ReplicaSpec> kinds,
         RouterSpec router,
         Workload.@Nullable Source workload,
         FaultPlan faults,
@@ -26,7 +29,8 @@ public record ClusterSpec(
 
     /** Returns a cluster of one replica, which requests reach from outside; nothing goes wrong, and nothing is kept. */
     public static ClusterSpec ofOne(ReplicaSpec replica) {
-        return new ClusterSpec(List.of(replica), RouterSpec.of(RoundRobin.FACTORY), null, FaultPlan.NONE, false);
+        return new ClusterSpec(
+                List.of(replica), List.of(replica), RouterSpec.of(RoundRobin.FACTORY), null, FaultPlan.NONE, false);
     }
 
     /** Returns whether any replica keeps the times of tokens. */
@@ -34,8 +38,17 @@ public record ClusterSpec(
         return replicas.stream().anyMatch(ReplicaSpec::keepsTokenTimes);
     }
 
-    /** Returns how a replica is built, one that joins later included. */
+    /** Returns how a replica is built; of one that joined later, how those of the first group are. */
     public ReplicaSpec replica(int index) {
-        return replicas.get(index < replicas.size() ? index : 0);
+        return index < replicas.size() ? replicas.get(index) : kinds.get(0);
+    }
+
+    /** Returns how replicas of a group are built, those of the first group where no name is given. */
+    Optional<ReplicaSpec> kind(String group) {
+        return group.isEmpty()
+                ? Optional.of(kinds.get(0))
+                : kinds.stream()
+                        .filter(kind -> kind.traits().group().equals(group))
+                        .findFirst();
     }
 }

@@ -125,7 +125,7 @@ public final class Replica {
 
     /** Creates an idle replica with its memory and its device; if one of them fails, so does the replica. */
     public static Behavior<Command> create(Clock clock, int replicaIndex, ReplicaSpec spec, ReplicaPeers peers) {
-        return create(clock, new ReplicaCounters(replicaIndex), spec, peers);
+        return create(clock, new ReplicaCounters(replicaIndex, spec.traits().group()), spec, peers);
     }
 
     /** Creates the successor of a replica that has stopped, which goes on with its counts. */

@@ -10,6 +10,7 @@ import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.jspecify.annotations.Nullable;
 import understudy.faults.ClusterChange;
 import understudy.faults.Fault;
+import understudy.faults.FleetChange;
 import understudy.faults.ReplicaState;
 import understudy.faults.ReplicaStates;
 import understudy.report.ReplicaCounters;
@@ -32,6 +33,7 @@ final class ReplicaRegistry implements ClusterChange.Target {
 
     /** A replica: its actor while it lives, and the latest record of it and its predecessors. */
     private static final class Entry {
+        final ReplicaSpec spec;
         int numStarts;
 
         @Nullable ActorRef<Replica.Command> replica;
@@ -39,8 +41,9 @@ final class ReplicaRegistry implements ClusterChange.Target {
         RunRecord.ReplicaRecord latestRecord;
         int numRecordsAwaited;
 
-        Entry(int index) {
-            latestRecord = new ReplicaCounters(index).lastRecord();
+        Entry(int index, ReplicaSpec spec) {
+            this.spec = spec;
+            latestRecord = new ReplicaCounters(index, spec.traits().group()).lastRecord();
         }
     }
 
@@ -51,7 +54,7 @@ final class ReplicaRegistry implements ClusterChange.Target {
         this.peers = peers;
         fleet = new ReplicaStates(spec.replicas().size());
         for (int i = 0; i < spec.replicas().size(); i++) {
-            entries.add(new Entry(i));
+            entries.add(new Entry(i, spec.replicas().get(i)));
             start(i);
         }
     }
@@ -73,8 +76,11 @@ final class ReplicaRegistry implements ClusterChange.Target {
             return refusal;
         }
         if (change instanceof Fault.ShrinkKv shrink
-                && !spec.replica(shrink.replica()).kvCache().isResizable()) {
+                && !entries.get(shrink.replica()).spec.kvCache().isResizable()) {
             return Optional.of("only a KV cache that shares single blocks by content can be resized");
+        }
+        if (change instanceof FleetChange.Add add && spec.kind(add.group()).isEmpty()) {
+            return Optional.of("there is no group " + add.group());
         }
         fleet.apply(change);
         tellStates();
@@ -83,8 +89,8 @@ final class ReplicaRegistry implements ClusterChange.Target {
     }
 
     @Override
-    public void add() {
-        entries.add(new Entry(entries.size()));
+    public void add(String group) {
+        entries.add(new Entry(entries.size(), spec.kind(group).orElseThrow()));
         startLater(entries.size() - 1);
     }
 
@@ -185,10 +191,10 @@ final class ReplicaRegistry implements ClusterChange.Target {
     private void start(int index) {
         var entry = entries.get(index);
         String name = REPLICA_NAME + index + (entry.numStarts == 0 ? "" : "-" + entry.numStarts);
-        var replica = context.spawn(Replica.create(clock, entry.latestRecord, spec.replica(index), peers), name);
+        var replica = context.spawn(Replica.create(clock, entry.latestRecord, entry.spec, peers), name);
         context.watch(replica);
         entry.replica = replica;
-        peers.router().tell(new Router.ReplicaUp(index, replica));
+        peers.router().tell(new Router.ReplicaUp(index, replica, entry.spec.traits()));
         var subscriber = peers.subscriber();
         if (subscriber != null) {
             subscriber.tell(new ClusterEvent.KvCacheStarted(index));

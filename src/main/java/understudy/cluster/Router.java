@@ -20,6 +20,7 @@ import understudy.faults.FaultSampler;
 import understudy.faults.RequestFault;
 import understudy.routing.ClusterView;
 import understudy.routing.LoadReport;
+import understudy.routing.ReplicaTraits;
 import understudy.routing.RoutingPolicy;
 import understudy.routing.Signal;
 import understudy.routing.policy.GuardedPolicy;
@@ -80,7 +81,8 @@ public final class Router extends AbstractBehavior<Router.Command> {
     public record Reroute(Replica.AddRequest submit) implements Command {}
 
     /** A replica takes requests from now on: a new one, or the successor of one that has stopped. */
-    public record ReplicaUp(int replicaIndex, ActorRef<Replica.Command> replica) implements Command {}
+    public record ReplicaUp(int replicaIndex, ActorRef<Replica.Command> replica, ReplicaTraits traits)
+            implements Command {}
 
     /** A replica that is up gets requests from now on, or no more. */
     public record SetReady(int replicaIndex, boolean isReady) implements Command {}
@@ -121,7 +123,6 @@ public final class Router extends AbstractBehavior<Router.Command> {
 
     private final RoutingPolicy policy;
     private final ReplicaSignals signals;
-    private final ClusterSpec spec;
     private final RequestGate gate;
     private final ClusterView view = new ClusterView();
     private final List<ActorRef<Replica.Command>> replicas = new ArrayList<>();
@@ -137,7 +138,6 @@ public final class Router extends AbstractBehavior<Router.Command> {
             ActorRef<MetricsCollector.Command> metrics,
             ClusterEvent.@Nullable Subscriber subscriber) {
         super(context);
-        this.spec = spec;
         policy = new GuardedPolicy(
                 createPolicy(spec),
                 e -> context.getLog()
@@ -152,7 +152,7 @@ public final class Router extends AbstractBehavior<Router.Command> {
     }
 
     private static RoutingPolicy createPolicy(ClusterSpec spec) {
-        var first = spec.replica(0);
+        var first = spec.replicas().get(0);
         int numReplicas = spec.replicas().size();
         return spec.router()
                 .createPolicy(
@@ -221,7 +221,7 @@ public final class Router extends AbstractBehavior<Router.Command> {
 
     private Behavior<Command> onReplicaUp(ReplicaUp started) {
         while (replicas.size() <= started.replicaIndex) {
-            view.setReady(view.addReplica(spec.replica(replicas.size()).traits()), false);
+            view.setReady(view.addReplica(started.traits), false);
             replicas.add(getContext().getSystem().deadLetters());
         }
         replicas.set(started.replicaIndex, started.replica);

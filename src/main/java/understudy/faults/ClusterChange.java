@@ -27,7 +27,7 @@ public sealed interface ClusterChange permits Fault, FleetChange, ClusterChange.
     interface Target {
 
         /** Starts one more replica, with the next index. */
-        void add();
+        void add(String group);
 
         void restart(int replica);
 

@@ -56,7 +56,7 @@ public final class FaultParser {
 
     private ClusterChange change() {
         return switch (text("do")) {
-            case "add" -> new FleetChange.Add();
+            case "add" -> new FleetChange.Add(fields.containsKey("group") ? text("group") : "");
             case "crash" -> new Fault.Crash(replica());
             case "restart" -> new FleetChange.Restart(replica());
             case "drain" -> new FleetChange.Drain(replica());

@@ -6,11 +6,20 @@ import org.jspecify.annotations.Nullable;
 /** Operation on the replicas of a cluster, as an operator or an autoscaler does it. Replicas count from 0. */
 public sealed interface FleetChange extends ClusterChange {
 
-    /** One more replica starts, with the next index. */
-    record Add() implements FleetChange {
+    /**
+     * One more replica starts, with the next index.
+     *
+     * @param group the group of replicas that it joins, or empty for the first one
+     */
+    record Add(String group) implements FleetChange {
+        /** Adds a replica of the first group. */
+        public Add() {
+            this("");
+        }
+
         @Override
         public void applyTo(Target cluster) {
-            cluster.add();
+            cluster.add(group);
         }
     }
 

@@ -3,6 +3,7 @@ package understudy.report;
 import com.github.freva.asciitable.Column;
 import com.github.freva.asciitable.ColumnData;
 import com.github.freva.asciitable.HorizontalAlign;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
@@ -104,8 +105,12 @@ public final class ConsoleReport {
                 .mapToLong(ReplicaStats::numRequests)
                 .max()
                 .orElse(0);
-        List<ColumnData<ReplicaStats>> columns = List.of(
-                Tables.counts("Replica", ReplicaStats::replicaIndex),
+        var columns = new ArrayList<ColumnData<ReplicaStats>>();
+        columns.add(Tables.counts("Replica", ReplicaStats::replicaIndex));
+        if (report.replicas().stream().anyMatch(replica -> !replica.group().isEmpty())) {
+            columns.add(Tables.words("Group", ReplicaStats::group));
+        }
+        columns.addAll(List.of(
                 Tables.counts("Requests", ReplicaStats::numRequests),
                 new Column()
                         .header("Share")
@@ -115,7 +120,7 @@ public final class ConsoleReport {
                 Tables.numbers("Busy %", r -> percent(r.busyNanos() / 1e9, report.durationSeconds())),
                 Tables.decimals("Peak KV %", "%.2f", r -> r.peakKvUsage() * 100),
                 Tables.numbers("Hit rate %", ConsoleReport::hitRate),
-                Tables.counts("Preemptions", ReplicaStats::numPreemptions));
+                Tables.counts("Preemptions", ReplicaStats::numPreemptions)));
         text.append(Tables.text(report.replicas(), columns)).append('\n');
     }
 

@@ -138,6 +138,9 @@ public final class JsonReport {
     private void writeReplica(ReplicaStats replica) throws IOException {
         json.writeStartObject();
         json.writeNumberField("replica", replica.replicaIndex());
+        if (!replica.group().isEmpty()) {
+            json.writeStringField("group", replica.group());
+        }
         json.writeNumberField("requests", replica.numRequests());
         json.writeNumberField("steps", replica.numSteps());
         json.writeNumberField("prefill_tokens", replica.numPrefillTokens());

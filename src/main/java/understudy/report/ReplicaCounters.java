@@ -7,6 +7,7 @@ import understudy.latency.BatchShape;
 /** Counts what one replica does, while it does it. */
 public final class ReplicaCounters {
     private final int replicaIndex;
+    private final String group;
     private long numRequests;
     private long numSteps;
     private long numPrefillTokens;
@@ -20,14 +21,16 @@ public final class ReplicaCounters {
     private PrefixCacheStats pastPrefixCache = PrefixCacheStats.NONE;
 
     /** Creates the counters of a replica that has done nothing. */
-    public ReplicaCounters(int replicaIndex) {
+    public ReplicaCounters(int replicaIndex, String group) {
         this.replicaIndex = replicaIndex;
+        this.group = group;
     }
 
     /** Creates the counters of a replica that goes on where its predecessor ended. */
     public ReplicaCounters(RunRecord.ReplicaRecord predecessor) {
         var stats = predecessor.stats();
         replicaIndex = stats.replicaIndex();
+        group = stats.group();
         numRequests = stats.numRequests();
         numSteps = stats.numSteps();
         numPrefillTokens = stats.numPrefillTokens();
@@ -125,6 +128,7 @@ public final class ReplicaCounters {
     private ReplicaStats stats(PrefixCacheStats prefixCache) {
         return new ReplicaStats(
                 replicaIndex,
+                group,
                 numRequests,
                 numSteps,
                 numPrefillTokens,

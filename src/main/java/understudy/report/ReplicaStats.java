@@ -6,6 +6,7 @@ import understudy.kvcache.PrefixCacheStats;
  * Figures of one replica in a run.
  *
  * @param replicaIndex from 0
+ * @param group name of the group of like replicas that it belongs to, or empty
  * @param numRequests requests it was given
  * @param numSteps steps its device ran
  * @param numPrefillTokens tokens computed in chunks of more than one
@@ -17,6 +18,7 @@ import understudy.kvcache.PrefixCacheStats;
  */
 public record ReplicaStats(
         int replicaIndex,
+        String group,
         long numRequests,
         long numSteps,
         long numPrefillTokens,

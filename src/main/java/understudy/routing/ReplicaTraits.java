@@ -3,11 +3,12 @@ package understudy.routing;
 /**
  * Traits of a replica that a router is configured with.
  *
+ * @param group name of the group of like replicas that it belongs to, or empty
  * @param weight capacity in relation to the others, above 0
  * @param numGpuBlocks size of its KV cache in blocks
  * @param prefill how long it takes to compute a prompt
  */
-public record ReplicaTraits(double weight, int numGpuBlocks, PrefillEstimate prefill) {
+public record ReplicaTraits(String group, double weight, int numGpuBlocks, PrefillEstimate prefill) {
     /** A replica like all others, of which no more is known. */
-    public static final ReplicaTraits PLAIN = new ReplicaTraits(1, 1, PrefillEstimate.perToken(0));
+    public static final ReplicaTraits PLAIN = new ReplicaTraits("", 1, 1, PrefillEstimate.perToken(0));
 }

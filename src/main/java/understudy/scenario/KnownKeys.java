@@ -28,9 +28,22 @@ final class KnownKeys {
         return leaves;
     }
 
+    /** Returns the keys of an entry of {@code cluster.groups}. */
+    static KnownKeys ofGroup() {
+        return new KnownKeys(ReplicaGroup.DEFAULTS
+                .withFallback(ScenarioFile.REFERENCE.withOnlyPath("engine"))
+                .withFallback(ScenarioFile.REFERENCE.withOnlyPath("kv-cache"))
+                .withFallback(ScenarioFile.REFERENCE.withOnlyPath("latency")));
+    }
+
     /** Refuses a scenario with a key that the reference does not have, naming the nearest one. */
     void check(Config scenario) {
-        check("", scenario.root(), reference);
+        check("", scenario);
+    }
+
+    /** Refuses a part of a scenario, which stands at this path, in the same way. */
+    void check(String path, Config part) {
+        check(path, part.root(), reference);
     }
 
     private void check(String path, ConfigObject scenario, ConfigObject known) {

@@ -22,8 +22,12 @@ final class KvEventsSection {
                 kvEvents.wholeNumber("max-queue-size", 1, Integer.MAX_VALUE),
                 topic(kvEvents),
                 kvEvents.choice("format", KvEventSettings.Format.class));
+        return isEnabled(kvEvents) ? Optional.of(settings) : Optional.empty();
+    }
+
+    static boolean isEnabled(Section kvEvents) {
         boolean isPublished = kvEvents.choice("publisher", Publisher.class) == Publisher.ZMQ;
-        return kvEvents.bool("enable-kv-cache-events") && isPublished ? Optional.of(settings) : Optional.empty();
+        return kvEvents.bool("enable-kv-cache-events") && isPublished;
     }
 
     private static String topic(Section kvEvents) {

@@ -1,6 +1,7 @@
 package understudy.scenario;
 
 import com.typesafe.config.Config;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
@@ -8,10 +9,8 @@ import org.jspecify.annotations.Nullable;
 import understudy.api.kvevents.KvEventSettings;
 import understudy.cluster.ClusterSpec;
 import understudy.cluster.ReplicaSpec;
-import understudy.cluster.VirtualGpu;
 import understudy.engine.SchedulerConfig;
 import understudy.faults.FaultPlan;
-import understudy.latency.ProfiledLatency;
 import understudy.routing.RouterSpec;
 import understudy.routing.Signal;
 import understudy.workload.RandomStreams;
@@ -21,9 +20,7 @@ import understudy.workload.Workload;
  * A scenario whose settings have all been checked.
  *
  * @param seed of every random stream
- * @param numReplicas at least 1
- * @param engine settings of every replica's scheduler and memory
- * @param latency how long a step takes
+ * @param groups of like replicas, at least one
  * @param router how a replica is chosen
  * @param workload the section, which {@link #workloadSource()} reads
  * @param faults what goes wrong when
@@ -35,9 +32,7 @@ import understudy.workload.Workload;
  */
 public record Scenario(
         long seed,
-        int numReplicas,
-        EngineSettings engine,
-        LatencySettings latency,
+        List<ReplicaGroup> groups,
         RouterSpec router,
         Section workload,
         FaultPlan faults,
@@ -46,29 +41,26 @@ public record Scenario(
         Section server,
         double speed,
         boolean savesDetails) {
-    private static final int MAX_REPLICAS = 100_000;
-
     /** Reads a merged scenario. */
     public static Scenario read(Config config) {
         var root = new Section(config, "");
         long seed = root.wholeNumber("seed", Long.MIN_VALUE, Long.MAX_VALUE);
         var router = RouterSettings.read(root.section("router"), seed);
-        int numReplicas = root.section("cluster").wholeNumber("replicas", 1, MAX_REPLICAS);
-        var kvCache = root.section("kv-cache");
-        var kvEvents = KvEventsSection.read(kvCache.section("kv-events"), numReplicas);
-        var latency = LatencySettings.read(root.section("latency"), kvCache);
-        var engine = EngineSettings.read(
-                root.section("engine"),
-                kvCache,
-                router.policy().wants(Signal.KV_EVENTS) || kvEvents.isPresent(),
-                latency.deployment());
-        requireKvEvents(root.section("router"), router, engine);
-        requireReservation(root.section("engine"), engine);
+        var kvEventSection = root.section("kv-cache").section("kv-events");
+        boolean recordsKvEvents = router.wants(Signal.KV_EVENTS) || KvEventsSection.isEnabled(kvEventSection);
+        var groups = ReplicaGroup.read(root, recordsKvEvents);
+        int numReplicas = groups.stream().mapToInt(ReplicaGroup::numReplicas).sum();
+        var kvEvents = KvEventsSection.read(kvEventSection, numReplicas);
+        for (var group : groups) {
+            requireKvEvents(root.section("router"), router, group.engine());
+            requireReservation(root.section("engine"), group.engine());
+        }
+        if (recordsKvEvents) {
+            requireSameHashes(root.section("cluster"), groups);
+        }
         return new Scenario(
                 seed,
-                numReplicas,
-                engine,
-                latency,
+                groups,
                 router,
                 root.section("workload"),
                 FaultSettings.read(root.section("faults"), seed, numReplicas),
@@ -106,22 +98,60 @@ public record Scenario(
         }
     }
 
+    /** What reads the KV events of several groups can only compare hashes of equal blocks. */
+    private static void requireSameHashes(Section cluster, List<ReplicaGroup> groups) {
+        var first = groups.get(0).engine().kvCache().hasher();
+        for (var group : groups) {
+            if (!group.engine().kvCache().hasher().equals(first)) {
+                throw cluster.unusable(
+                        "groups",
+                        "but where KV events are read all groups must have the same kv-cache.block-size, hash-algo and"
+                                + " hash-seed");
+            }
+        }
+    }
+
+    /** Returns how many replicas there are at the start, at least 1. */
+    public int numReplicas() {
+        return groups.stream().mapToInt(ReplicaGroup::numReplicas).sum();
+    }
+
+    /** Returns the engine of the first group. */
+    public EngineSettings engine() {
+        return groups.get(0).engine();
+    }
+
+    /** Returns how long a step of the first group takes. */
+    public LatencySettings latency() {
+        return groups.get(0).latency();
+    }
+
+    /** Returns the longest sequence in tokens that every replica takes. */
+    public int maxModelLen() {
+        return groups.stream()
+                .mapToInt(group -> group.engine().maxModelLen())
+                .min()
+                .orElseThrow();
+    }
+
+    /** Returns what follows from the settings, a line each. */
+    public List<String> reasons() {
+        return groups.stream().flatMap(group -> group.reasons().stream()).toList();
+    }
+
     /** Returns what the user should know before believing the results, a line each. */
     public List<String> warnings() {
-        return latency.model() instanceof ProfiledLatency profiled
-                ? profiled.warnings(
-                        engine.maxNumBatchedTokens(), engine.scheduler().maxNumSeqs(), engine.maxModelLen())
-                : List.of();
+        return groups.stream().flatMap(group -> group.warnings().stream()).toList();
     }
 
     /** Returns {@code config}, from which this was read, with values in place of words such as {@code auto}. */
     public Config resolve(Config config) {
-        return engine.resolve(config);
+        return ReplicaGroup.resolve(groups, config);
     }
 
     /** Returns the workload, whose settings are checked; its file is opened with it. */
     public Workload.Source workloadSource() {
-        return WorkloadSettings.read(workload, new RandomStreams(seed), engine.maxModelLen());
+        return WorkloadSettings.read(workload, new RandomStreams(seed), maxModelLen());
     }
 
     /**
@@ -131,10 +161,14 @@ public record Scenario(
      * @param keepsRecords whether a record of every request is kept for the report; a server keeps none
      */
     public ClusterSpec clusterSpec(Workload.@Nullable Source source, boolean keepsRecords) {
-        var device = VirtualGpu.Factory.of(latency.model(), latency.jitter(), new RandomStreams(seed));
-        var replica = ReplicaSpec.of(engine.scheduler(), engine.limits(), engine.kvCache(), device)
-                .withApiDelayNanos(latency.apiDelayNanos())
-                .withTokenTimes(savesDetails);
-        return new ClusterSpec(Collections.nCopies(numReplicas, replica), router, source, faults, keepsRecords);
+        double unit = groups.get(0).prefillTokensPerSecond();
+        var replicas = new ArrayList<ReplicaSpec>();
+        var kinds = new ArrayList<ReplicaSpec>();
+        for (var group : groups) {
+            var kind = group.spec(unit, new RandomStreams(seed), savesDetails);
+            kinds.add(kind);
+            replicas.addAll(Collections.nCopies(group.numReplicas(), kind));
+        }
+        return new ClusterSpec(replicas, kinds, router, source, faults, keepsRecords);
     }
 }

@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.OptionalInt;
 import java.util.TreeMap;
 import java.util.function.Function;
+import java.util.regex.Pattern;
 import understudy.routing.PolicySettings;
 import understudy.workload.Durations;
 import understudy.workload.Numbers;
@@ -25,6 +26,9 @@ import understudy.workload.Numbers;
  * @param path where it stands in the scenario; empty for the root
  */
 public record Section(Config config, String path) implements PolicySettings {
+    /** The beginning of the path of a group's own settings. */
+    private static final Pattern GROUP = Pattern.compile("^cluster\\.groups\\.\\d+\\.");
+
     /** Returns the section with another value. */
     public Section with(String key, Object value) {
         return new Section(config.withValue(key, ConfigValueFactory.fromAnyRef(value)), path);
@@ -148,7 +152,8 @@ public record Section(Config config, String path) implements PolicySettings {
     /** Refuses any key with another value than its default, because of {@code why}. */
     void requireDefaults(List<String> keys, String why) {
         for (String key : keys) {
-            String usual = ScenarioFile.REFERENCE.getString(full(key));
+            String usual =
+                    ScenarioFile.REFERENCE.getString(GROUP.matcher(full(key)).replaceFirst(""));
             // A number may be written in several ways; NaN, for what is none, equals nothing.
             if (!text(key).equals(usual) && Numbers.parse(text(key)) != Numbers.parse(usual)) {
                 throw unusable(key, why);
@@ -163,9 +168,13 @@ public record Section(Config config, String path) implements PolicySettings {
      * Returns the entries of a list whose elements have plain values; a list in a text is one too, as flags have it.
      */
     List<Entry> entries(String key) {
+        return configs(key).stream().map(Section::entry).toList();
+    }
+
+    /** Returns the entries of a list whose elements may have sections of their own; see {@link #entries}. */
+    List<? extends Config> configs(String key) {
         boolean isText = config.getValue(key).valueType() == ConfigValueType.STRING;
-        var list = isText ? get(key, this::parseList) : get(key, config::getConfigList);
-        return list.stream().map(Section::entry).toList();
+        return isText ? get(key, this::parseList) : get(key, config::getConfigList);
     }
 
     private List<? extends Config> parseList(String key) {

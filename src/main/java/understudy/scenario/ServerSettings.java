@@ -124,7 +124,7 @@ public final class ServerSettings {
         var mode = server.choice("answers", AnswerMode.class);
         return new ModelSettings(
                 scenario.seed(),
-                scenario.engine().maxModelLen(),
+                scenario.maxModelLen(),
                 scheduler instanceof SchedulerConfig vllm && vllm.policy() == SchedulingPolicy.PRIORITY,
                 server.choice("tokenizer", Tokenizer.Vocabulary.class),
                 mode,

@@ -16,6 +16,7 @@ import understudy.engine.Request;
 import understudy.prompt.Prompt;
 import understudy.prompt.SyntheticTokens;
 import understudy.prompt.TokenSequence;
+import understudy.routing.ReplicaTraits;
 import understudy.testkit.VirtualTimeTestKit;
 
 /** Aborts that come at an awkward moment: while a plan is being made, or while a replica crashes. A step takes 5 ms. */
@@ -91,8 +92,8 @@ final class AbortsInVirtualTimeTest {
     void abortThatOvertakesAReroutedRequest_reachesIt() {
         cluster.numReplicas = 2;
         var router = kit.spawn(Router.create(kit.clock(), cluster.spec(null), metrics.ref(), null), "router");
-        router.tell(new Router.ReplicaUp(0, replica(0, router)));
-        router.tell(new Router.ReplicaUp(1, replica(1, router)));
+        router.tell(new Router.ReplicaUp(0, replica(0, router), ReplicaTraits.PLAIN));
+        router.tell(new Router.ReplicaUp(1, replica(1, router), ReplicaTraits.PLAIN));
         kit.settle();
         router.tell(new Router.Submit(request(7, 0, 20, 100), client.ref(), true));
         kit.advance(Duration.ofMillis(2));

@@ -91,7 +91,8 @@ public final class ClusterFixture {
 
     ClusterSpec spec(Workload workload) {
         var replicas = Collections.nCopies(numReplicas, replicaSpec());
-        return new ClusterSpec(replicas, router(), workload == null ? null : () -> workload, faults, true);
+        return new ClusterSpec(
+                replicas, List.of(replicaSpec()), router(), workload == null ? null : () -> workload, faults, true);
     }
 
     /** Runs a workload to its end, as fast as possible. */
@@ -106,7 +107,9 @@ public final class ClusterFixture {
     /** Runs a workload on replicas of another kind, as fast as possible. */
     public RunRecord run(Workload workload, ReplicaSpec replica) {
         var replicas = Collections.nCopies(numReplicas, replica);
-        return run(new ClusterSpec(replicas, router(), () -> workload, FaultPlan.NONE, true), Double.POSITIVE_INFINITY);
+        return run(
+                new ClusterSpec(replicas, List.of(replica), router(), () -> workload, FaultPlan.NONE, true),
+                Double.POSITIVE_INFINITY);
     }
 
     private static RunRecord run(ClusterSpec spec, double speed) {

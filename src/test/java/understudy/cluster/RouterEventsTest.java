@@ -10,6 +10,7 @@ import java.util.List;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import understudy.routing.ReplicaTraits;
 import understudy.routing.RoutingScores;
 import understudy.testkit.VirtualTimeTestKit;
 
@@ -61,8 +62,8 @@ final class RouterEventsTest {
         var spawned = kit.spawn(
                 Router.create(kit.clock(), spec, metrics.ref(), new ClusterEvent.Subscriber(subscriber.ref(), false)),
                 "router");
-        spawned.tell(new Router.ReplicaUp(0, replicas.ref()));
-        spawned.tell(new Router.ReplicaUp(1, replicas.ref()));
+        spawned.tell(new Router.ReplicaUp(0, replicas.ref(), ReplicaTraits.PLAIN));
+        spawned.tell(new Router.ReplicaUp(1, replicas.ref(), ReplicaTraits.PLAIN));
         return spawned;
     }
 }

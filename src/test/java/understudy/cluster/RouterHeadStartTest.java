@@ -7,6 +7,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import understudy.faults.RequestFault;
+import understudy.routing.ReplicaTraits;
 import understudy.testkit.VirtualTimeTestKit;
 
 /** What a replica hears of the API's work on a request that was done before it came. */
@@ -24,7 +25,7 @@ final class RouterHeadStartTest {
         var metrics = kit.createInbox(MetricsCollector.Command.class);
         var router =
                 kit.spawn(Router.create(kit.clock(), new ClusterFixture().spec(null), metrics.ref(), null), "router");
-        router.tell(new Router.ReplicaUp(0, replica.ref()));
+        router.tell(new Router.ReplicaUp(0, replica.ref(), ReplicaTraits.PLAIN));
         kit.advance(Duration.ofMillis(3));
 
         router.tell(new Router.Submit(request(1, 0, 20, 3), client.ref(), false));

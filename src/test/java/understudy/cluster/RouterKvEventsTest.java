@@ -14,6 +14,7 @@ import understudy.kvcache.KvEvent;
 import understudy.prompt.Prompt;
 import understudy.prompt.SegmentedTokens;
 import understudy.prompt.SyntheticTokens;
+import understudy.routing.ReplicaTraits;
 import understudy.routing.policy.LoadBalance;
 import understudy.routing.policy.PrefixAware;
 import understudy.testkit.VirtualTimeTestKit;
@@ -93,9 +94,9 @@ final class RouterKvEventsTest {
         cluster.routing = PrefixAware.factory(new PrefixAware.Options(0, new LoadBalance(64, 1.5)));
         var metrics = kit.createInbox(MetricsCollector.Command.class);
         var router = kit.spawn(Router.create(kit.clock(), cluster.spec(null), metrics.ref(), null), "router");
-        router.tell(new Router.ReplicaUp(0, first.getRef()));
-        router.tell(new Router.ReplicaUp(1, second.getRef()));
-        router.tell(new Router.ReplicaUp(2, third.getRef()));
+        router.tell(new Router.ReplicaUp(0, first.getRef(), ReplicaTraits.PLAIN));
+        router.tell(new Router.ReplicaUp(1, second.getRef(), ReplicaTraits.PLAIN));
+        router.tell(new Router.ReplicaUp(2, third.getRef(), ReplicaTraits.PLAIN));
         return router;
     }
 
@@ -113,7 +114,7 @@ final class RouterKvEventsTest {
 
     private void crash(ActorRef<Router.Command> router, int index, TestProbe<Replica.Command> replica) {
         router.tell(new Router.TakeDown(index, new Replica.Crash(false)));
-        router.tell(new Router.ReplicaUp(index, replica.getRef()));
+        router.tell(new Router.ReplicaUp(index, replica.getRef(), ReplicaTraits.PLAIN));
         replica.expectMessage(new Replica.Crash(false));
     }
 

@@ -62,7 +62,7 @@ final class ReportFixture {
 
     private static ReplicaStats stats(int index, int numRequests) {
         return new ReplicaStats(
-                index, numRequests, 4, 200, 3, 5 * SECOND, index, 0.25, new PrefixCacheStats(100, 40, 7, 3));
+                index, "", numRequests, 4, 200, 3, 5 * SECOND, index, 0.25, new PrefixCacheStats(100, 40, 7, 3));
     }
 
     static RequestRecord request(

@@ -79,11 +79,15 @@ public final class AdminRoutes extends AllDirectives implements RoutePart {
         return pathPrefix(
                 "replicas",
                 () -> post(() -> concat(
-                        pathEnd(() -> attempt(() -> inject(Map.of("do", "add")))),
+                        pathEnd(() -> parameterOptional("group", group -> attempt(() -> inject(addition(group))))),
                         path(
                                 integerSegment().slash(segment()),
                                 (index, what) ->
                                         attempt(() -> inject(Map.of("do", what, "replica", String.valueOf(index))))))));
+    }
+
+    private static Map<String, String> addition(Optional<String> group) {
+        return group.map(name -> Map.of("do", "add", "group", name)).orElseGet(() -> Map.of("do", "add"));
     }
 
     private Route clock() {

@@ -8,6 +8,8 @@ import org.junit.jupiter.api.Test;
 import understudy.engine.Request;
 import understudy.prompt.Xxh3BlockHasher;
 import understudy.routing.ClusterView;
+import understudy.routing.PrefillEstimate;
+import understudy.routing.ReplicaTraits;
 import understudy.routing.RoutingFixture;
 import understudy.routing.RoutingPolicy;
 import understudy.routing.RoutingPolicyFactory;
@@ -41,6 +43,21 @@ final class RoutingPoliciesTest {
 
         // 5, 9 - 6 = 3, and 6 are outstanding.
         assertThat(new LeastOutstanding().choose(COLD, view)).isEqualTo(1);
+    }
+
+    /** A replica of twice the capacity has fewer in relation to that with 9 than another one with 5: 4.5. */
+    @Test
+    void leastOutstanding_countsInRelationToCapacity() {
+        var view = new ClusterView();
+        view.addReplica();
+        view.addReplica(new ReplicaTraits("", 2, 1, PrefillEstimate.perToken(0)));
+        dispatch(view, 0, 5);
+        dispatch(view, 1, 9);
+
+        assertThat(new LeastOutstanding().choose(COLD, view)).isEqualTo(1);
+        dispatch(view, 1, 2);
+        // 11 / 2 = 5.5 is more than 5.
+        assertThat(new LeastOutstanding().choose(COLD, view)).isZero();
     }
 
     @Test

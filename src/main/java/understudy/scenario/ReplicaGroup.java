@@ -1,0 +1,147 @@
+package understudy.scenario;
+
+import com.typesafe.config.Config;
+import com.typesafe.config.ConfigFactory;
+import com.typesafe.config.ConfigValueFactory;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.OptionalDouble;
+import java.util.Set;
+import understudy.cluster.ReplicaSpec;
+import understudy.cluster.VirtualGpu;
+import understudy.latency.BatchShape;
+import understudy.latency.ProfiledLatency;
+import understudy.routing.PrefillEstimate;
+import understudy.routing.ReplicaTraits;
+import understudy.workload.RandomStreams;
+
+/**
+ * Group of like replicas: an entry of {@code cluster.groups}, or all replicas where there is no such list.
+ *
+ * @param name empty where there is no list
+ * @param numReplicas at least 1, or 0 for one that only grows by changes
+ * @param engine settings of each replica's scheduler and memory
+ * @param latency how long a step takes
+ * @param ownWeight capacity in relation to others, above 0; empty if it follows from the latency
+ */
+public record ReplicaGroup(
+        String name, int numReplicas, EngineSettings engine, LatencySettings latency, OptionalDouble ownWeight) {
+    /** What an entry of the list says besides sections of the scenario, and its defaults. */
+    static final Config DEFAULTS = ConfigFactory.parseString("name = \"\", replicas = 1, weight = auto");
+
+    private static final int MAX_REPLICAS = 100_000;
+    private static final String GROUPS = "groups";
+    private static final String REPLICAS = "replicas";
+    private static final List<String> SECTIONS = List.of("engine", "kv-cache", "latency");
+
+    /** Reads the groups of a scenario, at least one, with at least one replica in all. */
+    static List<ReplicaGroup> read(Section root, boolean recordsKvEvents) {
+        var cluster = root.section("cluster");
+        var entries = cluster.configs(GROUPS);
+        if (entries.isEmpty()) {
+            int numReplicas = cluster.wholeNumber(REPLICAS, 1, MAX_REPLICAS);
+            return List.of(read("", numReplicas, root, OptionalDouble.empty(), recordsKvEvents));
+        }
+        cluster.requireDefaults(List.of(REPLICAS), "but each of cluster.groups says how many it has; leave it out");
+        var groups = new ArrayList<ReplicaGroup>();
+        var names = new HashSet<String>();
+        for (int i = 0; i < entries.size(); i++) {
+            groups.add(read(root, entries.get(i), "cluster.groups." + i, names, recordsKvEvents));
+        }
+        if (groups.stream().mapToInt(ReplicaGroup::numReplicas).sum() == 0) {
+            throw cluster.unusable(GROUPS, "which have no replica");
+        }
+        return groups;
+    }
+
+    private static ReplicaGroup read(
+            Section root, Config entry, String path, Set<String> names, boolean recordsKvEvents) {
+        KnownKeys.ofGroup().check(path, entry);
+        var group = new Section(entry.withFallback(DEFAULTS), path);
+        String name = group.text("name");
+        if (!name.matches("[a-z0-9]+(-[a-z0-9]+)*")) {
+            throw group.unusable("name", "must be letters in lower case, digits and hyphens");
+        }
+        if (!names.add(name)) {
+            throw group.unusable("name", "which another group has, too");
+        }
+        var weight = group.text("weight").equals("auto")
+                ? OptionalDouble.empty()
+                : OptionalDouble.of(group.positive("weight"));
+        var merged = entry;
+        for (String section : SECTIONS) {
+            merged = merged.withFallback(root.config().withOnlyPath(section));
+        }
+        int numReplicas = group.wholeNumber(REPLICAS, 0, MAX_REPLICAS);
+        return read(name, numReplicas, new Section(merged, path), weight, recordsKvEvents);
+    }
+
+    private static ReplicaGroup read(
+            String name, int numReplicas, Section settings, OptionalDouble weight, boolean recordsKvEvents) {
+        var kvCache = settings.section("kv-cache");
+        var latency = LatencySettings.read(settings.section("latency"), kvCache);
+        var engine = EngineSettings.read(settings.section("engine"), kvCache, recordsKvEvents, latency.deployment());
+        return new ReplicaGroup(name, numReplicas, engine, latency, weight);
+    }
+
+    /** Returns what follows from the settings, a line each, with the group's name before it if it has one. */
+    List<String> reasons() {
+        String prefix = name.isEmpty() ? "" : name + ": ";
+        return latency.deployment().reasons(engine).stream()
+                .map(line -> prefix + line)
+                .toList();
+    }
+
+    /** Returns what the user should know before believing the results, a line each. */
+    List<String> warnings() {
+        return latency.model() instanceof ProfiledLatency profiled
+                ? profiled.warnings(
+                        engine.maxNumBatchedTokens(), engine.scheduler().maxNumSeqs(), engine.maxModelLen())
+                : List.of();
+    }
+
+    /** Returns a scenario with the values of its groups in place of words such as {@code auto}. */
+    static Config resolve(List<ReplicaGroup> groups, Config config) {
+        if (groups.get(0).name.isEmpty()) {
+            return groups.get(0).engine.resolve(config);
+        }
+        var entries = new Section(config, "").section("cluster").configs(GROUPS);
+        var resolved = new ArrayList<Object>();
+        for (int i = 0; i < groups.size(); i++) {
+            resolved.add(groups.get(i).engine.resolve(entries.get(i)).root().unwrapped());
+        }
+        return config.withValue("cluster." + GROUPS, ConfigValueFactory.fromIterable(resolved));
+    }
+
+    /** Returns prompt tokens per second, computed in full batches on an idle replica. */
+    double prefillTokensPerSecond() {
+        int numTokens = engine.maxNumBatchedTokens();
+        return numTokens * 1e9 / latency.model().stepNanos(batchOf(numTokens));
+    }
+
+    private static BatchShape batchOf(int numTokens) {
+        var batch = new BatchShape.Builder();
+        batch.add(numTokens, 0, true);
+        return batch.build();
+    }
+
+    /**
+     * Returns how each replica is built.
+     *
+     * @param unit prompt tokens per second for a weight of 1
+     */
+    ReplicaSpec spec(double unit, RandomStreams streams, boolean keepsTokenTimes) {
+        var device = VirtualGpu.Factory.of(latency.model(), latency.jitter(), streams);
+        double weight = ownWeight.orElseGet(() -> prefillTokensPerSecond() / unit);
+        var traits = new ReplicaTraits(
+                name,
+                weight,
+                engine.kvCache().numGpuBlocks(),
+                PrefillEstimate.perToken(1e9 / prefillTokensPerSecond()));
+        return ReplicaSpec.of(engine.scheduler(), engine.limits(), engine.kvCache(), device)
+                .withApiDelayNanos(latency.apiDelayNanos())
+                .withTokenTimes(keepsTokenTimes)
+                .withTraits(traits);
+    }
+}
