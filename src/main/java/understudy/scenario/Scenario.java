@@ -12,6 +12,7 @@ import understudy.cluster.VirtualGpu;
 import understudy.engine.SchedulerConfig;
 import understudy.faults.FaultPlan;
 import understudy.latency.ProfiledLatency;
+import understudy.report.ServiceLevels;
 import understudy.workload.RandomStreams;
 import understudy.workload.Workload;
 
@@ -25,6 +26,7 @@ import understudy.workload.Workload;
  * @param router how a replica is chosen
  * @param workload the section, which {@link #workloadSource()} reads
  * @param faults what goes wrong when
+ * @param serviceLevels what a report holds latencies against
  * @param kvEvents how KV events are published; empty if they are not
  * @param hashAlgorithm name of the block hash
  * @param server the section, which only a server reads
@@ -39,6 +41,7 @@ public record Scenario(
         RouterSettings router,
         Section workload,
         FaultPlan faults,
+        ServiceLevels serviceLevels,
         Optional<KvEventSettings> kvEvents,
         String hashAlgorithm,
         Section server,
@@ -70,6 +73,7 @@ public record Scenario(
                 router,
                 root.section("workload"),
                 FaultSettings.read(root.section("faults"), seed, numReplicas),
+                SloSettings.read(root.section("slo")),
                 kvEvents,
                 root.section("kv-cache").text("hash-algo"),
                 root.section("server"),

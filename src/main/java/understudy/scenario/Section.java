@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.TreeMap;
 import java.util.function.Function;
@@ -25,6 +26,8 @@ import understudy.workload.Numbers;
  * @param path where it stands in the scenario; empty for the root
  */
 public record Section(Config config, String path) implements PolicySettings {
+    private static final String OFF = "off";
+
     /** Returns the section with another value. */
     public Section with(String key, Object value) {
         return new Section(config.withValue(key, ConfigValueFactory.fromAnyRef(value)), path);
@@ -111,6 +114,15 @@ public record Section(Config config, String path) implements PolicySettings {
         return Durations.nanos(text(key)).orElseThrow(() -> unusable(key, "must be " + Durations.ALLOWED));
     }
 
+    /** Returns a duration in nanoseconds, or nothing for the word {@code off}. */
+    OptionalDouble nanosOrOff(String key) {
+        var nanos = Durations.nanos(text(key));
+        if (nanos.isEmpty() && !word(key).equals(OFF)) {
+            throw unusable(key, "must be " + OFF + ", or " + Durations.ALLOWED);
+        }
+        return nanos;
+    }
+
     /** Returns a file to read, which must exist; {@code why} says what needs it. */
     public Path file(String key, String why) {
         if (text(key).isEmpty()) {
@@ -135,12 +147,16 @@ public record Section(Config config, String path) implements PolicySettings {
 
     /** Returns the value, which must be one of some names in lower case and with hyphens. */
     String choice(String key, List<String> names) {
-        // YAML takes the word off for a truth value.
-        String name = text(key).equals("false") ? "off" : text(key).replace('_', '-');
+        String name = word(key).replace('_', '-');
         if (!names.contains(name)) {
             throw unusable(key, "must be one of " + String.join(", ", names));
         }
         return name;
+    }
+
+    /** YAML takes the word off for a truth value. */
+    private String word(String key) {
+        return text(key).equals("false") ? OFF : text(key);
     }
 
     /** Refuses any key with another value than its default, because of {@code why}. */
@@ -157,13 +173,16 @@ public record Section(Config config, String path) implements PolicySettings {
     /** One entry of a list of small sections, and where it stands. */
     record Entry(Map<String, String> values, ConfigOrigin origin) {}
 
-    /**
-     * Returns the entries of a list whose elements have plain values; a list in a text is one too, as flags have it.
-     */
+    /** Returns the entries of a list whose elements have plain values; see {@link #sections}. */
     List<Entry> entries(String key) {
+        return sections(key).stream().map(element -> entry(element.config)).toList();
+    }
+
+    /** Returns the elements of a list of sections; a list in a text is one too, as flags have it. */
+    List<Section> sections(String key) {
         boolean isText = config.getValue(key).valueType() == ConfigValueType.STRING;
         var list = isText ? get(key, this::parseList) : get(key, config::getConfigList);
-        return list.stream().map(Section::entry).toList();
+        return list.stream().map(element -> new Section(element, full(key))).toList();
     }
 
     private List<? extends Config> parseList(String key) {
