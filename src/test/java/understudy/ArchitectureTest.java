@@ -82,7 +82,7 @@ final class ArchitectureTest {
             api: api.admin api.call api.http api.kvevents api.live api.metrics api.model api.openai cluster faults host \
                 kvcache routing runtime workload
             scenario: api.call api.http api.kvevents api.model cluster engine engine.queue faults kvcache \
-                kvcache.eviction latency prompt routing routing.policy workload workload.trace
+                kvcache.eviction latency prompt report routing routing.policy workload workload.trace
             fidelity: cluster host latency report scenario workload workload.trace
             fuzz: cluster engine engine.queue faults host kvcache kvcache.eviction kvcache.session prompt report routing routing.policy runtime scenario \
                 workload

@@ -15,6 +15,7 @@ import picocli.CommandLine.Parameters;
 import understudy.fidelity.StepExplanation;
 import understudy.host.Emulation;
 import understudy.scenario.Scenario;
+import understudy.scenario.ScenarioException;
 import understudy.scenario.ScenarioFile;
 import understudy.workload.Workload;
 
@@ -28,6 +29,7 @@ import understudy.workload.Workload;
             "0:done",
             "1:an invariant was broken",
             "2:bad input, or a file that cannot be written",
+            "3:a service level was missed, with --fail-on-slo",
             "130:broken off by Ctrl-C, partial report"
         },
         footer = {
@@ -36,6 +38,7 @@ import understudy.workload.Workload;
             "  understudy run conf/demo.conf",
             "  understudy run conf/demo.conf --set router.policy=round-robin --seed 7 --json -",
             "  understudy run conf/mooncake.conf --set workload.trace=conversation_trace.jsonl --out results",
+            "  understudy run conf/demo.conf --set slo.ttft=200ms --set slo.tpot=20ms --fail-on-slo",
             "  understudy run conf/demo.conf --dry-run",
             "  understudy run conf/validation/rtx-4090-llama-3.1-8b.conf --explain-step 32x1@1000,1x512"
         })
@@ -63,6 +66,11 @@ final class RunCommand extends ConsoleCommand {
 
     @Option(names = "--save-detailed", description = "Keeps the time of every token in the JSON report.")
     private boolean saveDetailed;
+
+    @Option(
+            names = "--fail-on-slo",
+            description = "Ends with exit code 3 if a class of requests misses its service level (section slo).")
+    private boolean failOnSlo;
 
     @Option(names = "--dry-run", description = "Checks the scenario and prints it with all defaults; runs nothing.")
     private boolean dryRun;
@@ -97,7 +105,7 @@ final class RunCommand extends ConsoleCommand {
         }
     }
 
-    private static String dryRun(Config config) {
+    private String dryRun(Config config) {
         var checked = checked(config);
         checked.workload.close();
         return reasons(checked.scenario) + ScenarioFile.render(checked.scenario.resolve(config));
@@ -117,8 +125,13 @@ final class RunCommand extends ConsoleCommand {
         return options.load(scenarioFile, flags);
     }
 
-    private static Checked checked(Config config) {
+    private Checked checked(Config config) {
         var scenario = Scenario.read(config);
+        if (failOnSlo && !scenario.serviceLevels().areSet()) {
+            throw new ScenarioException(
+                    "--fail-on-slo: the scenario has no service level; set slo.ttft, slo.tpot, slo.e2el or slo.classes,"
+                            + " such as --set slo.ttft=500ms");
+        }
         return new Checked(scenario, scenario.workloadSource().open());
     }
 
@@ -127,7 +140,7 @@ final class RunCommand extends ConsoleCommand {
         return scenario.reasons().stream().map(reason -> "# " + reason + "\n").collect(Collectors.joining());
     }
 
-    private static int run(Emulation emulation, Checked checked, RunOutput output) throws Exception {
+    private int run(Emulation emulation, Checked checked, RunOutput output) throws Exception {
         var scenario = checked.scenario;
         var bar = new ProgressBar(StatusLine.onStderr(), checked.workload.total());
         var onInterrupt = new BreakOff(emulation::stop);
@@ -135,7 +148,7 @@ final class RunCommand extends ConsoleCommand {
             emulation.start(scenario.clusterSpec(() -> checked.workload, true), scenario.speed());
             LoggerFactory.getLogger(RunCommand.class).info("the run has started");
             var result = await(emulation, bar);
-            int exitCode = output.report(result, scenario);
+            int exitCode = output.report(result, scenario, failOnSlo);
             return result.run().isPartial() ? INTERRUPTED : exitCode;
         } finally {
             onInterrupt.close();

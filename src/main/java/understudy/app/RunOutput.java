@@ -1,11 +1,13 @@
 package understudy.app;
 
 import java.io.IOException;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import understudy.fidelity.Fidelity;
 import understudy.fidelity.MeasuredRun;
 import understudy.host.Emulation;
 import understudy.report.ConsoleReport;
+import understudy.report.Goodput;
 import understudy.report.Invariants;
 import understudy.report.JsonReport;
 import understudy.report.Outcome;
@@ -26,6 +28,7 @@ import understudy.scenario.Scenario;
 record RunOutput(Console console, boolean isJsonOnStdout, ReportFiles files) {
     private static final String STDOUT = "-";
     private static final int INVARIANT_BROKEN = 1;
+    private static final int SLO_MISSED = 3;
 
     /**
      * Checks that everything can be written.
@@ -38,23 +41,45 @@ record RunOutput(Console console, boolean isJsonOnStdout, ReportFiles files) {
         return new RunOutput(console, isOnStdout, ReportFiles.checked(isOnStdout ? null : json, directory));
     }
 
-    /** Reports the results of a run, if it has kept all laws. */
-    int report(Emulation.Result result, Scenario scenario) {
+    /**
+     * Reports the results of a run, if it has kept all laws.
+     *
+     * @param failsOnSlo whether to fail if a class has missed its service level, and to name it
+     */
+    int report(Emulation.Result result, Scenario scenario, boolean failsOnSlo) {
         warnOfRejections(result.run(), scenario);
         var broken = Invariants.check(result.run());
         if (!broken.isEmpty()) {
             broken.forEach(law -> console.warn("invariant broken: " + law));
             return INVARIANT_BROKEN;
         }
-        var report = RunReport.of(result.run());
+        var report = RunReport.of(result.run(), scenario.serviceLevels());
         String json = JsonReport.write(report, result.run().requests(), result.host());
-        int written = write(json, result.run().requests());
-        return Math.max(written, print(isJsonOnStdout ? json : forConsole(report, result, scenario)));
+        int inFiles = write(json, result.run().requests());
+        int written = Math.max(inFiles, print(isJsonOnStdout ? json : forConsole(report, result, scenario)));
+        int missed = failsOnSlo ? missed(report.goodput()) : 0;
+        return written == 0 ? missed : written;
     }
 
     int print(String text) {
         console.out().print(text);
         return console.flush();
+    }
+
+    /** Names the classes that have missed their service level. */
+    private int missed(Goodput goodput) {
+        var missed = goodput.classes().stream().filter(each -> !each.isMet()).toList();
+        for (var each : missed) {
+            console.warn(String.format(
+                    Locale.ROOT,
+                    "slo missed by priority %s: attainment %.4f (%d of %d), wanted %s",
+                    each.name(),
+                    each.attainment(),
+                    each.numGood(),
+                    each.numRequests(),
+                    each.wanted()));
+        }
+        return missed.isEmpty() ? 0 : SLO_MISSED;
     }
 
     private void warnOfRejections(RunRecord run, Scenario scenario) {

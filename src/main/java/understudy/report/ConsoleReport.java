@@ -34,6 +34,9 @@ public final class ConsoleReport {
         }
         writer.text.append("=".repeat(WIDTH)).append("\n\n");
         writer.writeReplicas();
+        if (report.goodput().isMeasured()) {
+            writer.writeServiceLevels();
+        }
         writer.writeHost(host);
         return writer.text.toString();
     }
@@ -58,6 +61,9 @@ public final class ConsoleReport {
         line("Total input tokens:", report.totalInputTokens());
         line("Total generated tokens:", report.totalOutputTokens());
         line("Request throughput (req/s):", report.requestThroughput());
+        if (report.goodput().isMeasured()) {
+            line("Request goodput (req/s):", report.requestGoodput());
+        }
         line("Output token throughput (tok/s):", report.outputThroughput());
         line("Peak output token throughput (tok/s):", report.maxOutputTokensPerSecond());
         line("Peak concurrent requests:", report.maxConcurrentRequests());
@@ -122,6 +128,17 @@ public final class ConsoleReport {
                 Tables.numbers("Hit rate %", ConsoleReport::hitRate),
                 Tables.counts("Preemptions", ReplicaStats::numPreemptions)));
         text.append(Tables.text(report.replicas(), columns)).append('\n');
+    }
+
+    private void writeServiceLevels() {
+        List<ColumnData<Goodput.ServiceClass>> columns = List.of(
+                Tables.numbers("Priority", Goodput.ServiceClass::name),
+                Tables.counts("Requests", Goodput.ServiceClass::numRequests),
+                Tables.counts("Good", Goodput.ServiceClass::numGood),
+                Tables.decimals("Attainment", "%.4f", Goodput.ServiceClass::attainment),
+                Tables.numbers("Wanted", each -> String.valueOf(each.wanted())),
+                Tables.words("SLO", each -> each.isMet() ? "met" : "missed"));
+        text.append(Tables.text(report.goodput().classes(), columns)).append('\n');
     }
 
     private void writeHost(HostStats host) {

@@ -41,6 +41,9 @@ public final class JsonReport {
             json.writeStartObject();
             var writer = new JsonReport(report, json);
             writer.writeTotals();
+            if (report.goodput().isMeasured()) {
+                writer.writeGoodput(report.goodput());
+            }
             writer.writeLatencies();
             writer.writeCaches();
             writer.writePrefixCaching(report.prefixCaching());
@@ -71,6 +74,31 @@ public final class JsonReport {
         json.writeNumberField("total_token_throughput", report.totalTokenThroughput());
         json.writeNumberField("max_output_tokens_per_s", report.maxOutputTokensPerSecond());
         json.writeNumberField("max_concurrent_requests", report.maxConcurrentRequests());
+    }
+
+    private void writeGoodput(Goodput goodput) throws IOException {
+        json.writeNumberField("request_goodput", report.requestGoodput());
+        json.writeArrayFieldStart("service_levels");
+        for (var each : goodput.classes()) {
+            writeServiceClass(each);
+        }
+        json.writeEndArray();
+    }
+
+    /** A priority of null is the class of all that have none of their own. */
+    private void writeServiceClass(Goodput.ServiceClass each) throws IOException {
+        json.writeStartObject();
+        if (each.priority().isPresent()) {
+            json.writeNumberField("priority", each.priority().getAsInt());
+        } else {
+            json.writeNullField("priority");
+        }
+        json.writeNumberField("requests", each.numRequests());
+        json.writeNumberField("good", each.numGood());
+        json.writeNumberField("attainment", each.attainment());
+        json.writeNumberField("wanted", each.wanted());
+        json.writeBooleanField("met", each.isMet());
+        json.writeEndObject();
     }
 
     private void writeLatencies() throws IOException {

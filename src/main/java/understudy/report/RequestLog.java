@@ -13,7 +13,7 @@ import understudy.prompt.SessionTurn;
 
 /**
  * Log of the requests that have ended, in the order in which they did, as columns. A request takes 52 bytes as a rule, at
- * most 92, and what its token times take, if they are kept.
+ * most 96, and what its token times take, if they are kept.
  */
 public final class RequestLog {
     private static final List<Outcome> OUTCOMES = List.of(Outcome.values());
@@ -33,6 +33,7 @@ public final class RequestLog {
     final NumberColumn events = new NumberColumn();
     private final NumberColumn outcomes = new NumberColumn();
     private final NumberColumn replicaIndexes = new NumberColumn();
+    private final NumberColumn priorities = new NumberColumn();
     private final NumberColumn sessionIds = new NumberColumn();
     private final NumberColumn truncatedTokens = new NumberColumn();
     private final List<LongList> tokenNanos = new ArrayList<>();
@@ -60,6 +61,7 @@ public final class RequestLog {
         events.add(ended.events().mask());
         outcomes.add(OUTCOMES.indexOf(ended.outcome()));
         replicaIndexes.add(ended.replicaIndex());
+        priorities.add(ended.priority());
         sessionIds.add(ended.turn().sessionId());
         truncatedTokens.add(ended.turn().numTruncatedTokens());
         if (keepsTokenTimes) {
@@ -129,6 +131,7 @@ public final class RequestLog {
                 cachedTokens.getInt(index),
                 outputTokens.getInt(index),
                 preemptions.getInt(index),
+                priorities.getInt(index),
                 new SessionTurn(sessionIds.get(index), turns.getInt(index), truncatedTokens.getInt(index)),
                 new PrefixCacheEvents(events.getInt(index)),
                 tokenNanos(index));

@@ -23,6 +23,7 @@ import understudy.prompt.SessionTurn;
  * @param numCachedTokens prompt tokens found in the cache at the first admission
  * @param numOutputTokens length of the answer
  * @param numPreemptions how often it lost its blocks
+ * @param priority smaller is more urgent
  * @param turn its place in a conversation
  * @param events what the look into the prefix cache has come to, at {@code scheduledNanos}
  * @param tokenNanos when each output token was sampled, or empty unless details are kept
@@ -40,6 +41,7 @@ public record RequestRecord(
         int numCachedTokens,
         int numOutputTokens,
         int numPreemptions,
+        int priority,
         SessionTurn turn,
         PrefixCacheEvents events,
         LongList tokenNanos) {
@@ -80,6 +82,7 @@ public record RequestRecord(
                 request.numCachedTokens(),
                 request.numOutputTokens(),
                 request.numPreemptions(),
+                request.request().priority(),
                 request.request().prompt().turn(),
                 request.prefixCacheEvents(),
                 tokenNanos);
@@ -114,6 +117,7 @@ public record RequestRecord(
                 0,
                 0,
                 0,
+                request.priority(),
                 request.prompt().turn(),
                 PrefixCacheEvents.NONE,
                 LongLists.EMPTY_LIST);

@@ -29,6 +29,7 @@ import understudy.kvcache.PrefixCacheStats;
  * @param numPreemptions how often a request lost its blocks
  * @param replicas one entry per replica
  * @param prefixCaching what prefix caching did for the answered requests
+ * @param goodput how many requests have kept to their service levels
  * @param stepDigest a hash over every step; equal for equal decisions at equal times
  */
 public record RunReport(
@@ -53,6 +54,7 @@ public record RunReport(
         long numPreemptions,
         List<ReplicaStats> replicas,
         PrefixCachingStats prefixCaching,
+        Goodput goodput,
         long stepDigest) {
 
     /** Returns the report of a run that goes on. */
@@ -60,8 +62,13 @@ public record RunReport(
         return of(new RunRecord(log, replicas, 0, 0, 0, atNanos, true));
     }
 
-    /** Computes the figures of a run. */
+    /** Computes the figures of a run without service levels. */
     public static RunReport of(RunRecord run) {
+        return of(run, ServiceLevels.NONE);
+    }
+
+    /** Computes the figures of a run. */
+    public static RunReport of(RunRecord run, ServiceLevels levels) {
         var completed = new CompletedRequests(run.requests());
         var replicas =
                 run.replicas().stream().map(RunRecord.ReplicaRecord::stats).toList();
@@ -87,11 +94,16 @@ public record RunReport(
                 replicas.stream().mapToLong(ReplicaStats::numPreemptions).sum(),
                 replicas,
                 PrefixCachingStats.of(run.requests()),
+                Goodput.of(run.requests(), levels),
                 run.log().stepDigest());
     }
 
     public double requestThroughput() {
         return perSecond(numCompleted);
+    }
+
+    public double requestGoodput() {
+        return perSecond(goodput.numGood());
     }
 
     public double outputThroughput() {

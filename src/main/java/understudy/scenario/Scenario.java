@@ -11,6 +11,7 @@ import understudy.cluster.ClusterSpec;
 import understudy.cluster.ReplicaSpec;
 import understudy.engine.SchedulerConfig;
 import understudy.faults.FaultPlan;
+import understudy.report.ServiceLevels;
 import understudy.routing.RouterSpec;
 import understudy.routing.Signal;
 import understudy.workload.RandomStreams;
@@ -24,6 +25,7 @@ import understudy.workload.Workload;
  * @param router how a replica is chosen
  * @param workload the section, which {@link #workloadSource()} reads
  * @param faults what goes wrong when
+ * @param serviceLevels what a report holds latencies against
  * @param kvEvents how KV events are published; empty if they are not
  * @param hashAlgorithm name of the block hash
  * @param server the section, which only a server reads
@@ -36,6 +38,7 @@ public record Scenario(
         RouterSpec router,
         Section workload,
         FaultPlan faults,
+        ServiceLevels serviceLevels,
         Optional<KvEventSettings> kvEvents,
         String hashAlgorithm,
         Section server,
@@ -64,6 +67,7 @@ public record Scenario(
                 router,
                 root.section("workload"),
                 FaultSettings.read(root.section("faults"), seed, numReplicas),
+                SloSettings.read(root.section("slo")),
                 kvEvents,
                 root.section("kv-cache").text("hash-algo"),
                 root.section("server"),

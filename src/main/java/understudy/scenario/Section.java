@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.TreeMap;
 import java.util.function.Function;
@@ -28,6 +29,8 @@ import understudy.workload.Numbers;
 public record Section(Config config, String path) implements PolicySettings {
     /** The beginning of the path of a group's own settings. */
     private static final Pattern GROUP = Pattern.compile("^cluster\\.groups\\.\\d+\\.");
+
+    private static final String OFF = "off";
 
     /** Returns the section with another value. */
     public Section with(String key, Object value) {
@@ -116,6 +119,15 @@ public record Section(Config config, String path) implements PolicySettings {
         return Durations.nanos(text(key)).orElseThrow(() -> unusable(key, "must be " + Durations.ALLOWED));
     }
 
+    /** Returns a duration in nanoseconds, or nothing for the word {@code off}. */
+    OptionalDouble nanosOrOff(String key) {
+        var nanos = Durations.nanos(text(key));
+        if (nanos.isEmpty() && !word(key).equals(OFF)) {
+            throw unusable(key, "must be " + OFF + ", or " + Durations.ALLOWED);
+        }
+        return nanos;
+    }
+
     /** Returns a file to read, which must exist; {@code why} says what needs it. */
     public Path file(String key, String why) {
         if (text(key).isEmpty()) {
@@ -141,12 +153,16 @@ public record Section(Config config, String path) implements PolicySettings {
     /** Returns the value, which must be one of some names in lower case and with hyphens. */
     @Override
     public String choice(String key, List<String> names) {
-        // YAML takes the word off for a truth value.
-        String name = text(key).equals("false") ? "off" : text(key).replace('_', '-');
+        String name = word(key).replace('_', '-');
         if (!names.contains(name)) {
             throw unusable(key, "must be one of " + String.join(", ", names));
         }
         return name;
+    }
+
+    /** YAML takes the word off for a truth value. */
+    private String word(String key) {
+        return text(key).equals("false") ? OFF : text(key);
     }
 
     /** Refuses any key with another value than its default, because of {@code why}. */
@@ -164,14 +180,19 @@ public record Section(Config config, String path) implements PolicySettings {
     /** One entry of a list of small sections, and where it stands. */
     record Entry(Map<String, String> values, ConfigOrigin origin) {}
 
-    /**
-     * Returns the entries of a list whose elements have plain values; a list in a text is one too, as flags have it.
-     */
+    /** Returns the entries of a list whose elements have plain values; see {@link #sections}. */
     List<Entry> entries(String key) {
         return configs(key).stream().map(Section::entry).toList();
     }
 
-    /** Returns the entries of a list whose elements may have sections of their own; see {@link #entries}. */
+    /** Returns the elements of a list of sections; a list in a text is one too, as flags have it. */
+    List<Section> sections(String key) {
+        return configs(key).stream()
+                .map(element -> new Section(element, full(key)))
+                .toList();
+    }
+
+    /** Returns the same without their place. */
     List<? extends Config> configs(String key) {
         boolean isText = config.getValue(key).valueType() == ConfigValueType.STRING;
         return isText ? get(key, this::parseList) : get(key, config::getConfigList);

@@ -6,9 +6,12 @@ import static understudy.app.CommandLineFixture.call;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 final class RunCommandTest {
     private static final String SMALL = """
@@ -279,8 +282,80 @@ final class RunCommandTest {
     }
 
     @Test
+    void missedServiceLevel_endsWithThreeAndNamesTheClass() {
+        var run = call("run", small, "--fail-on-slo", "--set", "slo.ttft=1ns");
+
+        assertThat(run.exitCode).isEqualTo(3);
+        assertThat(run.err).isEqualTo("slo missed by priority any: attainment 0.0000 (0 of 50), wanted 0.99\n");
+        assertThat(run.out).contains("Request goodput (req/s):                 0.00");
+        assertThat(call("run", small, "--set", "slo.ttft=1ns").exitCode)
+                .as("without the flag")
+                .isZero();
+    }
+
+    @Test
+    void onlyClassesThatMiss_areNamed() {
+        String classes = "slo.classes=[{priority = 1, ttft = 1ns}, {priority = 7, ttft = 1ns}]";
+        var run = call(
+                "run",
+                small,
+                "--fail-on-slo",
+                "--set",
+                "workload.priorities=2",
+                "--set",
+                "slo.ttft=1h",
+                "--set",
+                classes);
+
+        assertThat(run.exitCode).isEqualTo(3);
+        assertThat(run.err.lines()).singleElement().asString().startsWith("slo missed by priority 1: ");
+    }
+
+    @Test
+    void metServiceLevel_endsWithZero() throws IOException {
+        var run = call("run", small, "--fail-on-slo", "--set", "slo.ttft=1h", "--json", "-");
+
+        assertThat(run.exitCode).isZero();
+        assertThat(run.err).isEmpty();
+        assertThat(run.json().get("request_goodput")).isEqualTo(run.json().get("request_throughput"));
+    }
+
+    @Test
+    void rejectedRequest_countsInItsClass() throws IOException {
+        String trace = write("trace.csv", "arrival_s,input_toks,output_toks,priority\n0,500,5,0\n1,900,200,1\n");
+        String settings = """
+                workload { kind = csv, trace = "%s" }
+                engine.max-model-len = 1000
+                slo { e2el = 1h, classes = [{ priority = 1 }] }
+                """;
+        var run = call("run", write("rejected.conf", settings.formatted(trace)), "--fail-on-slo");
+
+        assertThat(run.exitCode).isEqualTo(3);
+        assertThat(run.err).endsWith("\nslo missed by priority 1: attainment 0.0000 (0 of 1), wanted 0.99\n");
+    }
+
+    @Test
+    void reportThatCannotBeWritten_isWorseThanAMissedServiceLevel() {
+        Assumptions.assumeTrue(Files.exists(Path.of("/dev/full")));
+        var run = call("run", small, "--fail-on-slo", "--set", "slo.ttft=1ns", "--json", "/dev/full");
+
+        assertThat(run.exitCode).isEqualTo(2);
+        assertThat(run.err).contains("the report cannot be written", "slo missed by priority any");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"--json=-", "--dry-run"})
+    void failOnSloWithoutAny_isRefused(String option) {
+        var run = call("run", small, "--fail-on-slo", option);
+
+        assertThat(run.exitCode).isEqualTo(2);
+        assertThat(run.out).isEmpty();
+        assertThat(run.err).startsWith("--fail-on-slo: ").contains("slo.ttft");
+    }
+
+    @Test
     void help_showsExamples() {
-        assertThat(call("run", "--help").out).contains("understudy run conf/demo.conf");
+        assertThat(call("run", "--help").out).contains("understudy run conf/demo.conf", "  3     a service level");
         assertThat(call("--help").out).contains("run");
     }
 

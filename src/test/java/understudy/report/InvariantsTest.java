@@ -55,6 +55,7 @@ final class InvariantsTest {
                 0,
                 1,
                 2,
+                0,
                 SessionTurn.NONE,
                 PrefixCacheEvents.NONE,
                 new LongArrayList()));
@@ -128,6 +129,7 @@ final class InvariantsTest {
                 1,
                 0,
                 1,
+                0,
                 0,
                 SessionTurn.NONE,
                 PrefixCacheEvents.NONE,

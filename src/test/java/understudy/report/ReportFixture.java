@@ -82,6 +82,7 @@ final class ReportFixture {
                 Math.max(0, 48 * (1 - id)),
                 tokens.length,
                 id % 2,
+                id,
                 id == 0 ? new SessionTurn(7, 2, 16) : SessionTurn.NONE,
                 events(id, outcome),
                 new LongArrayList(tokens));

@@ -51,12 +51,12 @@ final class RequestLogTest {
     }
 
     @Test
-    void anyRequest_takes92Bytes() {
+    void anyRequest_takes96Bytes() {
         var requests = IntStream.range(0, COUNT).mapToObj(this::anything).toList();
 
-        // Five times, id and session of 8 bytes; replica, outcome, prompt, cached, answer, preemptions, turn,
+        // Five times, id and session of 8 bytes; replica, outcome, prompt, cached, answer, preemptions, priority, turn,
         // truncated and events of 4.
-        assertThat(bytesPerRequest(requests)).isBetween(7 * 8 + 9 * 4.0, 94.0);
+        assertThat(bytesPerRequest(requests)).isBetween(7 * 8 + 10 * 4.0, 98.0);
     }
 
     /** Counts all that adding allocates, as would be thrown away by arrays that grow. */
@@ -90,6 +90,7 @@ final class RequestLogTest {
                 0,
                 random.nextInt(1, 1_000),
                 0,
+                0,
                 SessionTurn.NONE,
                 PrefixCacheEvents.of(),
                 LongLists.EMPTY_LIST);
@@ -109,6 +110,7 @@ final class RequestLogTest {
                 random.nextInt(1, 100_000),
                 random.nextInt(1, 1_000),
                 random.nextInt(10),
+                random.nextInt(-5, 5),
                 new SessionTurn(random.nextLong(-1, 1L << 62), random.nextInt(10), random.nextInt(10)),
                 new PrefixCacheEvents(random.nextInt(PrefixCacheEvents.MASKS)),
                 LongLists.EMPTY_LIST);

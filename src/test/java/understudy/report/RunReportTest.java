@@ -225,6 +225,7 @@ final class RunReportTest {
                 0,
                 1,
                 0,
+                0,
                 SessionTurn.of(8, 2),
                 PrefixCacheEvents.NONE,
                 LongLists.EMPTY_LIST));

@@ -232,6 +232,7 @@ final class LiveViewTest {
                 16,
                 numOutputTokens,
                 0,
+                0,
                 SessionTurn.NONE,
                 PrefixCacheEvents.NONE,
                 LongLists.EMPTY_LIST);
