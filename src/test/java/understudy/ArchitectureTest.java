@@ -59,6 +59,7 @@ final class ArchitectureTest {
             routing: engine kvcache prompt workload
             routing.policy: engine kvcache prompt routing routing.index workload
             routing.index: kvcache prompt
+            routing.admission: engine prompt routing
             workload: engine prompt
             workload.trace: engine prompt workload
             faults: workload
@@ -66,14 +67,14 @@ final class ArchitectureTest {
             replay.cache:
             replay: replay.cache workload.trace
             runtime:
-            cluster: engine faults kvcache kvcache.content kvcache.session latency prompt report routing routing.policy runtime workload \
+            cluster: engine faults kvcache kvcache.content kvcache.session latency prompt report routing routing.admission routing.policy runtime workload \
                 workload.trace
             host: cluster report runtime
             conform: cluster engine engine.queue kvcache kvcache.content latency prompt report routing routing.policy runtime workload.trace
             api.http: faults host runtime
             api.schema: api.http
             api.model: api.http api.schema engine prompt workload
-            api.call: api.http api.model api.schema cluster engine faults host prompt runtime
+            api.call: api.http api.model api.schema cluster engine faults host prompt report runtime
             api.metrics: api.call api.model cluster faults kvcache prompt routing
             api.live: api.call api.http cluster faults kvcache prompt report routing runtime
             api.kvevents: cluster kvcache prompt
@@ -82,7 +83,7 @@ final class ArchitectureTest {
             api: api.admin api.call api.http api.kvevents api.live api.metrics api.model api.openai cluster faults host \
                 kvcache routing runtime workload
             scenario: api.call api.http api.kvevents api.model cluster engine engine.queue faults kvcache \
-                kvcache.eviction latency prompt report routing routing.policy workload workload.trace
+                kvcache.eviction latency prompt report routing routing.admission routing.policy workload workload.trace
             fidelity: cluster host latency report scenario workload workload.trace
             fuzz: cluster engine engine.queue faults host kvcache kvcache.eviction kvcache.session prompt report routing routing.policy runtime scenario \
                 workload

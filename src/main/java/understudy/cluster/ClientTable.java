@@ -14,6 +14,7 @@ import understudy.engine.EngineRequest;
 import understudy.engine.FinishReason;
 import understudy.engine.Request;
 import understudy.engine.StepResult;
+import understudy.report.Outcome;
 import understudy.report.ReplicaCounters;
 import understudy.report.RequestRecord;
 
@@ -172,7 +173,7 @@ final class ClientTable {
     /** Tells a sender that its request can never be served. */
     RequestRecord reject(Replica.AddRequest submit, String reason, long atNanos) {
         counters.onEnded(0);
-        submit.replyTo().tell(new RequestEvent.Rejected(submit.request().id(), reason, atNanos));
+        submit.replyTo().tell(new RequestEvent.Rejected(submit.request().id(), Outcome.REJECTED, reason, atNanos));
         return RequestRecord.rejected(submit.request(), replicaIndex, atNanos);
     }
 

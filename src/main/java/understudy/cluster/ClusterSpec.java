@@ -5,6 +5,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import understudy.faults.FaultPlan;
 import understudy.routing.RouterSpec;
+import understudy.routing.admission.AdmissionSpec;
 import understudy.routing.policy.RoundRobin;
 import understudy.workload.Workload;
 
@@ -15,6 +16,7 @@ import understudy.workload.Workload;
  * @param replicas one entry per replica, at least one
  * @param kinds one entry for each group of like replicas that others may join
  * @param router how a replica is chosen
+ * @param admission which requests wait, or are turned away, before
  * @param workload what arrives; null if requests come from outside, and the run ends when it is told to
  * @param faults what goes wrong when
  * @param keepsRecords whether a record of every request is kept for the report; a server, which has no end, keeps none
@@ -23,6 +25,7 @@ public record ClusterSpec(
         List<ReplicaSpec> replicas,
         List<ReplicaSpec> kinds,
         RouterSpec router,
+        AdmissionSpec admission,
         Workload.@Nullable Source workload,
         FaultPlan faults,
         boolean keepsRecords) {
@@ -30,7 +33,13 @@ public record ClusterSpec(
     /** Returns a cluster of one replica, which requests reach from outside; nothing goes wrong, and nothing is kept. */
     public static ClusterSpec ofOne(ReplicaSpec replica) {
         return new ClusterSpec(
-                List.of(replica), List.of(replica), RouterSpec.of(RoundRobin.FACTORY), null, FaultPlan.NONE, false);
+                List.of(replica),
+                List.of(replica),
+                RouterSpec.of(RoundRobin.FACTORY),
+                AdmissionSpec.OPEN,
+                null,
+                FaultPlan.NONE,
+                false);
     }
 
     /** Returns whether any replica keeps the times of tokens. */

@@ -1,103 +1,185 @@
 package understudy.cluster;
 
 import java.util.List;
-import java.util.OptionalInt;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.Request;
+import understudy.faults.RequestFault;
+import understudy.report.Outcome;
 import understudy.routing.ClusterView;
+import understudy.routing.RouterSpec;
 import understudy.routing.RoutingPolicy;
+import understudy.routing.Signal;
+import understudy.routing.admission.AdmissionControl;
+import understudy.routing.admission.AdmissionSpec;
 import understudy.runtime.Clock;
 
-/** Dispatch of requests, through the gate, to the replicas that the routing policy chooses. */
+/**
+ * Dispatch of requests, through admission and gate, to the replicas that the routing policy chooses. Some wait here until
+ * the cluster can take them.
+ */
 final class RequestDispatcher {
     private final Clock clock;
+    private final ActorRef<Router.Command> router;
     private final ClusterView view;
     private final List<ActorRef<Replica.Command>> replicas;
     private final RequestGate gate;
     private final RoutingPolicy policy;
     private final boolean keepsAccount;
+    private final AdmissionControl<Arrival> admission;
     private final ClusterEvent.@Nullable Subscriber subscriber;
+    private boolean isExpiryDue;
 
     /**
-     * @param replicas by index; the router's own list, which grows with the cluster
-     * @param keepsAccount whether the policy wants to know how many tokens it has sent where
+     * Request before it is sent to a replica.
+     *
+     * @param fault what is to go wrong with it; what befalls it on its way to a replica comes on top, once
+     * @param isRerouted whether it comes back from a replica
      */
+    private record Arrival(
+            Request request,
+            ActorRef<? super RequestEvent> replyTo,
+            boolean isStreaming,
+            RequestFault fault,
+            boolean isRerouted) {}
+
+    /** @param replicas by index; the router's own list, which grows with the cluster */
     RequestDispatcher(
             Clock clock,
+            ActorRef<Router.Command> router,
             ClusterView view,
             List<ActorRef<Replica.Command>> replicas,
             RequestGate gate,
             RoutingPolicy policy,
-            boolean keepsAccount,
+            RouterSpec spec,
+            AdmissionSpec admissionSpec,
             ClusterEvent.@Nullable Subscriber subscriber) {
         this.clock = clock;
+        this.router = router;
         this.view = view;
         this.replicas = replicas;
         this.gate = gate;
         this.policy = policy;
-        this.keepsAccount = keepsAccount;
+        keepsAccount = spec.wants(Signal.PROGRESS);
+        admission = new AdmissionControl<>(admissionSpec);
         this.subscriber = subscriber;
     }
 
     void submit(Router.Submit submit) {
-        var request = submit.request();
-        var asked = submit.replica();
-        if (!hasReplica(request, submit.replyTo(), asked)) {
+        if (submit.replica().isPresent()) {
+            submitTo(submit.replica().getAsInt(), submit);
+        } else {
+            arrive(new Arrival(submit.request(), submit.replyTo(), submit.isStreaming(), submit.fault(), false));
+        }
+    }
+
+    /** Sends a request to the replica that its sender has asked for, without admission. */
+    private void submitTo(int replica, Router.Submit submit) {
+        if (replica >= replicas.size() || !view.isReady(replica)) {
+            gate.failUnserved(submit.request(), submit.replyTo(), "replica " + replica + " takes no requests");
             return;
         }
-        int chosen = asked.isPresent() ? asked.getAsInt() : choose(request);
-        var fault = submit.fault().plus(gate.next(chosen));
-        long headStart = clock.nowNanos() - request.arrivalNanos();
-        dispatch(
-                new Replica.AddRequest(
-                        request, submit.replyTo(), submit.isStreaming(), asked.isPresent(), fault, headStart),
-                chosen);
+        var arrival = new Arrival(submit.request(), submit.replyTo(), submit.isStreaming(), submit.fault(), false);
+        dispatch(arrival, replica, true);
     }
 
     /** Sends a request on that comes back from a replica; it keeps its fault, and gets no other. */
     void reroute(Replica.AddRequest back) {
-        if (hasReplica(back.request(), back.replyTo(), OptionalInt.empty())) {
-            dispatch(back.again(), choose(back.request()));
+        view.onEnded(back.request().id());
+        arrive(new Arrival(back.request(), back.replyTo(), back.isStreaming(), back.fault(), true));
+    }
+
+    private void arrive(Arrival arrival) {
+        view.setNow(clock.nowNanos());
+        switch (admission.arrive(arrival.request, arrival, arrival.isRerouted, view)) {
+            case ADMITTED -> route(arrival);
+            case WAITS -> awaitExpiry();
+            case RATE_LIMITED -> reject(arrival, Outcome.RATE_LIMITED, "the rate limit is exceeded");
+            case QUEUE_FULL ->
+                reject(arrival, Outcome.QUEUE_FULL, "the cluster is saturated, and no more requests may wait");
+            case NO_REPLICA -> gate.failUnserved(arrival.request, arrival.replyTo, "no replica takes requests");
         }
     }
 
-    private int choose(Request request) {
+    /** Routes those who have waited, as far as the cluster can take them now. */
+    void routeWaiting() {
+        if (admission.numWaiting() == 0) {
+            return;
+        }
         view.setNow(clock.nowNanos());
-        int replica = policy.choose(request, view);
+        for (var next = admission.next(view); next != null; next = admission.next(view)) {
+            route(next);
+        }
+    }
+
+    /** Turns away those who have waited too long. */
+    void onExpiryDue() {
+        isExpiryDue = false;
+        for (var expired : admission.expired(clock.nowNanos())) {
+            reject(expired, Outcome.QUEUE_TIMEOUT, "the request has waited too long for a replica");
+        }
+        awaitExpiry();
+    }
+
+    private void awaitExpiry() {
+        if (!isExpiryDue && admission.numWaiting() > 0) {
+            isExpiryDue = true;
+            long delayNanos = admission.nextExpiryNanos() - clock.nowNanos();
+            clock.tellAfter(delayNanos, router, Router.WaitExpired.NOW);
+        }
+    }
+
+    /** Ends a request that waits here and that its sender has given up; returns whether it was here. */
+    boolean abort(long requestId) {
+        var waiting = admission.remove(requestId);
+        if (waiting != null) {
+            gate.abort(waiting.request, waiting.replyTo);
+        }
+        return waiting != null;
+    }
+
+    /** Returns how many requests wait here. */
+    int numWaiting() {
+        return admission.numWaiting();
+    }
+
+    private void route(Arrival arrival) {
+        var request = arrival.request;
+        int chosen = policy.choose(request, view);
+        // Without an estimate this is NaN, which is above nothing.
+        if (policy.estimatedTtftNanos(chosen) > admission.ttftLimitNanos(request.priority())) {
+            reject(arrival, Outcome.TTFT_LIMIT, "the first token would come too late");
+            return;
+        }
         if (subscriber != null) {
             subscriber.tell(new ClusterEvent.Routed(
-                    request.id(), replica, clock.nowNanos(), view.readyReplicas(), policy.explain(view)));
+                    request.id(), chosen, clock.nowNanos(), view.readyReplicas(), policy.explain(view)));
         }
-        return replica;
+        dispatch(arrival, chosen, false);
     }
 
-    private boolean hasReplica(Request request, ActorRef<? super RequestEvent> replyTo, OptionalInt asked) {
-        if (asked.isEmpty() && view.numReady() == 0) {
-            gate.failUnserved(request, replyTo, "no replica takes requests");
-            return false;
-        }
-        int replica = asked.orElseGet(view::firstReady);
-        if (replica >= replicas.size() || !view.isReady(replica)) {
-            gate.failUnserved(request, replyTo, "replica " + replica + " takes no requests");
-            return false;
-        }
-        return true;
+    private void reject(Arrival arrival, Outcome outcome, String reason) {
+        gate.reject(arrival.request, arrival.replyTo, outcome, reason);
     }
 
-    private void dispatch(Replica.AddRequest request, int chosen) {
-        if (request.fault().fails()) {
-            gate.failInjected(request.request(), request.replyTo(), chosen);
+    private void dispatch(Arrival arrival, int chosen, boolean isPinned) {
+        var request = arrival.request;
+        var fault = arrival.isRerouted ? arrival.fault : arrival.fault.plus(gate.next(chosen));
+        if (fault.fails()) {
+            gate.failInjected(request, arrival.replyTo, chosen);
             return;
         }
         view.onDispatched(chosen);
         if (keepsAccount) {
-            view.onSent(chosen, request.request(), policy.cachedTokens(chosen));
+            view.onSent(chosen, request, isPinned ? 0 : policy.cachedTokens(chosen));
         }
-        if (request.isStreaming()) {
-            int malformedAtToken = request.fault().malformedAtToken();
-            request.replyTo().tell(new RequestEvent.Admitted(request.request().id(), chosen, malformedAtToken));
+        if (arrival.isStreaming) {
+            arrival.replyTo.tell(new RequestEvent.Admitted(request.id(), chosen, fault.malformedAtToken()));
         }
-        replicas.get(chosen).tell(request);
+        // On another replica, the API has all of the work to do again.
+        long headStart = arrival.isRerouted ? 0 : clock.nowNanos() - request.arrivalNanos();
+        replicas.get(chosen)
+                .tell(new Replica.AddRequest(
+                        request, arrival.replyTo, arrival.isStreaming, isPinned, fault, headStart));
     }
 }

@@ -1,6 +1,7 @@
 package understudy.cluster;
 
 import understudy.engine.FinishReason;
+import understudy.report.Outcome;
 
 /** Event of a request, told to its sender. Times are virtual nanoseconds. */
 public sealed interface RequestEvent {
@@ -78,6 +79,6 @@ public sealed interface RequestEvent {
         }
     }
 
-    /** The request can never be served; {@code reason} says why, for people. */
-    record Rejected(long requestId, String reason, long atNanos) implements RequestEvent {}
+    /** The request was turned away; {@code reason} says why, for people, and {@code outcome} in a word. */
+    record Rejected(long requestId, Outcome outcome, String reason, long atNanos) implements RequestEvent {}
 }

@@ -2,10 +2,12 @@ package understudy.cluster;
 
 import org.apache.pekko.actor.typed.ActorRef;
 import org.jspecify.annotations.Nullable;
+import understudy.engine.FinishReason;
 import understudy.engine.Request;
 import understudy.faults.Fault;
 import understudy.faults.FaultSampler;
 import understudy.faults.RequestFault;
+import understudy.report.Outcome;
 import understudy.report.RequestRecord;
 import understudy.runtime.Clock;
 
@@ -54,6 +56,21 @@ final class RequestGate {
         fail(request, replyTo, cause, "this error was asked for", replicaIndex);
     }
 
+    /** Turns away a request because of the load. */
+    void reject(Request request, ActorRef<? super RequestEvent> replyTo, Outcome outcome, String reason) {
+        long nowNanos = clock.nowNanos();
+        replyTo.tell(new RequestEvent.Rejected(request.id(), outcome, reason, nowNanos));
+        ended(RequestRecord.turnedAway(request, outcome, nowNanos));
+    }
+
+    /** Ends a request that its sender has given up before it reached a replica. */
+    void abort(Request request, ActorRef<? super RequestEvent> replyTo) {
+        long nowNanos = clock.nowNanos();
+        var timing = RequestEvent.Timing.notQueued(RequestRecord.NO_REPLICA);
+        replyTo.tell(new RequestEvent.Finished(request.id(), FinishReason.ABORT, 0, 0, nowNanos, timing));
+        ended(RequestRecord.aborted(request, RequestRecord.NO_REPLICA, nowNanos));
+    }
+
     private void fail(
             Request request,
             ActorRef<? super RequestEvent> replyTo,
@@ -63,7 +80,11 @@ final class RequestGate {
         long nowNanos = clock.nowNanos();
         var timing = RequestEvent.Timing.notQueued(replicaIndex);
         replyTo.tell(new RequestEvent.Failed(request.id(), cause, reason, 0, 0, nowNanos, timing));
-        var event = new ClusterEvent.RequestEnded(RequestRecord.failed(request, RequestRecord.NO_REPLICA, nowNanos));
+        ended(RequestRecord.failed(request, RequestRecord.NO_REPLICA, nowNanos));
+    }
+
+    private void ended(RequestRecord record) {
+        var event = new ClusterEvent.RequestEnded(record);
         metrics.tell(event);
         if (subscriber != null) {
             subscriber.tell(event);

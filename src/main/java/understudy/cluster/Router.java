@@ -44,6 +44,7 @@ public final class Router extends AbstractBehavior<Router.Command> {
                     ReplicaProgress,
                     LoadReported,
                     LoadArrived,
+                    WaitExpired,
                     ReplayArrived,
                     KvBlockManager.KvEvents,
                     KvEventsArrived {}
@@ -99,8 +100,8 @@ public final class Router extends AbstractBehavior<Router.Command> {
     /** The run is over. */
     public record Close(ActorRef<? super Closed> replyTo) implements Command {}
 
-    /** The answer to {@link Close}: how many requests have come. */
-    public record Closed(long numSubmitted) implements Cluster.Command {}
+    /** The answer to {@link Close}: how many requests have come, and how many of them wait here. */
+    public record Closed(long numSubmitted, int numHeld) implements Cluster.Command {}
 
     /**
      * What a router sees of the answers that it forwards.
@@ -114,6 +115,11 @@ public final class Router extends AbstractBehavior<Router.Command> {
 
     /** A replica reports on itself. */
     public record LoadReported(int replicaIndex, LoadReport report) implements Command {}
+
+    /** A request that waits here has waited too long. */
+    enum WaitExpired implements Command {
+        NOW
+    }
 
     record LoadArrived(LoadReported report, int numDowns) implements Command {}
 
@@ -147,8 +153,8 @@ public final class Router extends AbstractBehavior<Router.Command> {
                                 e));
         signals = new ReplicaSignals(clock, context.getSelf(), spec.router(), view, policy);
         gate = new RequestGate(clock, new FaultSampler(spec.faults().streams()), metrics, subscriber);
-        boolean keepsAccount = spec.router().wants(Signal.PROGRESS);
-        dispatcher = new RequestDispatcher(clock, view, replicas, gate, policy, keepsAccount, subscriber);
+        dispatcher = new RequestDispatcher(
+                clock, context.getSelf(), view, replicas, gate, policy, spec.router(), spec.admission(), subscriber);
     }
 
     private static RoutingPolicy createPolicy(ClusterSpec spec) {
@@ -171,13 +177,14 @@ public final class Router extends AbstractBehavior<Router.Command> {
     @Override
     public Receive<Command> createReceive() {
         return newReceiveBuilder()
-                .onMessage(ReplicaProgress.class, quietly(signals::onProgress))
-                .onMessage(LoadReported.class, quietly(signals::onReported))
-                .onMessage(LoadArrived.class, quietly(signals::onArrived))
-                .onMessage(ReplayArrived.class, quietly(signals::onArrived))
-                .onMessage(KvBlockManager.KvEvents.class, quietly(signals::onEvents))
-                .onMessage(KvEventsArrived.class, quietly(signals::onArrived))
+                .onMessage(ReplicaProgress.class, signal(signals::onProgress))
+                .onMessage(LoadReported.class, signal(signals::onReported))
+                .onMessage(LoadArrived.class, signal(signals::onArrived))
+                .onMessage(ReplayArrived.class, signal(signals::onArrived))
+                .onMessage(KvBlockManager.KvEvents.class, signal(signals::onEvents))
+                .onMessage(KvEventsArrived.class, signal(signals::onArrived))
                 .onMessage(Submit.class, this::onSubmit)
+                .onMessage(WaitExpired.class, now -> onWaitExpired())
                 .onMessage(Abort.class, this::onAbort)
                 .onMessage(ResetPrefixCache.class, this::onResetPrefixCache)
                 .onMessage(Reroute.class, this::onReroute)
@@ -196,6 +203,11 @@ public final class Router extends AbstractBehavior<Router.Command> {
         return this;
     }
 
+    private Behavior<Command> onWaitExpired() {
+        dispatcher.onExpiryDue();
+        return this;
+    }
+
     private Behavior<Command> onReroute(Reroute reroute) {
         dispatcher.reroute(reroute.submit);
         long requestId = reroute.submit.request().id();
@@ -207,6 +219,9 @@ public final class Router extends AbstractBehavior<Router.Command> {
      * are not.
      */
     private Behavior<Command> onAbort(Abort abort) {
+        if (dispatcher.abort(abort.requestId)) {
+            return this;
+        }
         abortedReroutes.onAbort(abort.requestId);
         replicas.forEach(replica -> replica.tell(new Replica.Abort(abort.requestId)));
         return this;
@@ -228,11 +243,13 @@ public final class Router extends AbstractBehavior<Router.Command> {
         view.setReady(started.replicaIndex, true);
         up.set(started.replicaIndex);
         signals.onUp(started.replicaIndex);
+        dispatcher.routeWaiting();
         return this;
     }
 
     private Behavior<Command> onSetReady(SetReady set) {
         view.setReady(set.replicaIndex, set.isReady);
+        dispatcher.routeWaiting();
         return this;
     }
 
@@ -260,13 +277,15 @@ public final class Router extends AbstractBehavior<Router.Command> {
     }
 
     private Behavior<Command> onClose(Close close) {
-        close.replyTo.tell(new Closed(numSubmitted));
+        close.replyTo.tell(new Closed(numSubmitted, dispatcher.numWaiting()));
         return this;
     }
 
-    private <M> Function<M, Behavior<Command>> quietly(Consumer<M> handler) {
+    /** Handles a signal of a replica, after which it may take more requests. */
+    private <M> Function<M, Behavior<Command>> signal(Consumer<M> handler) {
         return message -> {
             handler.accept(message);
+            dispatcher.routeWaiting();
             return this;
         };
     }

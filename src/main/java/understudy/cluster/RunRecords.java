@@ -22,7 +22,7 @@ final class RunRecords {
     private boolean isReported;
 
     /** End of a run: how and when it came. */
-    private record End(LoadGenerator.Stopped load, boolean isPartial, long atNanos) {}
+    private record End(LoadGenerator.Stopped load, long numHeld, boolean isPartial, long atNanos) {}
 
     RunRecords(
             ReplicaRegistry registry,
@@ -45,8 +45,8 @@ final class RunRecords {
     }
 
     /** Tells the observer of the end, once all records of the run are here. */
-    void end(LoadGenerator.Stopped load, boolean isPartial) {
-        end = new End(load, isPartial, clock.nowNanos());
+    void end(LoadGenerator.Stopped load, long numHeld, boolean isPartial) {
+        end = new End(load, numHeld, isPartial, clock.nowNanos());
         registry.askForRecords();
         collector.tell(new MetricsCollector.Collect(self));
     }
@@ -72,6 +72,7 @@ final class RunRecords {
                     load.numPlanned(),
                     load.numSent(),
                     load.numAbandoned(),
+                    end.numHeld,
                     end.atNanos,
                     end.isPartial));
         }

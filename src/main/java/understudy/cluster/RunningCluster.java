@@ -70,7 +70,7 @@ final class RunningCluster {
 
     private Behavior<Cluster.Command> running() {
         return always().onMessage(Cluster.Stop.class, now -> stop())
-                .onMessage(LoadGenerator.Stopped.class, load -> end(load, false))
+                .onMessage(LoadGenerator.Stopped.class, load -> end(load, 0, false))
                 .onMessage(Cluster.StartElapsed.class, this::onStartElapsed)
                 .onAnyMessage(other -> Behaviors.same())
                 .build();
@@ -93,15 +93,16 @@ final class RunningCluster {
                 })
                 .onMessage(Router.Closed.class, closed -> {
                     long numSubmitted = closed.numSubmitted();
-                    return end(load != null ? load : new LoadGenerator.Stopped(numSubmitted, numSubmitted, 0), true);
+                    var sent = load != null ? load : new LoadGenerator.Stopped(numSubmitted, numSubmitted, 0);
+                    return end(sent, closed.numHeld(), true);
                 })
                 .onMessage(Cluster.StartElapsed.class, this::onStartElapsed)
                 .onAnyMessage(other -> Behaviors.same())
                 .build();
     }
 
-    private Behavior<Cluster.Command> end(LoadGenerator.Stopped load, boolean isPartial) {
-        records.end(load, isPartial);
+    private Behavior<Cluster.Command> end(LoadGenerator.Stopped load, long numHeld, boolean isPartial) {
+        records.end(load, numHeld, isPartial);
         return always().onAnyMessage(other -> Behaviors.same()).build();
     }
 

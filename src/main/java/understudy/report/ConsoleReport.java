@@ -50,6 +50,7 @@ public final class ConsoleReport {
         }
         if (report.numRejected() > 0) {
             line("Rejected requests:", report.numRejected());
+            report.loadShed().forEach((outcome, count) -> line("  " + word(outcome) + ":", count));
         }
         if (report.numAbandoned() > 0) {
             line("Abandoned follow-up turns:", report.numAbandoned());
@@ -139,6 +140,10 @@ public final class ConsoleReport {
                 Tables.numbers("Wanted", each -> String.valueOf(each.wanted())),
                 Tables.words("SLO", each -> each.isMet() ? "met" : "missed"));
         text.append(Tables.text(report.goodput().classes(), columns)).append('\n');
+    }
+
+    private static String word(Outcome outcome) {
+        return outcome.name().toLowerCase(Locale.ROOT).replace('_', ' ');
     }
 
     private void writeHost(HostStats host) {

@@ -65,6 +65,13 @@ public final class JsonReport {
         json.writeNumberField("failed", report.numFailed());
         json.writeNumberField("aborted", report.numAborted());
         json.writeNumberField("rejected", report.numRejected());
+        if (!report.loadShed().isEmpty()) {
+            json.writeObjectFieldStart("load_shed");
+            for (var entry : report.loadShed().entrySet()) {
+                json.writeNumberField(entry.getKey().name().toLowerCase(Locale.ROOT), entry.getValue());
+            }
+            json.writeEndObject();
+        }
         json.writeNumberField("abandoned", report.numAbandoned());
         json.writeNumberField("unfinished", report.numUnfinished());
         json.writeNumberField("total_input_tokens", report.totalInputTokens());

@@ -9,5 +9,23 @@ public enum Outcome {
     /** It was accepted, but its answer ended early by a failure. */
     FAILED,
     /** Its sender gave it up. */
-    ABORTED
+    ABORTED,
+    /** It was turned away, because too many came. */
+    RATE_LIMITED,
+    /** It was turned away, because the cluster was saturated and no more could wait. */
+    QUEUE_FULL,
+    /** It was turned away, because it had waited too long. */
+    QUEUE_TIMEOUT,
+    /** It was turned away, because its first token would have come too late. */
+    TTFT_LIMIT;
+
+    /** Returns whether a request with this outcome was turned away. */
+    public boolean isRejection() {
+        return this == REJECTED || isLoadShed();
+    }
+
+    /** Returns whether a request with this outcome was turned away because of the load. */
+    public boolean isLoadShed() {
+        return this == RATE_LIMITED || this == QUEUE_FULL || this == QUEUE_TIMEOUT || this == TTFT_LIMIT;
+    }
 }

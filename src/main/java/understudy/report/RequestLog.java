@@ -80,6 +80,14 @@ public final class RequestLog {
         return numByOutcome[OUTCOMES.indexOf(outcome)];
     }
 
+    /** Returns how many requests were turned away. */
+    public long countRejections() {
+        return OUTCOMES.stream()
+                .filter(Outcome::isRejection)
+                .mapToLong(this::count)
+                .sum();
+    }
+
     /** Returns all requests, in the order of ending. */
     public Stream<RequestRecord> stream() {
         return IntStream.range(0, size).mapToObj(this::get);

@@ -103,6 +103,11 @@ public record RequestRecord(
         return withoutAnswer(request, replicaIndex, Outcome.REJECTED, atNanos);
     }
 
+    /** Returns the record of a request that was turned away at {@code atNanos}, before it reached a replica. */
+    public static RequestRecord turnedAway(Request request, Outcome outcome, long atNanos) {
+        return withoutAnswer(request, NO_REPLICA, outcome, atNanos);
+    }
+
     private static RequestRecord withoutAnswer(Request request, int replicaIndex, Outcome outcome, long atNanos) {
         return new RequestRecord(
                 request.id(),

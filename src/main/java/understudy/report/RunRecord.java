@@ -11,6 +11,7 @@ import understudy.kvcache.KvCacheAudit;
  * @param numPlanned requests that the workload announced
  * @param numSent requests that were sent
  * @param numAbandoned requests that were not sent, since a turn before them got no answer
+ * @param numHeld requests that waited in the router at the end
  * @param endNanos virtual time at the end
  * @param isPartial whether the run was interrupted
  */
@@ -20,6 +21,7 @@ public record RunRecord(
         long numPlanned,
         long numSent,
         long numAbandoned,
+        long numHeld,
         long endNanos,
         boolean isPartial) {
 
@@ -28,9 +30,9 @@ public record RunRecord(
         return log.requests();
     }
 
-    /** Returns how many requests were sent to replicas and have not ended. */
+    /** Returns how many requests were sent and have not ended. */
     public long numUnfinished() {
-        return replicas.stream().mapToLong(ReplicaRecord::numUnfinished).sum();
+        return replicas.stream().mapToLong(ReplicaRecord::numUnfinished).sum() + numHeld;
     }
 
     /** Returns how often output was read before it was sampled. */

@@ -1,6 +1,9 @@
 package understudy.report;
 
+import java.util.Collections;
 import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import understudy.kvcache.PrefixCacheStats;
 
 /**
@@ -12,7 +15,8 @@ import understudy.kvcache.PrefixCacheStats;
  *     gaps, peak, cache and replica figures also count what failed or unfinished requests have had
  * @param numFailed requests whose answer broke off
  * @param numAborted requests that their sender gave up
- * @param numRejected requests that were turned away
+ * @param numRejected requests that were turned away, for whatever reason
+ * @param loadShed those of them that were turned away because of the load, by reason; none if there were none
  * @param numAbandoned requests that were not sent, since a turn before them got no answer
  * @param numUnfinished requests that had not ended
  * @param durationSeconds virtual time from the start to the end of the run
@@ -38,6 +42,7 @@ public record RunReport(
         long numFailed,
         long numAborted,
         long numRejected,
+        SortedMap<Outcome, Integer> loadShed,
         long numAbandoned,
         long numUnfinished,
         double durationSeconds,
@@ -59,7 +64,7 @@ public record RunReport(
 
     /** Returns the report of a run that goes on. */
     public static RunReport soFar(RunLog log, List<RunRecord.ReplicaRecord> replicas, long atNanos) {
-        return of(new RunRecord(log, replicas, 0, 0, 0, atNanos, true));
+        return of(new RunRecord(log, replicas, 0, 0, 0, 0, atNanos, true));
     }
 
     /** Computes the figures of a run without service levels. */
@@ -77,7 +82,8 @@ public record RunReport(
                 run.requests().count(Outcome.COMPLETED),
                 run.requests().count(Outcome.FAILED),
                 run.requests().count(Outcome.ABORTED),
-                run.requests().count(Outcome.REJECTED),
+                run.requests().countRejections(),
+                loadShed(run.requests()),
                 run.numAbandoned(),
                 run.numUnfinished(),
                 run.endNanos() / 1e9,
@@ -96,6 +102,16 @@ public record RunReport(
                 PrefixCachingStats.of(run.requests()),
                 Goodput.of(run.requests(), levels),
                 run.log().stepDigest());
+    }
+
+    private static SortedMap<Outcome, Integer> loadShed(RequestLog requests) {
+        var counts = new TreeMap<Outcome, Integer>();
+        for (var outcome : Outcome.values()) {
+            if (outcome.isLoadShed() && requests.count(outcome) > 0) {
+                counts.put(outcome, requests.count(outcome));
+            }
+        }
+        return Collections.unmodifiableSortedMap(counts);
     }
 
     public double requestThroughput() {

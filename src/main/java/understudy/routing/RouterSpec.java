@@ -1,5 +1,6 @@
 package understudy.routing;
 
+import java.util.Set;
 import understudy.prompt.BlockHasher;
 import understudy.workload.RandomStreams;
 
@@ -8,13 +9,14 @@ import understudy.workload.RandomStreams;
  *
  * @param policy makes what chooses among replicas
  * @param ownWire how late, and how complete, what the router knows is
+ * @param alsoWanted signals that are wanted whatever the policy
  * @param streams where its random numbers come from
  */
-public record RouterSpec(RoutingPolicyFactory policy, Wire ownWire, RandomStreams streams) {
+public record RouterSpec(RoutingPolicyFactory policy, Wire ownWire, Set<Signal> alsoWanted, RandomStreams streams) {
 
     /** Returns a router on an exact wire. */
     public static RouterSpec of(RoutingPolicyFactory policy) {
-        return new RouterSpec(policy, Wire.EXACT, new RandomStreams(0));
+        return new RouterSpec(policy, Wire.EXACT, Set.of(), new RandomStreams(0));
     }
 
     /** Returns the policy's name in a scenario. */
@@ -22,9 +24,9 @@ public record RouterSpec(RoutingPolicyFactory policy, Wire ownWire, RandomStream
         return policy.name();
     }
 
-    /** Returns whether the policy wants a signal. */
+    /** Returns whether a signal is wanted. */
     public boolean wants(Signal signal) {
-        return policy.wants(signal);
+        return policy.wants(signal) || alsoWanted.contains(signal);
     }
 
     /** Returns the wire, which is as good as it can be for a policy that wants that. */

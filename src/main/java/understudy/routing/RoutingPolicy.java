@@ -27,6 +27,14 @@ public interface RoutingPolicy {
     }
 
     /**
+     * Returns when the first token of the request that was chosen for last would come on a replica, in nanoseconds from
+     * now, as far as the policy estimates that; NaN if it does not. Called right after the choice.
+     */
+    default double estimatedTtftNanos(int replica) {
+        return Double.NaN;
+    }
+
+    /**
      * Accepts changes of a replica's prefix-hash table, in order, if the policy wants {@link Signal#KV_EVENTS}. All
      * policies are told when a table is gone with its replica.
      */

@@ -2,10 +2,13 @@ package understudy.scenario;
 
 import java.util.Objects;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import understudy.routing.RouterSpec;
+import understudy.routing.Signal;
 import understudy.routing.Wire;
+import understudy.routing.admission.AdmissionSpec;
 import understudy.routing.policy.RoutingPolicies;
 import understudy.workload.RandomStreams;
 
@@ -13,14 +16,17 @@ import understudy.workload.RandomStreams;
 final class RouterSettings {
     private RouterSettings() {}
 
-    static RouterSpec read(Section router, long seed) {
+    static RouterSpec read(Section router, long seed, AdmissionSpec admission) {
         String name = router.choice("policy", RoutingPolicies.names());
         // Everything is checked, also what this policy does not use.
         var policies = RoutingPolicies.names().stream()
                 .collect(Collectors.toMap(
                         Function.identity(), each -> RoutingPolicies.read(each, router.sectionOrEmpty(each))));
         return new RouterSpec(
-                Objects.requireNonNull(policies.get(name)), wire(router.section("wire")), new RandomStreams(seed));
+                Objects.requireNonNull(policies.get(name)),
+                wire(router.section("wire")),
+                admission.needsReports() ? Set.of(Signal.LOAD_REPORTS) : Set.of(),
+                new RandomStreams(seed));
     }
 
     private static Wire wire(Section wire) {

@@ -14,6 +14,7 @@ import understudy.faults.FaultPlan;
 import understudy.report.ServiceLevels;
 import understudy.routing.RouterSpec;
 import understudy.routing.Signal;
+import understudy.routing.admission.AdmissionSpec;
 import understudy.workload.RandomStreams;
 import understudy.workload.Workload;
 
@@ -23,6 +24,7 @@ import understudy.workload.Workload;
  * @param seed of every random stream
  * @param groups of like replicas, at least one
  * @param router how a replica is chosen
+ * @param admission which requests wait, or are turned away, before
  * @param workload the section, which {@link #workloadSource()} reads
  * @param faults what goes wrong when
  * @param serviceLevels what a report holds latencies against
@@ -36,6 +38,7 @@ public record Scenario(
         long seed,
         List<ReplicaGroup> groups,
         RouterSpec router,
+        AdmissionSpec admission,
         Section workload,
         FaultPlan faults,
         ServiceLevels serviceLevels,
@@ -48,7 +51,12 @@ public record Scenario(
     public static Scenario read(Config config) {
         var root = new Section(config, "");
         long seed = root.wholeNumber("seed", Long.MIN_VALUE, Long.MAX_VALUE);
-        var router = RouterSettings.read(root.section("router"), seed);
+        var serviceLevels = SloSettings.read(root.section("slo"));
+        var admission = AdmissionSettings.read(
+                root.section("router").section("admission"),
+                root.section("router").text("policy"),
+                serviceLevels);
+        var router = RouterSettings.read(root.section("router"), seed, admission);
         var kvEventSection = root.section("kv-cache").section("kv-events");
         boolean recordsKvEvents = router.wants(Signal.KV_EVENTS) || KvEventsSection.isEnabled(kvEventSection);
         var groups = ReplicaGroup.read(root, recordsKvEvents);
@@ -65,9 +73,10 @@ public record Scenario(
                 seed,
                 groups,
                 router,
+                admission,
                 root.section("workload"),
                 FaultSettings.read(root.section("faults"), seed, numReplicas),
-                SloSettings.read(root.section("slo")),
+                serviceLevels,
                 kvEvents,
                 root.section("kv-cache").text("hash-algo"),
                 root.section("server"),
@@ -173,6 +182,6 @@ public record Scenario(
             kinds.add(kind);
             replicas.addAll(Collections.nCopies(group.numReplicas(), kind));
         }
-        return new ClusterSpec(replicas, kinds, router, source, faults, keepsRecords);
+        return new ClusterSpec(replicas, kinds, router, admission, source, faults, keepsRecords);
     }
 }

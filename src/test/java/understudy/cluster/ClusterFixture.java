@@ -27,6 +27,7 @@ import understudy.routing.RouterSpec;
 import understudy.routing.RoutingPolicyFactory;
 import understudy.routing.Signal;
 import understudy.routing.Wire;
+import understudy.routing.admission.AdmissionSpec;
 import understudy.routing.policy.RoundRobin;
 import understudy.runtime.VirtualTime;
 import understudy.workload.RandomStreams;
@@ -50,6 +51,7 @@ public final class ClusterFixture {
     public LatencyModel latency = new LinearLatency(5e6, 0, 0, 0);
     RoutingPolicyFactory routing = RoundRobin.FACTORY;
     Wire wire = Wire.EXACT;
+    AdmissionSpec admission = AdmissionSpec.OPEN;
     FaultPlan faults = FaultPlan.NONE;
 
     ReplicaSpec replicaSpec() {
@@ -75,7 +77,7 @@ public final class ClusterFixture {
     }
 
     private RouterSpec router() {
-        return new RouterSpec(routing, wire, new RandomStreams(0));
+        return new RouterSpec(routing, wire, Set.of(), new RandomStreams(0));
     }
 
     /** Returns a wire on which KV events are late. */
@@ -92,7 +94,13 @@ public final class ClusterFixture {
     ClusterSpec spec(Workload workload) {
         var replicas = Collections.nCopies(numReplicas, replicaSpec());
         return new ClusterSpec(
-                replicas, List.of(replicaSpec()), router(), workload == null ? null : () -> workload, faults, true);
+                replicas,
+                List.of(replicaSpec()),
+                router(),
+                admission,
+                workload == null ? null : () -> workload,
+                faults,
+                true);
     }
 
     /** Runs a workload to its end, as fast as possible. */
@@ -108,7 +116,7 @@ public final class ClusterFixture {
     public RunRecord run(Workload workload, ReplicaSpec replica) {
         var replicas = Collections.nCopies(numReplicas, replica);
         return run(
-                new ClusterSpec(replicas, List.of(replica), router(), () -> workload, FaultPlan.NONE, true),
+                new ClusterSpec(replicas, List.of(replica), router(), admission, () -> workload, FaultPlan.NONE, true),
                 Double.POSITIVE_INFINITY);
     }
 

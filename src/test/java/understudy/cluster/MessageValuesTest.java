@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
@@ -64,7 +65,7 @@ final class MessageValuesTest {
             // Handed over: the collector ignores what comes later.
             RunLog.class);
 
-    private static final Set<Class<?>> CONTAINERS = Set.of(List.class, Optional.class, Set.class);
+    private static final Set<Class<?>> CONTAINERS = Set.of(List.class, Map.class, Optional.class, Set.class);
 
     private final Set<Class<?>> seen = new HashSet<>();
     private final Set<String> mutable = new TreeSet<>();

@@ -48,6 +48,7 @@ final class ReportFixture {
                 numPlanned,
                 numSent,
                 0,
+                0,
                 10 * SECOND,
                 isPartial);
     }

@@ -106,6 +106,11 @@ public final class Call implements Generation.Listener, ClientConnection.Exchang
     }
 
     @Override
+    public void onLoadShed(String reason) {
+        fail(new ApiException(429, "RateLimitError", reason, null));
+    }
+
+    @Override
     public void onAdmitted() {
         listener.onAdmitted();
     }

@@ -66,6 +66,9 @@ public final class Generation {
         /** The engine will never serve the request. */
         void onRejected(String reason);
 
+        /** It was turned away because of the load; it may be sent again later. */
+        void onLoadShed(String reason);
+
         /** A replica has the request; only if tokens must be known when they are sampled. */
         void onAdmitted();
 
@@ -173,7 +176,11 @@ public final class Generation {
             onFinished(finished);
         } else if (event instanceof RequestEvent.Rejected rejected) {
             reason = "error";
-            listener.onRejected(rejected.reason());
+            if (rejected.outcome().isLoadShed()) {
+                listener.onLoadShed(rejected.reason());
+            } else {
+                listener.onRejected(rejected.reason());
+            }
         } else if (event instanceof RequestEvent.Failed failed) {
             reason = "error";
             listener.onBroken(failed);

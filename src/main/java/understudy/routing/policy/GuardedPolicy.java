@@ -50,6 +50,16 @@ public final class GuardedPolicy implements RoutingPolicy {
     }
 
     @Override
+    public double estimatedTtftNanos(int replica) {
+        try {
+            return decided.estimatedTtftNanos(replica);
+        } catch (RuntimeException e) {
+            onFailure.accept(e);
+            return Double.NaN;
+        }
+    }
+
+    @Override
     public RoutingScores explain(ClusterView view) {
         try {
             return decided.explain(view);

@@ -57,6 +57,9 @@ final class GenerationTest {
         public void onRejected(String reason) {}
 
         @Override
+        public void onLoadShed(String reason) {}
+
+        @Override
         public void onAdmitted() {}
 
         @Override
