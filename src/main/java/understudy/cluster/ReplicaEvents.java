@@ -27,6 +27,8 @@ final class ReplicaEvents {
     private boolean mayHaveKvEvents;
     private final LongArrayList firstTokens = new LongArrayList();
     private final LongArrayList ended = new LongArrayList();
+    private long decodeNanos;
+    private long decodeTokens;
     private final LoadReporter loadReporter;
 
     ReplicaEvents(
@@ -124,6 +126,10 @@ final class ReplicaEvents {
         }
         for (var record : records) {
             ended.add(record.requestId());
+            if (record.numOutputTokens() > 1) {
+                decodeNanos += record.lastTokenNanos() - record.firstTokenNanos();
+                decodeTokens += record.numOutputTokens() - 1;
+            }
         }
     }
 
@@ -131,7 +137,10 @@ final class ReplicaEvents {
     void tellRouter() {
         if (counters.numEnded() != toldEnded || !firstTokens.isEmpty()) {
             toldEnded = counters.numEnded();
-            peers.router().tell(new Router.ReplicaProgress(replicaIndex, toldEnded, taken(firstTokens), taken(ended)));
+            peers.router().tell(new Router.ReplicaProgress(
+                            replicaIndex, toldEnded, taken(firstTokens), taken(ended), decodeNanos, decodeTokens));
+            decodeNanos = 0;
+            decodeTokens = 0;
         }
     }
 

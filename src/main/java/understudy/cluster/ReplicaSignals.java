@@ -10,6 +10,7 @@ import understudy.routing.LoadReport;
 import understudy.routing.RouterSpec;
 import understudy.routing.RoutingPolicy;
 import understudy.routing.Wire;
+import understudy.routing.admission.SlowReplicas;
 import understudy.runtime.Clock;
 import understudy.workload.RandomStreams;
 
@@ -24,6 +25,7 @@ final class ReplicaSignals {
     private final RandomStreams streams;
     private final ClusterView view;
     private final RoutingPolicy policy;
+    private final SlowReplicas slowReplicas;
     private final List<Line> lines = new ArrayList<>();
 
     /** What leads to one replica. */
@@ -38,13 +40,19 @@ final class ReplicaSignals {
     }
 
     ReplicaSignals(
-            Clock clock, ActorRef<Router.Command> router, RouterSpec spec, ClusterView view, RoutingPolicy policy) {
+            Clock clock,
+            ActorRef<Router.Command> router,
+            RouterSpec spec,
+            ClusterView view,
+            RoutingPolicy policy,
+            SlowReplicas slowReplicas) {
         this.clock = clock;
         this.router = router;
         wire = spec.wire();
         streams = spec.streams();
         this.view = view;
         this.policy = policy;
+        this.slowReplicas = slowReplicas;
     }
 
     void onUp(int replicaIndex) {
@@ -68,6 +76,7 @@ final class ReplicaSignals {
         view.onEnded(progress.replicaIndex(), progress.numEnded());
         progress.firstTokens().forEach(view::onFirstToken);
         progress.ended().forEach(view::onEnded);
+        slowReplicas.onAnswers(progress.replicaIndex(), progress.decodeNanos(), progress.decodeTokens());
     }
 
     void onReported(Router.LoadReported reported) {

@@ -7,11 +7,10 @@ import understudy.engine.Request;
 import understudy.faults.RequestFault;
 import understudy.report.Outcome;
 import understudy.routing.ClusterView;
-import understudy.routing.RouterSpec;
 import understudy.routing.RoutingPolicy;
 import understudy.routing.Signal;
 import understudy.routing.admission.AdmissionControl;
-import understudy.routing.admission.AdmissionSpec;
+import understudy.routing.admission.SlowReplicas;
 import understudy.runtime.Clock;
 
 /**
@@ -27,6 +26,7 @@ final class RequestDispatcher {
     private final RoutingPolicy policy;
     private final boolean keepsAccount;
     private final AdmissionControl<Arrival> admission;
+    private final SlowReplicas slowReplicas;
     private final ClusterEvent.@Nullable Subscriber subscriber;
     private boolean isExpiryDue;
 
@@ -47,12 +47,12 @@ final class RequestDispatcher {
     RequestDispatcher(
             Clock clock,
             ActorRef<Router.Command> router,
+            ClusterSpec spec,
             ClusterView view,
             List<ActorRef<Replica.Command>> replicas,
             RequestGate gate,
             RoutingPolicy policy,
-            RouterSpec spec,
-            AdmissionSpec admissionSpec,
+            SlowReplicas slowReplicas,
             ClusterEvent.@Nullable Subscriber subscriber) {
         this.clock = clock;
         this.router = router;
@@ -60,8 +60,9 @@ final class RequestDispatcher {
         this.replicas = replicas;
         this.gate = gate;
         this.policy = policy;
-        keepsAccount = spec.wants(Signal.PROGRESS);
-        admission = new AdmissionControl<>(admissionSpec);
+        keepsAccount = spec.router().wants(Signal.PROGRESS);
+        admission = new AdmissionControl<>(spec.admission());
+        this.slowReplicas = slowReplicas;
         this.subscriber = subscriber;
     }
 
@@ -90,7 +91,7 @@ final class RequestDispatcher {
     }
 
     private void arrive(Arrival arrival) {
-        view.setNow(clock.nowNanos());
+        look();
         switch (admission.arrive(arrival.request, arrival, arrival.isRerouted, view)) {
             case ADMITTED -> route(arrival);
             case WAITS -> awaitExpiry();
@@ -106,10 +107,16 @@ final class RequestDispatcher {
         if (admission.numWaiting() == 0) {
             return;
         }
-        view.setNow(clock.nowNanos());
+        look();
         for (var next = admission.next(view); next != null; next = admission.next(view)) {
             route(next);
         }
+    }
+
+    /** Brings the view up to now. */
+    private void look() {
+        view.setNow(clock.nowNanos());
+        slowReplicas.look(view);
     }
 
     /** Turns away those who have waited too long. */

@@ -24,6 +24,7 @@ import understudy.routing.ReplicaTraits;
 import understudy.routing.RoutingPolicy;
 import understudy.routing.Signal;
 import understudy.routing.policy.GuardedPolicy;
+import understudy.routing.admission.SlowReplicas;
 import understudy.runtime.Clock;
 
 /** Router of a cluster: keeps a view of the replicas, chooses one for each request, and forwards it. */
@@ -109,8 +110,11 @@ public final class Router extends AbstractBehavior<Router.Command> {
      * @param numEnded requests of the replica that have ended since the start of the run
      * @param firstTokens requests that have got their first token; none unless {@link Signal#PROGRESS} is wanted
      * @param ended requests that have ended; likewise
+     * @param decodeNanos the time from the first to the last token of these, summed; likewise
+     * @param decodeTokens their tokens after the first ones; likewise
      */
-    public record ReplicaProgress(int replicaIndex, long numEnded, LongList firstTokens, LongList ended)
+    public record ReplicaProgress(
+            int replicaIndex, long numEnded, LongList firstTokens, LongList ended, long decodeNanos, long decodeTokens)
             implements Command {}
 
     /** A replica reports on itself. */
@@ -151,10 +155,11 @@ public final class Router extends AbstractBehavior<Router.Command> {
                                 "router.policy = {} failed, and the least loaded replica gets the request",
                                 spec.router().policyName(),
                                 e));
-        signals = new ReplicaSignals(clock, context.getSelf(), spec.router(), view, policy);
+        var slowReplicas = new SlowReplicas(spec.admission().ejection());
+        signals = new ReplicaSignals(clock, context.getSelf(), spec.router(), view, policy, slowReplicas);
         gate = new RequestGate(clock, new FaultSampler(spec.faults().streams()), metrics, subscriber);
         dispatcher = new RequestDispatcher(
-                clock, context.getSelf(), view, replicas, gate, policy, spec.router(), spec.admission(), subscriber);
+                clock, context.getSelf(), spec, view, replicas, gate, policy, slowReplicas, subscriber);
     }
 
     private static RoutingPolicy createPolicy(ClusterSpec spec) {

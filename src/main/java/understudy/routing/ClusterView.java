@@ -18,6 +18,10 @@ public final class ClusterView {
     private long nowNanos;
     private final LongArrayList dispatched = new LongArrayList();
     private final LongArrayList ended = new LongArrayList();
+    private final BitSet wanted = new BitSet();
+    private final BitSet ejected = new BitSet();
+
+    /** Those that are wanted and not ejected. */
     private final BitSet ready = new BitSet();
 
     /** Adds a replica, which is ready, and returns its index: the next one. */
@@ -31,7 +35,7 @@ public final class ClusterView {
         traits.add(kind);
         reports.add(LoadReport.NONE);
         sent.addReplica();
-        ready.set(index);
+        setReady(index, true);
         dispatched.add(0);
         ended.add(0);
         return index;
@@ -54,7 +58,22 @@ public final class ClusterView {
 
     /** Records whether a replica takes requests. */
     public void setReady(int replica, boolean isReady) {
-        ready.set(replica, isReady);
+        wanted.set(replica, isReady);
+        ready.set(replica, isReady && !ejected.get(replica));
+    }
+
+    /** Takes a replica out of the choice, or puts it back, whatever it says of itself. */
+    public void setEjected(int replica, boolean isEjected) {
+        ejected.set(replica, isEjected);
+        ready.set(replica, wanted.get(replica) && !isEjected);
+    }
+
+    public boolean isEjected(int replica) {
+        return ejected.get(replica);
+    }
+
+    public int numEjected() {
+        return ejected.cardinality();
     }
 
     /** Returns whether a replica takes requests; it does not while it starts or drains, or when it has crashed. */

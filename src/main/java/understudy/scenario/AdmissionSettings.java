@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.Set;
 import understudy.report.ServiceLevels;
 import understudy.routing.admission.AdmissionSpec;
+import understudy.routing.admission.EjectionSpec;
 import understudy.routing.admission.QueueSpec;
 import understudy.routing.admission.RateLimit;
 import understudy.routing.admission.Saturation;
@@ -38,7 +39,25 @@ final class AdmissionSettings {
                         queue.choice("order", QueueSpec.Order.class),
                         queue.wholeNumber("max-requests", 0, MAX_WAITING),
                         Math.round(queue.nanos("max-wait"))),
-                ttftLimits(admission, policy, serviceLevels));
+                ttftLimits(admission, policy, serviceLevels),
+                ejection(admission.section("ejection")));
+    }
+
+    private static EjectionSpec ejection(Section ejection) {
+        double factor = ejection.positive("factor", "inf");
+        if (factor <= 1) {
+            throw ejection.unusable("factor", "must be above 1, or inf");
+        }
+        long intervalNanos = Math.round(ejection.nanos("interval"));
+        if (intervalNanos == 0) {
+            throw ejection.unusable("interval", "must be above 0");
+        }
+        return new EjectionSpec(
+                factor,
+                intervalNanos,
+                ejection.wholeNumber("min-tokens", 1, Integer.MAX_VALUE),
+                Math.round(ejection.nanos("duration")),
+                ejection.number("max-share", 0, 1));
     }
 
     private static RateLimit rateLimit(Section limit) {

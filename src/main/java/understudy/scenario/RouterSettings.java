@@ -2,11 +2,9 @@ package understudy.scenario;
 
 import java.util.Objects;
 import java.util.OptionalLong;
-import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import understudy.routing.RouterSpec;
-import understudy.routing.Signal;
 import understudy.routing.Wire;
 import understudy.routing.admission.AdmissionSpec;
 import understudy.routing.policy.RoutingPolicies;
@@ -25,7 +23,7 @@ final class RouterSettings {
         return new RouterSpec(
                 Objects.requireNonNull(policies.get(name)),
                 wire(router.section("wire")),
-                admission.needsReports() ? Set.of(Signal.LOAD_REPORTS) : Set.of(),
+                admission.signals(),
                 new RandomStreams(seed));
     }
 

@@ -53,7 +53,7 @@ final class AbortsInVirtualTimeTest {
         });
         assertThat(router.messages())
                 .last()
-                .isEqualTo(new Router.ReplicaProgress(0, 1, LongLists.EMPTY_LIST, LongLists.EMPTY_LIST));
+                .isEqualTo(new Router.ReplicaProgress(0, 1, LongLists.EMPTY_LIST, LongLists.EMPTY_LIST, 0, 0));
     }
 
     @Test

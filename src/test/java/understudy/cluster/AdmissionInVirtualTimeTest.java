@@ -8,9 +8,11 @@ import static understudy.cluster.ListWorkload.request;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import understudy.engine.FinishReason;
+import understudy.engine.Request;
 import understudy.faults.Fault;
 import understudy.faults.FaultPlan;
 import understudy.faults.FleetChange;
@@ -20,9 +22,11 @@ import understudy.report.RequestRecord;
 import understudy.report.RunReport;
 import understudy.routing.ReplicaTraits;
 import understudy.routing.admission.AdmissionSpec;
+import understudy.routing.admission.EjectionSpec;
 import understudy.routing.admission.QueueSpec;
 import understudy.routing.admission.RateLimit;
 import understudy.routing.admission.Saturation;
+import understudy.routing.policy.RoundRobin;
 import understudy.testkit.VirtualTimeTestKit;
 import understudy.workload.RandomStreams;
 
@@ -90,6 +94,33 @@ final class AdmissionInVirtualTimeTest {
         assertThat(Invariants.check(run)).isEmpty();
     }
 
+    /**
+     * Requests of three tokens come every 20 ms, in turn to three replicas, of which the first takes 50 ms for a step. Its
+     * first answer is complete at 150 ms, so that it is ejected at the next look, at 200 ms. Until then requests 0, 3, 6
+     * and 9 of 10 have come to it.
+     */
+    @Test
+    void slowReplica_isEjected() {
+        cluster.numReplicas = 3;
+        cluster.routing = RoundRobin.FACTORY;
+        cluster.faults = new FaultPlan(
+                List.of(new FaultPlan.TimedChange(0, new Fault.SlowGpu(0, 10))), false, 0, new RandomStreams(0));
+        cluster.admission = new AdmissionSpec(
+                RateLimit.NONE,
+                Saturation.NEVER,
+                QueueSpec.NONE,
+                AdmissionSpec.TtftLimits.NONE,
+                new EjectionSpec(2, 100 * MILLI, 1, 10_000 * MILLI, 0));
+        var requests = IntStream.range(0, 60)
+                .mapToObj(i -> request(i, i * 20 * MILLI, 20, 3))
+                .toArray(Request[]::new);
+
+        var run = cluster.run(workload(requests));
+
+        assertThat(run.replicas()).extracting(replica -> replica.stats().numRequests()).containsExactly(4L, 28L, 28L);
+        assertThat(Invariants.check(run)).isEmpty();
+    }
+
     @Test
     void requestThatWaits_canBeAborted() {
         cluster.admission = atMost(1, 9, 1_000);
@@ -142,6 +173,6 @@ final class AdmissionInVirtualTimeTest {
                 RateLimit.NONE,
                 outstanding == NONE ? Saturation.NEVER : new Saturation(outstanding, NONE, NONE),
                 new QueueSpec(QueueSpec.Order.FCFS, waiting, maxWaitMillis * MILLI),
-                AdmissionSpec.TtftLimits.NONE);
+                AdmissionSpec.TtftLimits.NONE, EjectionSpec.NONE);
     }
 }

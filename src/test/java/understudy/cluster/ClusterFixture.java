@@ -77,7 +77,7 @@ public final class ClusterFixture {
     }
 
     private RouterSpec router() {
-        return new RouterSpec(routing, wire, Set.of(), new RandomStreams(0));
+        return new RouterSpec(routing, wire, admission.signals(), new RandomStreams(0));
     }
 
     /** Returns a wire on which KV events are late. */

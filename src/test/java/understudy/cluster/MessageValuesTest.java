@@ -41,6 +41,8 @@ final class MessageValuesTest {
     /** Types that are immutable, although they are no records; interfaces are those whose implementations are values. */
     private static final Set<Class<?>> VALUES = Set.of(
             String.class,
+            Integer.class,
+            Long.class,
             Duration.class,
             OptionalInt.class,
             OptionalLong.class,

@@ -178,7 +178,7 @@ final class ReplicaTest {
         kit.advance(Duration.ofMillis(40));
 
         assertThat(router.messages())
-                .containsExactly(new Router.ReplicaProgress(0, 1, LongLists.EMPTY_LIST, LongLists.EMPTY_LIST));
+                .containsExactly(new Router.ReplicaProgress(0, 1, LongLists.EMPTY_LIST, LongLists.EMPTY_LIST, 0, 0));
     }
 
     @Test

@@ -1,6 +1,9 @@
 package understudy.routing.admission;
 
+import java.util.EnumSet;
 import java.util.Map;
+import java.util.Set;
+import understudy.routing.Signal;
 
 /**
  * Specification of what happens to requests before they are routed. A value.
@@ -9,11 +12,13 @@ import java.util.Map;
  * @param saturation when they wait, or are turned away where none may wait
  * @param queue where they wait
  * @param ttftLimits which are turned away because their first token would come too late
+ * @param ejection which replicas are left out
  */
-public record AdmissionSpec(RateLimit rateLimit, Saturation saturation, QueueSpec queue, TtftLimits ttftLimits) {
+public record AdmissionSpec(
+        RateLimit rateLimit, Saturation saturation, QueueSpec queue, TtftLimits ttftLimits, EjectionSpec ejection) {
     /** Everything is routed at once. */
     public static final AdmissionSpec OPEN =
-            new AdmissionSpec(RateLimit.NONE, Saturation.NEVER, QueueSpec.NONE, TtftLimits.NONE);
+            new AdmissionSpec(RateLimit.NONE, Saturation.NEVER, QueueSpec.NONE, TtftLimits.NONE, EjectionSpec.NONE);
 
     /**
      * Limits of the estimated time to first token: a request that is expected to miss its own is turned away (Mooncake,
@@ -31,8 +36,15 @@ public record AdmissionSpec(RateLimit rateLimit, Saturation saturation, QueueSpe
         }
     }
 
-    /** Returns whether the state of the replicas is needed. */
-    public boolean needsReports() {
-        return saturation.needsReports();
+    /** Returns the signals of replicas that this needs. */
+    public Set<Signal> signals() {
+        var signals = EnumSet.noneOf(Signal.class);
+        if (saturation.needsReports()) {
+            signals.add(Signal.LOAD_REPORTS);
+        }
+        if (ejection.isSet()) {
+            signals.add(Signal.PROGRESS);
+        }
+        return Set.copyOf(signals);
     }
 }

@@ -188,7 +188,7 @@ final class AdmissionControlTest {
     void ttftLimit_isThatOfThePriority() {
         var limits = new AdmissionSpec.TtftLimits(Map.of(1, 300L), 200);
         var control =
-                new AdmissionControl<Long>(new AdmissionSpec(RateLimit.NONE, Saturation.NEVER, QueueSpec.NONE, limits));
+                new AdmissionControl<Long>(new AdmissionSpec(RateLimit.NONE, Saturation.NEVER, QueueSpec.NONE, limits, EjectionSpec.NONE));
 
         assertThat(control.ttftLimitNanos(1)).isEqualTo(300);
         assertThat(control.ttftLimitNanos(0)).isEqualTo(200);
@@ -206,7 +206,7 @@ final class AdmissionControlTest {
     }
 
     private static AdmissionSpec spec(RateLimit limit, Saturation saturation, QueueSpec queue) {
-        return new AdmissionSpec(limit, saturation, queue, AdmissionSpec.TtftLimits.NONE);
+        return new AdmissionSpec(limit, saturation, queue, AdmissionSpec.TtftLimits.NONE, EjectionSpec.NONE);
     }
 
     private void dispatch(int replica, int count) {
