@@ -27,6 +27,14 @@ public interface RoutingPolicy {
     }
 
     /**
+     * Returns how long the request that was chosen for last is expected to wait for its first token on a replica; NaN if
+     * the policy makes no such estimate. Called right after the choice.
+     */
+    default double estimatedTtftNanos(int replica) {
+        return Double.NaN;
+    }
+
+    /**
      * Accepts changes of a replica's prefix-hash table, in order, if the policy wants {@link Signal#KV_EVENTS}. All
      * policies are told when a table is gone with its replica.
      */

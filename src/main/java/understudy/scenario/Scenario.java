@@ -12,6 +12,7 @@ import understudy.cluster.VirtualGpu;
 import understudy.engine.SchedulerConfig;
 import understudy.faults.FaultPlan;
 import understudy.latency.ProfiledLatency;
+import understudy.routing.ReplicaTraits;
 import understudy.routing.RouterSpec;
 import understudy.routing.Signal;
 import understudy.workload.RandomStreams;
@@ -134,7 +135,13 @@ public record Scenario(
         var device = VirtualGpu.Factory.of(latency.model(), latency.jitter(), new RandomStreams(seed));
         var replica = ReplicaSpec.of(engine.scheduler(), engine.limits(), engine.kvCache(), device)
                 .withApiDelayNanos(latency.apiDelayNanos())
-                .withTokenTimes(savesDetails);
+                .withTokenTimes(savesDetails)
+                .withTraits(traits());
         return new ClusterSpec(Collections.nCopies(numReplicas, replica), router, source, faults, keepsRecords);
+    }
+
+    private ReplicaTraits traits() {
+        var prefill = new PrefillSteps(latency.model(), engine.maxPrefillChunkTokens());
+        return new ReplicaTraits(1, engine.kvCache().numGpuBlocks(), prefill);
     }
 }
