@@ -36,6 +36,12 @@ final class ScenarioDraw {
         draft.maybe("router.policy", () -> dice.pick(RoutingPolicies.names()));
         draft.maybePick("router.prefix-aware.cache-threshold", 0.0, 0.5, 1.0);
         draft.maybe("router.prefix-aware.balance-abs-threshold", () -> dice.between(0, 10));
+        draft.maybePick("router.kv-aware.use-kv-events", true, false);
+        draft.maybePick("router.kv-aware.router-temperature", 0.0, 0.5);
+        draft.maybePick("router.weighted-scorers.picker", "max-score", "weighted-random");
+        draft.maybePick("router.weighted-scorers.prefix-cache", 0, 3);
+        draft.maybePick("router.weighted-scorers.precise-prefix-cache", 0, 2);
+        draft.maybePick("router.weighted-scorers.no-hit-lru", 0, 2);
         draft.maybePick("router.wire.kv-event-delay", "0ms", "1us", "100ms");
         draft.maybePick("router.wire.kv-event-loss", "0", "0.1");
         draft.maybePick("router.wire.kv-event-replay", "off", "1ms");

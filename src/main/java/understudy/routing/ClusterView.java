@@ -134,7 +134,9 @@ public final class ClusterView {
      */
     public void onSent(int replica, Request request, int numCachedTokens) {
         int numTokens = request.prompt().length();
-        sent.onSent(request.id(), replica, numTokens, Math.max(0, numTokens - numCachedTokens));
+        long nanos = Math.round(traits(replica).prefillNanos(numTokens, numCachedTokens));
+        int numPrefillTokens = Math.max(0, numTokens - numCachedTokens);
+        sent.onSent(request.id(), new SentRequests.Entry(replica, numTokens, numPrefillTokens, nanos));
     }
 
     /** Records that a request has got its first token. */
@@ -155,6 +157,11 @@ public final class ClusterView {
     /** Returns the prompt tokens, but for cached ones, of those of them that have no token yet. */
     public long prefillTokens(int replica) {
         return sent.prefillTokens(replica);
+    }
+
+    /** Returns how long their prefills take one after the other, as {@link ReplicaTraits#prefillNanos} has it. */
+    public long prefillNanos(int replica) {
+        return sent.prefillNanos(replica);
     }
 
     /** Records the latest report of a replica. */

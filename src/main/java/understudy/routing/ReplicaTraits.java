@@ -11,4 +11,9 @@ package understudy.routing;
 public record ReplicaTraits(String group, double weight, int numGpuBlocks, PrefillEstimate prefill) {
     /** A replica like all others, of which no more is known. */
     public static final ReplicaTraits PLAIN = new ReplicaTraits("", 1, 1, PrefillEstimate.perToken(0));
+
+    /** Returns how long a prompt takes of which so much is cached; its last token is computed in any case. */
+    public double prefillNanos(int numTokens, int numCachedTokens) {
+        return prefill.nanos(numTokens, Math.min(numCachedTokens, numTokens - 1));
+    }
 }

@@ -2,10 +2,11 @@ package understudy.routing;
 
 import it.unimi.dsi.fastutil.ints.IntArrayList;
 import it.unimi.dsi.fastutil.ints.IntList;
-import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongImmutableList;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.List;
+import java.util.function.IntToLongFunction;
+import java.util.stream.IntStream;
 
 /**
  * Reasons for a policy's choice of a replica, for people.
@@ -59,10 +60,12 @@ public record RoutingScores(String rule, List<Part> parts) {
 
     /** Returns how many requests each replica has that have not ended. */
     public static Part outstanding(ClusterView view) {
-        var values = new LongArrayList(view.numReplicas());
-        for (int i = 0; i < view.numReplicas(); i++) {
-            values.add(view.outstanding(i));
-        }
-        return new Part("outstanding", new LongImmutableList(values));
+        return part("outstanding", view, false, view::outstanding);
+    }
+
+    /** Returns a figure of every replica. */
+    public static Part part(String name, ClusterView view, boolean isMoreBetter, IntToLongFunction value) {
+        var values = IntStream.range(0, view.numReplicas()).mapToLong(value).toArray();
+        return new Part(name, new LongImmutableList(values), isMoreBetter);
     }
 }

@@ -9,21 +9,24 @@ final class SentRequests {
     private final Long2ObjectOpenHashMap<Entry> byRequest = new Long2ObjectOpenHashMap<>();
     private final LongArrayList promptTokens = new LongArrayList();
     private final LongArrayList prefillTokens = new LongArrayList();
+    private final LongArrayList prefillNanos = new LongArrayList();
 
-    private record Entry(int replica, int numPromptTokens, int numPrefillTokens) {
-        Entry withoutPrefill() {
-            return new Entry(replica, numPromptTokens, 0);
+    /** What one request adds to the sums of its replica. */
+    record Entry(int replica, int numPromptTokens, int numPrefillTokens, long prefillNanos) {
+        private Entry withoutPrefill() {
+            return new Entry(replica, numPromptTokens, 0, 0);
         }
     }
 
     void addReplica() {
         promptTokens.add(0);
         prefillTokens.add(0);
+        prefillNanos.add(0);
     }
 
-    void onSent(long requestId, int replica, int numPromptTokens, int numPrefillTokens) {
+    void onSent(long requestId, Entry entry) {
         onEnded(requestId);
-        put(requestId, new Entry(replica, numPromptTokens, numPrefillTokens));
+        put(requestId, entry);
     }
 
     void onFirstToken(long requestId) {
@@ -45,6 +48,10 @@ final class SentRequests {
         return prefillTokens.getLong(replica);
     }
 
+    long prefillNanos(int replica) {
+        return prefillNanos.getLong(replica);
+    }
+
     private void put(long requestId, Entry entry) {
         byRequest.put(requestId, entry);
         add(entry, 1);
@@ -58,9 +65,13 @@ final class SentRequests {
         return entry;
     }
 
-    private void add(Entry entry, int sign) {
-        int replica = entry.replica;
-        promptTokens.set(replica, promptTokens.getLong(replica) + (long) sign * entry.numPromptTokens);
-        prefillTokens.set(replica, prefillTokens.getLong(replica) + (long) sign * entry.numPrefillTokens);
+    private void add(Entry entry, long sign) {
+        add(promptTokens, entry.replica, sign * entry.numPromptTokens);
+        add(prefillTokens, entry.replica, sign * entry.numPrefillTokens);
+        add(prefillNanos, entry.replica, sign * entry.prefillNanos);
+    }
+
+    private static void add(LongArrayList sums, int replica, long amount) {
+        sums.set(replica, sums.getLong(replica) + amount);
     }
 }

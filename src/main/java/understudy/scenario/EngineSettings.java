@@ -131,6 +131,12 @@ public record EngineSettings(
         return scheduler.maxNumBatchedTokens(maxModelLen());
     }
 
+    /** Returns the most tokens of one prompt that one step computes. */
+    int maxPrefillChunkTokens() {
+        int threshold = scheduler instanceof SchedulerConfig vllm ? vllm.longPrefillTokenThreshold() : 0;
+        return threshold > 0 ? Math.min(threshold, maxNumBatchedTokens()) : maxNumBatchedTokens();
+    }
+
     /** Returns {@code config} with the values that {@code auto} stands for. */
     Config resolve(Config config) {
         var resolved = with(config, "engine." + EngineSizes.MAX_NUM_SEQS, scheduler.maxNumSeqs());

@@ -12,7 +12,6 @@ import understudy.cluster.ReplicaSpec;
 import understudy.cluster.VirtualGpu;
 import understudy.latency.BatchShape;
 import understudy.latency.ProfiledLatency;
-import understudy.routing.PrefillEstimate;
 import understudy.routing.ReplicaTraits;
 import understudy.workload.RandomStreams;
 
@@ -138,7 +137,7 @@ public record ReplicaGroup(
                 name,
                 weight,
                 engine.kvCache().numGpuBlocks(),
-                PrefillEstimate.perToken(1e9 / prefillTokensPerSecond()));
+                new PrefillSteps(latency.model(), engine.maxPrefillChunkTokens()));
         return ReplicaSpec.of(engine.scheduler(), engine.limits(), engine.kvCache(), device)
                 .withApiDelayNanos(latency.apiDelayNanos())
                 .withTokenTimes(keepsTokenTimes)

@@ -19,7 +19,7 @@ final class ClusterSpecTest {
 
     /** Noise, faults, a routing policy with a history, and sessions: all that could keep something from a run before. */
     @ParameterizedTest
-    @ValueSource(strings = {"prefix-aware", "round-robin"})
+    @ValueSource(strings = {"prefix-aware", "round-robin", "kv-aware", "weighted-scorers", "ttft-estimate", "oracle"})
     void spec_runsAgain_alsoInTwoThreadsAtOnce(String policy) {
         var spec = spec(policy);
 

@@ -1,7 +1,9 @@
 package understudy.routing;
 
+import com.typesafe.config.ConfigFactory;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 import understudy.engine.OutputPlan;
 import understudy.engine.Request;
@@ -10,6 +12,8 @@ import understudy.prompt.Prompt;
 import understudy.prompt.SessionTurn;
 import understudy.prompt.TokenIds;
 import understudy.prompt.Xxh3BlockHasher;
+import understudy.scenario.ScenarioFile;
+import understudy.scenario.Section;
 
 /** Requests and events over runs of consecutive token ids, in blocks of 4. */
 public final class RoutingFixture {
@@ -36,6 +40,13 @@ public final class RoutingFixture {
     public static Request turn(long sessionId, long id, int firstToken, int numTokens) {
         var prompt = new Prompt(prompt(firstToken, numTokens).tokens(), SessionTurn.of(sessionId, 1));
         return Request.of(id, 0, prompt, 10, new OutputPlan(i -> i, 10));
+    }
+
+    /** Settings of a policy: the defaults, but for these. */
+    public static PolicySettings settings(String policy, String changed) {
+        String path = "router." + policy;
+        var scenario = ConfigFactory.parseString(changed).atPath(path);
+        return new Section(new ScenarioFile(Map.of()).load(scenario).getConfig(path), path);
     }
 
     public static long[] hashes(int firstToken, int numTokens) {

@@ -3,6 +3,7 @@ package understudy.routing.policy;
 import it.unimi.dsi.fastutil.longs.Long2LongLinkedOpenHashMap;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import understudy.engine.Request;
 import understudy.kvcache.KvEvent;
@@ -17,6 +18,7 @@ import understudy.routing.RoutingPolicyFactory;
 final class AssumedPrefixes extends CachedPrefixes {
     private final int maxBlocks;
     private final long ttlNanos;
+    private final int maxPromptBlocks;
     private final List<Long2LongLinkedOpenHashMap> lastUses = new ArrayList<>();
 
     /**
@@ -26,7 +28,13 @@ final class AssumedPrefixes extends CachedPrefixes {
      * @param ttlNanos how long a block is remembered after its last use, above 0
      */
     AssumedPrefixes(RoutingPolicyFactory.Cluster cluster, int maxBlocks, long ttlNanos) {
+        this(cluster, maxBlocks, ttlNanos, Integer.MAX_VALUE);
+    }
+
+    /** Creates one that looks at no more than so many leading blocks of a prompt. */
+    AssumedPrefixes(RoutingPolicyFactory.Cluster cluster, int maxBlocks, long ttlNanos, int maxPromptBlocks) {
         super(cluster);
+        this.maxPromptBlocks = maxPromptBlocks;
         this.maxBlocks = maxBlocks;
         this.ttlNanos = ttlNanos;
     }
@@ -42,7 +50,12 @@ final class AssumedPrefixes extends CachedPrefixes {
         super.find(request, view);
     }
 
-    /** Takes note that the prompt that was looked up last goes to a replica. */
+    @Override
+    long[] leading(long[] hashes) {
+        return hashes.length <= maxPromptBlocks ? hashes : Arrays.copyOf(hashes, maxPromptBlocks);
+    }
+
+    @Override
     void onChosen(int replica, long atNanos) {
         var uses = lastUses.get(replica);
         long[] hashes = blockHashes();

@@ -1,7 +1,5 @@
 package understudy.routing.policy;
 
-import it.unimi.dsi.fastutil.longs.LongArrayList;
-import it.unimi.dsi.fastutil.longs.LongImmutableList;
 import java.util.Arrays;
 import java.util.List;
 import understudy.engine.Request;
@@ -40,9 +38,22 @@ class CachedPrefixes {
             blockHashes = new long[0];
             Arrays.fill(blocks, 0);
         } else {
-            blockHashes = request.prompt().blockHashes(hasher);
+            blockHashes = leading(request.prompt().blockHashes(hasher));
             index.match(blockHashes, blocks);
         }
+    }
+
+    /** Returns the hashes to look up. */
+    long[] leading(long[] hashes) {
+        return hashes;
+    }
+
+    /** Takes note that the prompt that was looked up last goes to a replica; KV events will tell what it has cached. */
+    void onChosen(int replica, long atNanos) {}
+
+    /** Returns which share of the full blocks a replica has, 0 to 1. */
+    double share(int replica) {
+        return blockHashes.length == 0 ? 0 : blocks[replica] / (double) blockHashes.length;
     }
 
     /** Forgets the prompt that was looked up last. */
@@ -83,10 +94,6 @@ class CachedPrefixes {
 
     /** Returns the blocks found on each replica, for people. */
     RoutingScores.Part part(ClusterView view) {
-        var found = new LongArrayList(view.numReplicas());
-        for (int i = 0; i < view.numReplicas(); i++) {
-            found.add(blocks[i]);
-        }
-        return new RoutingScores.Part("cached blocks", new LongImmutableList(found), true);
+        return RoutingScores.part("cached blocks", view, true, i -> blocks[i]);
     }
 }

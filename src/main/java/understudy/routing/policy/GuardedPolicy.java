@@ -2,6 +2,7 @@ package understudy.routing.policy;
 
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import understudy.engine.Request;
 import understudy.kvcache.KvEvent;
 import understudy.routing.ClusterView;
@@ -27,45 +28,35 @@ public final class GuardedPolicy implements RoutingPolicy {
     @Override
     public int choose(Request request, ClusterView view) {
         decided = fallback;
-        try {
-            int chosen = policy.choose(request, view);
-            if (view.isReady(chosen)) {
-                decided = policy;
-                return chosen;
-            }
-        } catch (RuntimeException e) {
-            onFailure.accept(e);
+        int chosen = guarded(() -> policy.choose(request, view), () -> -1);
+        if (view.isReady(chosen)) {
+            decided = policy;
+            return chosen;
         }
         return fallback.choose(request, view);
     }
 
     @Override
     public int cachedTokens(int replica) {
-        try {
-            return decided.cachedTokens(replica);
-        } catch (RuntimeException e) {
-            onFailure.accept(e);
-            return 0;
-        }
+        return guarded(() -> decided.cachedTokens(replica), () -> 0);
     }
 
     @Override
     public double estimatedTtftNanos(int replica) {
-        try {
-            return decided.estimatedTtftNanos(replica);
-        } catch (RuntimeException e) {
-            onFailure.accept(e);
-            return Double.NaN;
-        }
+        return guarded(() -> decided.estimatedTtftNanos(replica), () -> Double.NaN);
     }
 
     @Override
     public RoutingScores explain(ClusterView view) {
+        return guarded(() -> decided.explain(view), () -> fallback.explain(view));
+    }
+
+    private <T> T guarded(Supplier<T> call, Supplier<T> substitute) {
         try {
-            return decided.explain(view);
+            return call.get();
         } catch (RuntimeException e) {
             onFailure.accept(e);
-            return fallback.explain(view);
+            return substitute.get();
         }
     }
 

@@ -86,16 +86,6 @@ public final class PrefixAware implements RoutingPolicy {
 
     /** Returns the replica with the most leading blocks of the prompt that was looked up, the less loaded among equals. */
     static int mostCached(CachedPrefixes cached, ClusterView view) {
-        int best = view.firstReady();
-        for (int i = best + 1; i < view.numReplicas(); i++) {
-            if (!view.isReady(i)) {
-                continue;
-            }
-            int difference = cached.blocks(i) - cached.blocks(best);
-            if (difference > 0 || (difference == 0 && LeastOutstanding.isLessLoaded(view, i, best))) {
-                best = i;
-            }
-        }
-        return best;
+        return ReplicaChoice.lowest(view, i -> -cached.blocks(i));
     }
 }

@@ -11,7 +11,11 @@ public final class RoutingPolicies {
             Entry.plain(RoundRobin.FACTORY),
             Entry.plain(LeastOutstanding.FACTORY),
             Entry.plain(SessionAffinity.FACTORY),
-            new Entry(PrefixAware.NAME, PrefixAware::factory));
+            new Entry(PrefixAware.NAME, PrefixAware::factory),
+            new Entry(KvAware.NAME, KvAware::factory),
+            new Entry(WeightedScorers.NAME, WeightedScorers::factory),
+            Entry.plain(TtftEstimate.FACTORY),
+            Entry.plain(Oracle.FACTORY));
 
     /** Name of a policy, and the reader of its settings. */
     private record Entry(String name, Function<PolicySettings, RoutingPolicyFactory> reader) {
