@@ -23,6 +23,7 @@ import understudy.scenario.ScenarioException;
  * @param directory where {@code report.json}, {@code requests.csv} and {@code prefix_cache_events.csv} go, or null
  */
 record ReportFiles(@Nullable Path json, @Nullable Path directory) {
+    private static final String ROUTING = "routing.csv";
 
     /** Writes the content of a file. */
     interface Content {
@@ -75,6 +76,7 @@ record ReportFiles(@Nullable Path json, @Nullable Path directory) {
         requireReplaceable(option, wanted.resolve("requests.csv"));
         requireReplaceable(option, wanted.resolve("prefix_cache_events.csv"));
         requireReplaceable(option, wanted.resolve("report.json"));
+        requireReplaceable(option, wanted.resolve(ROUTING));
     }
 
     /** Refuses a file that cannot be written, or whose directory is not there. */
@@ -105,6 +107,14 @@ record ReportFiles(@Nullable Path json, @Nullable Path directory) {
             write(directory.resolve("report.json"), out -> out.write(report));
         }
         writeJson(report);
+    }
+
+    /** Writes decisions of the router into the directory, if there is one. */
+    void writeRouting(Content decisions) throws IOException {
+        if (directory != null) {
+            Files.createDirectories(directory);
+            write(directory.resolve(ROUTING), decisions);
+        }
     }
 
     /** Writes the JSON file alone, if it was asked for. */

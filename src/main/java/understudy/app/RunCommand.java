@@ -39,6 +39,7 @@ import understudy.workload.Workload;
             "  understudy run conf/demo.conf --set router.policy=round-robin --seed 7 --json -",
             "  understudy run conf/mooncake.conf --set workload.trace=conversation_trace.jsonl --out results",
             "  understudy run conf/demo.conf --set slo.ttft=200ms --set slo.tpot=20ms --fail-on-slo",
+            "  understudy run conf/demo.conf --explain-routing 20",
             "  understudy run conf/demo.conf --dry-run",
             "  understudy run conf/validation/rtx-4090-llama-3.1-8b.conf --explain-step 32x1@1000,1x512"
         })
@@ -82,9 +83,17 @@ final class RunCommand extends ConsoleCommand {
                     "Prints where the time of one step goes and runs nothing: groups of SEQUENCESxTOKENS@CONTEXT.")
     private @Nullable String explainedBatch;
 
+    @Option(
+            names = "--explain-routing",
+            paramLabel = "N",
+            description = "Prints the router's first N decisions before the report, and what they looked at;"
+                    + " with --out all of it as routing.csv.")
+    private int explainedDecisions;
+
     @Override
     public Integer call() throws Exception {
         var output = RunOutput.checked(console(), jsonFile, outDirectory);
+        requireDecisions(output);
         if (dryRun) {
             return output.print(dryRun(load()));
         }
@@ -102,6 +111,15 @@ final class RunCommand extends ConsoleCommand {
             }
         } finally {
             starting.join().close();
+        }
+    }
+
+    private void requireDecisions(RunOutput output) {
+        if (explainedDecisions < 0) {
+            throw new ScenarioException("--explain-routing " + explainedDecisions + ": must be 0 or more");
+        }
+        if (explainedDecisions > 0 && output.isJsonOnStdout()) {
+            throw new ScenarioException("--explain-routing prints to stdout, and --json - does, too; name a file");
         }
     }
 
@@ -145,14 +163,29 @@ final class RunCommand extends ConsoleCommand {
         var bar = new ProgressBar(StatusLine.onStderr(), checked.workload.total());
         var onInterrupt = new BreakOff(emulation::stop);
         try {
-            emulation.start(scenario.clusterSpec(() -> checked.workload, true), scenario.speed());
+            var explanation = start(emulation, checked);
             LoggerFactory.getLogger(RunCommand.class).info("the run has started");
             var result = await(emulation, bar);
+            if (explanation != null) {
+                output.explain(explanation);
+            }
             int exitCode = output.report(result, scenario, failOnSlo);
             return result.run().isPartial() ? INTERRUPTED : exitCode;
         } finally {
             onInterrupt.close();
         }
+    }
+
+    private @Nullable RoutingExplanation start(Emulation emulation, Checked checked) {
+        var scenario = checked.scenario;
+        var spec = scenario.clusterSpec(() -> checked.workload, true);
+        if (explainedDecisions == 0) {
+            emulation.start(spec, scenario.speed());
+            return null;
+        }
+        var explanation = new RoutingExplanation(explainedDecisions);
+        emulation.start(spec, scenario.speed(), explanation::on);
+        return explanation;
     }
 
     private static Emulation.Result await(Emulation emulation, ProgressBar bar) throws Exception {

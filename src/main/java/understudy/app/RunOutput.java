@@ -61,6 +61,12 @@ record RunOutput(Console console, boolean isJsonOnStdout, ReportFiles files) {
         return written == 0 ? missed : written;
     }
 
+    /** Prints decisions of the router, and writes them to a file if there is a place for it. */
+    void explain(RoutingExplanation explanation) throws IOException {
+        print(explanation.table());
+        files.writeRouting(explanation::writeCsv);
+    }
+
     int print(String text) {
         console.out().print(text);
         return console.flush();

@@ -1,9 +1,15 @@
 package understudy.host;
 
+import understudy.cluster.ClusterEvent;
+
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
+import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.Props;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.jspecify.annotations.Nullable;
 import understudy.cluster.Cluster;
 import understudy.cluster.ClusterSpec;
@@ -46,7 +52,25 @@ public final class Emulation implements AutoCloseable {
      * @param speed virtual seconds per wall second; infinite is as fast as possible
      */
     public void start(ClusterSpec spec, double speed) {
-        time.system().tell(new Cluster.Start(spec));
+        start(new Cluster.Start(spec), speed);
+    }
+
+    /**
+     * Builds the cluster and lets it run.
+     *
+     * @param reader is told all that happens, on the emulation's thread
+     */
+    public void start(ClusterSpec spec, double speed, Consumer<ClusterEvent> reader) {
+        Behavior<ClusterEvent> reading = Behaviors.receiveMessage(event -> {
+            reader.accept(event);
+            return Behaviors.same();
+        });
+        var ref = time.system().systemActorOf(reading, "reader", Props.empty());
+        start(new Cluster.Start(spec, new ClusterEvent.Subscriber(ref, false)), speed);
+    }
+
+    private void start(Cluster.Start start, double speed) {
+        time.system().tell(start);
         stopwatch = Stopwatch.start();
         time.run(speed);
     }
