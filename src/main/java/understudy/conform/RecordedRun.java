@@ -84,6 +84,7 @@ public record RecordedRun(
                 new Prompt(new TokenIds(recorded.prompt().toIntArray())),
                 SamplingParams.ofMaxTokens(recorded.maxTokens()),
                 recorded.priority(),
+                "",
                 new OutputPlan(output -> FIRST_OUTPUT_TOKEN + output, OutputPlan.ENDLESS));
     }
 

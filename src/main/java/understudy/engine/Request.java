@@ -11,6 +11,7 @@ import understudy.prompt.Prompt;
  * @param prompt what is asked
  * @param sampling when the answer is over
  * @param priority smaller goes first, with the priority policy only
+ * @param tenant who pays for it, or whose fair share it takes; empty is none
  * @param output what the model will answer
  */
 public record Request(
@@ -20,26 +21,32 @@ public record Request(
         Prompt prompt,
         SamplingParams sampling,
         int priority,
+        String tenant,
         OutputPlan output) {
 
-    /** Returns a request as benchmarks send it: without a priority, named by its number. */
+    /** Returns a request as benchmarks send it: without priority and tenant, named by its number. */
     public static Request of(long id, long arrivalNanos, Prompt prompt, int maxTokens, OutputPlan output) {
-        return new Request(id, "", arrivalNanos, prompt, SamplingParams.ofMaxTokens(maxTokens), 0, output);
+        return new Request(id, "", arrivalNanos, prompt, SamplingParams.ofMaxTokens(maxTokens), 0, "", output);
     }
 
     /** Returns the same request with another priority. */
     public Request withPriority(int newPriority) {
-        return new Request(id, name, arrivalNanos, prompt, sampling, newPriority, output);
+        return new Request(id, name, arrivalNanos, prompt, sampling, newPriority, tenant, output);
+    }
+
+    /** Returns the same request of a tenant. */
+    public Request withTenant(String newTenant) {
+        return new Request(id, name, arrivalNanos, prompt, sampling, priority, newTenant, output);
     }
 
     /** Returns the same request, sent at another time. */
     public Request arrivingAt(long otherArrivalNanos) {
-        return new Request(id, name, otherArrivalNanos, prompt, sampling, priority, output);
+        return new Request(id, name, otherArrivalNanos, prompt, sampling, priority, tenant, output);
     }
 
     /** Returns the same request with another prompt. */
     Request withPrompt(Prompt other) {
-        return new Request(id, name, arrivalNanos, other, sampling, priority, output);
+        return new Request(id, name, arrivalNanos, other, sampling, priority, tenant, output);
     }
 
     /** Returns the most output tokens that the sender accepts. */

@@ -112,6 +112,7 @@ final class WorkloadSettings {
                 sessions.number("unexpected-prompt-probability", 0, 1),
                 seconds(sessions.section("think-time")),
                 workload.wholeNumber("priorities", 1, 1_000_000),
+                workload.wholeNumber("tenants", 1, 1_000_000),
                 outputLimit,
                 maxModelLen);
     }

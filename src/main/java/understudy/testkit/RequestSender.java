@@ -44,7 +44,7 @@ final class RequestSender {
         var output = new OutputPlan(new SyntheticTokens(-1 - id), OutputPlan.ENDLESS);
         var time = host.time();
         time.post(() -> {
-            var request = new Request(id, "", time.nowNanos(), prompt, sampling, 0, output);
+            var request = new Request(id, "", time.nowNanos(), prompt, sampling, 0, "", output);
             host.router().tell(new Router.Submit(request, requestEvents, true, OptionalInt.empty(), fault));
         });
         return submitted;

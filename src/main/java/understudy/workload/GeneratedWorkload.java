@@ -25,6 +25,7 @@ public final class GeneratedWorkload implements Workload {
     private final UniformRandomProvider groups;
     private final UniformRandomProvider turns;
     private final UniformRandomProvider priorities;
+    private final UniformRandomProvider tenants;
     private final SegmentedTokens[] sharedPrefixes;
     private final Long2ObjectOpenHashMap<Session> sessionByRequest = new Long2ObjectOpenHashMap<>();
     private long numRequests;
@@ -46,6 +47,7 @@ public final class GeneratedWorkload implements Workload {
      * @param rewriteProbability of a further turn that its history was rewritten, 0 to 1
      * @param thinkTimeSeconds from an answer to the next turn, at least 0
      * @param numPriorities sessions draw a priority from 0 to this number, exclusive; at least 1
+     * @param numTenants sessions draw one of so many tenants; 1 is no tenant at all
      * @param outputLimit how answers end
      * @param maxModelLen longest sequence in tokens
      */
@@ -61,6 +63,7 @@ public final class GeneratedWorkload implements Workload {
             double rewriteProbability,
             Distribution thinkTimeSeconds,
             int numPriorities,
+            int numTenants,
             OutputLimit outputLimit,
             int maxModelLen) {}
 
@@ -71,6 +74,7 @@ public final class GeneratedWorkload implements Workload {
         groups = streams.stream("prefix-groups");
         turns = streams.stream("turns");
         priorities = streams.stream("priorities");
+        tenants = streams.stream("tenants");
         sharedPrefixes = sharedPrefixes();
     }
 
@@ -86,6 +90,7 @@ public final class GeneratedWorkload implements Workload {
                 numTurns,
                 numSessions,
                 priorities.nextInt(options.numPriorities),
+                tenant(),
                 streams.stream("session", numSessions));
         numSessions++;
         return turn(session, arrivals.nextNanos());
@@ -134,6 +139,10 @@ public final class GeneratedWorkload implements Workload {
         return prefixes;
     }
 
+    private String tenant() {
+        return options.numTenants == 1 ? "" : "tenant-" + tenants.nextInt(options.numTenants);
+    }
+
     private SegmentedTokens openingPrefix() {
         return sharedPrefixes.length == 0
                 ? SegmentedTokens.EMPTY
@@ -159,7 +168,8 @@ public final class GeneratedWorkload implements Workload {
                         new Prompt(prompt, SessionTurn.of(session.number, session.numTurns)),
                         options.outputLimit.maxTokens(numOutput, prompt.length(), options.maxModelLen),
                         options.outputLimit.plan(session.textId(), numOutput))
-                .withPriority(session.priority);
+                .withPriority(session.priority)
+                .withTenant(session.tenant);
     }
 
     /** Draws from a stream of the turn's own, so that all else is as without rewriting. */
@@ -175,15 +185,23 @@ public final class GeneratedWorkload implements Workload {
         private final long number;
         private final int maxTurns;
         private final int priority;
+        private final String tenant;
         private final UniformRandomProvider random;
         private SegmentedTokens history;
         private int numTurns;
 
-        Session(SegmentedTokens prefix, int maxTurns, long number, int priority, UniformRandomProvider random) {
+        Session(
+                SegmentedTokens prefix,
+                int maxTurns,
+                long number,
+                int priority,
+                String tenant,
+                UniformRandomProvider random) {
             this.history = prefix;
             this.maxTurns = maxTurns;
             this.number = number;
             this.priority = priority;
+            this.tenant = tenant;
             this.random = random;
         }
 

@@ -318,6 +318,7 @@ final class ClusterInVirtualTimeTest {
                 0,
                 new Distribution.Exponential(0.5),
                 1,
+                1,
                 OutputLimit.MAX_TOKENS,
                 cluster.maxModelLen);
         return new GeneratedWorkload(options, new RandomStreams(seed));

@@ -116,6 +116,7 @@ final class SessionsAgainstContentTest {
                 rewriteProbability,
                 new Distribution.Exponential(2),
                 1,
+                1,
                 OutputLimit.MAX_TOKENS,
                 20_000);
     }

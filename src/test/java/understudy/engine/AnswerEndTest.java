@@ -42,8 +42,8 @@ final class AnswerEndTest {
         var output = new OutputPlan(index -> index, 1);
         var prompt =
                 EngineFixture.request(0, EngineFixture.filled(10, 1), 5, 0, 1).prompt();
-        var request = engine.add(
-                new Request(0, "", 0, prompt, new SamplingParams(5, 3, false, IntSets.EMPTY_SET, false), 0, output));
+        var request = engine.add(new Request(
+                0, "", 0, prompt, new SamplingParams(5, 3, false, IntSets.EMPTY_SET, false), 0, "", output));
 
         for (int i = 0; i < 5; i++) {
             engine.step();

@@ -107,7 +107,7 @@ final class DecodeCohortTest {
         int outputLength = random.nextBoolean() ? 1 + random.nextInt(60) : OutputPlan.ENDLESS;
         var output = new OutputPlan(index -> 500 + index, outputLength);
         var tokens = new Prompt(new TokenIds(prompt));
-        return new Request(id, "r" + id, id, tokens, sampling, random.nextInt(3), output);
+        return new Request(id, "r" + id, id, tokens, sampling, random.nextInt(3), "", output);
     }
 
     /** One of the two engines, and what can be seen of it. */

@@ -75,6 +75,7 @@ public final class EngineFixture {
                 new Prompt(new TokenIds(prompt)),
                 SamplingParams.ofMaxTokens(maxTokens),
                 priority,
+                "",
                 output);
     }
 
@@ -87,6 +88,7 @@ public final class EngineFixture {
                 request.prompt(),
                 sampling,
                 request.priority(),
+                request.tenant(),
                 request.output());
     }
 

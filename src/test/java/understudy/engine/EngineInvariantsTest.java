@@ -207,6 +207,7 @@ final class EngineInvariantsTest {
                             new Prompt(new TokenIds(prompt)),
                             SamplingParams.ofMaxTokens(maxTokens),
                             random.nextInt(3),
+                            "",
                             output),
                     now);
             ids.add(id);

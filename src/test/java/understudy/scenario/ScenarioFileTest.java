@@ -142,6 +142,16 @@ final class ScenarioFileTest {
         }
     }
 
+    @Test
+    void tenants_areThoseOfTheWorkload() {
+        var settings = ConfigFactory.parseString("workload.tenants = 2");
+        var scenario = Scenario.read(new ScenarioFile(Map.of()).load(settings));
+
+        try (var workload = scenario.workloadSource().open()) {
+            assertThat(workload.next().tenant()).startsWith("tenant-");
+        }
+    }
+
     private static int value(String file, Map<String, String> environment, Map<String, String> flags) {
         return new ScenarioFile(environment).load(file, flags).getInt(KEY);
     }

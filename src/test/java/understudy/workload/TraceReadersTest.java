@@ -116,6 +116,14 @@ final class TraceReadersTest {
     }
 
     @Test
+    void tenant_isOptional() throws IOException {
+        var rows = readAll(new CsvTraceReader(
+                write("t.csv", "arrival_s,input_toks,output_toks,tenant\n1,2,3, ada \n2,2,3,\n"), 16));
+
+        assertThat(rows).extracting(TraceRow::tenant).containsExactly("ada", "");
+    }
+
+    @Test
     void priority_isOptional() throws IOException {
         var rows = readAll(new CsvTraceReader(
                 write("t.csv", "arrival_s,input_toks,output_toks,priority\n1,2,3,-4\n2,2,3,\n"), 16));

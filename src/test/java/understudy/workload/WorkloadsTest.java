@@ -3,6 +3,7 @@ package understudy.workload;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -202,6 +203,39 @@ final class WorkloadsTest {
     }
 
     @Test
+    void tenants_areDrawnPerSessionFromTheirOwnStream() {
+        var one = arrivals(generated(200, 0, 1, 3, 1, 0));
+        var three = arrivals(generated(200, 0, 1, 3, 3, 0));
+
+        assertThat(one).extracting(Request::tenant).containsOnly("");
+        assertThat(three).extracting(Request::tenant).containsOnly("tenant-0", "tenant-1", "tenant-2");
+        assertThat(three)
+                .as("nothing else has changed")
+                .extracting(Request::arrivalNanos, Request::priority)
+                .containsExactlyElementsOf(one.stream()
+                        .map(r -> tuple(r.arrivalNanos(), r.priority()))
+                        .toList());
+    }
+
+    @Test
+    void laterTurns_haveTheTenantOfTheirSession() {
+        var workload = generated(10, 0, 2, 1, 1_000_000, 0);
+        var first = workload.next();
+
+        assertThat(workload.followUp(first, 20, 1_000).tenant()).isEqualTo(first.tenant());
+    }
+
+    @Test
+    void requestOfATrace_hasThePriorityAndTheTenantOfItsRow() {
+        var row = new TraceRow(7, 0, SegmentedTokens.EMPTY.append(1, 10), 1, 3, "ada");
+
+        var request = new TraceWorkload(rows(row), "trace", options(1, 0, OutputLimit.MAX_TOKENS)).next();
+
+        assertThat(request.priority()).isEqualTo(3);
+        assertThat(request.tenant()).isEqualTo("ada");
+    }
+
+    @Test
     void priorities_areDrawnPerSessionFromTheirOwnStream() {
         var one = arrivals(generated(200, 0, 1));
         var three = arrivals(generated(200, 0, 1, 3, 0));
@@ -264,6 +298,16 @@ final class WorkloadsTest {
 
     private static GeneratedWorkload generated(
             int numRequests, int numGroups, int numTurns, int numPriorities, double rewriteProbability) {
+        return generated(numRequests, numGroups, numTurns, numPriorities, 1, rewriteProbability);
+    }
+
+    private static GeneratedWorkload generated(
+            int numRequests,
+            int numGroups,
+            int numTurns,
+            int numPriorities,
+            int numTenants,
+            double rewriteProbability) {
         var options = new GeneratedWorkload.Options(
                 numRequests,
                 10,
@@ -276,6 +320,7 @@ final class WorkloadsTest {
                 rewriteProbability,
                 new Distribution.Fixed(2),
                 numPriorities,
+                numTenants,
                 OutputLimit.MAX_TOKENS,
                 MAX_MODEL_LEN);
         return new GeneratedWorkload(options, new RandomStreams(1));
@@ -294,7 +339,7 @@ final class WorkloadsTest {
     }
 
     private static TraceRow row(long arrivalNanos, int promptTokens, int outputTokens) {
-        return new TraceRow(7, arrivalNanos, SegmentedTokens.EMPTY.append(1, promptTokens), outputTokens, 0);
+        return new TraceRow(7, arrivalNanos, SegmentedTokens.EMPTY.append(1, promptTokens), outputTokens, 0, "");
     }
 
     private static TraceReader rows(TraceRow... rows) {

@@ -155,6 +155,7 @@ public final class Generation {
                 new Prompt(spec.prompt, "", params.cacheSalt(), spec.turn),
                 sampling,
                 params.priority(),
+                arrival.tenant().isEmpty() ? params.user() : arrival.tenant(),
                 new OutputPlan(spec.answer.tokens(), spec.answer.length()));
     }
 

@@ -3,6 +3,7 @@ package understudy.api.call;
 import it.unimi.dsi.fastutil.ints.IntOpenHashSet;
 import it.unimi.dsi.fastutil.ints.IntSet;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import understudy.api.http.ApiException;
 import understudy.api.http.JsonBody;
@@ -18,6 +19,7 @@ import understudy.api.schema.SchemaSample;
  * @param numLogprobs alternatives to report with each token, or -1 for no log probabilities at all
  * @param numPromptLogprobs the same for the prompt
  * @param seed as asked for, or null
+ * @param user who asks, in the client's words, or empty
  * @param truncatePrompt tokens to keep of the prompt, from its end, or 0 for all
  */
 public record GenerationParams(
@@ -33,6 +35,7 @@ public record GenerationParams(
         boolean includesUsage,
         boolean continuousUsage,
         int priority,
+        String user,
         String cacheSalt,
         @Nullable Long seed,
         boolean isGreedy,
@@ -107,6 +110,7 @@ public record GenerationParams(
                 stream.bool("include_usage", false),
                 stream.bool("include_usage", false) && stream.bool("continuous_usage_stats", false),
                 body.integer("priority", 0),
+                Objects.requireNonNullElse(body.text("user"), ""),
                 salt == null ? "" : salt,
                 body.integer("seed"),
                 isGreedy,

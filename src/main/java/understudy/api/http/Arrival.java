@@ -5,6 +5,7 @@ import java.util.HashSet;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 import org.apache.pekko.http.javadsl.model.AttributeKey;
 import org.apache.pekko.http.javadsl.model.HttpHeader;
 import org.apache.pekko.http.javadsl.model.HttpRequest;
@@ -17,8 +18,12 @@ import understudy.runtime.VirtualTime;
  *
  * @param since runs since its request was read
  * @param fault what is to go wrong with it
+ * @param tenant whose fair share it takes, as a gateway says; empty if none does
  */
-public record Arrival(Stopwatch since, RequestFault fault) {
+public record Arrival(Stopwatch since, RequestFault fault, String tenant) {
+    /** The header that names a tenant, as gateways with the inference extension send it. */
+    public static final String TENANT = "x-gateway-inference-fairness-id";
+
     private static final AttributeKey<Stopwatch> KEY = AttributeKey.create("understudy-arrival", Stopwatch.class);
 
     /** Returns a request that carries when it came. */
@@ -32,11 +37,16 @@ public record Arrival(Stopwatch since, RequestFault fault) {
         try {
             var names = new HashSet<String>();
             request.getHeaders().forEach(header -> requireOnce(header.name(), names));
-            var fault = FaultHeaders.read(name -> request.getHeader(name).map(HttpHeader::value));
+            Function<String, Optional<String>> header =
+                    name -> request.getHeader(name).map(HttpHeader::value);
+            var fault = FaultHeaders.read(header);
             if (fault.delayNanos() > 0) {
                 VirtualTime.requireBeforeEnd(nowNanos, Duration.ofNanos(fault.delayNanos()));
             }
-            return new Arrival(since.orElseGet(Stopwatch::start), fault);
+            return new Arrival(
+                    since.orElseGet(Stopwatch::start),
+                    fault,
+                    header.apply(TENANT).orElse(""));
         } catch (IllegalArgumentException e) {
             throw ApiException.badRequest(String.valueOf(e.getMessage()), null);
         }

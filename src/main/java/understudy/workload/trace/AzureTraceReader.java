@@ -45,7 +45,7 @@ public final class AzureTraceReader implements TraceReader {
         }
         var prompt =
                 SegmentedTokens.EMPTY.append(Segments.ofUniqueText(numRows++), table.wholeNumber("ContextTokens", 1));
-        return new TraceRow(table.line(), arrivalNanos, prompt, table.wholeNumber("GeneratedTokens", 1), 0);
+        return new TraceRow(table.line(), arrivalNanos, prompt, table.wholeNumber("GeneratedTokens", 1), 0, "");
     }
 
     @Override

@@ -10,8 +10,8 @@ import understudy.prompt.Segments;
 /**
  * A plain trace: CSV with the columns {@code arrival_s, input_toks, output_toks} and, optionally, {@code
  * shared_prefix_block_ids}, numbers separated by spaces that each stand for one block of prompt tokens at the
- * beginning. The rest of a prompt is its own. So is {@code priority} optional, smaller ones being more urgent. Other
- * columns are passed over.
+ * beginning. The rest of a prompt is its own. So are {@code priority} optional, smaller ones being more urgent, and
+ * {@code tenant}, the name of who pays. Other columns are passed over.
  */
 public final class CsvTraceReader implements TraceReader {
     private static final List<String> COLUMNS = List.of("arrival_s", "input_toks", "output_toks");
@@ -50,7 +50,7 @@ public final class CsvTraceReader implements TraceReader {
         int sharedTokens = shared.length * tokensPerBlock;
         var prompt = SegmentedTokens.ofBlocks(shared, tokensPerBlock, sharedTokens)
                 .append(Segments.ofUniqueText(numRows++), promptTokens - sharedTokens);
-        return new TraceRow(table.line(), arrivalNanos, prompt, outputTokens, priority());
+        return new TraceRow(table.line(), arrivalNanos, prompt, outputTokens, priority(), table.text("tenant"));
     }
 
     @Override

@@ -49,6 +49,6 @@ public final class MooncakeTraceReader implements TraceReader {
                     + " hash_ids cover at most " + coveredTokens + " tokens");
         }
         var prompt = SegmentedTokens.ofBlocks(blocks, TOKENS_PER_HASH_ID, promptTokens);
-        return new TraceRow(lines.line(), arrivalNanos, prompt, outputTokens, lines.priority());
+        return new TraceRow(lines.line(), arrivalNanos, prompt, outputTokens, lines.priority(), "");
     }
 }

@@ -10,5 +10,7 @@ import understudy.prompt.TokenSequence;
  * @param prompt at least one token
  * @param numOutputTokens at least 1
  * @param priority smaller is more urgent; 0 if the trace says nothing
+ * @param tenant who pays for it; empty if the trace says nothing
  */
-public record TraceRow(long line, long arrivalNanos, TokenSequence prompt, int numOutputTokens, int priority) {}
+public record TraceRow(
+        long line, long arrivalNanos, TokenSequence prompt, int numOutputTokens, int priority, String tenant) {}

@@ -102,7 +102,8 @@ public final class TraceWorkload implements Workload {
                         new Prompt(row.prompt()),
                         options.outputLimit.maxTokens(numOutput, numPrompt, options.maxModelLen),
                         options.outputLimit.plan(id, numOutput))
-                .withPriority(row.priority());
+                .withPriority(row.priority())
+                .withTenant(row.tenant());
     }
 
     private long arrivalNanos(TraceRow row) {

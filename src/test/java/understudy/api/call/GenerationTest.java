@@ -1,0 +1,68 @@
+package understudy.api.call;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.OptionalInt;
+import org.apache.pekko.http.javadsl.model.HttpRequest;
+import org.apache.pekko.http.javadsl.model.headers.RawHeader;
+import org.junit.jupiter.api.Test;
+import understudy.api.http.Arrival;
+import understudy.api.http.Json;
+import understudy.api.http.JsonBody;
+import understudy.api.model.Answer;
+import understudy.api.model.Tokenizer;
+import understudy.cluster.RequestEvent;
+import understudy.prompt.SessionTurn;
+import understudy.prompt.TokenIds;
+
+final class GenerationTest {
+    private static final JsonBody ANONYMOUS = new JsonBody(Json.object());
+    private static final JsonBody OF_ADA = new JsonBody(Json.object().put("user", "ada"));
+    private static final HttpRequest FROM_A_GATEWAY =
+            HttpRequest.create().addHeader(RawHeader.create("X-Gateway-Inference-Fairness-ID", "team-b"));
+
+    @Test
+    void tenant_isTheBodysUserUnlessAGatewayNamesOne() {
+        assertThat(tenant(ANONYMOUS, HttpRequest.create())).isEmpty();
+        assertThat(tenant(OF_ADA, HttpRequest.create())).isEqualTo("ada");
+        assertThat(tenant(ANONYMOUS, FROM_A_GATEWAY)).isEqualTo("team-b");
+        assertThat(tenant(OF_ADA, FROM_A_GATEWAY)).isEqualTo("team-b");
+    }
+
+    private static String tenant(JsonBody body, HttpRequest call) {
+        var generation = new Generation(0, spec(body), Arrival.of(call, 0), new Unheard());
+        return generation.request(0, 1).tenant();
+    }
+
+    private static Generation.Spec spec(JsonBody body) {
+        return new Generation.Spec(
+                0,
+                "name",
+                new TokenIds(new int[] {1, 2, 3}),
+                SessionTurn.NONE,
+                GenerationParams.read(body, List.of(), 1, -1),
+                1,
+                10,
+                new Answer(index -> 7, 1, List.of()),
+                Tokenizer.load(Tokenizer.Vocabulary.CL100K_BASE),
+                OptionalInt.empty());
+    }
+
+    private static final class Unheard implements Generation.Listener {
+        @Override
+        public void onDelta(Generation generation, Delta delta) {}
+
+        @Override
+        public void onRejected(String reason) {}
+
+        @Override
+        public void onAdmitted() {}
+
+        @Override
+        public void onBroken(RequestEvent.Failed failed) {}
+
+        @Override
+        public void onStopped(Generation generation) {}
+    }
+}
