@@ -42,7 +42,7 @@ final class AssumedPrefixes extends CachedPrefixes {
         super.find(request, view);
     }
 
-    /** Takes note that the prompt that was looked up last goes to a replica. */
+    @Override
     void onChosen(int replica, long atNanos) {
         var uses = lastUses.get(replica);
         long[] hashes = blockHashes();

@@ -1,7 +1,5 @@
 package understudy.routing.policy;
 
-import it.unimi.dsi.fastutil.longs.LongArrayList;
-import it.unimi.dsi.fastutil.longs.LongImmutableList;
 import java.util.Arrays;
 import java.util.List;
 import understudy.engine.Request;
@@ -45,11 +43,8 @@ class CachedPrefixes {
         }
     }
 
-    /** Forgets the prompt that was looked up last. */
-    void findNothing() {
-        blockHashes = new long[0];
-        Arrays.fill(blocks, 0);
-    }
+    /** Takes note that the prompt that was looked up last goes to a replica; here its events will tell. */
+    void onChosen(int replica, long atNanos) {}
 
     /** Returns the hashes of the prompt that was looked up last. */
     long[] blockHashes() {
@@ -83,10 +78,6 @@ class CachedPrefixes {
 
     /** Returns the blocks found on each replica, for people. */
     RoutingScores.Part part(ClusterView view) {
-        var found = new LongArrayList(view.numReplicas());
-        for (int i = 0; i < view.numReplicas(); i++) {
-            found.add(blocks[i]);
-        }
-        return new RoutingScores.Part("cached blocks", new LongImmutableList(found), true);
+        return RoutingScores.Part.of("cached blocks", view, this::blocks, true);
     }
 }

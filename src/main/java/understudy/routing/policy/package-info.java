@@ -2,7 +2,8 @@
  * The routing policies, one file each, with the source of its rule.
  *
  * <p>{@link understudy.routing.policy.RoutingPolicies} knows them all. What several of them look at has a class of its
- * own: {@link understudy.routing.policy.CachedPrefixes} and {@link understudy.routing.policy.LoadBalance}.
+ * own: {@link understudy.routing.policy.CachedPrefixes}, {@link understudy.routing.policy.LoadBalance} and {@link
+ * understudy.routing.policy.HashRing}.
  */
 @NullMarked
 package understudy.routing.policy;
