@@ -21,6 +21,10 @@ final class KnownKeys {
     private final Predicate<String> isOpen;
     private final List<String> leaves = new ArrayList<>();
 
+    KnownKeys(Config reference) {
+        this(reference, key -> false);
+    }
+
     /** @param isOpen tells of a section that the reference does not have whether it may be there, with any keys */
     KnownKeys(Config reference, Predicate<String> isOpen) {
         this.reference = reference.root();

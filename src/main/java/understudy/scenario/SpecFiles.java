@@ -99,7 +99,7 @@ public final class SpecFiles {
     }
 
     private Section filledIn(String name, Config file) {
-        new KnownKeys(defaults, key -> false).check(file);
+        new KnownKeys(defaults).check(file);
         for (var entry : defaults.root().entrySet()) {
             boolean isRequired = entry.getValue().valueType() == ConfigValueType.NULL;
             if (isRequired && !file.hasPath(entry.getKey())) {
