@@ -37,14 +37,17 @@ final class RoutingExplanation {
                                 Tables.decimals("Time (s)", "%.6f", decision -> decision.atNanos() / NANOS_PER_SECOND),
                                 Tables.counts("Request", ClusterEvent.Routed::requestId),
                                 Tables.counts("Replica", ClusterEvent.Routed::replicaIndex),
-                                Tables.words("Rule", decision -> decision.scores().rule()),
+                                Tables.words(
+                                        "Rule", decision -> decision.scores().rule()),
                                 Tables.words("It has", decision -> parts(decision, decision.replicaIndex())),
                                 Tables.words("Best other", RoutingExplanation::bestOther)))
                 + "\n\n";
     }
 
     private static String bestOther(ClusterEvent.Routed decision) {
-        return decision.scores().ranked(decision.ready()).intStream()
+        return decision.scores()
+                .ranked(decision.ready())
+                .intStream()
                 .filter(replica -> replica != decision.replicaIndex())
                 .mapToObj(replica -> replica + ": " + parts(decision, replica))
                 .findFirst()

@@ -137,7 +137,8 @@ final class ReplicaEvents {
     void tellRouter() {
         if (counters.numEnded() != toldEnded || !firstTokens.isEmpty()) {
             toldEnded = counters.numEnded();
-            peers.router().tell(new Router.ReplicaProgress(
+            peers.router()
+                    .tell(new Router.ReplicaProgress(
                             replicaIndex, toldEnded, taken(firstTokens), taken(ended), decodeNanos, decodeTokens));
             decodeNanos = 0;
             decodeTokens = 0;

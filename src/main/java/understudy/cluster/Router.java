@@ -23,8 +23,8 @@ import understudy.routing.LoadReport;
 import understudy.routing.ReplicaTraits;
 import understudy.routing.RoutingPolicy;
 import understudy.routing.Signal;
-import understudy.routing.policy.GuardedPolicy;
 import understudy.routing.admission.SlowReplicas;
+import understudy.routing.policy.GuardedPolicy;
 import understudy.runtime.Clock;
 
 /** Router of a cluster: keeps a view of the replicas, chooses one for each request, and forwards it. */
@@ -152,7 +152,7 @@ public final class Router extends AbstractBehavior<Router.Command> {
                 createPolicy(spec),
                 e -> context.getLog()
                         .warn(
-                                "router.policy = {} failed, and the least loaded replica gets the request",
+                                "router.policy = {} failed; where it does, the least loaded replica gets the request",
                                 spec.router().policyName(),
                                 e));
         var slowReplicas = new SlowReplicas(spec.admission().ejection());

@@ -33,7 +33,7 @@ final class ScenarioDraw {
     }
 
     private void drawRouter() {
-        draft.maybe("router.policy", () -> dice.pick(RoutingPolicies.names()));
+        draft.maybe("router.policy", () -> dice.pick(RoutingPolicies.builtInNames()));
         draft.maybePick("router.prefix-aware.cache-threshold", 0.0, 0.5, 1.0);
         draft.maybe("router.prefix-aware.balance-abs-threshold", () -> dice.between(0, 10));
         draft.maybePick("router.kv-aware.use-kv-events", true, false);

@@ -1,7 +1,5 @@
 package understudy.host;
 
-import understudy.cluster.ClusterEvent;
-
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -12,6 +10,7 @@ import org.apache.pekko.actor.typed.Props;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.jspecify.annotations.Nullable;
 import understudy.cluster.Cluster;
+import understudy.cluster.ClusterEvent;
 import understudy.cluster.ClusterSpec;
 import understudy.report.HostStats;
 import understudy.report.RunRecord;

@@ -1,5 +1,6 @@
 package understudy.routing;
 
+import it.unimi.dsi.fastutil.ints.IntComparator;
 import it.unimi.dsi.fastutil.ints.IntImmutableList;
 import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
@@ -86,6 +87,17 @@ public final class ClusterView {
         return ready.nextSetBit(0);
     }
 
+    /** Returns the replica that comes first in an order of those that take requests, the lowest among equals. */
+    public int bestReady(IntComparator order) {
+        int best = firstReady();
+        for (int i = ready.nextSetBit(best + 1); i >= 0; i = ready.nextSetBit(i + 1)) {
+            if (order.compare(i, best) < 0) {
+                best = i;
+            }
+        }
+        return best;
+    }
+
     /** Returns how many replicas take requests. */
     public int numReady() {
         return ready.cardinality();
@@ -162,6 +174,11 @@ public final class ClusterView {
     /** Returns how long their prefills take one after the other, as {@link ReplicaTraits#prefillNanos} has it. */
     public long prefillNanos(int replica) {
         return sent.prefillNanos(replica);
+    }
+
+    /** Returns all prompt tokens in relation to the replica's capacity. */
+    public double tokenLoad(int replica) {
+        return promptTokens(replica) / traits.get(replica).weight();
     }
 
     /** Records the latest report of a replica. */

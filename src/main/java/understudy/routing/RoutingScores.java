@@ -5,6 +5,7 @@ import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.longs.LongImmutableList;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.List;
+import java.util.function.IntPredicate;
 import java.util.function.IntToLongFunction;
 import java.util.stream.IntStream;
 
@@ -27,6 +28,17 @@ public record RoutingScores(String rule, List<Part> parts) {
         /** Creates a part of which less is better. */
         public Part(String name, LongList byReplica) {
             this(name, byReplica, false);
+        }
+
+        /** Returns a part with a figure for each replica. */
+        public static Part of(String name, ClusterView view, IntToLongFunction figure, boolean isMoreBetter) {
+            var replicas = IntStream.range(0, view.numReplicas());
+            return new Part(name, LongImmutableList.toList(replicas.mapToLong(figure)), isMoreBetter);
+        }
+
+        /** Returns a part that is 1 for the replicas that are preferred, and 0 for the others. */
+        public static Part ofThose(String name, ClusterView view, IntPredicate isPreferred) {
+            return of(name, view, replica -> isPreferred.test(replica) ? 1 : 0, true);
         }
 
         /** Returns a negative number if one replica is better than another one in this. */
@@ -60,12 +72,11 @@ public record RoutingScores(String rule, List<Part> parts) {
 
     /** Returns how many requests each replica has that have not ended. */
     public static Part outstanding(ClusterView view) {
-        return part("outstanding", view, false, view::outstanding);
+        return Part.of("outstanding", view, view::outstanding, false);
     }
 
-    /** Returns a figure of every replica. */
-    public static Part part(String name, ClusterView view, boolean isMoreBetter, IntToLongFunction value) {
-        var values = IntStream.range(0, view.numReplicas()).mapToLong(value).toArray();
-        return new Part(name, new LongImmutableList(values), isMoreBetter);
+    /** Returns how many prompt tokens each replica has of those requests. */
+    public static Part promptTokens(ClusterView view) {
+        return Part.of("prompt tokens", view, view::promptTokens, false);
     }
 }

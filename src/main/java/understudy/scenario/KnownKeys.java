@@ -10,17 +10,25 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.Predicate;
 import org.apache.commons.text.similarity.LevenshteinDistance;
 
-/** The keys that a scenario may have: those of the reference, and no others. */
+/** The keys that a scenario may have: those of the reference, those in open sections, and no others. */
 final class KnownKeys {
     private static final LevenshteinDistance DISTANCE = LevenshteinDistance.getDefaultInstance();
 
     private final ConfigObject reference;
+    private final Predicate<String> isOpen;
     private final List<String> leaves = new ArrayList<>();
 
     KnownKeys(Config reference) {
+        this(reference, key -> false);
+    }
+
+    /** @param isOpen tells of a section that the reference does not have whether it may be there, with any keys */
+    KnownKeys(Config reference, Predicate<String> isOpen) {
         this.reference = reference.root();
+        this.isOpen = isOpen;
         collectLeaves("", this.reference);
     }
 
@@ -50,10 +58,11 @@ final class KnownKeys {
         for (var entry : scenario.entrySet()) {
             String key = join(path, entry.getKey());
             var knownValue = known.get(entry.getKey());
-            if (knownValue == null) {
+            if (knownValue != null) {
+                checkKind(key, entry.getValue(), knownValue);
+            } else if (!(entry.getValue() instanceof ConfigObject && isOpen.test(key))) {
                 throw unknown(key, entry.getValue());
             }
-            checkKind(key, entry.getValue(), knownValue);
         }
     }
 

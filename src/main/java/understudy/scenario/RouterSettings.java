@@ -1,10 +1,14 @@
 package understudy.scenario;
 
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalLong;
-import java.util.function.Function;
-import java.util.stream.Collectors;
+import java.util.ServiceConfigurationError;
 import understudy.routing.RouterSpec;
+import understudy.routing.RoutingPolicyFactory;
+import understudy.routing.RoutingPolicyProvider;
 import understudy.routing.Wire;
 import understudy.routing.admission.AdmissionSpec;
 import understudy.routing.policy.RoutingPolicies;
@@ -14,17 +18,38 @@ import understudy.workload.RandomStreams;
 final class RouterSettings {
     private RouterSettings() {}
 
+    /** Everything is checked, also what the policy does not use. */
     static RouterSpec read(Section router, long seed, AdmissionSpec admission) {
-        String name = router.choice("policy", RoutingPolicies.names());
-        // Everything is checked, also what this policy does not use.
-        var policies = RoutingPolicies.names().stream()
-                .collect(Collectors.toMap(
-                        Function.identity(), each -> RoutingPolicies.read(each, router.sectionOrEmpty(each))));
+        var policies = policies();
+        String name = router.choice("policy", List.copyOf(policies.keySet()));
+        var factories = new HashMap<String, RoutingPolicyFactory>();
+        policies.forEach((each, policy) -> {
+            if (each.equals(name) || router.config().hasPath(each)) {
+                factories.put(each, policy.read(router.sectionOrEmpty(each)));
+            }
+        });
         return new RouterSpec(
-                Objects.requireNonNull(policies.get(name)),
+                Objects.requireNonNull(factories.get(name)),
                 wire(router.section("wire")),
                 admission.signals(),
                 new RandomStreams(seed));
+    }
+
+    private static Map<String, RoutingPolicyProvider> policies() {
+        try {
+            return RoutingPolicies.byName();
+        } catch (IllegalArgumentException | ServiceConfigurationError e) {
+            throw new ScenarioException(String.valueOf(e.getMessage()));
+        }
+    }
+
+    /** Returns whether a key is the section of a policy that is not ours, of whose keys nothing is known. */
+    static boolean isOfAnotherPolicy(String key) {
+        String prefix = "router.";
+        String name = key.startsWith(prefix) ? key.substring(prefix.length()) : "";
+        return !name.isEmpty()
+                && !RoutingPolicies.builtInNames().contains(name)
+                && policies().containsKey(name);
     }
 
     private static Wire wire(Section wire) {

@@ -39,7 +39,7 @@ public final class ScenarioFile {
     /** Every setting with its default. */
     static final Config REFERENCE = ConfigFactory.parseResources(ScenarioFile.class.getClassLoader(), DEFAULTS);
 
-    private final KnownKeys knownKeys = new KnownKeys(REFERENCE);
+    private final KnownKeys knownKeys = new KnownKeys(REFERENCE, RouterSettings::isOfAnotherPolicy);
     private final Map<String, String> environment;
 
     /** Takes environment variables from {@code environment}. */

@@ -48,7 +48,7 @@ public record Section(Config config, String path) implements PolicySettings {
 
     /** Returns a section that need not be there. */
     Section sectionOrEmpty(String key) {
-        return config.hasPath(key) ? section(key) : new Section(ConfigFactory.empty(), full(key));
+        return config.hasPath(key) ? section(key) : new Section(ConfigFactory.empty(ScenarioFile.DEFAULTS), full(key));
     }
 
     public String text(String key) {

@@ -21,7 +21,12 @@ final class RoutingExplanationTest {
 
         assertThat(explanation.table().lines().toList().get(3))
                 .containsSubsequence(
-                        "0.250000", "7", "1", "most cached", "cached blocks 59, outstanding 4", "2: cached blocks 0, outstanding 1");
+                        "0.250000",
+                        "7",
+                        "1",
+                        "most cached",
+                        "cached blocks 59, outstanding 4",
+                        "2: cached blocks 0, outstanding 1");
     }
 
     @Test

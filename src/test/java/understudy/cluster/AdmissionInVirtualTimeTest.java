@@ -112,12 +112,14 @@ final class AdmissionInVirtualTimeTest {
                 AdmissionSpec.TtftLimits.NONE,
                 new EjectionSpec(2, 100 * MILLI, 1, 10_000 * MILLI, 0));
         var requests = IntStream.range(0, 60)
-                .mapToObj(i -> request(i, i * 20 * MILLI, 20, 3))
+                .mapToObj(i -> request(i, 20 * MILLI * i, 20, 3))
                 .toArray(Request[]::new);
 
         var run = cluster.run(workload(requests));
 
-        assertThat(run.replicas()).extracting(replica -> replica.stats().numRequests()).containsExactly(4L, 28L, 28L);
+        assertThat(run.replicas())
+                .extracting(replica -> replica.stats().numRequests())
+                .containsExactly(4L, 28L, 28L);
         assertThat(Invariants.check(run)).isEmpty();
     }
 
@@ -173,6 +175,7 @@ final class AdmissionInVirtualTimeTest {
                 RateLimit.NONE,
                 outstanding == NONE ? Saturation.NEVER : new Saturation(outstanding, NONE, NONE),
                 new QueueSpec(QueueSpec.Order.FCFS, waiting, maxWaitMillis * MILLI),
-                AdmissionSpec.TtftLimits.NONE, EjectionSpec.NONE);
+                AdmissionSpec.TtftLimits.NONE,
+                EjectionSpec.NONE);
     }
 }

@@ -4,6 +4,7 @@ import com.typesafe.config.ConfigFactory;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.IntStream;
 import understudy.engine.OutputPlan;
 import understudy.engine.Request;
@@ -12,8 +13,10 @@ import understudy.prompt.Prompt;
 import understudy.prompt.SessionTurn;
 import understudy.prompt.TokenIds;
 import understudy.prompt.Xxh3BlockHasher;
+import understudy.routing.policy.RoutingPolicies;
 import understudy.scenario.ScenarioFile;
 import understudy.scenario.Section;
+import understudy.workload.RandomStreams;
 
 /** Requests and events over runs of consecutive token ids, in blocks of 4. */
 public final class RoutingFixture {
@@ -27,6 +30,18 @@ public final class RoutingFixture {
         return view;
     }
 
+    /** Returns a policy by its name, with the defaults but for some settings in HOCON, for blocks of 4 and seed 1. */
+    public static RoutingPolicy policy(String name, String settings) {
+        String own = settings.isEmpty() ? "" : "router." + name + " { " + settings + " }";
+        var config =
+                new ScenarioFile(Map.of()).load(ConfigFactory.parseString(own)).getConfig("router");
+        var section = new Section(config.hasPath(name) ? config.getConfig(name) : ConfigFactory.empty(), name);
+        var cluster = new RoutingPolicyFactory.Cluster(HASHER, 3, 1_000, new RandomStreams(1));
+        return Objects.requireNonNull(RoutingPolicies.byName().get(name))
+                .read(section)
+                .create(cluster);
+    }
+
     public static Prompt prompt(int firstToken, int numTokens) {
         return new Prompt(
                 new TokenIds(IntStream.range(firstToken, firstToken + numTokens).toArray()));
@@ -34,6 +49,10 @@ public final class RoutingFixture {
 
     public static Request request(long id, int firstToken, int numTokens) {
         return Request.of(id, 0, prompt(firstToken, numTokens), 10, new OutputPlan(i -> i, 10));
+    }
+
+    public static Request request(long id, int[] tokens) {
+        return Request.of(id, 0, new Prompt(new TokenIds(tokens)), 10, new OutputPlan(i -> i, 10));
     }
 
     /** A request of a session, which may have had any number of turns. */

@@ -56,12 +56,6 @@ class CachedPrefixes {
         return blockHashes.length == 0 ? 0 : blocks[replica] / (double) blockHashes.length;
     }
 
-    /** Forgets the prompt that was looked up last. */
-    void findNothing() {
-        blockHashes = new long[0];
-        Arrays.fill(blocks, 0);
-    }
-
     /** Returns the hashes of the prompt that was looked up last. */
     long[] blockHashes() {
         return blockHashes;
@@ -94,6 +88,6 @@ class CachedPrefixes {
 
     /** Returns the blocks found on each replica, for people. */
     RoutingScores.Part part(ClusterView view) {
-        return RoutingScores.part("cached blocks", view, true, i -> blocks[i]);
+        return RoutingScores.Part.of("cached blocks", view, this::blocks, true);
     }
 }

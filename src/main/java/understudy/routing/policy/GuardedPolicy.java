@@ -18,8 +18,9 @@ public final class GuardedPolicy implements RoutingPolicy {
     private final Consumer<RuntimeException> onFailure;
     private final RoutingPolicy fallback = new LeastOutstanding();
     private RoutingPolicy decided = fallback;
+    private boolean hasFailed;
 
-    /** @param onFailure is told what the policy throws */
+    /** @param onFailure is told what the policy throws, the first time */
     public GuardedPolicy(RoutingPolicy policy, Consumer<RuntimeException> onFailure) {
         this.policy = policy;
         this.onFailure = onFailure;
@@ -55,8 +56,15 @@ public final class GuardedPolicy implements RoutingPolicy {
         try {
             return call.get();
         } catch (RuntimeException e) {
-            onFailure.accept(e);
+            onException(e);
             return substitute.get();
+        }
+    }
+
+    private void onException(RuntimeException e) {
+        if (!hasFailed) {
+            hasFailed = true;
+            onFailure.accept(e);
         }
     }
 
@@ -65,7 +73,7 @@ public final class GuardedPolicy implements RoutingPolicy {
         try {
             policy.onKvEvents(replica, events);
         } catch (RuntimeException e) {
-            onFailure.accept(e);
+            onException(e);
         }
     }
 }

@@ -154,11 +154,11 @@ public final class KvAware implements RoutingPolicy {
         return new RoutingScores(
                 options.routerTemperature == 0 ? "lowest cost" : "drawn by cost",
                 List.of(
-                        RoutingScores.part("cost in 1/1000 blocks", view, false, i -> Math.round(1_000 * costs[i])),
+                        RoutingScores.Part.of("cost in 1/1000 blocks", view, i -> Math.round(1_000 * costs[i]), false),
                         RoutingScores.outstanding(view),
                         cached.part(view),
-                        RoutingScores.part("prefill tokens", view, false, view::prefillTokens),
-                        RoutingScores.part("prompt tokens", view, false, view::promptTokens)));
+                        RoutingScores.Part.of("prefill tokens", view, view::prefillTokens, false),
+                        RoutingScores.promptTokens(view)));
     }
 
     @Override

@@ -26,17 +26,12 @@ public final class LeastOutstanding implements RoutingPolicy {
     }
 
     static int leastLoaded(ClusterView view) {
-        int best = view.firstReady();
-        for (int i = best + 1; i < view.numReplicas(); i++) {
-            if (view.isReady(i) && isLessLoaded(view, i, best)) {
-                best = i;
-            }
-        }
-        return best;
+        return view.bestReady((replica, other) -> compare(view, replica, other));
     }
 
-    static boolean isLessLoaded(ClusterView view, int replica, int other) {
+    /** Returns a negative number if one replica is less loaded than another one. */
+    static int compare(ClusterView view, int replica, int other) {
         int order = Double.compare(view.load(replica), view.load(other));
-        return order < 0 || (order == 0 && view.dispatched(replica) < view.dispatched(other));
+        return order != 0 ? order : Long.compare(view.dispatched(replica), view.dispatched(other));
     }
 }

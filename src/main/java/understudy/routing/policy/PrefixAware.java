@@ -21,6 +21,8 @@ import understudy.routing.Signal;
 public final class PrefixAware implements RoutingPolicy {
     static final String NAME = "prefix-aware";
 
+    private static final String LEAST_LOADED = ": fewest outstanding";
+
     private final Options options;
     private final CachedPrefixes cached;
     private String rule = "";
@@ -38,14 +40,15 @@ public final class PrefixAware implements RoutingPolicy {
         }
     }
 
-    private PrefixAware(RoutingPolicyFactory.Cluster cluster, Options options) {
+    PrefixAware(Options options, CachedPrefixes cached) {
         this.options = options;
-        cached = new CachedPrefixes(cluster);
+        this.cached = cached;
     }
 
     /** Returns the factory of the policy with these options. */
     public static RoutingPolicyFactory factory(Options options) {
-        return new RoutingPolicyFactory(NAME, Set.of(Signal.KV_EVENTS), cluster -> new PrefixAware(cluster, options));
+        return new RoutingPolicyFactory(
+                NAME, Set.of(Signal.KV_EVENTS), cluster -> new PrefixAware(options, new CachedPrefixes(cluster)));
     }
 
     static RoutingPolicyFactory factory(PolicySettings settings) {
@@ -54,16 +57,17 @@ public final class PrefixAware implements RoutingPolicy {
 
     @Override
     public int choose(Request request, ClusterView view) {
-        if (options.balance.isExceeded(view)) {
-            cached.findNothing();
-            rule = "out of balance: fewest outstanding";
-            followsCache = false;
-            return LeastOutstanding.leastLoaded(view);
-        }
         cached.find(request, view);
+        int chosen = choose(view);
+        cached.onChosen(chosen, view.nowNanos());
+        return chosen;
+    }
+
+    private int choose(ClusterView view) {
+        boolean isBalanced = !options.balance.isExceeded(view);
         int best = mostCached(cached, view);
-        followsCache = cached.blocks(best) > options.cacheThreshold * cached.numBlocks();
-        rule = followsCache ? "most cached" : "too little cached: fewest outstanding";
+        followsCache = isBalanced && cached.blocks(best) > options.cacheThreshold * cached.numBlocks();
+        rule = followsCache ? "most cached" : (isBalanced ? "too little cached" : "out of balance") + LEAST_LOADED;
         return followsCache ? best : LeastOutstanding.leastLoaded(view);
     }
 

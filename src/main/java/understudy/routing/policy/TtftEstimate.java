@@ -76,7 +76,7 @@ class TtftEstimate implements RoutingPolicy {
     }
 
     private static RoutingScores.Part micros(String name, double[] nanos, ClusterView view) {
-        return RoutingScores.part(name, view, false, i -> Math.round(nanos[i] / 1_000));
+        return RoutingScores.Part.of(name, view, i -> Math.round(nanos[i] / 1_000), false);
     }
 
     @Override

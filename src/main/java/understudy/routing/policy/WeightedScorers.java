@@ -119,7 +119,7 @@ public final class WeightedScorers implements RoutingPolicy {
     }
 
     private static RoutingScores.Part part(String name, double[] byReplica, ClusterView view) {
-        return RoutingScores.part(name + " in 1/1000", view, true, i -> Math.round(1_000 * byReplica[i]));
+        return RoutingScores.Part.of(name + " in 1/1000", view, i -> Math.round(1_000 * byReplica[i]), true);
     }
 
     @Override

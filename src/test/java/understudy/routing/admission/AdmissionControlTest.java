@@ -187,8 +187,8 @@ final class AdmissionControlTest {
     @Test
     void ttftLimit_isThatOfThePriority() {
         var limits = new AdmissionSpec.TtftLimits(Map.of(1, 300L), 200);
-        var control =
-                new AdmissionControl<Long>(new AdmissionSpec(RateLimit.NONE, Saturation.NEVER, QueueSpec.NONE, limits, EjectionSpec.NONE));
+        var control = new AdmissionControl<Long>(
+                new AdmissionSpec(RateLimit.NONE, Saturation.NEVER, QueueSpec.NONE, limits, EjectionSpec.NONE));
 
         assertThat(control.ttftLimitNanos(1)).isEqualTo(300);
         assertThat(control.ttftLimitNanos(0)).isEqualTo(200);

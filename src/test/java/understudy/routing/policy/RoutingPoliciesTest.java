@@ -1,23 +1,31 @@
 package understudy.routing.policy;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import example.FillFirst;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import understudy.engine.Request;
 import understudy.prompt.Xxh3BlockHasher;
 import understudy.routing.ClusterView;
+import understudy.routing.PolicySettings;
 import understudy.routing.PrefillEstimate;
 import understudy.routing.ReplicaTraits;
 import understudy.routing.RoutingFixture;
 import understudy.routing.RoutingPolicy;
 import understudy.routing.RoutingPolicyFactory;
+import understudy.routing.RoutingPolicyProvider;
 import understudy.routing.RoutingScores;
 import understudy.workload.RandomStreams;
 
 final class RoutingPoliciesTest {
     private static final Request COLD = RoutingFixture.request(0, 90_000, 20);
+    private static final SessionAffinity.Options NEVER_SATURATED =
+            new SessionAffinity.Options(Double.POSITIVE_INFINITY, 1);
 
     @Test
     void roundRobin_goesRound() {
@@ -75,7 +83,7 @@ final class RoutingPoliciesTest {
 
     @Test
     void sessionAffinity_staysWhereTheSessionIs() {
-        var policy = new SessionAffinity(8);
+        var policy = new SessionAffinity(NEVER_SATURATED, 8);
         var view = RoutingFixture.view(3);
         dispatch(view, 0, 2);
         dispatch(view, 1, 1);
@@ -91,7 +99,7 @@ final class RoutingPoliciesTest {
 
     @Test
     void sessionAffinity_movesWithTheSessionWhenItsReplicaIsGone() {
-        var policy = new SessionAffinity(8);
+        var policy = new SessionAffinity(NEVER_SATURATED, 8);
         var view = RoutingFixture.view(2);
         assertThat(policy.choose(turn(7), view)).isZero();
 
@@ -104,7 +112,7 @@ final class RoutingPoliciesTest {
 
     @Test
     void sessionAffinity_forgetsTheSessionThatWasQuietLongest() {
-        var policy = new SessionAffinity(2);
+        var policy = new SessionAffinity(NEVER_SATURATED, 2);
         var view = RoutingFixture.view(2);
         // Replica 0 gets session 7, replica 1 session 8; then 7 comes again, so that 9 displaces 8.
         dispatch(view, policy.choose(turn(7), view), 1);
@@ -178,6 +186,41 @@ final class RoutingPoliciesTest {
         dispatch(view, 0, 40);
         dispatch(view, 1, 100);
         assertThat(policy.choose(RoutingFixture.request(0, 0, 20), view)).isEqualTo(0);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "round-robin | names its routing policy \"round-robin\", which is the name of another one",
+                "fill-first | names its routing policy \"fill-first\", which is the name of another one",
+                "FillLast | names its routing policy \"FillLast\", which must be in lower case and with hyphens",
+                "fill_last | which must be in lower case and with hyphens",
+                "fill. | which must be in lower case and with hyphens",
+                "'' | which must be in lower case and with hyphens"
+            })
+    void nameOfAUsersPolicy_isLikeOthersAndItsOwn(String name, String problem) {
+        var providers = List.<RoutingPolicyProvider>of(new FillFirst(), new Named(name));
+
+        assertThatThrownBy(() -> RoutingPolicies.byName(providers))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageStartingWith(Named.class.getName())
+                .hasMessageContaining(problem);
+    }
+
+    private record Named(String name) implements RoutingPolicyProvider {
+        @Override
+        public RoutingPolicyFactory read(PolicySettings settings) {
+            throw new AssertionError(settings);
+        }
+    }
+
+    @Test
+    void policiesOfUsers_comeAfterOurs() {
+        assertThat(RoutingPolicies.byName().keySet())
+                .startsWith("round-robin", "least-outstanding")
+                .containsAll(RoutingPolicies.builtInNames())
+                .endsWith("fill-first");
     }
 
     @Test
