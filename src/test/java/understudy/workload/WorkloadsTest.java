@@ -266,7 +266,7 @@ final class WorkloadsTest {
             int numRequests, int numGroups, int numTurns, int numPriorities, double rewriteProbability) {
         var options = new GeneratedWorkload.Options(
                 numRequests,
-                10,
+                RequestRate.constant(10),
                 1,
                 WholeNumbers.fixed(50),
                 WholeNumbers.fixed(20),
