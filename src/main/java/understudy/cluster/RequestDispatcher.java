@@ -67,7 +67,12 @@ final class RequestDispatcher {
         int replica = policy.choose(request, view);
         if (subscriber != null) {
             subscriber.tell(new ClusterEvent.Routed(
-                    request.id(), replica, clock.nowNanos(), view.readyReplicas(), policy.explain(view)));
+                    request.id(),
+                    replica,
+                    clock.nowNanos(),
+                    request.prompt().length() - policy.cachedTokens(replica),
+                    view.readyReplicas(),
+                    policy.explain(view)));
         }
         return replica;
     }

@@ -1,6 +1,7 @@
 package understudy.report;
 
 import java.util.List;
+import java.util.Optional;
 import understudy.kvcache.KvCacheAudit;
 
 /**
@@ -13,6 +14,7 @@ import understudy.kvcache.KvCacheAudit;
  * @param numAbandoned requests that were not sent, since a turn before them got no answer
  * @param endNanos virtual time at the end
  * @param isPartial whether the run was interrupted
+ * @param fleet what all replicas together have come to; empty unless it is asked for
  */
 public record RunRecord(
         RunLog log,
@@ -21,7 +23,8 @@ public record RunRecord(
         long numSent,
         long numAbandoned,
         long endNanos,
-        boolean isPartial) {
+        boolean isPartial,
+        Optional<FleetStats> fleet) {
 
     /** Returns the requests that have ended. */
     public RequestLog requests() {

@@ -1,6 +1,7 @@
 package understudy.report;
 
 import java.util.List;
+import java.util.Optional;
 import understudy.kvcache.PrefixCacheStats;
 
 /**
@@ -30,6 +31,7 @@ import understudy.kvcache.PrefixCacheStats;
  * @param replicas one entry per replica
  * @param prefixCaching what prefix caching did for the answered requests
  * @param stepDigest a hash over every step; equal for equal decisions at equal times
+ * @param fleet what all replicas together have come to; empty unless it is asked for
  */
 public record RunReport(
         boolean isPartial,
@@ -53,11 +55,13 @@ public record RunReport(
         long numPreemptions,
         List<ReplicaStats> replicas,
         PrefixCachingStats prefixCaching,
-        long stepDigest) {
+        long stepDigest,
+        Optional<FleetStats> fleet) {
 
     /** Returns the report of a run that goes on. */
-    public static RunReport soFar(RunLog log, List<RunRecord.ReplicaRecord> replicas, long atNanos) {
-        return of(new RunRecord(log, replicas, 0, 0, 0, atNanos, true));
+    public static RunReport soFar(
+            RunLog log, List<RunRecord.ReplicaRecord> replicas, long atNanos, Optional<FleetStats> fleet) {
+        return of(new RunRecord(log, replicas, 0, 0, 0, atNanos, true, fleet));
     }
 
     /** Computes the figures of a run. */
@@ -87,7 +91,8 @@ public record RunReport(
                 replicas.stream().mapToLong(ReplicaStats::numPreemptions).sum(),
                 replicas,
                 PrefixCachingStats.of(run.requests()),
-                run.log().stepDigest());
+                run.log().stepDigest(),
+                run.fleet());
     }
 
     public double requestThroughput() {

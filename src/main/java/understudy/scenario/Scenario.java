@@ -14,6 +14,7 @@ import understudy.faults.FaultPlan;
 import understudy.latency.ProfiledLatency;
 import understudy.routing.RouterSpec;
 import understudy.routing.Signal;
+import understudy.scaling.ScalingSpec;
 import understudy.workload.RandomStreams;
 import understudy.workload.Workload;
 
@@ -27,6 +28,7 @@ import understudy.workload.Workload;
  * @param router how a replica is chosen
  * @param workload the section, which {@link #workloadSource()} reads
  * @param faults what goes wrong when
+ * @param scaling who decides how many replicas there are, and what they cost; empty if both do not matter
  * @param kvEvents how KV events are published; empty if they are not
  * @param hashAlgorithm name of the block hash
  * @param server the section, which only a server reads
@@ -41,6 +43,7 @@ public record Scenario(
         RouterSpec router,
         Section workload,
         FaultPlan faults,
+        Optional<ScalingSpec> scaling,
         Optional<KvEventSettings> kvEvents,
         String hashAlgorithm,
         Section server,
@@ -72,6 +75,7 @@ public record Scenario(
                 router,
                 root.section("workload"),
                 FaultSettings.read(root.section("faults"), seed, numReplicas),
+                ScalingSettings.read(root.section("scaling"), latency, engine.maxNumBatchedTokens()),
                 kvEvents,
                 root.section("kv-cache").text("hash-algo"),
                 root.section("server"),
@@ -135,6 +139,7 @@ public record Scenario(
         var replica = ReplicaSpec.of(engine.scheduler(), engine.limits(), engine.kvCache(), device)
                 .withApiDelayNanos(latency.apiDelayNanos())
                 .withTokenTimes(savesDetails);
-        return new ClusterSpec(Collections.nCopies(numReplicas, replica), router, source, faults, keepsRecords);
+        return new ClusterSpec(
+                Collections.nCopies(numReplicas, replica), router, source, faults, keepsRecords, scaling);
     }
 }
