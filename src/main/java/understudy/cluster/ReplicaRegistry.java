@@ -190,8 +190,7 @@ final class ReplicaRegistry implements ClusterChange.Target {
 
     /** Returns whether a replica costs anything: from its start on, when it has no actor yet, until that has stopped. */
     private boolean hasProcess(int index) {
-        var state = fleet.state(index);
-        return state == ReplicaState.STARTING || (state != ReplicaState.DOWN && find(index) != null);
+        return fleet.state(index) == ReplicaState.STARTING || find(index) != null;
     }
 
     private void tellStates() {

@@ -42,6 +42,15 @@ final class ScalingRulesTest {
         assertThat(queue().desired(waiting(2, 2, 3))).isEqualTo(1);
     }
 
+    // Of ten replicas a ratio of 0.9 would leave nine; 0.89 leaves ceil(8.9) = 9, and 0.8 leaves 8.
+    @ParameterizedTest
+    @CsvSource({"0.9, 10", "0.89, 9", "0.8, 8"})
+    void hpa_leavesTheNumberAloneWithinTheTolerance(double usage, int expected) {
+        var metrics = new ScalingMetrics(0, loads(10, new ReplicaLoad(0, 0, usage)), 0, 0, NO_TTFT);
+
+        assertThat(hpa(ScalingMetric.KV_CACHE_USAGE_PERC, 1).desired(metrics)).isEqualTo(expected);
+    }
+
     @Test
     void hpa_withoutAReadyReplica_staysWhereItIs() {
         assertThat(queue().desired(waiting(0, 0, 3))).isEqualTo(3);

@@ -44,6 +44,8 @@ final class ScalingSignalsTest {
                 .isEqualTo(167);
 
         signals.onFirstToken(1, 0, 10);
+        assertThat(signals.metrics(0).inflightTokens()).isEqualTo(67);
+
         signals.onEnded(3);
         signals.onEnded(1);
         assertThat(signals.metrics(0).inflightTokens()).isEqualTo(60);

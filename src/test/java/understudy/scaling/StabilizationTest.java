@@ -75,6 +75,8 @@ final class StabilizationTest {
         assertThat(at(360, 10)).as("40.5").isEqualTo(40);
         assertThat(at(420, 10)).isEqualTo(36);
         assertThat(at(480, 10)).isEqualTo(32);
+        assertThat(at(540, 10)).isEqualTo(28);
+        assertThat(at(600, 10)).as("25 by 10 %").isEqualTo(24);
     }
 
     @Test
