@@ -64,11 +64,12 @@ final class ArchitectureTest {
             workload.trace: engine prompt workload
             faults: workload
             report: engine kvcache latency prompt
+            scaling: faults latency report
             replay.cache:
             replay: replay.cache workload.trace
             runtime:
-            cluster: engine faults kvcache kvcache.content kvcache.session latency prompt report routing routing.admission routing.policy runtime workload \
-                workload.trace
+            cluster: engine faults kvcache kvcache.content kvcache.session latency prompt report routing routing.admission \
+                routing.policy runtime scaling workload workload.trace
             host: cluster report runtime
             conform: cluster engine engine.queue kvcache kvcache.content latency prompt report routing routing.policy runtime workload.trace
             api.http: faults host runtime
@@ -83,7 +84,7 @@ final class ArchitectureTest {
             api: api.admin api.call api.http api.kvevents api.live api.metrics api.model api.openai cluster faults host \
                 kvcache routing runtime workload
             scenario: api.call api.http api.kvevents api.model cluster engine engine.queue faults kvcache \
-                kvcache.eviction latency prompt report routing routing.admission routing.policy workload workload.trace
+                kvcache.eviction latency prompt report routing routing.admission routing.policy scaling workload workload.trace
             fidelity: cluster host latency report scenario workload workload.trace
             fuzz: cluster engine engine.queue faults host kvcache kvcache.eviction kvcache.session prompt report routing routing.policy runtime scenario \
                 workload
@@ -93,8 +94,8 @@ final class ArchitectureTest {
             """);
 
     /** No Pekko, no clock, no thread, no unseeded random. */
-    private static final Set<String> PURE =
-            Set.of("prompt", "latency", "kvcache", "engine", "routing", "workload", "faults", "report", "replay");
+    private static final Set<String> PURE = Set.of(
+            "prompt", "latency", "kvcache", "engine", "routing", "workload", "faults", "report", "scaling", "replay");
 
     /** Source files in one package. */
     private static final int MAX_FILES = 30;

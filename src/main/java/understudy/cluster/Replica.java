@@ -4,6 +4,7 @@ import it.unimi.dsi.fastutil.ints.IntList;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import org.apache.pekko.actor.typed.javadsl.StashBuffer;
 import understudy.engine.Request;
 import understudy.faults.RequestFault;
 import understudy.report.ReplicaCounters;
@@ -144,5 +145,41 @@ public final class Replica {
                         ReplicaParts.start(context, timers, clock, counters, spec, peers),
                         spec,
                         peers))));
+    }
+
+    /**
+     * Commands that a replica must not carry out while it plans a step, and carries out right after it: the answers of the
+     * memory come first.
+     */
+    static final class DeferredCommands {
+        /** Limit above any number of requests in use; more is a defect. */
+        static final int CAPACITY = 1 << 20;
+
+        private final StashBuffer<Command> stash;
+
+        DeferredCommands(StashBuffer<Command> stash) {
+            this.stash = stash;
+        }
+
+        void add(Command command) {
+            stash.stash(command);
+        }
+
+        /** Has {@code behavior} handle the deferred commands before any other message. */
+        Behavior<Command> doneBy(Behavior<Command> behavior) {
+            return stash.isEmpty() ? behavior : stash.unstashAll(behavior);
+        }
+
+        /**
+         * Tells the router of all aborts once more, after the requests that a replica which has crashed has sent back to
+         * it.
+         */
+        void passAbortsOn(ActorRef<Router.Command> router) {
+            stash.forEach(command -> {
+                if (command instanceof Abort abort) {
+                    router.tell(new Router.Abort(abort.requestId()));
+                }
+            });
+        }
     }
 }

@@ -29,6 +29,7 @@ final class RequestDispatcher {
     private final SlowReplicas slowReplicas;
     private final ClusterEvent.@Nullable Subscriber subscriber;
     private boolean isExpiryDue;
+    private int toldHeld;
 
     /**
      * Request before it is sent to a replica.
@@ -94,7 +95,10 @@ final class RequestDispatcher {
         look();
         switch (admission.arrive(arrival.request, arrival, arrival.isRerouted, view)) {
             case ADMITTED -> route(arrival);
-            case WAITS -> awaitExpiry();
+            case WAITS -> {
+                awaitExpiry();
+                tellHeld();
+            }
             case RATE_LIMITED -> reject(arrival, Outcome.RATE_LIMITED, "the rate limit is exceeded");
             case QUEUE_FULL ->
                 reject(arrival, Outcome.QUEUE_FULL, "the cluster is saturated, and no more requests may wait");
@@ -111,6 +115,14 @@ final class RequestDispatcher {
         for (var next = admission.next(view); next != null; next = admission.next(view)) {
             route(next);
         }
+        tellHeld();
+    }
+
+    private void tellHeld() {
+        if (subscriber != null && toldHeld != admission.numWaiting()) {
+            toldHeld = admission.numWaiting();
+            subscriber.tell(new ClusterEvent.RequestsHeld(clock.nowNanos(), toldHeld));
+        }
     }
 
     /** Brings the view up to now. */
@@ -126,6 +138,7 @@ final class RequestDispatcher {
             reject(expired, Outcome.QUEUE_TIMEOUT, "the request has waited too long for a replica");
         }
         awaitExpiry();
+        tellHeld();
     }
 
     private void awaitExpiry() {
@@ -141,6 +154,7 @@ final class RequestDispatcher {
         var waiting = admission.remove(requestId);
         if (waiting != null) {
             gate.abort(waiting.request, waiting.replyTo);
+            tellHeld();
         }
         return waiting != null;
     }
@@ -160,7 +174,12 @@ final class RequestDispatcher {
         }
         if (subscriber != null) {
             subscriber.tell(new ClusterEvent.Routed(
-                    request.id(), chosen, clock.nowNanos(), view.readyReplicas(), policy.explain(view)));
+                    request.id(),
+                    chosen,
+                    clock.nowNanos(),
+                    request.prompt().length() - policy.cachedTokens(chosen),
+                    view.readyReplicas(),
+                    policy.explain(view)));
         }
         dispatch(arrival, chosen, false);
     }

@@ -2,6 +2,7 @@ package understudy.report;
 
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import understudy.kvcache.PrefixCacheStats;
@@ -35,6 +36,7 @@ import understudy.kvcache.PrefixCacheStats;
  * @param prefixCaching what prefix caching did for the answered requests
  * @param goodput how many requests have kept to their service levels
  * @param stepDigest a hash over every step; equal for equal decisions at equal times
+ * @param fleet what all replicas together have come to; empty unless it is asked for
  */
 public record RunReport(
         boolean isPartial,
@@ -60,11 +62,13 @@ public record RunReport(
         List<ReplicaStats> replicas,
         PrefixCachingStats prefixCaching,
         Goodput goodput,
-        long stepDigest) {
+        long stepDigest,
+        Optional<FleetStats> fleet) {
 
     /** Returns the report of a run that goes on. */
-    public static RunReport soFar(RunLog log, List<RunRecord.ReplicaRecord> replicas, long atNanos) {
-        return of(new RunRecord(log, replicas, 0, 0, 0, 0, atNanos, true));
+    public static RunReport soFar(
+            RunLog log, List<RunRecord.ReplicaRecord> replicas, long atNanos, Optional<FleetStats> fleet) {
+        return of(new RunRecord(log, replicas, 0, 0, 0, 0, atNanos, true, fleet));
     }
 
     /** Computes the figures of a run without service levels. */
@@ -101,7 +105,8 @@ public record RunReport(
                 replicas,
                 PrefixCachingStats.of(run.requests()),
                 Goodput.of(run.requests(), levels),
-                run.log().stepDigest());
+                run.log().stepDigest(),
+                run.fleet());
     }
 
     private static SortedMap<Outcome, Integer> loadShed(RequestLog requests) {

@@ -15,6 +15,7 @@ import understudy.report.ServiceLevels;
 import understudy.routing.RouterSpec;
 import understudy.routing.Signal;
 import understudy.routing.admission.AdmissionSpec;
+import understudy.scaling.ScalingSpec;
 import understudy.workload.RandomStreams;
 import understudy.workload.Workload;
 
@@ -28,6 +29,7 @@ import understudy.workload.Workload;
  * @param workload the section, which {@link #workloadSource()} reads
  * @param faults what goes wrong when
  * @param serviceLevels what a report holds latencies against
+ * @param scaling who decides how many replicas there are, and what they cost; empty if both do not matter
  * @param kvEvents how KV events are published; empty if they are not
  * @param hashAlgorithm name of the block hash
  * @param server the section, which only a server reads
@@ -42,6 +44,7 @@ public record Scenario(
         Section workload,
         FaultPlan faults,
         ServiceLevels serviceLevels,
+        Optional<ScalingSpec> scaling,
         Optional<KvEventSettings> kvEvents,
         String hashAlgorithm,
         Section server,
@@ -77,6 +80,7 @@ public record Scenario(
                 root.section("workload"),
                 FaultSettings.read(root.section("faults"), seed, numReplicas),
                 serviceLevels,
+                ScalingSettings.read(root.section("scaling"), groups, admission),
                 kvEvents,
                 root.section("kv-cache").text("hash-algo"),
                 root.section("server"),
@@ -182,6 +186,6 @@ public record Scenario(
             kinds.add(kind);
             replicas.addAll(Collections.nCopies(group.numReplicas(), kind));
         }
-        return new ClusterSpec(replicas, kinds, router, admission, source, faults, keepsRecords);
+        return new ClusterSpec(replicas, kinds, router, admission, source, faults, keepsRecords, scaling);
     }
 }

@@ -120,7 +120,7 @@ public final class ClusterFixture {
                 Double.POSITIVE_INFINITY);
     }
 
-    private static RunRecord run(ClusterSpec spec, double speed) {
+    static RunRecord run(ClusterSpec spec, double speed) {
         var result = new CompletableFuture<RunRecord>();
         try (var time = VirtualTime.<Cluster.Command>create(
                 "cluster", clock -> Cluster.create(clock, new Completing(result)))) {

@@ -3,6 +3,7 @@ package understudy.report;
 import it.unimi.dsi.fastutil.ints.IntArrayList;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import java.util.List;
+import java.util.Optional;
 import understudy.kvcache.KvCacheAudit;
 import understudy.kvcache.PrefixCacheEvent;
 import understudy.kvcache.PrefixCacheEvents;
@@ -26,6 +27,7 @@ final class ReportFixture {
     long numPeeks;
     long numPreemptionsWithdrawn;
     boolean isPartial;
+    Optional<FleetStats> fleet = Optional.empty();
 
     ReportFixture() {
         log.addRequest(request(
@@ -50,7 +52,8 @@ final class ReportFixture {
                 0,
                 0,
                 10 * SECOND,
-                isPartial);
+                isPartial,
+                fleet);
     }
 
     RunReport report() {

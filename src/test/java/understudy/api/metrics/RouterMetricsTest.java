@@ -40,6 +40,6 @@ final class RouterMetricsTest {
         var cached = new RoutingScores.Part("cached blocks", LongImmutableList.of(cached0, cached1));
         var outstanding = new RoutingScores.Part("outstanding", LongImmutableList.of(outstanding0, outstanding1));
         return new ClusterEvent.Routed(
-                0, chosen, 0, IntList.of(0, 1), new RoutingScores(rule, List.of(cached, outstanding)));
+                0, chosen, 0, 100, IntList.of(0, 1), new RoutingScores(rule, List.of(cached, outstanding)));
     }
 }
