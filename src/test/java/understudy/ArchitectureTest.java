@@ -76,7 +76,7 @@ final class ArchitectureTest {
             api.schema: api.http
             api.model: api.http api.schema engine prompt workload
             api.call: api.http api.model api.schema cluster engine faults host prompt report runtime
-            api.metrics: api.call api.model cluster faults kvcache prompt routing
+            api.metrics: api.call api.model cluster faults kvcache prompt report routing
             api.live: api.call api.http cluster faults kvcache prompt report routing runtime
             api.kvevents: cluster kvcache prompt
             api.admin: api.call api.http cluster faults host runtime workload
@@ -88,7 +88,7 @@ final class ArchitectureTest {
             fidelity: cluster host latency report scenario workload workload.trace
             fuzz: cluster engine engine.queue faults host kvcache kvcache.eviction kvcache.session prompt report routing routing.policy runtime scenario \
                 workload
-            app: api api.call api.http api.kvevents cluster conform engine fidelity fuzz host latency replay report runtime \
+            app: api api.call api.http api.kvevents cluster conform engine fidelity fuzz host latency replay report routing runtime \
                 scenario workload workload.trace
             testkit: api api.call api.http api.kvevents cluster engine faults host kvcache prompt report runtime scenario
             """);

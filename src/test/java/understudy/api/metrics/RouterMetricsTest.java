@@ -9,9 +9,15 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import understudy.api.http.HttpMetrics;
 import understudy.cluster.ClusterEvent;
+import understudy.engine.Request;
+import understudy.faults.ReplicaState;
+import understudy.report.Outcome;
+import understudy.report.RequestRecord;
+import understudy.routing.RoutingFixture;
 import understudy.routing.RoutingScores;
 
 final class RouterMetricsTest {
+    private static final Request REQUEST = RoutingFixture.request(1, 0, 4);
 
     @Test
     void scores_areThoseOfTheChosenReplicas() {
@@ -33,6 +39,40 @@ final class RouterMetricsTest {
                         "understudy_router_score_sum{engine=\"1\",part=\"outstanding\"} 6.0",
                         "understudy_router_score_sum{engine=\"0\",part=\"cached blocks\"} 0.0",
                         "understudy_router_score_sum{engine=\"0\",part=\"outstanding\"} 1.0");
+    }
+
+    @Test
+    void scoresOfAReplica_vanishWithIt() {
+        var registry = new PrometheusRegistry();
+        var metrics = new RouterMetrics(registry);
+        metrics.on(decision(0, "most cached", 5, 7, 5, 2));
+        metrics.on(decision(1, "most cached", 0, 7, 5, 2));
+
+        metrics.on(new ClusterEvent.ReplicasChanged(9, List.of(ReplicaState.READY, ReplicaState.REMOVED)));
+
+        assertThat(new HttpMetrics(registry).text())
+                .contains("understudy_router_score_sum{engine=\"0\",part=\"cached blocks\"} 5.0")
+                .doesNotContain("engine=\"1\"");
+    }
+
+    @Test
+    void whatWaitsAndIsTurnedAway_isCounted() {
+        var registry = new PrometheusRegistry();
+        var metrics = new RouterMetrics(registry);
+
+        metrics.on(new ClusterEvent.RequestsHeld(1, 3));
+        metrics.on(new ClusterEvent.RequestsHeld(2, 2));
+        for (var outcome : List.of(Outcome.QUEUE_FULL, Outcome.QUEUE_FULL, Outcome.RATE_LIMITED, Outcome.REJECTED)) {
+            metrics.on(new ClusterEvent.RequestEnded(RequestRecord.turnedAway(REQUEST, outcome, 3)));
+        }
+
+        assertThat(new HttpMetrics(registry).text())
+                .contains(
+                        "understudy_router_requests_held 2.0",
+                        "understudy_router_requests_rejected_total{reason=\"queue_full\"} 2.0",
+                        "understudy_router_requests_rejected_total{reason=\"rate_limited\"} 1.0")
+                // Too long for any replica, which is not the load.
+                .doesNotContain("reason=\"rejected\"");
     }
 
     private static ClusterEvent.Routed decision(
