@@ -111,7 +111,7 @@ final class ReplicaRegistry implements ClusterChange.Target {
 
     @Override
     public void crash(int replica) {
-        takeDown(replica, new Replica.Crash(spec.faults().reroutesOnCrash()));
+        takeDown(replica, new Replica.Crash(spec.faults().retries()));
     }
 
     @Override

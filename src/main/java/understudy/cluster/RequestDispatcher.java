@@ -51,7 +51,7 @@ final class RequestDispatcher {
         long headStart = clock.nowNanos() - request.arrivalNanos();
         dispatch(
                 new Replica.AddRequest(
-                        request, submit.replyTo(), submit.isStreaming(), asked.isPresent(), fault, headStart),
+                        request, submit.replyTo(), submit.isStreaming(), asked.isPresent(), 0, fault, headStart),
                 chosen);
     }
 

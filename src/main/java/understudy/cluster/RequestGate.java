@@ -6,6 +6,7 @@ import understudy.engine.Request;
 import understudy.faults.Fault;
 import understudy.faults.FaultSampler;
 import understudy.faults.RequestFault;
+import understudy.report.Outcome;
 import understudy.report.RequestRecord;
 import understudy.runtime.Clock;
 
@@ -61,9 +62,17 @@ final class RequestGate {
             String reason,
             int replicaIndex) {
         long nowNanos = clock.nowNanos();
-        var timing = RequestEvent.Timing.notQueued(replicaIndex);
-        replyTo.tell(new RequestEvent.Failed(request.id(), cause, reason, 0, 0, nowNanos, timing));
-        var event = new ClusterEvent.RequestEnded(RequestRecord.failed(request, RequestRecord.NO_REPLICA, nowNanos));
+        var progress = request.progress();
+        replyTo.tell(new RequestEvent.Failed(
+                request.id(),
+                cause,
+                reason,
+                progress.numCachedTokens(),
+                progress.numTokens(),
+                nowNanos,
+                RequestEvent.Timing.of(progress, replicaIndex)));
+        var event = new ClusterEvent.RequestEnded(
+                RequestRecord.ended(request, progress, RequestRecord.NO_REPLICA, Outcome.FAILED, nowNanos));
         metrics.tell(event);
         if (subscriber != null) {
             subscriber.tell(event);
