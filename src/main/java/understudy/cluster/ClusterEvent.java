@@ -113,7 +113,11 @@ public sealed interface ClusterEvent {
             implements ClusterEvent {}
 
     /** States of all replicas, by index, of which one may have changed. */
-    record ReplicasChanged(long atNanos, List<ReplicaState> states) implements ClusterEvent {}
+    record ReplicasChanged(long atNanos, List<ReplicaState> states) implements ClusterEvent, MetricsCollector.Command {
+        int numReady() {
+            return (int) states.stream().filter(ReplicaState.READY::equals).count();
+        }
+    }
 
     /**
      * First tokens of a step.

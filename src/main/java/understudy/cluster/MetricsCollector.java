@@ -17,7 +17,8 @@ import understudy.report.RunReport;
 public final class MetricsCollector extends AbstractBehavior<MetricsCollector.Command> {
 
     /** Messages of the collector. */
-    public sealed interface Command permits ClusterEvent.StepEnded, ClusterEvent.RequestEnded, Report, Collect {}
+    public sealed interface Command
+            permits ClusterEvent.StepEnded, ClusterEvent.RequestEnded, ClusterEvent.ReplicasChanged, Report, Collect {}
 
     /** Makes a report of the run so far, with these records of its replicas. */
     public record Report(List<RunRecord.ReplicaRecord> replicas, long atNanos, ActorRef<? super RunReport> replyTo)
@@ -54,6 +55,7 @@ public final class MetricsCollector extends AbstractBehavior<MetricsCollector.Co
         return newReceiveBuilder()
                 .onMessage(ClusterEvent.StepEnded.class, this::onStepEnded)
                 .onMessage(ClusterEvent.RequestEnded.class, this::onRequestEnded)
+                .onMessage(ClusterEvent.ReplicasChanged.class, this::onReplicasChanged)
                 .onMessage(Report.class, this::onReport)
                 .onMessage(Collect.class, this::onCollect)
                 .build();
@@ -74,6 +76,13 @@ public final class MetricsCollector extends AbstractBehavior<MetricsCollector.Co
     private Behavior<Command> onRequestEnded(ClusterEvent.RequestEnded request) {
         if (keepsRecords) {
             add(request.ended());
+        }
+        return this;
+    }
+
+    private Behavior<Command> onReplicasChanged(ClusterEvent.ReplicasChanged changed) {
+        if (keepsRecords) {
+            log.readyReplicas().add(changed.atNanos(), changed.numReady());
         }
         return this;
     }

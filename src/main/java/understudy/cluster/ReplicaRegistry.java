@@ -57,6 +57,7 @@ final class ReplicaRegistry implements ClusterChange.Target {
             entries.add(new Entry(i, spec.replicas().get(i)));
             start(i);
         }
+        peers.metrics().tell(replicasChanged());
     }
 
     /** Returns the state of each replica, by index. */
@@ -172,10 +173,16 @@ final class ReplicaRegistry implements ClusterChange.Target {
         return entries.stream().map(entry -> entry.latestRecord).toList();
     }
 
+    private ClusterEvent.ReplicasChanged replicasChanged() {
+        return new ClusterEvent.ReplicasChanged(clock.nowNanos(), states());
+    }
+
     private void tellStates() {
+        var changed = replicasChanged();
+        peers.metrics().tell(changed);
         var subscriber = peers.subscriber();
         if (subscriber != null) {
-            subscriber.tell(new ClusterEvent.ReplicasChanged(clock.nowNanos(), states()));
+            subscriber.tell(changed);
         }
     }
 

@@ -47,6 +47,10 @@ public final class JsonReport {
             writer.writeLatencies();
             writer.writeCaches();
             writer.writePrefixCaching(report.prefixCaching());
+            if (report.timeline().isOn()) {
+                json.writeFieldName("timeline");
+                TimelineReport.writeJson(report.timeline(), json);
+            }
             if (requests.keepsTokenTimes()) {
                 writer.writeDetails(requests);
             }

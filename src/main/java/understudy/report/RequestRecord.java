@@ -18,6 +18,7 @@ import understudy.prompt.SessionTurn;
  * @param scheduledNanos when it was first admitted
  * @param firstTokenNanos when its first token was sampled
  * @param lastTokenNanos when its last token was sampled; for one without tokens, when it ended
+ * @param endNanos when it ended
  * @param numPromptTokens at least 1
  * @param numCachedTokens prompt tokens found in the cache at the first admission
  * @param numOutputTokens length of the answer
@@ -36,6 +37,7 @@ public record RequestRecord(
         long scheduledNanos,
         long firstTokenNanos,
         long lastTokenNanos,
+        long endNanos,
         int numPromptTokens,
         int numCachedTokens,
         int numOutputTokens,
@@ -59,6 +61,7 @@ public record RequestRecord(
                 happened(progress.scheduledNanos(), atNanos),
                 happened(progress.firstTokenNanos(), atNanos),
                 happened(progress.lastTokenNanos(), atNanos),
+                atNanos,
                 progress.numPromptTokens(),
                 progress.numCachedTokens(),
                 progress.numTokens(),

@@ -9,6 +9,7 @@ public final class RunLog {
     private final RequestLog requests;
     private final TokenGaps gaps = new TokenGaps();
     private final TokenRate outputRate = new TokenRate();
+    private final ReadyReplicas readyReplicas = new ReadyReplicas();
     private long stepDigest;
 
     /** Creates an empty log. */
@@ -50,6 +51,10 @@ public final class RunLog {
 
     public TokenRate outputRate() {
         return outputRate;
+    }
+
+    public ReadyReplicas readyReplicas() {
+        return readyReplicas;
     }
 
     /** Returns a hash over all steps in their order: who ended when, with how many tokens. */

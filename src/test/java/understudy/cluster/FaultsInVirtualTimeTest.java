@@ -55,6 +55,7 @@ final class FaultsInVirtualTimeTest {
         assertThat(crashed.outcome()).isEqualTo(Outcome.FAILED);
         assertThat(crashed.numOutputTokens()).isEqualTo(2);
         assertThat(crashed.lastTokenNanos()).isEqualTo(10 * MILLI);
+        assertThat(crashed.endNanos()).isEqualTo(12 * MILLI);
         assertThat(byId(run, 1).lastTokenNanos()).isEqualTo(50 * MILLI);
         assertThat(byId(run, 2).replicaIndex())
                 .as("it would have been the turn of 0")

@@ -78,6 +78,7 @@ final class ReportFixture {
                 nanos(scheduled),
                 firstToken,
                 lastToken,
+                lastToken,
                 100 * (id + 1),
                 Math.max(0, 48 * (1 - id)),
                 tokens.length,
