@@ -172,7 +172,7 @@ final class ReplicaEvents {
         long numPromptTokens = 0;
         long numCachedTokens = 0;
         for (var request : sampledAlone) {
-            if (request.numOutputTokens() == 1) {
+            if (request.numAnswerTokens() == 1) {
                 requestIds.add(request.request().id());
                 ttftNanos.add(atNanos - request.request().arrivalNanos());
                 numPromptTokens += request.numPromptTokens();

@@ -117,7 +117,7 @@ final class ReplicaRegistry implements ClusterChange.Target {
 
     @Override
     public void crash(int replica) {
-        takeDown(replica, new Replica.Crash(spec.faults().reroutesOnCrash()));
+        takeDown(replica, new Replica.Crash(spec.faults().retries()));
     }
 
     @Override
@@ -177,6 +177,11 @@ final class ReplicaRegistry implements ClusterChange.Target {
     /** Returns the latest records of all replicas, by index. */
     List<RunRecord.ReplicaRecord> records() {
         return entries.stream().map(entry -> entry.latestRecord).toList();
+    }
+
+    /** Returns how many replicas there were when. */
+    List<FleetStats.Point> history() {
+        return fleetLog.history();
     }
 
     /** Returns the figures of all replicas until now; empty if nobody asked for them. */

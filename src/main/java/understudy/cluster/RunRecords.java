@@ -75,6 +75,7 @@ final class RunRecords {
                     end.numHeld,
                     end.atNanos,
                     end.isPartial,
+                    registry.history(),
                     registry.fleetStats(end.atNanos)));
         }
     }

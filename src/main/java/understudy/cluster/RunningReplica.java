@@ -209,7 +209,7 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
     }
 
     private Behavior<Replica.Command> onCrash(Replica.Crash crash) {
-        aborter.failAll(crash.reroutes(), peers.router(), clock.nowNanos());
+        aborter.failAll(crash.retries(), peers.router(), clock.nowNanos());
         deferred.passAbortsOn(peers.router());
         return deferred.doneBy(leave());
     }

@@ -29,10 +29,15 @@ public final class FleetLog {
         }
     }
 
+    /** Returns how many there were from when on. */
+    public List<FleetStats.Point> history() {
+        return List.copyOf(history);
+    }
+
     /** Returns the figures until now, for replicas of so many GPUs. */
     public FleetStats stats(long nowNanos, int gpusPerReplica, double gpuHourPrice) {
         double hours = replicaNanos(nowNanos) / NANOS_PER_HOUR;
-        return new FleetStats(hours, hours * gpusPerReplica, gpuHourPrice, List.copyOf(history));
+        return new FleetStats(hours, hours * gpusPerReplica, gpuHourPrice, history());
     }
 
     private double replicaNanos(long nowNanos) {

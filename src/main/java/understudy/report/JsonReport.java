@@ -50,6 +50,10 @@ public final class JsonReport {
             if (report.fleet().isPresent()) {
                 writer.writeFleet(report.fleet().get());
             }
+            if (report.timeline().isOn()) {
+                json.writeFieldName("timeline");
+                TimelineReport.writeJson(report.timeline(), json);
+            }
             if (requests.keepsTokenTimes()) {
                 writer.writeDetails(requests);
             }

@@ -15,6 +15,7 @@ import understudy.kvcache.KvCacheAudit;
  * @param numHeld requests that waited in the router at the end
  * @param endNanos virtual time at the end
  * @param isPartial whether the run was interrupted
+ * @param replicaHistory how many replicas there were from when on, in order of time
  * @param fleet what all replicas together have come to; empty unless it is asked for
  */
 public record RunRecord(
@@ -26,6 +27,7 @@ public record RunRecord(
         long numHeld,
         long endNanos,
         boolean isPartial,
+        List<FleetStats.Point> replicaHistory,
         Optional<FleetStats> fleet) {
 
     /** Returns the requests that have ended. */

@@ -34,6 +34,7 @@ import understudy.workload.Workload;
  * @param hashAlgorithm name of the block hash
  * @param server the section, which only a server reads
  * @param speed virtual seconds per wall second; infinite is as fast as possible
+ * @param timelineSeconds length of the intervals of a report's timeline; 0 is none
  * @param savesDetails whether to keep the time of every token
  */
 public record Scenario(
@@ -49,6 +50,7 @@ public record Scenario(
         String hashAlgorithm,
         Section server,
         double speed,
+        int timelineSeconds,
         boolean savesDetails) {
     /** Reads a merged scenario. */
     public static Scenario read(Config config) {
@@ -85,7 +87,17 @@ public record Scenario(
                 root.section("kv-cache").text("hash-algo"),
                 root.section("server"),
                 root.section("clock").positive("speed", "max"),
+                timelineSeconds(root.section("report")),
                 root.section("report").bool("save-detailed"));
+    }
+
+    private static int timelineSeconds(Section report) {
+        var nanos = report.nanosOrOff("timeline");
+        double seconds = nanos.orElse(0) / 1e9;
+        if (seconds != Math.rint(seconds) || (nanos.isPresent() && seconds == 0)) {
+            throw report.unusable("timeline", "must be off, or whole seconds such as 1s");
+        }
+        return (int) seconds;
     }
 
     /** With sessions a preempted request starts anew, so requests that take each other's blocks may never end. */

@@ -11,6 +11,7 @@ import java.util.TreeMap;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import understudy.engine.Request;
+import understudy.faults.CrashRetries;
 import understudy.faults.Fault;
 import understudy.faults.FaultPlan;
 import understudy.report.FleetStats;
@@ -106,7 +107,7 @@ final class AutoscalerTest {
     void crashedReplica_costsNothingAndIsReplaced() {
         cluster.numReplicas = 2;
         var crash = new FaultPlan.TimedChange(50 * MILLI, new Fault.Crash(0));
-        cluster.faults = new FaultPlan(List.of(crash), false, 7 * MILLI, new RandomStreams(1));
+        cluster.faults = new FaultPlan(List.of(crash), CrashRetries.NONE, 7 * MILLI, new RandomStreams(1));
 
         var run = planned(at -> 2, at(0, 1), at(300, 1));
 

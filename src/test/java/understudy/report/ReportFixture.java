@@ -27,6 +27,7 @@ final class ReportFixture {
     long numPeeks;
     long numPreemptionsWithdrawn;
     boolean isPartial;
+    List<FleetStats.Point> history = List.of();
     Optional<FleetStats> fleet = Optional.empty();
 
     ReportFixture() {
@@ -53,6 +54,7 @@ final class ReportFixture {
                 0,
                 10 * SECOND,
                 isPartial,
+                history,
                 fleet);
     }
 
@@ -81,6 +83,7 @@ final class ReportFixture {
                 nanos(queued),
                 nanos(scheduled),
                 firstToken,
+                lastToken,
                 lastToken,
                 100 * (id + 1),
                 Math.max(0, 48 * (1 - id)),

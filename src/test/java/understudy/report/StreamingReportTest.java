@@ -35,7 +35,7 @@ final class StreamingReportTest {
 
     @Test
     void nothingAnswered_isAllZero() {
-        var empty = new RunRecord(new RunLog(false), List.of(), 0, 0, 0, 0, 0, false, Optional.empty());
+        var empty = new RunRecord(new RunLog(false), List.of(), 0, 0, 0, 0, 0, false, List.of(), Optional.empty());
 
         assertThat(StreamingReport.write(RunReport.of(empty), empty.requests()))
                 .contains("Requests: 0\n")

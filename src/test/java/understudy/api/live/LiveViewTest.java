@@ -228,6 +228,7 @@ final class LiveViewTest {
                 SECOND + quarter,
                 SECOND + 2 * quarter,
                 2 * SECOND,
+                2 * SECOND,
                 64,
                 16,
                 numOutputTokens,

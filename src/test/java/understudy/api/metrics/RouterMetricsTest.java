@@ -63,7 +63,8 @@ final class RouterMetricsTest {
         metrics.on(new ClusterEvent.RequestsHeld(1, 3));
         metrics.on(new ClusterEvent.RequestsHeld(2, 2));
         for (var outcome : List.of(Outcome.QUEUE_FULL, Outcome.QUEUE_FULL, Outcome.RATE_LIMITED, Outcome.REJECTED)) {
-            metrics.on(new ClusterEvent.RequestEnded(RequestRecord.turnedAway(REQUEST, outcome, 3)));
+            metrics.on(new ClusterEvent.RequestEnded(
+                    RequestRecord.ended(REQUEST, REQUEST.progress(), RequestRecord.NO_REPLICA, outcome, 3)));
         }
 
         assertThat(new HttpMetrics(registry).text())
