@@ -91,6 +91,7 @@ public final class Autoscaler extends AbstractBehavior<Autoscaler.Command> {
                     step.endNanos(),
                     first.ttftNanos().getLong(i));
         }
+        first.resumedIds().forEach(signals::onPrefilled);
         step.ended().forEach(request -> signals.onEnded(request.requestId()));
         onLoad(step.replicaIndex(), step.load());
         signals.onKvUsage(step.replicaIndex(), step.kvCache().usage());

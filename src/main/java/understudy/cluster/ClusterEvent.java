@@ -127,9 +127,15 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
      * @param requestIds of the requests that got one
      * @param ttftNanos the time from each request's arrival
      * @param numPromptTokens of these requests, of which {@code numCachedTokens} were found in the cache
+     * @param resumedIds of requests that got their first token here, after others on a replica that has crashed
      */
-    record FirstTokens(LongList requestIds, LongList ttftNanos, long numPromptTokens, long numCachedTokens) {
-        public static final FirstTokens NONE = new FirstTokens(LongList.of(), LongList.of(), 0, 0);
+    record FirstTokens(
+            LongList requestIds,
+            LongList ttftNanos,
+            long numPromptTokens,
+            long numCachedTokens,
+            LongList resumedIds) {
+        public static final FirstTokens NONE = new FirstTokens(LongList.of(), LongList.of(), 0, 0, LongList.of());
     }
 
     /**

@@ -8,7 +8,7 @@ import understudy.runtime.Clock;
 
 /**
  * Load reports of a replica: one at each multiple of an interval before which anything has changed, as a router would
- * scrape them, so that a replica without work says nothing; or one after every step.
+ * scrape them, so that a replica without work says nothing; or at the end of every instant in which something has changed.
  */
 final class LoadReporter {
     private final ReplicaPeers peers;
@@ -37,11 +37,9 @@ final class LoadReporter {
             return;
         }
         long interval = peers.loadReportIntervalNanos();
-        if (interval == 0) {
-            report();
-        } else {
-            due = clock.tellAfter(interval - clock.nowNanos() % interval, replica, Replica.ReportLoad.NOW);
-        }
+        // Even without an interval it comes after all work of the instant: the memory has freed what has ended by then.
+        long delayNanos = interval == 0 ? 0 : interval - clock.nowNanos() % interval;
+        due = clock.tellAfter(delayNanos, replica, Replica.ReportLoad.NOW);
     }
 
     void onDue() {

@@ -62,7 +62,7 @@ final class ReplicaEvents {
         var step = ClusterEvent.StepEnded.of(replicaIndex, endNanos, numTokens, result, endedWithIt);
         peers.metrics().tell(step);
         if (peers.wantsProgress()) {
-            noteProgress(result.sampledAlone(), endedWithIt);
+            noteProgress(result, endedWithIt);
         }
         tellRouter();
         loadReporter.onChange();
@@ -118,18 +118,19 @@ final class ReplicaEvents {
         }
     }
 
-    private void noteProgress(List<EngineRequest> sampledAlone, List<RequestRecord> records) {
-        for (var request : sampledAlone) {
+    private void noteProgress(StepResult result, List<RequestRecord> records) {
+        for (var request : result.sampledAlone()) {
             if (request.numOutputTokens() == 1) {
                 firstTokens.add(request.request().id());
             }
         }
         for (var record : records) {
             ended.add(record.requestId());
-            if (record.numOutputTokens() > 1) {
-                decodeNanos += record.lastTokenNanos() - record.firstTokenNanos();
-                decodeTokens += record.numOutputTokens() - 1;
-            }
+        }
+        // Of a request that began on another replica only what it has got here.
+        for (var request : result.finished()) {
+            decodeNanos += request.lastTokenNanos() - request.firstTokenNanos();
+            decodeTokens += request.numOutputTokens() - 1;
         }
     }
 
@@ -168,6 +169,7 @@ final class ReplicaEvents {
 
     private static ClusterEvent.FirstTokens firstTokens(List<EngineRequest> sampledAlone, long atNanos) {
         var requestIds = new LongArrayList();
+        var resumedIds = new LongArrayList();
         var ttftNanos = new LongArrayList();
         long numPromptTokens = 0;
         long numCachedTokens = 0;
@@ -177,14 +179,17 @@ final class ReplicaEvents {
                 ttftNanos.add(atNanos - request.request().arrivalNanos());
                 numPromptTokens += request.numPromptTokens();
                 numCachedTokens += request.numCachedTokens();
+            } else if (request.numOutputTokens() == 1) {
+                resumedIds.add(request.request().id());
             }
         }
-        return ttftNanos.isEmpty()
+        return ttftNanos.isEmpty() && resumedIds.isEmpty()
                 ? ClusterEvent.FirstTokens.NONE
                 : new ClusterEvent.FirstTokens(
                         new LongImmutableList(requestIds),
                         new LongImmutableList(ttftNanos),
                         numPromptTokens,
-                        numCachedTokens);
+                        numCachedTokens,
+                        new LongImmutableList(resumedIds));
     }
 }

@@ -68,6 +68,7 @@ final class ReplicaSignals {
         line.numDowns++;
         line.kvEvents.clear();
         view.onReport(replicaIndex, LoadReport.NONE);
+        slowReplicas.onDown(replicaIndex, view);
         policy.onKvEvents(replicaIndex, List.of(new KvEvent.Cleared()));
     }
 

@@ -103,6 +103,7 @@ final class RequestDispatcher {
             case WAITS -> {
                 awaitExpiry();
                 tellHeld();
+                routeWaiting();
             }
             case RATE_LIMITED -> reject(arrival, Outcome.RATE_LIMITED, "the rate limit is exceeded");
             case QUEUE_FULL ->
@@ -144,6 +145,7 @@ final class RequestDispatcher {
         }
         awaitExpiry();
         tellHeld();
+        routeWaiting();
     }
 
     private void awaitExpiry() {

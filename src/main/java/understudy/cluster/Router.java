@@ -268,6 +268,7 @@ public final class Router extends AbstractBehavior<Router.Command> {
             abortedReroutes.begin(index);
         }
         replicas.get(index).tell(down.lastMessage);
+        dispatcher.routeWaiting();
         return this;
     }
 

@@ -167,6 +167,11 @@ public final class EngineRequest implements QueuedRequest {
         return numCachedTokens;
     }
 
+    /** Returns when its first token was sampled here. */
+    public long firstTokenNanos() {
+        return firstTokenNanos;
+    }
+
     /** Returns when the latest token of the answer was sampled; 0 before the first. */
     public long lastTokenNanos() {
         catchUp();

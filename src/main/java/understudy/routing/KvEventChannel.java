@@ -20,7 +20,8 @@ public final class KvEventChannel {
     /** Creates a channel that draws losses from a random stream of its own. */
     public KvEventChannel(Wire wire, UniformRandomProvider random) {
         loss = wire.kvEventLoss();
-        hasReplay = wire.kvEventReplayNanos().isPresent();
+        // Where nothing arrives, nobody notices that anything is missing.
+        hasReplay = wire.kvEventReplayNanos().isPresent() && loss < 1;
         this.random = random;
     }
 

@@ -52,8 +52,13 @@ public final class ScalingSignals {
     }
 
     public void onFirstToken(long requestId, long atNanos, long ttftNanos) {
-        onEnded(requestId);
+        onPrefilled(requestId);
         firstTokens.add(new FirstToken(atNanos, ttftNanos));
+    }
+
+    /** Nothing of a request's prompt is left to compute. */
+    public void onPrefilled(long requestId) {
+        onEnded(requestId);
     }
 
     public void onEnded(long requestId) {

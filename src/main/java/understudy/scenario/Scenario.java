@@ -71,6 +71,7 @@ public record Scenario(
             requireKvEvents(root.section("router"), router, group.engine());
             requireReservation(root.section("engine"), group.engine());
         }
+        requireSameLength(root.section("cluster"), groups);
         if (recordsKvEvents) {
             requireSameHashes(root.section("cluster"), groups);
         }
@@ -127,6 +128,20 @@ public record Scenario(
         }
     }
 
+    /** A replica that turns long prompts away would have the least load, and so get the most. */
+    private static void requireSameLength(Section cluster, List<ReplicaGroup> groups) {
+        var first = groups.get(0);
+        for (var group : groups) {
+            if (group.engine().maxModelLen() != first.engine().maxModelLen()) {
+                throw cluster.unusable(
+                        "groups",
+                        "but max-model-len is " + first.engine().maxModelLen() + " in " + first.name() + " and "
+                                + group.engine().maxModelLen() + " in " + group.name()
+                                + "; set engine.max-model-len to what all can hold");
+            }
+        }
+    }
+
     /** What reads the KV events of several groups can only compare hashes of equal blocks. */
     private static void requireSameHashes(Section cluster, List<ReplicaGroup> groups) {
         var first = groups.get(0).engine().kvCache().hasher();
@@ -157,10 +172,7 @@ public record Scenario(
 
     /** Returns the longest sequence in tokens that every replica takes. */
     public int maxModelLen() {
-        return groups.stream()
-                .mapToInt(group -> group.engine().maxModelLen())
-                .min()
-                .orElseThrow();
+        return engine().maxModelLen();
     }
 
     /** Returns what follows from the settings, a line each. */

@@ -76,6 +76,25 @@ final class AdmissionInVirtualTimeTest {
         assertThat(Invariants.check(run)).isEmpty();
     }
 
+    /**
+     * The first request takes some of the memory, which is too much already, until its two steps are over at 10 ms; the
+     * report after that must say so, or the second one waits for ever.
+     */
+    @Test
+    void reportOfAnIdleReplica_letsTheNextOneGo() {
+        cluster.admission = new AdmissionSpec(
+                RateLimit.NONE,
+                new Saturation(NONE, NONE, 1e-6),
+                new QueueSpec(QueueSpec.Order.FCFS, 9, 1_000 * MILLI),
+                AdmissionSpec.TtftLimits.NONE,
+                EjectionSpec.NONE);
+
+        var run = cluster.run(workload(request(0, 0, 20, 2), request(1, 6 * MILLI, 20, 2)));
+
+        assertThat(requests(run)).extracting(RequestRecord::firstTokenNanos).containsExactly(5 * MILLI, 15 * MILLI);
+        assertThat(Invariants.check(run)).isEmpty();
+    }
+
     /** The only replica crashes at 2 ms with the first request, and one that joins at 50 ms serves the second. */
     @Test
     void requestWithoutReplica_waitsForOne() {

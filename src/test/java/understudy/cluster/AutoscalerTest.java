@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.within;
 import static understudy.cluster.ClusterFixture.workload;
 import static understudy.cluster.ListWorkload.request;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -115,6 +116,29 @@ final class AutoscalerTest {
                 .containsExactly(point(0, 2, 0), point(50, 1, 0), point(100, 1, 1), point(130, 2, 0));
         // One for 50 ms, one for 305, and one from 100 ms on.
         assertThat(fleet(run).replicaHours()).isCloseTo((50 + 305 + 205) / MILLIS_PER_HOUR, within(1e-12));
+    }
+
+    /**
+     * Both replicas have a request of 60 tokens. The crash of one at 7 ms, after its first token at 5 ms, sends that one's
+     * request on, whose longer prompt is computed before the first evaluation at 100 ms.
+     */
+    @Test
+    void promptOfAResumedRequest_isUnderWayUntilItIsComputed() {
+        cluster.numReplicas = 2;
+        var crash = new FaultPlan.TimedChange(7 * MILLI, new Fault.Crash(0));
+        var resume = new CrashRetries(CrashRetries.OnCrash.RESUME, 3);
+        cluster.faults = new FaultPlan(List.of(crash), resume, 7 * MILLI, new RandomStreams(1));
+        var seen = new ArrayList<Long>();
+
+        run(
+                metrics -> {
+                    seen.add(metrics.inflightTokens());
+                    return 2;
+                },
+                at(0, 60),
+                at(0, 60));
+
+        assertThat(seen).isNotEmpty().containsOnly(0L);
     }
 
     @Test

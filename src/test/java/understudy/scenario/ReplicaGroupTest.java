@@ -15,7 +15,7 @@ import understudy.cluster.ReplicaSpec;
 /** The list {@code cluster.groups}. */
 final class ReplicaGroupTest {
     private static final String TWO = """
-            engine.max-num-seqs = 100
+            engine { max-num-seqs = 100, max-model-len = 4000 }
             kv-cache.num-gpu-blocks = 1000
             cluster.groups = [
               { name = small, replicas = 2, kv-cache { num-gpu-blocks = 500 } }
@@ -39,8 +39,7 @@ final class ReplicaGroupTest {
         assertThat(spec.replicas())
                 .extracting(ReplicaSpec::scheduler)
                 .containsOnly(scenario.engine().scheduler());
-        // 500 blocks of 16 tokens, one of them the null block, hold 7,984 tokens; 1,000 hold more.
-        assertThat(scenario.maxModelLen()).isEqualTo(499 * 16);
+        assertThat(scenario.maxModelLen()).isEqualTo(4000);
     }
 
     /** A token takes 20 us on the small ones and 10 us on the fast one, and nothing else takes time. */
@@ -93,6 +92,17 @@ final class ReplicaGroupTest {
     void numberOfAllReplicas_mayNotBeSetBeside() {
         assertThatThrownBy(() -> read("cluster { replicas = 4, groups = [{ name = a }] }"))
                 .hasMessageContaining("cluster.replicas is 4, but each of cluster.groups says how many it has");
+    }
+
+    /** 500 blocks of 16 tokens, one of them the null block, hold 7,984 tokens, and 1,000 blocks 15,984. */
+    @Test
+    void longestSequence_mustBeTheSame() {
+        String groups = "cluster.groups = [{ name = a, kv-cache { num-gpu-blocks = 500 } },"
+                + " { name = b, kv-cache { num-gpu-blocks = 1000 } }]\n";
+
+        assertThatThrownBy(() -> read(groups))
+                .hasMessageContaining("max-model-len is 7984 in a and 15984 in b; set engine.max-model-len");
+        assertThat(read(groups + "engine.max-model-len = 7984").maxModelLen()).isEqualTo(7984);
     }
 
     /** Hashes of blocks of 16 and 32 tokens cannot be compared, which only matters to those who read KV events. */

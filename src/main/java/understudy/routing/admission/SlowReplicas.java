@@ -36,6 +36,14 @@ public final class SlowReplicas {
         }
     }
 
+    /** Forgets a replica that goes down; its successor begins anew. */
+    public void onDown(int replica, ClusterView view) {
+        if (replica < paces.size()) {
+            paces.set(replica, new Pace());
+            view.setEjected(replica, false);
+        }
+    }
+
     /** Ejects replicas, or takes them back, if it is time for that. */
     public void look(ClusterView view) {
         if (!spec.isSet()) {
@@ -66,7 +74,7 @@ public final class SlowReplicas {
     private void eject(ClusterView view) {
         double limit = spec.factor() * median(view);
         int numEjected = view.numEjected();
-        int maxEjected = Math.max(1, (int) (spec.maxShare() * view.numReplicas()));
+        int maxEjected = Math.max(1, (int) (spec.maxShare() * (view.numReady() + numEjected)));
         for (int i = 0; i < paces.size() && numEjected < maxEjected; i++) {
             var pace = paces.get(i);
             if (isJudged(i, view) && pace.meanNanos() > limit && view.numReady() > 1) {

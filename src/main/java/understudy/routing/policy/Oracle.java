@@ -28,6 +28,7 @@ final class Oracle extends TtftEstimate {
     private static final int PIECE_TOKENS = 8_192;
 
     private final List<UnderWay> underWay = new ArrayList<>();
+    private double stepNanos = 1;
 
     /** Tokens to compute of the requests that were sent to one replica, from the oldest that has not arrived on. */
     private static final class UnderWay {
@@ -52,16 +53,26 @@ final class Oracle extends TtftEstimate {
 
     @Override
     public int choose(Request request, ClusterView view) {
+        stepNanos = shortestStepNanos(view);
         int chosen = super.choose(request, view);
         underWay(chosen).add(request.prompt().length() - cachedTokens(chosen));
         return chosen;
     }
 
-    /** A first token comes with the end of a step, so what is less than one step apart is equal. */
+    /** A first token comes with the end of a step, so what is less than the shortest step apart is equal. */
     @Override
     double cost(int replica, ClusterView view) {
-        double stepNanos = Math.max(1, view.traits(replica).prefillNanos(1, 0));
         return Math.floor(estimatedTtftNanos(replica) / stepNanos);
+    }
+
+    private static double shortestStepNanos(ClusterView view) {
+        double shortest = Double.POSITIVE_INFINITY;
+        for (int i = 0; i < view.numReplicas(); i++) {
+            if (view.isReady(i)) {
+                shortest = Math.min(shortest, view.traits(i).prefillNanos(1, 0));
+            }
+        }
+        return Math.max(1, shortest);
     }
 
     /**

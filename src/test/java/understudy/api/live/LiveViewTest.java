@@ -78,7 +78,7 @@ final class LiveViewTest {
                 0,
                 1,
                 30,
-                new ClusterEvent.FirstTokens(LongList.of(1), LongList.of(20 * MS), 500, 0),
+                new ClusterEvent.FirstTokens(LongList.of(1), LongList.of(20 * MS), 500, 0, LongList.of()),
                 LongList.of(),
                 IntList.of(),
                 List.of()));

@@ -117,6 +117,18 @@ final class SlowReplicasTest {
     }
 
     @Test
+    void ejectedReplica_thatCrashes_beginsAnew() {
+        answers(100, 110, 120, 240);
+        lookAt(100);
+
+        view.setReady(3, false);
+        slow.onDown(3, view);
+        view.setReady(3, true);
+
+        assertThat(view.isReady(3)).isTrue();
+    }
+
+    @Test
     void ejectedReplica_thatDrains_staysOutWhenItsTimeIsOver() {
         answers(100, 110, 120, 240);
         lookAt(100);

@@ -156,6 +156,17 @@ final class TtftEstimateTest {
         assertThat(oracle.choose(RoutingFixture.request(1, 0, 110), view)).isEqualTo(first);
     }
 
+    /** 20 tokens take 20 us on the quick one, and on the other one 80: as many steps of its own, but not as little time. */
+    @Test
+    void oracle_comparesUnlikeReplicasByTime() {
+        view.setReady(0, false);
+        view.setReady(1, false);
+        view.addReplica(traits(4_000));
+        int quick = view.addReplica(traits(1_000));
+
+        assertThat(oracle.choose(RoutingFixture.request(1, 0, 20), view)).isEqualTo(quick);
+    }
+
     private List<Long> part(RoutingPolicy of, String name) {
         return of.explain(view).parts().stream()
                 .filter(part -> part.name().equals(name))
