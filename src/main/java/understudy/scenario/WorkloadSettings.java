@@ -1,13 +1,17 @@
 package understudy.scenario;
 
 import java.nio.file.Path;
+import java.util.Set;
 import java.util.function.Function;
 import understudy.workload.BurstWorkload;
 import understudy.workload.ConcurrencyLimit;
 import understudy.workload.Distribution;
+import understudy.workload.Durations;
 import understudy.workload.GeneratedWorkload;
+import understudy.workload.Numbers;
 import understudy.workload.OutputLimit;
 import understudy.workload.RandomStreams;
+import understudy.workload.RequestRate;
 import understudy.workload.WholeNumbers;
 import understudy.workload.Workload;
 import understudy.workload.trace.AzureTraceReader;
@@ -102,7 +106,7 @@ final class WorkloadSettings {
         long requests = workload.wholeNumber("requests", 1L, MAX_REQUESTS);
         return new GeneratedWorkload.Options(
                 requests,
-                requestRate(arrivals, requests),
+                rate(arrivals, requests),
                 burstiness(arrivals),
                 wholeNumbers(lengths.section("prompt"), MAX_TOKENS),
                 wholeNumbers(lengths.section("output"), MAX_TOKENS),
@@ -132,13 +136,31 @@ final class WorkloadSettings {
                 maxModelLen);
     }
 
-    private static double requestRate(Section arrivals, long requests) {
-        double requestRate = arrivals.positive("request-rate", "inf");
-        if (requests / requestRate > MAX_ARRIVAL_SECONDS) {
+    private static RequestRate rate(Section arrivals, long requests) {
+        var constant = RequestRate.constant(arrivals.positive("request-rate", "inf"));
+        var rate = constant.changing(arrivals.entries("profile").stream()
+                .map(WorkloadSettings::piece)
+                .toList());
+        boolean changes = rate.pieces().size() > 1;
+        if (!(requests / rate.lastPerSecond() <= MAX_ARRIVAL_SECONDS)) {
             throw arrivals.unusable(
-                    "request-rate", "which is so little that " + requests + " requests take more than three years");
+                    changes ? "profile" : "request-rate",
+                    "which is so little that " + requests + " requests take more than three years");
         }
-        return requestRate;
+        return rate;
+    }
+
+    private static RequestRate.Piece piece(Section.Entry entry) {
+        double atNanos = Durations.nanos(entry.values().getOrDefault("at", "")).orElse(Double.NaN);
+        double perSecond = Numbers.parse(entry.values().getOrDefault("request-rate", ""));
+        boolean hasBoth = entry.values().keySet().equals(Set.of("at", "request-rate"));
+        if (!hasBoth || !(atNanos >= 0) || !(perSecond >= 0 && perSecond < Double.POSITIVE_INFINITY)) {
+            throw new ScenarioException(
+                    entry.origin(),
+                    "workload.arrivals.profile has " + entry.values()
+                            + ", but each entry must have at, a duration such as 30s, and request-rate, a number from 0");
+        }
+        return new RequestRate.Piece(atNanos, perSecond);
     }
 
     private static double burstiness(Section arrivals) {

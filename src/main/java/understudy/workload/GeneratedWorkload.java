@@ -37,7 +37,7 @@ public final class GeneratedWorkload implements Workload {
      * Options of made-up conversations.
      *
      * @param numRequests all requests of all sessions, at least 1
-     * @param requestsPerSecond rate at which sessions begin, above 0
+     * @param rate rate at which sessions begin
      * @param burstiness shape of the gaps between beginnings, see {@link Arrivals}
      * @param promptLengths tokens that each turn adds to the prompt
      * @param outputLengths tokens of each answer
@@ -53,7 +53,7 @@ public final class GeneratedWorkload implements Workload {
      */
     public record Options(
             long numRequests,
-            double requestsPerSecond,
+            RequestRate rate,
             double burstiness,
             WholeNumbers promptLengths,
             WholeNumbers outputLengths,
@@ -70,7 +70,7 @@ public final class GeneratedWorkload implements Workload {
     public GeneratedWorkload(Options options, RandomStreams streams) {
         this.options = options;
         this.streams = streams;
-        arrivals = Arrivals.create(options.requestsPerSecond, options.burstiness, streams.stream("arrivals"));
+        arrivals = Arrivals.create(options.rate, options.burstiness, streams.stream("arrivals"));
         groups = streams.stream("prefix-groups");
         turns = streams.stream("turns");
         priorities = streams.stream("priorities");

@@ -28,6 +28,7 @@ import understudy.workload.Distribution;
 import understudy.workload.GeneratedWorkload;
 import understudy.workload.OutputLimit;
 import understudy.workload.RandomStreams;
+import understudy.workload.RequestRate;
 import understudy.workload.WholeNumbers;
 import understudy.workload.Workload;
 import understudy.workload.trace.TraceException;
@@ -308,7 +309,7 @@ final class ClusterInVirtualTimeTest {
     private GeneratedWorkload chat(long seed) {
         var options = new GeneratedWorkload.Options(
                 300,
-                40,
+                RequestRate.constant(40),
                 1,
                 new WholeNumbers(new Distribution.Normal(60, 30), 1, 500),
                 new WholeNumbers(new Distribution.Normal(40, 20), 1, 500),

@@ -18,6 +18,7 @@ import understudy.workload.Distribution;
 import understudy.workload.GeneratedWorkload;
 import understudy.workload.OutputLimit;
 import understudy.workload.RandomStreams;
+import understudy.workload.RequestRate;
 import understudy.workload.WholeNumbers;
 
 /** A thousand random conversations, whose prefixes are found by content and by session. */
@@ -106,7 +107,7 @@ final class SessionsAgainstContentTest {
         return new GeneratedWorkload.Options(
                 // A session has 4 turns on average; the twentieth on top makes up for chance.
                 4 * SESSIONS * 21 / 20,
-                50,
+                RequestRate.constant(50),
                 1,
                 new WholeNumbers(new Distribution.Uniform(1, 120), 1, 120),
                 new WholeNumbers(new Distribution.Uniform(1, 90), 1, 90),

@@ -49,6 +49,6 @@ final class ArrivalsTest {
     }
 
     private static Arrivals arrivals(double perSecond, double burstiness) {
-        return Arrivals.create(perSecond, burstiness, new RandomStreams(1).stream("arrivals"));
+        return Arrivals.create(RequestRate.constant(perSecond), burstiness, new RandomStreams(1).stream("arrivals"));
     }
 }

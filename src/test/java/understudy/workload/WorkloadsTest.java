@@ -310,7 +310,7 @@ final class WorkloadsTest {
             double rewriteProbability) {
         var options = new GeneratedWorkload.Options(
                 numRequests,
-                10,
+                RequestRate.constant(10),
                 1,
                 WholeNumbers.fixed(50),
                 WholeNumbers.fixed(20),
