@@ -20,7 +20,8 @@ import understudy.report.RunRecord;
 
 /**
  * Runs llm-d's benchmark of prefix-aware scheduling, a stage of a constant rate after the other, and prints the emulated
- * figures beside the published ones. By hand, after {@code mvn test-compile}; the tables depend on the scenario alone.
+ * figures beside the published ones: {@code PublishedRouting [KEY=VALUE...]}. By hand, after {@code mvn test-compile};
+ * the tables depend on the scenario alone.
  */
 public final class PublishedRouting {
     static final String SCENARIO = "conf/routing/kv-cache-wins.conf";
@@ -64,13 +65,22 @@ public final class PublishedRouting {
             double meanTtftSeconds,
             double p90TtftSeconds) {}
 
-    /** Takes no arguments. */
+    /** Takes settings that differ from the scenario's. */
     public static void main(String[] args) throws Exception {
+        var others = new TreeMap<String, String>();
+        for (String arg : args) {
+            String[] keyAndValue = arg.split("=", 2);
+            others.put(keyAndValue[0], keyAndValue[1]);
+        }
         var published = published();
         var emulated = new LinkedHashMap<String, List<Stage>>();
         for (var stages : published.entrySet()) {
-            emulated.put(stages.getKey(), emulate(stages.getValue()));
+            emulated.put(stages.getKey(), emulate(stages.getValue(), others));
         }
+        print(published, emulated);
+    }
+
+    private static void print(Map<String, List<Stage>> published, Map<String, List<Stage>> emulated) {
         printHead("router, mean of all rates");
         emulated.forEach((router, stages) -> print("`" + router + "`", stages, published.get(router)));
         emulated.forEach((router, stages) -> {
@@ -120,9 +130,10 @@ public final class PublishedRouting {
     }
 
     /** Runs all stages under one router, on the same caches. */
-    private static List<Stage> emulate(List<Stage> stages) throws Exception {
+    private static List<Stage> emulate(List<Stage> stages, Map<String, String> others) throws Exception {
         String router = stages.get(0).router;
         var settings = new TreeMap<>(settings(router));
+        settings.putAll(others);
         double numReported = stages.stream()
                 .mapToDouble(s -> s.requestsPerSecond * s.seconds)
                 .sum();
