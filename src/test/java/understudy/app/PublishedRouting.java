@@ -20,7 +20,7 @@ import understudy.report.RunRecord;
 
 /**
  * Runs llm-d's benchmark of prefix-aware scheduling, a stage of a constant rate after the other, and prints the emulated
- * figures beside the published ones: {@code PublishedRouting [KEY=VALUE...]}. By hand, after {@code mvn test-compile};
+ * figures beside the published ones: {@code PublishedRouting KEY=VALUE...}. By hand, after {@code mvn test-compile};
  * the tables depend on the scenario alone.
  */
 public final class PublishedRouting {
