@@ -64,18 +64,19 @@ final class ArchitectureTest {
             workload.trace: engine prompt workload
             faults: workload
             report: engine kvcache latency prompt
+            scaling: faults latency report
             replay.cache:
             replay: replay.cache workload.trace
             runtime:
-            cluster: engine faults kvcache kvcache.content kvcache.session latency prompt report routing routing.admission routing.policy runtime workload \
-                workload.trace
+            cluster: engine faults kvcache kvcache.content kvcache.session latency prompt report routing routing.admission \
+                routing.policy runtime scaling workload workload.trace
             host: cluster report runtime
             conform: cluster engine engine.queue kvcache kvcache.content latency prompt report routing routing.policy runtime workload.trace
             api.http: faults host runtime
             api.schema: api.http
             api.model: api.http api.schema engine prompt workload
             api.call: api.http api.model api.schema cluster engine faults host prompt report runtime
-            api.metrics: api.call api.model cluster faults kvcache prompt routing
+            api.metrics: api.call api.model cluster faults kvcache prompt report routing
             api.live: api.call api.http cluster faults kvcache prompt report routing runtime
             api.kvevents: cluster kvcache prompt
             api.admin: api.call api.http cluster faults host runtime workload
@@ -83,18 +84,18 @@ final class ArchitectureTest {
             api: api.admin api.call api.http api.kvevents api.live api.metrics api.model api.openai cluster faults host \
                 kvcache routing runtime workload
             scenario: api.call api.http api.kvevents api.model cluster engine engine.queue faults kvcache \
-                kvcache.eviction latency prompt report routing routing.admission routing.policy workload workload.trace
+                kvcache.eviction latency prompt report routing routing.admission routing.policy scaling workload workload.trace
             fidelity: cluster host latency report scenario workload workload.trace
             fuzz: cluster engine engine.queue faults host kvcache kvcache.eviction kvcache.session prompt report routing routing.policy runtime scenario \
                 workload
-            app: api api.call api.http api.kvevents cluster conform engine fidelity fuzz host latency replay report runtime \
+            app: api api.call api.http api.kvevents cluster conform engine fidelity fuzz host latency replay report routing runtime \
                 scenario workload workload.trace
             testkit: api api.call api.http api.kvevents cluster engine faults host kvcache prompt report runtime scenario
             """);
 
     /** No Pekko, no clock, no thread, no unseeded random. */
-    private static final Set<String> PURE =
-            Set.of("prompt", "latency", "kvcache", "engine", "routing", "workload", "faults", "report", "replay");
+    private static final Set<String> PURE = Set.of(
+            "prompt", "latency", "kvcache", "engine", "routing", "workload", "faults", "report", "scaling", "replay");
 
     /** Source files in one package. */
     private static final int MAX_FILES = 30;

@@ -10,17 +10,20 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import understudy.report.PrefixCacheEventsCsv;
 import understudy.report.RequestLog;
 import understudy.report.RequestsCsv;
+import understudy.report.Timeline;
+import understudy.report.TimelineReport;
 import understudy.scenario.ScenarioException;
 
 /**
  * Files of a run's report; each file appears complete or not at all.
  *
  * @param json where the report goes as JSON, or null
- * @param directory where {@code report.json}, {@code requests.csv} and {@code prefix_cache_events.csv} go, or null
+ * @param directory where the files go that {@link #write} names, or null
  */
 record ReportFiles(@Nullable Path json, @Nullable Path directory) {
     private static final String ROUTING = "routing.csv";
@@ -73,10 +76,9 @@ record ReportFiles(@Nullable Path json, @Nullable Path directory) {
         if (!Files.isWritable(existing)) {
             throw new ScenarioException(option + ": " + existing + " cannot be written");
         }
-        requireReplaceable(option, wanted.resolve("requests.csv"));
-        requireReplaceable(option, wanted.resolve("prefix_cache_events.csv"));
-        requireReplaceable(option, wanted.resolve("report.json"));
-        requireReplaceable(option, wanted.resolve(ROUTING));
+        for (String name : List.of("requests.csv", "prefix_cache_events.csv", "timeline.csv", "report.json", ROUTING)) {
+            requireReplaceable(option, wanted.resolve(name));
+        }
     }
 
     /** Refuses a file that cannot be written, or whose directory is not there. */
@@ -99,11 +101,14 @@ record ReportFiles(@Nullable Path json, @Nullable Path directory) {
     }
 
     /** Writes all files that were asked for. */
-    void write(String report, RequestLog requests) throws IOException {
+    void write(String report, RequestLog requests, Timeline timeline) throws IOException {
         if (directory != null) {
             Files.createDirectories(directory);
             write(directory.resolve("requests.csv"), out -> RequestsCsv.write(requests, out));
             write(directory.resolve("prefix_cache_events.csv"), out -> PrefixCacheEventsCsv.write(requests, out));
+            if (timeline.isOn()) {
+                write(directory.resolve("timeline.csv"), out -> TimelineReport.writeCsv(timeline, out));
+            }
             write(directory.resolve("report.json"), out -> out.write(report));
         }
         writeJson(report);

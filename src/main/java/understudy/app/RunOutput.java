@@ -15,6 +15,8 @@ import understudy.report.RequestLog;
 import understudy.report.RunRecord;
 import understudy.report.RunReport;
 import understudy.report.StreamingReport;
+import understudy.report.Timeline;
+import understudy.report.TimelineReport;
 import understudy.scenario.EngineKind;
 import understudy.scenario.Scenario;
 
@@ -27,6 +29,7 @@ import understudy.scenario.Scenario;
  */
 record RunOutput(Console console, boolean isJsonOnStdout, ReportFiles files) {
     private static final String STDOUT = "-";
+    private static final int MAX_TIMELINE_ROWS = 20;
     private static final int INVARIANT_BROKEN = 1;
     private static final int SLO_MISSED = 3;
 
@@ -53,9 +56,9 @@ record RunOutput(Console console, boolean isJsonOnStdout, ReportFiles files) {
             broken.forEach(law -> console.warn("invariant broken: " + law));
             return INVARIANT_BROKEN;
         }
-        var report = RunReport.of(result.run(), scenario.serviceLevels());
+        var report = RunReport.of(result.run(), scenario.serviceLevels(), scenario.timelineSeconds());
         String json = JsonReport.write(report, result.run().requests(), result.host());
-        int inFiles = write(json, result.run().requests());
+        int inFiles = write(json, result.run().requests(), report.timeline());
         int written = Math.max(inFiles, print(isJsonOnStdout ? json : forConsole(report, result, scenario)));
         int missed = failsOnSlo ? missed(report.goodput()) : 0;
         return written == 0 ? missed : written;
@@ -101,6 +104,11 @@ record RunOutput(Console console, boolean isJsonOnStdout, ReportFiles files) {
         if (scenario.engine().kind() == EngineKind.ROSEINFER) {
             text += "\n" + StreamingReport.write(report, result.run().requests());
         }
+        if (report.timeline().isOn()) {
+            text += "\n"
+                    + TimelineReport.text(Timeline.of(
+                            result.run(), scenario.serviceLevels(), scenario.timelineSeconds(), MAX_TIMELINE_ROWS));
+        }
         return text
                 + MeasuredRun.compare(scenario.workload(), report)
                         .map(Fidelity::table)
@@ -108,9 +116,9 @@ record RunOutput(Console console, boolean isJsonOnStdout, ReportFiles files) {
     }
 
     /** A file that can no longer be written, though it could before the run, does not cost the rest of the report. */
-    private int write(String json, RequestLog requests) {
+    private int write(String json, RequestLog requests, Timeline timeline) {
         try {
-            files.write(json, requests);
+            files.write(json, requests, timeline);
             return 0;
         } catch (IOException e) {
             return console.notWritten(e);

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Objects;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.jspecify.annotations.Nullable;
+import understudy.engine.AnswerProgress;
 import understudy.engine.EngineRequest;
 import understudy.engine.FinishReason;
 import understudy.engine.Request;
@@ -45,8 +46,39 @@ final class ClientTable {
         }
     }
 
+    /** End of a request on this replica: how far it has come, as the request that it was here. */
+    private record Ending(Client client, Request request, AnswerProgress progress) {
+
+        RequestRecord finish(FinishReason reason, Outcome outcome, int replicaIndex, long atNanos) {
+            var ended = RequestRecord.ended(request, progress, replicaIndex, outcome, atNanos);
+            client.replyTo()
+                    .tell(new RequestEvent.Finished(
+                            request.id(),
+                            reason,
+                            progress.numCachedTokens(),
+                            progress.numTokens(),
+                            ended.lastTokenNanos(),
+                            RequestEvent.Timing.of(progress, replicaIndex)));
+            return ended;
+        }
+
+        RequestRecord fail(RequestEvent.FailureCause cause, String reason, int replicaIndex, long atNanos) {
+            client.replyTo()
+                    .tell(new RequestEvent.Failed(
+                            request.id(),
+                            cause,
+                            reason,
+                            progress.numCachedTokens(),
+                            progress.numTokens(),
+                            atNanos,
+                            RequestEvent.Timing.of(progress, replicaIndex)));
+            return RequestRecord.ended(request, progress, replicaIndex, Outcome.FAILED, atNanos);
+        }
+    }
+
     void add(Replica.AddRequest submit) {
-        LongList tokenNanos = keepsTokenTimes ? new LongArrayList() : LongLists.EMPTY_LIST;
+        LongList tokenNanos =
+                keepsTokenTimes ? new LongArrayList(submit.request().progress().tokenNanos()) : LongLists.EMPTY_LIST;
         var client = new Client(submit, tokenNanos);
         byRequest.put(submit.request().id(), client);
         count(client, 1);
@@ -67,13 +99,13 @@ final class ClientTable {
         return ids;
     }
 
-    Request request(long requestId) {
-        return clientOf(requestId).submit.request();
+    /** Returns the submitted request. */
+    Replica.AddRequest submit(long requestId) {
+        return clientOf(requestId).submit;
     }
 
-    /** Returns whether no other replica may serve a request. */
-    boolean isPinned(long requestId) {
-        return clientOf(requestId).submit.isPinned();
+    Request request(long requestId) {
+        return clientOf(requestId).submit.request();
     }
 
     /**
@@ -89,7 +121,7 @@ final class ClientTable {
             var client = clientOf(request.request().id());
             if (client.submit.isStreaming()) {
                 client.replyTo()
-                        .tell(new RequestEvent.Token(request.request().id(), request.numOutputTokens(), atNanos));
+                        .tell(new RequestEvent.Token(request.request().id(), request.numAnswerTokens(), atNanos));
             }
             if (keepsTokenTimes) {
                 client.tokenNanos.add(atNanos);
@@ -105,7 +137,7 @@ final class ClientTable {
         }
         return result.sampled().stream()
                 .filter(request -> !request.isFinished())
-                .filter(request -> request.numOutputTokens()
+                .filter(request -> request.numAnswerTokens()
                         == clientOf(request.request().id()).cutAfterTokens())
                 .toList();
     }
@@ -117,78 +149,59 @@ final class ClientTable {
         }
         var records = new ArrayList<RequestRecord>(finished.size());
         for (var request : finished) {
-            var client = remove(request.request(), request);
-            client.replyTo().tell(finished(request, request.lastTokenNanos()));
-            records.add(RequestRecord.completed(request, replicaIndex, client.tokenNanos));
+            var reason = Objects.requireNonNull(request.finishReason());
+            records.add(remove(request.request(), request)
+                    .finish(reason, Outcome.COMPLETED, replicaIndex, request.lastTokenNanos()));
         }
         return records;
     }
 
-    private RequestEvent.Finished finished(EngineRequest request, long atNanos) {
-        return new RequestEvent.Finished(
-                request.request().id(),
-                Objects.requireNonNull(request.finishReason()),
-                request.numCachedTokens(),
-                request.numOutputTokens(),
-                atNanos,
-                timing(request));
+    /** Tells the sender of a request that it is aborted; {@code running} is null before the queue. */
+    RequestRecord abort(Request request, @Nullable EngineRequest running, long atNanos) {
+        return remove(request, running).finish(FinishReason.ABORT, Outcome.ABORTED, replicaIndex, atNanos);
     }
 
-    private RequestEvent.Timing timing(EngineRequest request) {
-        return new RequestEvent.Timing(
-                replicaIndex, request.queuedNanos(), request.scheduledNanos(), request.firstTokenNanos());
-    }
-
-    /** Tells the sender of a request that it is aborted; {@code progress} is null before the queue. */
-    RequestRecord abort(Request request, @Nullable EngineRequest progress, long atNanos) {
-        var client = remove(request, progress);
-        if (progress == null) {
-            var timing = RequestEvent.Timing.notQueued(replicaIndex);
-            client.replyTo().tell(new RequestEvent.Finished(request.id(), FinishReason.ABORT, 0, 0, atNanos, timing));
-            return RequestRecord.aborted(request, replicaIndex, atNanos);
-        }
-        var ended = RequestRecord.aborted(progress, replicaIndex, atNanos, client.tokenNanos);
-        client.replyTo().tell(finished(progress, ended.lastTokenNanos()));
-        return ended;
-    }
-
-    /** Tells the sender of a request that it failed; {@code progress} is null before the queue. */
+    /** Tells the sender of a request that it failed; {@code running} is null before the queue. */
     RequestRecord fail(
             Request request,
-            @Nullable EngineRequest progress,
+            @Nullable EngineRequest running,
             RequestEvent.FailureCause cause,
             String reason,
             long atNanos) {
-        var client = remove(request, progress);
-        int numCached = progress == null ? 0 : progress.numCachedTokens();
-        int numOutput = progress == null ? 0 : progress.numOutputTokens();
-        var timing = progress == null ? RequestEvent.Timing.notQueued(replicaIndex) : timing(progress);
-        client.replyTo()
-                .tell(new RequestEvent.Failed(request.id(), cause, reason, numCached, numOutput, atNanos, timing));
-        return progress == null
-                ? RequestRecord.failed(request, replicaIndex, atNanos)
-                : RequestRecord.failed(progress, replicaIndex, atNanos, client.tokenNanos);
+        return remove(request, running).fail(cause, reason, replicaIndex, atNanos);
     }
 
-    /** Tells a sender that its request can never be served. */
+    /** Tells a sender that its request can never be served; one that has tokens fails for what became of its replica. */
     RequestRecord reject(Replica.AddRequest submit, String reason, long atNanos) {
         counters.onEnded(0);
-        submit.replyTo().tell(new RequestEvent.Rejected(submit.request().id(), Outcome.REJECTED, reason, atNanos));
-        return RequestRecord.rejected(submit.request(), replicaIndex, atNanos);
+        var request = submit.request();
+        if (request.earlier() != null) {
+            return new Ending(new Client(submit, LongLists.EMPTY_LIST), request, request.earlier())
+                    .fail(RequestEvent.FailureCause.CRASH, reason, replicaIndex, atNanos);
+        }
+        submit.replyTo().tell(new RequestEvent.Rejected(request.id(), Outcome.REJECTED, reason, atNanos));
+        return RequestRecord.ended(request, request.progress(), replicaIndex, Outcome.REJECTED, atNanos);
     }
 
-    /** Gives up a request that another replica is to serve, and returns it as it came. */
-    Replica.AddRequest withdraw(Request request, @Nullable EngineRequest progress) {
-        counters.onWithdrawn(progress == null ? 0 : progress.numPreemptions());
-        return remove(request, progress).submit;
+    /** Gives up a request that another replica is to serve, and returns what is left of it. */
+    Replica.AddRequest withdraw(Request request, @Nullable EngineRequest running) {
+        var ending = remove(request, running);
+        var submit = ending.client.submit;
+        if (running != null && running.numOutputTokens() > 0) {
+            return submit.with(ending.request.resumed(ending.progress));
+        }
+        counters.onWithdrawn(running == null ? 0 : running.numPreemptions());
+        return submit;
     }
 
-    private Client remove(Request request, @Nullable EngineRequest progress) {
+    private Ending remove(Request request, @Nullable EngineRequest running) {
         var client = clientOf(request.id());
         byRequest.remove(request.id());
-        counters.onEnded(progress == null ? 0 : progress.numPeeks());
+        counters.onEnded(running == null ? 0 : running.numPeeks());
         count(client, -1);
-        return client;
+        return running == null
+                ? new Ending(client, request, request.progress())
+                : new Ending(client, running.request(), AnswerProgress.of(running, client.tokenNanos));
     }
 
     private void count(Client client, int change) {

@@ -8,6 +8,7 @@ import it.unimi.dsi.fastutil.longs.LongImmutableList;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.List;
 import org.apache.pekko.actor.typed.ActorRef;
+import org.jspecify.annotations.Nullable;
 import understudy.engine.StepResult;
 import understudy.faults.ReplicaState;
 import understudy.kvcache.KvBlockCounts;
@@ -20,7 +21,7 @@ import understudy.routing.RoutingScores;
  * Event of a cluster. All of them go to one {@link Subscriber}, in order for each replica: metrics, live page and KV
  * event publisher are told the same. Times are virtual nanoseconds. Immutable; any thread may read one.
  */
-public sealed interface ClusterEvent {
+public sealed interface ClusterEvent extends Autoscaler.Command {
 
     /**
      * Step of a replica that has ended; one for each step.
@@ -106,11 +107,16 @@ public sealed interface ClusterEvent {
     /**
      * Choice of the router.
      *
+     * @param numUncachedTokens prompt tokens that the router does not believe to be cached there
      * @param ready the replicas that could have been chosen, in ascending order
      * @param scores as they were when the choice was made, before the request counted
      */
-    record Routed(long requestId, int replicaIndex, long atNanos, IntList ready, RoutingScores scores)
+    record Routed(
+            long requestId, int replicaIndex, long atNanos, int numUncachedTokens, IntList ready, RoutingScores scores)
             implements ClusterEvent {}
+
+    /** Requests that wait in the router, when their number has changed. */
+    record RequestsHeld(long atNanos, int numRequests) implements ClusterEvent {}
 
     /** States of all replicas, by index, of which one may have changed. */
     record ReplicasChanged(long atNanos, List<ReplicaState> states) implements ClusterEvent {}
@@ -118,11 +124,12 @@ public sealed interface ClusterEvent {
     /**
      * First tokens of a step.
      *
+     * @param requestIds of the requests that got one
      * @param ttftNanos the time from each request's arrival
      * @param numPromptTokens of these requests, of which {@code numCachedTokens} were found in the cache
      */
-    record FirstTokens(LongList ttftNanos, long numPromptTokens, long numCachedTokens) {
-        public static final FirstTokens NONE = new FirstTokens(LongList.of(), 0, 0);
+    record FirstTokens(LongList requestIds, LongList ttftNanos, long numPromptTokens, long numCachedTokens) {
+        public static final FirstTokens NONE = new FirstTokens(LongList.of(), LongList.of(), 0, 0);
     }
 
     /**
@@ -157,11 +164,26 @@ public sealed interface ClusterEvent {
      * Subscriber of a cluster's events, which may hand them on to several. A cluster without one does nothing for it.
      *
      * @param wantsKvEvents whether it reads the changes of prefix tables, with the tokens of each block
+     * @param next another one, or null
      */
-    record Subscriber(ActorRef<? super ClusterEvent> ref, boolean wantsKvEvents) {
+    record Subscriber(
+            ActorRef<? super ClusterEvent> ref,
+            boolean wantsKvEvents,
+            @Nullable Subscriber next) {
+        public Subscriber(ActorRef<? super ClusterEvent> ref, boolean wantsKvEvents) {
+            this(ref, wantsKvEvents, null);
+        }
+
+        /** Tells one that reads no KV events before another one, if there is one. */
+        static Subscriber before(@Nullable Subscriber next, ActorRef<? super ClusterEvent> ref) {
+            return new Subscriber(ref, next != null && next.wantsKvEvents, next);
+        }
 
         void tell(ClusterEvent event) {
             ref.tell(event);
+            if (next != null) {
+                next.tell(event);
+            }
         }
     }
 }

@@ -7,6 +7,7 @@ import understudy.faults.FaultPlan;
 import understudy.routing.RouterSpec;
 import understudy.routing.admission.AdmissionSpec;
 import understudy.routing.policy.RoundRobin;
+import understudy.scaling.ScalingSpec;
 import understudy.workload.Workload;
 
 /**
@@ -20,6 +21,7 @@ import understudy.workload.Workload;
  * @param workload what arrives; null if requests come from outside, and the run ends when it is told to
  * @param faults what goes wrong when
  * @param keepsRecords whether a record of every request is kept for the report; a server, which has no end, keeps none
+ * @param scaling who decides how many replicas there are, and what they cost; empty if both do not matter
  */
 public record ClusterSpec(
         List<ReplicaSpec> replicas,
@@ -28,7 +30,20 @@ public record ClusterSpec(
         AdmissionSpec admission,
         Workload.@Nullable Source workload,
         FaultPlan faults,
-        boolean keepsRecords) {
+        boolean keepsRecords,
+        Optional<ScalingSpec> scaling) {
+
+    /** Creates a cluster whose size nobody changes, and whose cost nobody asks for. */
+    public ClusterSpec(
+            List<ReplicaSpec> replicas,
+            List<ReplicaSpec> kinds,
+            RouterSpec router,
+            AdmissionSpec admission,
+            Workload.@Nullable Source workload,
+            FaultPlan faults,
+            boolean keepsRecords) {
+        this(replicas, kinds, router, admission, workload, faults, keepsRecords, Optional.empty());
+    }
 
     /** Returns a cluster of one replica, which requests reach from outside; nothing goes wrong, and nothing is kept. */
     public static ClusterSpec ofOne(ReplicaSpec replica) {
@@ -45,6 +60,13 @@ public record ClusterSpec(
     /** Returns whether any replica keeps the times of tokens. */
     boolean keepsTokenTimes() {
         return replicas.stream().anyMatch(ReplicaSpec::keepsTokenTimes);
+    }
+
+    /** Returns the time from the start of a replica that joins to its first request. */
+    long joinNanos() {
+        return scaling.filter(spec -> spec.rule().isPresent())
+                .map(ScalingSpec::startupNanos)
+                .orElse(faults.startupNanos());
     }
 
     /** Returns how a replica is built; of one that joined later, how those of the first group are. */

@@ -1,6 +1,7 @@
 package understudy.cluster;
 
 import java.util.List;
+import java.util.Optional;
 import java.util.function.LongConsumer;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
@@ -8,6 +9,7 @@ import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.actor.typed.javadsl.Receive;
+import understudy.report.FleetStats;
 import understudy.report.RequestRecord;
 import understudy.report.RunLog;
 import understudy.report.RunRecord;
@@ -20,7 +22,11 @@ public final class MetricsCollector extends AbstractBehavior<MetricsCollector.Co
     public sealed interface Command permits ClusterEvent.StepEnded, ClusterEvent.RequestEnded, Report, Collect {}
 
     /** Makes a report of the run so far, with these records of its replicas. */
-    public record Report(List<RunRecord.ReplicaRecord> replicas, long atNanos, ActorRef<? super RunReport> replyTo)
+    public record Report(
+            List<RunRecord.ReplicaRecord> replicas,
+            long atNanos,
+            Optional<FleetStats> fleet,
+            ActorRef<? super RunReport> replyTo)
             implements Command {}
 
     /** Hands over everything collected at the end of the run; later messages are not counted. */
@@ -79,7 +85,7 @@ public final class MetricsCollector extends AbstractBehavior<MetricsCollector.Co
     }
 
     private Behavior<Command> onReport(Report report) {
-        report.replyTo.tell(RunReport.soFar(log, report.replicas, report.atNanos));
+        report.replyTo.tell(RunReport.soFar(log, report.replicas, report.atNanos, report.fleet));
         return this;
     }
 

@@ -4,7 +4,9 @@ import it.unimi.dsi.fastutil.ints.IntList;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import org.apache.pekko.actor.typed.javadsl.StashBuffer;
 import understudy.engine.Request;
+import understudy.faults.CrashRetries;
 import understudy.faults.RequestFault;
 import understudy.report.ReplicaCounters;
 import understudy.report.RunRecord;
@@ -40,6 +42,7 @@ public final class Replica {
      * Request for this replica, and its fault here; see {@link Router.Submit}.
      *
      * @param isPinned whether no other replica may serve it
+     * @param numRetries how often it was on a replica that has crashed
      * @param headStartNanos how much of the API's work on it was done before it was sent here, at least 0
      */
     public record AddRequest(
@@ -47,18 +50,24 @@ public final class Replica {
             ActorRef<? super RequestEvent> replyTo,
             boolean isStreaming,
             boolean isPinned,
+            int numRetries,
             RequestFault fault,
             long headStartNanos)
             implements Command {
 
         /** Submits a request with which all goes well. */
         public AddRequest(Request request, ActorRef<? super RequestEvent> replyTo, boolean isStreaming) {
-            this(request, replyTo, isStreaming, false, RequestFault.NONE, 0);
+            this(request, replyTo, isStreaming, false, 0, RequestFault.NONE, 0);
         }
 
-        /** Returns the same for another replica, whose API has all of the work to do. */
-        AddRequest again() {
-            return new AddRequest(request, replyTo, isStreaming, isPinned, fault, 0);
+        /** Returns the same with what is left of the request. */
+        AddRequest with(Request rest) {
+            return new AddRequest(rest, replyTo, isStreaming, isPinned, numRetries, fault, headStartNanos);
+        }
+
+        /** Returns whether another replica may serve the request after a crash, when it has so many tokens. */
+        boolean mayRetry(CrashRetries retries, int numTokens) {
+            return !isPinned && retries.isAllowed(numRetries, numTokens);
         }
     }
 
@@ -76,9 +85,9 @@ public final class Replica {
     /**
      * The process dies, and with it its memory; the actor hands over with {@link Gone}, and stops.
      *
-     * @param reroutes whether requests without a token go back to the router; all others fail
+     * @param retries which requests go back to the router; all others fail
      */
-    public record Crash(boolean reroutes) implements Command {}
+    public record Crash(CrashRetries retries) implements Command {}
 
     /**
      * Shuts the replica down, as no more requests will come: it finishes those it has, hands over with {@link Gone},
@@ -144,5 +153,41 @@ public final class Replica {
                         ReplicaParts.start(context, timers, clock, counters, spec, peers),
                         spec,
                         peers))));
+    }
+
+    /**
+     * Commands that a replica must not carry out while it plans a step, and carries out right after it: the answers of the
+     * memory come first.
+     */
+    static final class DeferredCommands {
+        /** Limit above any number of requests in use; more is a defect. */
+        static final int CAPACITY = 1 << 20;
+
+        private final StashBuffer<Command> stash;
+
+        DeferredCommands(StashBuffer<Command> stash) {
+            this.stash = stash;
+        }
+
+        void add(Command command) {
+            stash.stash(command);
+        }
+
+        /** Has {@code behavior} handle the deferred commands before any other message. */
+        Behavior<Command> doneBy(Behavior<Command> behavior) {
+            return stash.isEmpty() ? behavior : stash.unstashAll(behavior);
+        }
+
+        /**
+         * Tells the router of all aborts once more, after the requests that a replica which has crashed has sent back to
+         * it.
+         */
+        void passAbortsOn(ActorRef<Router.Command> router) {
+            stash.forEach(command -> {
+                if (command instanceof Abort abort) {
+                    router.tell(new Router.Abort(abort.requestId()));
+                }
+            });
+        }
     }
 }

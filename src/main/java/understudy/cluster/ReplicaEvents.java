@@ -167,11 +167,13 @@ final class ReplicaEvents {
     }
 
     private static ClusterEvent.FirstTokens firstTokens(List<EngineRequest> sampledAlone, long atNanos) {
+        var requestIds = new LongArrayList();
         var ttftNanos = new LongArrayList();
         long numPromptTokens = 0;
         long numCachedTokens = 0;
         for (var request : sampledAlone) {
-            if (request.numOutputTokens() == 1) {
+            if (request.numAnswerTokens() == 1) {
+                requestIds.add(request.request().id());
                 ttftNanos.add(atNanos - request.request().arrivalNanos());
                 numPromptTokens += request.numPromptTokens();
                 numCachedTokens += request.numCachedTokens();
@@ -179,6 +181,10 @@ final class ReplicaEvents {
         }
         return ttftNanos.isEmpty()
                 ? ClusterEvent.FirstTokens.NONE
-                : new ClusterEvent.FirstTokens(new LongImmutableList(ttftNanos), numPromptTokens, numCachedTokens);
+                : new ClusterEvent.FirstTokens(
+                        new LongImmutableList(requestIds),
+                        new LongImmutableList(ttftNanos),
+                        numPromptTokens,
+                        numCachedTokens);
     }
 }

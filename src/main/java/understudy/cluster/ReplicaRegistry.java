@@ -2,9 +2,11 @@ package understudy.cluster;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.IntStream;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.jspecify.annotations.Nullable;
@@ -13,6 +15,8 @@ import understudy.faults.Fault;
 import understudy.faults.FleetChange;
 import understudy.faults.ReplicaState;
 import understudy.faults.ReplicaStates;
+import understudy.report.FleetLog;
+import understudy.report.FleetStats;
 import understudy.report.ReplicaCounters;
 import understudy.report.RunRecord;
 import understudy.runtime.Clock;
@@ -30,6 +34,7 @@ final class ReplicaRegistry implements ClusterChange.Target {
     private final ReplicaPeers peers;
     private final ReplicaStates fleet;
     private final List<Entry> entries = new ArrayList<>();
+    private final FleetLog fleetLog = new FleetLog();
 
     /** A replica: its actor while it lives, and the latest record of it and its predecessors. */
     private static final class Entry {
@@ -57,6 +62,7 @@ final class ReplicaRegistry implements ClusterChange.Target {
             entries.add(new Entry(i, spec.replicas().get(i)));
             start(i);
         }
+        count();
     }
 
     /** Returns the state of each replica, by index. */
@@ -91,12 +97,12 @@ final class ReplicaRegistry implements ClusterChange.Target {
     @Override
     public void add(String group) {
         entries.add(new Entry(entries.size(), spec.kind(group).orElseThrow()));
-        startLater(entries.size() - 1);
+        startLater(entries.size() - 1, spec.joinNanos());
     }
 
     @Override
     public void restart(int replica) {
-        startLater(replica);
+        startLater(replica, spec.faults().startupNanos());
     }
 
     @Override
@@ -111,7 +117,7 @@ final class ReplicaRegistry implements ClusterChange.Target {
 
     @Override
     public void crash(int replica) {
-        takeDown(replica, new Replica.Crash(spec.faults().reroutesOnCrash()));
+        takeDown(replica, new Replica.Crash(spec.faults().retries()));
     }
 
     @Override
@@ -142,6 +148,7 @@ final class ReplicaRegistry implements ClusterChange.Target {
     void onGone(Replica.Gone gone) {
         var entry = entries.get(gone.replicaIndex());
         entry.replica = null;
+        count();
         entry.latestRecord = gone.value();
         entry.numRecordsAwaited = 0;
         peers.router().tell(new Router.ReplicaGone(gone.replicaIndex()));
@@ -172,7 +179,33 @@ final class ReplicaRegistry implements ClusterChange.Target {
         return entries.stream().map(entry -> entry.latestRecord).toList();
     }
 
+    /** Returns how many replicas there were when. */
+    List<FleetStats.Point> history() {
+        return fleetLog.history();
+    }
+
+    /** Returns the figures of all replicas until now; empty if nobody asked for them. */
+    Optional<FleetStats> fleetStats(long nowNanos) {
+        return spec.scaling()
+                .map(scaling -> fleetLog.stats(nowNanos, scaling.gpusPerReplica(), scaling.gpuHourPrice()));
+    }
+
+    private void count() {
+        var states = fleet.states();
+        int numReady = Collections.frequency(states, ReplicaState.READY);
+        int numStarting = Collections.frequency(states, ReplicaState.STARTING);
+        int numRunning =
+                (int) IntStream.range(0, fleet.size()).filter(this::hasProcess).count();
+        fleetLog.add(new FleetStats.Point(clock.nowNanos(), numReady, numStarting), numRunning);
+    }
+
+    /** Returns whether a replica costs anything: from its start on, when it has no actor yet, until that has stopped. */
+    private boolean hasProcess(int index) {
+        return fleet.state(index) == ReplicaState.STARTING || find(index) != null;
+    }
+
     private void tellStates() {
+        count();
         var subscriber = peers.subscriber();
         if (subscriber != null) {
             subscriber.tell(new ClusterEvent.ReplicasChanged(clock.nowNanos(), states()));
@@ -183,9 +216,9 @@ final class ReplicaRegistry implements ClusterChange.Target {
      * Even without a delay a replica starts after all messages of the instant, the last one of its predecessor
      * included.
      */
-    private void startLater(int index) {
+    private void startLater(int index, long startupNanos) {
         var elapsed = new Cluster.StartElapsed(index, ++entries.get(index).numStarts);
-        context.scheduleOnce(Duration.ofNanos(spec.faults().startupNanos()), context.getSelf(), elapsed);
+        context.scheduleOnce(Duration.ofNanos(startupNanos), context.getSelf(), elapsed);
     }
 
     private void start(int index) {

@@ -7,6 +7,7 @@ import understudy.engine.EngineCore;
 import understudy.engine.EngineRequest;
 import understudy.engine.Request;
 import understudy.engine.StepResult;
+import understudy.faults.CrashRetries;
 import understudy.report.RequestRecord;
 
 /**
@@ -35,25 +36,24 @@ final class RequestAborter {
      */
     RequestRecord cut(EngineRequest request, long atNanos) {
         engine.planner().abort(request.request().id());
-        String reason = "the answer was cut after " + request.numOutputTokens() + " tokens";
+        String reason = "the answer was cut after " + request.numAnswerTokens() + " tokens";
         return clients.fail(request.request(), request, RequestEvent.FailureCause.CUT, reason, atNanos);
     }
 
     /**
-     * Fails all requests, because the process has died; their blocks are not freed.
-     *
-     * @param reroutes whether those without a token go back to the router
+     * Fails all requests, because the process has died, but for those that go back to the router; their blocks are not
+     * freed.
      */
-    void failAll(boolean reroutes, ActorRef<Router.Command> router, long atNanos) {
+    void failAll(CrashRetries retries, ActorRef<Router.Command> router, long atNanos) {
         for (long id : clients.requestIds()) {
             var request = clients.request(id);
-            var progress = engine.planner().requests().find(id);
-            boolean hasToken = progress != null && progress.numOutputTokens() > 0;
-            if (reroutes && !hasToken && !clients.isPinned(id)) {
-                router.tell(new Router.Reroute(clients.withdraw(request, progress)));
+            var running = engine.planner().requests().find(id);
+            int numTokens = running == null ? request.progress().numTokens() : running.numAnswerTokens();
+            if (clients.submit(id).mayRetry(retries, numTokens)) {
+                router.tell(new Router.Reroute(clients.withdraw(request, running)));
             } else {
                 events.requestEnded(clients.fail(
-                        request, progress, RequestEvent.FailureCause.CRASH, "the replica has crashed", atNanos));
+                        request, running, RequestEvent.FailureCause.CRASH, "the replica has crashed", atNanos));
             }
         }
     }

@@ -29,19 +29,25 @@ final class RequestDispatcher {
     private final SlowReplicas slowReplicas;
     private final ClusterEvent.@Nullable Subscriber subscriber;
     private boolean isExpiryDue;
+    private int toldHeld;
 
     /**
      * Request before it is sent to a replica.
      *
      * @param fault what is to go wrong with it; what befalls it on its way to a replica comes on top, once
-     * @param isRerouted whether it comes back from a replica
+     * @param numRetries how often it has come back from a replica
      */
     private record Arrival(
             Request request,
             ActorRef<? super RequestEvent> replyTo,
             boolean isStreaming,
             RequestFault fault,
-            boolean isRerouted) {}
+            int numRetries) {
+
+        boolean isRerouted() {
+            return numRetries > 0;
+        }
+    }
 
     /** @param replicas by index; the router's own list, which grows with the cluster */
     RequestDispatcher(
@@ -70,7 +76,7 @@ final class RequestDispatcher {
         if (submit.replica().isPresent()) {
             submitTo(submit.replica().getAsInt(), submit);
         } else {
-            arrive(new Arrival(submit.request(), submit.replyTo(), submit.isStreaming(), submit.fault(), false));
+            arrive(new Arrival(submit.request(), submit.replyTo(), submit.isStreaming(), submit.fault(), 0));
         }
     }
 
@@ -80,21 +86,24 @@ final class RequestDispatcher {
             gate.failUnserved(submit.request(), submit.replyTo(), "replica " + replica + " takes no requests");
             return;
         }
-        var arrival = new Arrival(submit.request(), submit.replyTo(), submit.isStreaming(), submit.fault(), false);
+        var arrival = new Arrival(submit.request(), submit.replyTo(), submit.isStreaming(), submit.fault(), 0);
         dispatch(arrival, replica, true);
     }
 
     /** Sends a request on that comes back from a replica; it keeps its fault, and gets no other. */
     void reroute(Replica.AddRequest back) {
         view.onEnded(back.request().id());
-        arrive(new Arrival(back.request(), back.replyTo(), back.isStreaming(), back.fault(), true));
+        arrive(new Arrival(back.request(), back.replyTo(), back.isStreaming(), back.fault(), back.numRetries() + 1));
     }
 
     private void arrive(Arrival arrival) {
         look();
-        switch (admission.arrive(arrival.request, arrival, arrival.isRerouted, view)) {
+        switch (admission.arrive(arrival.request, arrival, arrival.isRerouted(), view)) {
             case ADMITTED -> route(arrival);
-            case WAITS -> awaitExpiry();
+            case WAITS -> {
+                awaitExpiry();
+                tellHeld();
+            }
             case RATE_LIMITED -> reject(arrival, Outcome.RATE_LIMITED, "the rate limit is exceeded");
             case QUEUE_FULL ->
                 reject(arrival, Outcome.QUEUE_FULL, "the cluster is saturated, and no more requests may wait");
@@ -111,6 +120,14 @@ final class RequestDispatcher {
         for (var next = admission.next(view); next != null; next = admission.next(view)) {
             route(next);
         }
+        tellHeld();
+    }
+
+    private void tellHeld() {
+        if (subscriber != null && toldHeld != admission.numWaiting()) {
+            toldHeld = admission.numWaiting();
+            subscriber.tell(new ClusterEvent.RequestsHeld(clock.nowNanos(), toldHeld));
+        }
     }
 
     /** Brings the view up to now. */
@@ -126,6 +143,7 @@ final class RequestDispatcher {
             reject(expired, Outcome.QUEUE_TIMEOUT, "the request has waited too long for a replica");
         }
         awaitExpiry();
+        tellHeld();
     }
 
     private void awaitExpiry() {
@@ -141,6 +159,7 @@ final class RequestDispatcher {
         var waiting = admission.remove(requestId);
         if (waiting != null) {
             gate.abort(waiting.request, waiting.replyTo);
+            tellHeld();
         }
         return waiting != null;
     }
@@ -160,7 +179,12 @@ final class RequestDispatcher {
         }
         if (subscriber != null) {
             subscriber.tell(new ClusterEvent.Routed(
-                    request.id(), chosen, clock.nowNanos(), view.readyReplicas(), policy.explain(view)));
+                    request.id(),
+                    chosen,
+                    clock.nowNanos(),
+                    request.prompt().length() - policy.cachedTokens(chosen),
+                    view.readyReplicas(),
+                    policy.explain(view)));
         }
         dispatch(arrival, chosen, false);
     }
@@ -171,7 +195,7 @@ final class RequestDispatcher {
 
     private void dispatch(Arrival arrival, int chosen, boolean isPinned) {
         var request = arrival.request;
-        var fault = arrival.isRerouted ? arrival.fault : arrival.fault.plus(gate.next(chosen));
+        var fault = arrival.isRerouted() ? arrival.fault : arrival.fault.plus(gate.next(chosen));
         if (fault.fails()) {
             gate.failInjected(request, arrival.replyTo, chosen);
             return;
@@ -184,9 +208,9 @@ final class RequestDispatcher {
             arrival.replyTo.tell(new RequestEvent.Admitted(request.id(), chosen, fault.malformedAtToken()));
         }
         // On another replica, the API has all of the work to do again.
-        long headStart = arrival.isRerouted ? 0 : clock.nowNanos() - request.arrivalNanos();
+        long headStart = arrival.isRerouted() ? 0 : clock.nowNanos() - request.arrivalNanos();
         replicas.get(chosen)
                 .tell(new Replica.AddRequest(
-                        request, arrival.replyTo, arrival.isStreaming, isPinned, fault, headStart));
+                        request, arrival.replyTo, arrival.isStreaming, isPinned, arrival.numRetries, fault, headStart));
     }
 }

@@ -1,5 +1,6 @@
 package understudy.cluster;
 
+import understudy.engine.AnswerProgress;
 import understudy.engine.FinishReason;
 import understudy.report.Outcome;
 
@@ -66,16 +67,19 @@ public sealed interface RequestEvent {
     /**
      * Replica of a request, and the times of its progress; 0 stands for never.
      *
-     * @param replicaIndex the replica, or {@code RequestRecord.NO_REPLICA}
+     * @param replicaIndex the last replica, or {@code RequestRecord.NO_REPLICA}
      * @param queuedNanos when it entered the waiting queue
      * @param scheduledNanos when it was first admitted
      * @param firstTokenNanos when its first token was sampled
      */
     record Timing(int replicaIndex, long queuedNanos, long scheduledNanos, long firstTokenNanos) {
 
-        /** Returns the times of a request that has not come to the waiting queue. */
-        static Timing notQueued(int replicaIndex) {
-            return new Timing(replicaIndex, 0, 0, 0);
+        static Timing of(AnswerProgress progress, int replicaIndex) {
+            return new Timing(
+                    replicaIndex,
+                    Math.max(0, progress.queuedNanos()),
+                    Math.max(0, progress.scheduledNanos()),
+                    Math.max(0, progress.firstTokenNanos()));
         }
     }
 

@@ -56,19 +56,27 @@ final class RequestGate {
         fail(request, replyTo, cause, "this error was asked for", replicaIndex);
     }
 
-    /** Turns away a request because of the load. */
+    /** Turns away a request because of the load; one that has tokens fails for what became of its replica. */
     void reject(Request request, ActorRef<? super RequestEvent> replyTo, Outcome outcome, String reason) {
-        long nowNanos = clock.nowNanos();
-        replyTo.tell(new RequestEvent.Rejected(request.id(), outcome, reason, nowNanos));
-        ended(RequestRecord.turnedAway(request, outcome, nowNanos));
+        if (request.earlier() != null) {
+            fail(request, replyTo, RequestEvent.FailureCause.CRASH, reason, RequestRecord.NO_REPLICA);
+            return;
+        }
+        replyTo.tell(new RequestEvent.Rejected(request.id(), outcome, reason, clock.nowNanos()));
+        ended(request, outcome);
     }
 
-    /** Ends a request that its sender has given up before it reached a replica. */
+    /** Ends a request that its sender has given up before it reached a replica, or another one. */
     void abort(Request request, ActorRef<? super RequestEvent> replyTo) {
-        long nowNanos = clock.nowNanos();
-        var timing = RequestEvent.Timing.notQueued(RequestRecord.NO_REPLICA);
-        replyTo.tell(new RequestEvent.Finished(request.id(), FinishReason.ABORT, 0, 0, nowNanos, timing));
-        ended(RequestRecord.aborted(request, RequestRecord.NO_REPLICA, nowNanos));
+        var progress = request.progress();
+        replyTo.tell(new RequestEvent.Finished(
+                request.id(),
+                FinishReason.ABORT,
+                progress.numCachedTokens(),
+                progress.numTokens(),
+                clock.nowNanos(),
+                RequestEvent.Timing.of(progress, RequestRecord.NO_REPLICA)));
+        ended(request, Outcome.ABORTED);
     }
 
     private void fail(
@@ -78,13 +86,21 @@ final class RequestGate {
             String reason,
             int replicaIndex) {
         long nowNanos = clock.nowNanos();
-        var timing = RequestEvent.Timing.notQueued(replicaIndex);
-        replyTo.tell(new RequestEvent.Failed(request.id(), cause, reason, 0, 0, nowNanos, timing));
-        ended(RequestRecord.failed(request, RequestRecord.NO_REPLICA, nowNanos));
+        var progress = request.progress();
+        replyTo.tell(new RequestEvent.Failed(
+                request.id(),
+                cause,
+                reason,
+                progress.numCachedTokens(),
+                progress.numTokens(),
+                nowNanos,
+                RequestEvent.Timing.of(progress, replicaIndex)));
+        ended(request, Outcome.FAILED);
     }
 
-    private void ended(RequestRecord record) {
-        var event = new ClusterEvent.RequestEnded(record);
+    private void ended(Request request, Outcome outcome) {
+        var event = new ClusterEvent.RequestEnded(
+                RequestRecord.ended(request, request.progress(), RequestRecord.NO_REPLICA, outcome, clock.nowNanos()));
         metrics.tell(event);
         if (subscriber != null) {
             subscriber.tell(event);

@@ -79,7 +79,7 @@ public final class Router extends AbstractBehavior<Router.Command> {
     public record ResetPrefixCache(boolean resetsRunning, ActorRef<? super PrefixCacheResets.AllReset> replyTo)
             implements Command {}
 
-    /** A request comes back from a replica that has crashed. */
+    /** A request, or what is left of one, comes back from a replica that has crashed. */
     public record Reroute(Replica.AddRequest submit) implements Command {}
 
     /** A replica takes requests from now on: a new one, or the successor of one that has stopped. */
@@ -264,7 +264,7 @@ public final class Router extends AbstractBehavior<Router.Command> {
         up.clear(index);
         gate.clear(index);
         signals.onDown(index);
-        if (down.lastMessage instanceof Replica.Crash crash && crash.reroutes()) {
+        if (down.lastMessage instanceof Replica.Crash crash && crash.retries().isAnyAllowed()) {
             abortedReroutes.begin(index);
         }
         replicas.get(index).tell(down.lastMessage);

@@ -74,16 +74,20 @@ final class RunRecords {
                     load.numAbandoned(),
                     end.numHeld,
                     end.atNanos,
-                    end.isPartial));
+                    end.isPartial,
+                    registry.history(),
+                    registry.fleetStats(end.atNanos)));
         }
     }
 
     /** The log is the collector's as long as the run goes on, and so the report is. */
     private void tellReport(ActorRef<? super RunReport> replyTo) {
+        long nowNanos = clock.nowNanos();
+        var fleet = registry.fleetStats(nowNanos);
         if (log == null) {
-            collector.tell(new MetricsCollector.Report(registry.records(), clock.nowNanos(), replyTo));
+            collector.tell(new MetricsCollector.Report(registry.records(), nowNanos, fleet, replyTo));
         } else {
-            replyTo.tell(RunReport.soFar(log, registry.records(), clock.nowNanos()));
+            replyTo.tell(RunReport.soFar(log, registry.records(), nowNanos, fleet));
         }
     }
 }

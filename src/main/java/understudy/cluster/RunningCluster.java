@@ -37,8 +37,9 @@ final class RunningCluster {
         this.observer = observer;
         var spec = start.spec();
         var collector = child(MetricsCollector.create(spec, observer::onProgress), "metrics");
-        router = child(Router.create(clock, spec, collector, start.subscriber()), "router");
-        var peers = new ReplicaPeers(router, collector, spec.router(), start.subscriber(), self);
+        var subscriber = subscriber(start);
+        router = child(Router.create(clock, spec, collector, subscriber), "router");
+        var peers = new ReplicaPeers(router, collector, spec.router(), subscriber, self);
         registry = new ReplicaRegistry(context, clock, spec, peers);
         records = new RunRecords(registry, collector, clock, self, observer);
         for (var timed : spec.faults().changes()) {
@@ -52,6 +53,17 @@ final class RunningCluster {
     static Behavior<Cluster.Command> start(
             ActorContext<Cluster.Command> context, Clock clock, Cluster.Start start, Cluster.Observer observer) {
         return new RunningCluster(context, clock, start, observer).running();
+    }
+
+    /** An autoscaler hears what happens as one subscriber of two. */
+    private ClusterEvent.@Nullable Subscriber subscriber(Cluster.Start start) {
+        var spec = start.spec();
+        return spec.scaling()
+                .filter(scaling -> scaling.rule().isPresent())
+                .map(scaling ->
+                        Autoscaler.create(clock, scaling, spec.replicas().size(), self))
+                .map(behavior -> ClusterEvent.Subscriber.before(start.subscriber(), child(behavior, "autoscaler")))
+                .orElse(start.subscriber());
     }
 
     private ActorRef<LoadGenerator.Command> startLoad(Workload.Source workload) {

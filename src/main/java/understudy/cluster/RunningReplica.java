@@ -33,7 +33,7 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
     private final StepLoop steps;
     private final ReplicaCounters counters;
     private final ReplicaEvents events;
-    private final DeferredCommands deferred;
+    private final Replica.DeferredCommands deferred;
     private @Nullable ActorRef<? super Replica.Recorded> recordReceiver;
 
     RunningReplica(
@@ -52,7 +52,7 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
         counters = parts.counters();
         events = parts.events();
         replicaIndex = counters.replicaIndex();
-        deferred = new DeferredCommands(stash);
+        deferred = new Replica.DeferredCommands(stash);
         aborter = new RequestAborter(parts);
         ticks = new PlanTicks(spec, clock, parts.self());
         steps = new StepLoop(parts, ticks, aborter);
@@ -209,7 +209,7 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
     }
 
     private Behavior<Replica.Command> onCrash(Replica.Crash crash) {
-        aborter.failAll(crash.reroutes(), peers.router(), clock.nowNanos());
+        aborter.failAll(crash.retries(), peers.router(), clock.nowNanos());
         deferred.passAbortsOn(peers.router());
         return deferred.doneBy(leave());
     }

@@ -16,7 +16,7 @@ import understudy.prompt.TokenSequence;
 public final class EngineRequest implements QueuedRequest {
     private final Request request;
     private final int handle;
-    private final long queuedNanos;
+    final long queuedNanos;
     final OutputSampler sampler;
 
     private final int numPromptTokens;
@@ -60,7 +60,10 @@ public final class EngineRequest implements QueuedRequest {
     int numCachedTokens;
     PrefixCacheEvents prefixCacheEvents = PrefixCacheEvents.NONE;
     long scheduledNanos;
+
+    /** When the first token was sampled, unless that was on another replica. */
     long firstTokenNanos;
+
     long lastTokenNanos;
 
     @Nullable FinishReason finishReason;
@@ -72,6 +75,7 @@ public final class EngineRequest implements QueuedRequest {
         sampler = new OutputSampler(request.output());
         numPromptTokens = request.prompt().length();
         maxTotalTokens = numPromptTokens + request.maxTokens();
+        lastTokenNanos = isResumed() ? request.progress().lastTokenNanos() : 0;
     }
 
     public Request request() {
@@ -113,9 +117,20 @@ public final class EngineRequest implements QueuedRequest {
         return request.prompt().tokens();
     }
 
+    /** Returns the tokens sampled on this replica. */
     public int numOutputTokens() {
         catchUp();
         return numOutputTokens;
+    }
+
+    /** Returns the tokens of the answer so far, those of replicas before this one included. */
+    public int numAnswerTokens() {
+        return numOutputTokens() + request.numEarlierTokens();
+    }
+
+    /** Returns whether the answer has begun on another replica. */
+    boolean isResumed() {
+        return request.earlier() != null;
     }
 
     /** Returns the tokens that are known: the prompt, and the output so far. */
@@ -152,27 +167,7 @@ public final class EngineRequest implements QueuedRequest {
         return numCachedTokens;
     }
 
-    /** Returns what the look into the prefix cache at the first admission has come to. */
-    public PrefixCacheEvents prefixCacheEvents() {
-        return prefixCacheEvents;
-    }
-
-    /** Returns when the request entered the waiting queue, in virtual nanoseconds. */
-    public long queuedNanos() {
-        return queuedNanos;
-    }
-
-    /** Returns when the request was first admitted; 0 before that. */
-    public long scheduledNanos() {
-        return scheduledNanos;
-    }
-
-    /** Returns when the first output token was sampled; 0 before that. */
-    public long firstTokenNanos() {
-        return firstTokenNanos;
-    }
-
-    /** Returns when the latest output token was sampled; 0 before the first. */
+    /** Returns when the latest token of the answer was sampled; 0 before the first. */
     public long lastTokenNanos() {
         catchUp();
         return lastTokenNanos;

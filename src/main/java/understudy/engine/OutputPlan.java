@@ -18,4 +18,11 @@ public record OutputPlan(TokenSource tokens, int length) {
             throw new IllegalArgumentException("an answer has at least one token: " + length);
         }
     }
+
+    /** Returns the rest of the answer behind its first {@code count} tokens, which did not end it. */
+    OutputPlan after(int count) {
+        var rest = tokens;
+        return new OutputPlan(
+                index -> rest.tokenAt(count + index), length > count && length < ENDLESS ? length - count : ENDLESS);
+    }
 }

@@ -1,5 +1,6 @@
 package understudy.engine;
 
+import org.jspecify.annotations.Nullable;
 import understudy.prompt.Prompt;
 
 /**
@@ -13,6 +14,8 @@ import understudy.prompt.Prompt;
  * @param priority smaller goes first, with the priority policy only
  * @param tenant who pays for it, or whose fair share it takes; empty is none
  * @param output what the model will answer
+ * @param earlier what a replica that has crashed has brought of the answer, which is the end of the prompt now; null if
+ *     nothing
  */
 public record Request(
         long id,
@@ -22,7 +25,21 @@ public record Request(
         SamplingParams sampling,
         int priority,
         String tenant,
-        OutputPlan output) {
+        OutputPlan output,
+        @Nullable AnswerProgress earlier) {
+
+    /** Creates a request that no replica has worked on. */
+    public Request(
+            long id,
+            String name,
+            long arrivalNanos,
+            Prompt prompt,
+            SamplingParams sampling,
+            int priority,
+            String tenant,
+            OutputPlan output) {
+        this(id, name, arrivalNanos, prompt, sampling, priority, tenant, output, null);
+    }
 
     /** Returns a request as benchmarks send it: without priority and tenant, named by its number. */
     public static Request of(long id, long arrivalNanos, Prompt prompt, int maxTokens, OutputPlan output) {
@@ -31,22 +48,51 @@ public record Request(
 
     /** Returns the same request with another priority. */
     public Request withPriority(int newPriority) {
-        return new Request(id, name, arrivalNanos, prompt, sampling, newPriority, tenant, output);
+        return new Request(id, name, arrivalNanos, prompt, sampling, newPriority, tenant, output, earlier);
     }
 
     /** Returns the same request of a tenant. */
     public Request withTenant(String newTenant) {
-        return new Request(id, name, arrivalNanos, prompt, sampling, priority, newTenant, output);
+        return new Request(id, name, arrivalNanos, prompt, sampling, priority, newTenant, output, earlier);
     }
 
     /** Returns the same request, sent at another time. */
     public Request arrivingAt(long otherArrivalNanos) {
-        return new Request(id, name, otherArrivalNanos, prompt, sampling, priority, tenant, output);
+        return new Request(id, name, otherArrivalNanos, prompt, sampling, priority, tenant, output, earlier);
     }
 
     /** Returns the same request with another prompt. */
     Request withPrompt(Prompt other) {
-        return new Request(id, name, arrivalNanos, other, sampling, priority, tenant, output);
+        return new Request(id, name, arrivalNanos, other, sampling, priority, tenant, output, earlier);
+    }
+
+    /**
+     * Returns what is left of this request behind a token of its answer, as NVIDIA Dynamo migrates one: the prompt ends
+     * with the answer so far, and the limits on the answer are lower by as much.
+     *
+     * @param progress with one token or more that this request does not have in its prompt
+     */
+    public Request resumed(AnswerProgress progress) {
+        int count = progress.numTokens() - numEarlierTokens();
+        return new Request(
+                id,
+                name,
+                arrivalNanos,
+                prompt.followedBy(output.tokens(), count),
+                sampling.after(count),
+                priority,
+                tenant,
+                output.after(count),
+                progress);
+    }
+
+    /** Returns how far this request had come before it was sent to its replica. */
+    public AnswerProgress progress() {
+        return earlier == null ? AnswerProgress.none(prompt.length()) : earlier;
+    }
+
+    int numEarlierTokens() {
+        return earlier == null ? 0 : earlier.numTokens();
     }
 
     /** Returns the most output tokens that the sender accepts. */

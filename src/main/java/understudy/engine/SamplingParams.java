@@ -22,6 +22,12 @@ public record SamplingParams(
         }
     }
 
+    /** Returns the parameters of the rest of an answer behind its first {@code count} tokens, fewer than the most. */
+    SamplingParams after(int count) {
+        return new SamplingParams(
+                maxTokens - count, Math.max(0, minTokens - count), ignoreEos, stopTokenIds, skipReadingPrefixCache);
+    }
+
     /** Returns parameters that end an answer at its end-of-sequence token, or after {@code maxTokens}. */
     public static SamplingParams ofMaxTokens(int maxTokens) {
         return new SamplingParams(maxTokens, 0, false, IntSets.EMPTY_SET, false);

@@ -116,7 +116,7 @@ final class StepUpdate {
     }
 
     private void stamp(EngineRequest request, long atNanos) {
-        if (request.numOutputTokens++ == 0) {
+        if (request.numOutputTokens++ == 0 && !request.isResumed()) {
             request.firstTokenNanos = atNanos;
         } else {
             result.addGap(atNanos - request.lastTokenNanos);

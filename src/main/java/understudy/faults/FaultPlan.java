@@ -12,14 +12,13 @@ import understudy.workload.RandomStreams;
  * run.
  *
  * @param changes faults and operations, in order of time
- * @param reroutesOnCrash whether requests of a crashed replica that have no token yet go to another one; the others,
- *     and without this all of them, fail: output that a client has read cannot be taken back
+ * @param retries which requests of a crashed replica go on at another one
  * @param startupNanos from the start of a replica to its first request, at least 0
  * @param streams where its random numbers come from
  */
-public record FaultPlan(List<TimedChange> changes, boolean reroutesOnCrash, long startupNanos, RandomStreams streams) {
-    /** No planned faults; injected faults fail requests, and starts take no time. */
-    public static final FaultPlan NONE = new FaultPlan(List.of(), false, 0, new RandomStreams(0));
+public record FaultPlan(List<TimedChange> changes, CrashRetries retries, long startupNanos, RandomStreams streams) {
+    /** No planned faults; crashes fail requests, and starts take no time. */
+    public static final FaultPlan NONE = new FaultPlan(List.of(), CrashRetries.NONE, 0, new RandomStreams(0));
 
     /** A change and the virtual time at which it happens. */
     public record TimedChange(long atNanos, ClusterChange change) {}

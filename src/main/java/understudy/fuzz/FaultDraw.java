@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import understudy.faults.CrashRetries;
 import understudy.faults.FaultParser;
 import understudy.faults.FaultPlan;
 import understudy.workload.RandomStreams;
@@ -46,7 +47,7 @@ final class FaultDraw {
     /** Draws the settings, and returns the entries of the plan. */
     List<String> draw() {
         draft.set("faults.startup-time", startupMillis + "ms");
-        draft.maybePick("faults.on-crash", "fail", "reroute");
+        draft.maybePick("faults.on-crash", "fail", "reroute", "resume");
         boolean isChecked = !dice.oneIn(10);
         var plan = new ArrayList<String>();
         for (int i = dice.oneIn(2) ? 0 : dice.between(1, MAX_ENTRIES); i > 0; i--) {
@@ -104,7 +105,7 @@ final class FaultDraw {
         } catch (IllegalArgumentException e) {
             return false; // it takes no duration
         }
-        var plan = new FaultPlan(longer, false, startupMillis * NANOS_PER_MILLI, new RandomStreams(0));
+        var plan = new FaultPlan(longer, CrashRetries.NONE, startupMillis * NANOS_PER_MILLI, new RandomStreams(0));
         if (plan.refusal(numReplicas).isPresent()) {
             return false;
         }

@@ -27,6 +27,8 @@ final class ScenarioDraw {
         draft.set("cluster.replicas", numReplicas);
         new WorkloadDraw(draft, new EngineDraw(draft).draw()).draw();
         drawRouter();
+        drawAdmission();
+        drawScaling();
         drawLatency();
         draft.maybePick("report.save-detailed", true, false);
         return new FuzzScenario(draft.settings, new FaultDraw(draft, numReplicas).draw());
@@ -45,6 +47,30 @@ final class ScenarioDraw {
         draft.maybePick("router.wire.kv-event-delay", "0ms", "1us", "100ms");
         draft.maybePick("router.wire.kv-event-loss", "0", "0.1");
         draft.maybePick("router.wire.kv-event-replay", "off", "1ms");
+    }
+
+    private void drawAdmission() {
+        draft.maybePick("router.admission.rate-limit.rate", "inf", 5, 100);
+        draft.maybePick("router.admission.rate-limit.burst", 1, 10, 1000);
+        draft.maybePick("router.admission.saturation.max-outstanding", "inf", 1, 4);
+        draft.maybePick("router.admission.saturation.max-waiting", "inf", 1);
+        draft.maybePick("router.admission.saturation.max-kv-cache-usage", "inf", 0.3);
+        draft.maybePick("router.admission.queue.order", "fcfs", "priority", "fair");
+        draft.maybePick("router.admission.queue.max-requests", 0, 3, 1000);
+        draft.maybePick("router.admission.queue.max-wait", "0ms", "1ms", "10s");
+        draft.maybePick("router.admission.ejection.factor", "inf", 1.2, 3);
+        draft.maybePick("router.admission.ejection.interval", "1ms", "100ms");
+        draft.maybePick("router.admission.ejection.min-tokens", 1, 10);
+        draft.maybePick("router.admission.ejection.duration", "0ms", "1s");
+    }
+
+    private void drawScaling() {
+        draft.maybePick("scaling.rule", "off", "hpa", "keda", "token-aware", "slo");
+        draft.maybePick("scaling.interval", "10ms", "1s");
+        draft.maybePick("scaling.startup-time", "0s", "1ms", "1s");
+        draft.maybePick("scaling.min-replicas", 0, 1, 2);
+        draft.maybePick("scaling.max-replicas", 2, 5);
+        draft.maybePick("scaling.behavior.scale-down.stabilization-window", "0s", "1s");
     }
 
     private void drawLatency() {

@@ -79,6 +79,12 @@ public final class Prompt {
         return new Prompt(new TokenSuffix(tokens, count), loraName, cacheSalt, turn.truncatedBy(count));
     }
 
+    /** Returns this prompt followed by the first {@code count} tokens of an answer. */
+    public Prompt followedBy(TokenSource answer, int count) {
+        return new Prompt(
+                new TokenPrefix(new SequenceTokens(tokens, answer), length() + count), loraName, cacheSalt, turn);
+    }
+
     /** Returns the hashes of all full blocks, in order. Callers share the array and must not change it. */
     public long[] blockHashes(BlockHasher hasher) {
         return hashedBy(hasher).hashes();

@@ -11,6 +11,7 @@ import java.util.Locale;
 public final class ConsoleReport {
     private static final int WIDTH = 50;
     private static final int BAR_WIDTH = 20;
+    private static final int MAX_HISTORY = 50;
     private static final double NANOS_PER_MILLI = 1e6;
 
     private final StringBuilder text = new StringBuilder();
@@ -32,7 +33,9 @@ public final class ConsoleReport {
         if (report.prefixCaching().isMeaningful()) {
             writer.writePrefixCaching(report.prefixCaching());
         }
+        report.fleet().ifPresent(writer::writeFleet);
         writer.text.append("=".repeat(WIDTH)).append("\n\n");
+        report.fleet().ifPresent(writer::writeHistory);
         writer.writeReplicas();
         if (report.goodput().isMeasured()) {
             writer.writeServiceLevels();
@@ -105,6 +108,33 @@ public final class ConsoleReport {
         line("Prefilled of prompt tokens (%):", stats.prefilledShare() * 100);
         line("Mean TTFT of hits (ms):", stats.ttftOfHits().meanNanos() / NANOS_PER_MILLI);
         line("Mean TTFT of misses (ms):", stats.ttftOfMisses().meanNanos() / NANOS_PER_MILLI);
+    }
+
+    private void writeFleet(FleetStats fleet) {
+        heading("Replicas and Cost", '-');
+        line("Most replicas at a time:", fleet.maxReplicas());
+        line("Replica hours:", fleet.replicaHours());
+        line("GPU hours:", fleet.gpuHours());
+        if (fleet.gpuHourPrice() > 0) {
+            line("Cost:", fleet.cost());
+            line("Cost per million generated tokens:", fleet.costPerMillionTokens(report.totalOutputTokens()));
+        }
+    }
+
+    private void writeHistory(FleetStats fleet) {
+        if (fleet.history().size() > MAX_HISTORY) {
+            text.append(fleet.history().size()).append(" changes of the number of replicas; --json has them all\n");
+        } else if (fleet.history().size() > 1) {
+            List<ColumnData<FleetStats.Point>> columns = List.of(
+                    Tables.decimals("From s", "%.0f", point -> point.atNanos() / 1e9),
+                    Tables.counts("Ready", FleetStats.Point::numReady),
+                    Tables.counts("Starting", FleetStats.Point::numStarting),
+                    new Column()
+                            .header("Replicas")
+                            .dataAlign(HorizontalAlign.LEFT)
+                            .with(point -> "#".repeat(point.numReady()) + "+".repeat(point.numStarting())));
+            text.append(Tables.text(fleet.history(), columns)).append('\n');
+        }
     }
 
     private void writeReplicas() {

@@ -47,6 +47,13 @@ public final class JsonReport {
             writer.writeLatencies();
             writer.writeCaches();
             writer.writePrefixCaching(report.prefixCaching());
+            if (report.fleet().isPresent()) {
+                writer.writeFleet(report.fleet().get());
+            }
+            if (report.timeline().isOn()) {
+                json.writeFieldName("timeline");
+                TimelineReport.writeJson(report.timeline(), json);
+            }
             if (requests.keepsTokenTimes()) {
                 writer.writeDetails(requests);
             }
@@ -185,6 +192,25 @@ public final class JsonReport {
         json.writeNumberField("prefix_cache_queries", replica.prefixCache().queries());
         json.writeNumberField("prefix_cache_hits", replica.prefixCache().hits());
         json.writeNumberField("num_preemptions", replica.numPreemptions());
+        json.writeEndObject();
+    }
+
+    private void writeFleet(FleetStats fleet) throws IOException {
+        json.writeObjectFieldStart("fleet");
+        json.writeNumberField("replica_hours", fleet.replicaHours());
+        json.writeNumberField("gpu_hours", fleet.gpuHours());
+        json.writeNumberField("cost", fleet.cost());
+        json.writeNumberField("cost_per_million_output_tokens", fleet.costPerMillionTokens(report.totalOutputTokens()));
+        json.writeNumberField("max_replicas", fleet.maxReplicas());
+        json.writeArrayFieldStart("history");
+        for (var point : fleet.history()) {
+            json.writeStartObject();
+            json.writeNumberField("at_s", point.atNanos() / NANOS_PER_SECOND);
+            json.writeNumberField("ready", point.numReady());
+            json.writeNumberField("starting", point.numStarting());
+            json.writeEndObject();
+        }
+        json.writeEndArray();
         json.writeEndObject();
     }
 

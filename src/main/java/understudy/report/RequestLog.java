@@ -13,7 +13,7 @@ import understudy.prompt.SessionTurn;
 
 /**
  * Log of the requests that have ended, in the order in which they did, as columns. A request takes 52 bytes as a rule, at
- * most 96, and what its token times take, if they are kept.
+ * most 104, and what its token times take, if they are kept.
  */
 public final class RequestLog {
     private static final List<Outcome> OUTCOMES = List.of(Outcome.values());
@@ -25,6 +25,9 @@ public final class RequestLog {
     final NumberColumn scheduledNanos = new NumberColumn();
     final NumberColumn firstTokenNanos = new NumberColumn();
     final NumberColumn lastTokenNanos = new NumberColumn();
+    /** From the last token to the end, which is nothing for most. */
+    private final NumberColumn endingNanos = new NumberColumn();
+
     final NumberColumn promptTokens = new NumberColumn();
     final NumberColumn cachedTokens = new NumberColumn();
     final NumberColumn outputTokens = new NumberColumn();
@@ -53,6 +56,7 @@ public final class RequestLog {
         scheduledNanos.add(ended.scheduledNanos());
         firstTokenNanos.add(ended.firstTokenNanos());
         lastTokenNanos.add(ended.lastTokenNanos());
+        endingNanos.add(ended.endNanos() - ended.lastTokenNanos());
         promptTokens.add(ended.numPromptTokens());
         cachedTokens.add(ended.numCachedTokens());
         outputTokens.add(ended.numOutputTokens());
@@ -135,6 +139,7 @@ public final class RequestLog {
                 scheduledNanos.get(index),
                 firstTokenNanos.get(index),
                 lastTokenNanos.get(index),
+                lastTokenNanos.get(index) + endingNanos.get(index),
                 promptTokens.getInt(index),
                 cachedTokens.getInt(index),
                 outputTokens.getInt(index),

@@ -1,8 +1,7 @@
 package understudy.report;
 
 import it.unimi.dsi.fastutil.longs.LongList;
-import it.unimi.dsi.fastutil.longs.LongLists;
-import understudy.engine.EngineRequest;
+import understudy.engine.AnswerProgress;
 import understudy.engine.Request;
 import understudy.kvcache.PrefixCacheEvent;
 import understudy.kvcache.PrefixCacheEvents;
@@ -12,13 +11,14 @@ import understudy.prompt.SessionTurn;
  * Record of a request that has ended, with all that a report says about it. Times are virtual nanoseconds.
  *
  * @param requestId unique in the run
- * @param replicaIndex where it ran, from 0, or {@link #NO_REPLICA}
+ * @param replicaIndex where it ended, from 0, or {@link #NO_REPLICA}
  * @param outcome what became of it
  * @param arrivalNanos when its sender sent it
  * @param queuedNanos when it entered the replica's waiting queue
  * @param scheduledNanos when it was first admitted
  * @param firstTokenNanos when its first token was sampled
  * @param lastTokenNanos when its last token was sampled; for one without tokens, when it ended
+ * @param endNanos when it ended
  * @param numPromptTokens at least 1
  * @param numCachedTokens prompt tokens found in the cache at the first admission
  * @param numOutputTokens length of the answer
@@ -37,6 +37,7 @@ public record RequestRecord(
         long scheduledNanos,
         long firstTokenNanos,
         long lastTokenNanos,
+        long endNanos,
         int numPromptTokens,
         int numCachedTokens,
         int numOutputTokens,
@@ -48,84 +49,31 @@ public record RequestRecord(
     /** In place of a replica's index: the request never reached one. */
     public static final int NO_REPLICA = -1;
 
-    /** Returns the record of a request that was answered. */
-    public static RequestRecord completed(EngineRequest request, int replicaIndex, LongList tokenNanos) {
-        return ended(request, replicaIndex, Outcome.COMPLETED, request.lastTokenNanos(), tokenNanos);
-    }
-
-    /**
-     * Returns the record of a request whose answer broke off at {@code atNanos}; what had not happened happens then.
-     */
-    public static RequestRecord failed(EngineRequest request, int replicaIndex, long atNanos, LongList tokenNanos) {
-        return ended(request, replicaIndex, Outcome.FAILED, atNanos, tokenNanos);
-    }
-
-    /** Returns the record of a request that was given up at {@code atNanos}; what had not happened happens then. */
-    public static RequestRecord aborted(EngineRequest request, int replicaIndex, long atNanos, LongList tokenNanos) {
-        return ended(request, replicaIndex, Outcome.ABORTED, atNanos, tokenNanos);
-    }
-
-    private static RequestRecord ended(
-            EngineRequest request, int replicaIndex, Outcome outcome, long atNanos, LongList tokenNanos) {
-        boolean hasTokens = request.numOutputTokens() > 0;
-        boolean hasRun = request.lastStep() > 0;
-        return new RequestRecord(
-                request.request().id(),
-                replicaIndex,
-                outcome,
-                request.request().arrivalNanos(),
-                request.queuedNanos(),
-                hasRun ? request.scheduledNanos() : atNanos,
-                hasTokens ? request.firstTokenNanos() : atNanos,
-                hasTokens ? request.lastTokenNanos() : atNanos,
-                request.numPromptTokens(),
-                request.numCachedTokens(),
-                request.numOutputTokens(),
-                request.numPreemptions(),
-                request.request().priority(),
-                request.request().prompt().turn(),
-                request.prefixCacheEvents(),
-                tokenNanos);
-    }
-
-    /** Returns the record of a request that failed at {@code atNanos}, before it reached a scheduler. */
-    public static RequestRecord failed(Request request, int replicaIndex, long atNanos) {
-        return withoutAnswer(request, replicaIndex, Outcome.FAILED, atNanos);
-    }
-
-    /** Returns the record of a request that was given up at {@code atNanos}, before it reached a scheduler. */
-    public static RequestRecord aborted(Request request, int replicaIndex, long atNanos) {
-        return withoutAnswer(request, replicaIndex, Outcome.ABORTED, atNanos);
-    }
-
-    /** Returns the record of a request that was turned away at {@code atNanos}. */
-    public static RequestRecord rejected(Request request, int replicaIndex, long atNanos) {
-        return withoutAnswer(request, replicaIndex, Outcome.REJECTED, atNanos);
-    }
-
-    /** Returns the record of a request that was turned away at {@code atNanos}, before it reached a replica. */
-    public static RequestRecord turnedAway(Request request, Outcome outcome, long atNanos) {
-        return withoutAnswer(request, NO_REPLICA, outcome, atNanos);
-    }
-
-    private static RequestRecord withoutAnswer(Request request, int replicaIndex, Outcome outcome, long atNanos) {
+    /** Returns the record of a request that has ended at {@code atNanos}; what had not happened happens then. */
+    public static RequestRecord ended(
+            Request request, AnswerProgress progress, int replicaIndex, Outcome outcome, long atNanos) {
         return new RequestRecord(
                 request.id(),
                 replicaIndex,
                 outcome,
                 request.arrivalNanos(),
+                happened(progress.queuedNanos(), atNanos),
+                happened(progress.scheduledNanos(), atNanos),
+                happened(progress.firstTokenNanos(), atNanos),
+                happened(progress.lastTokenNanos(), atNanos),
                 atNanos,
-                atNanos,
-                atNanos,
-                atNanos,
-                request.prompt().length(),
-                0,
-                0,
-                0,
+                progress.numPromptTokens(),
+                progress.numCachedTokens(),
+                progress.numTokens(),
+                progress.numPreemptions(),
                 request.priority(),
                 request.prompt().turn(),
-                PrefixCacheEvents.NONE,
-                LongLists.EMPTY_LIST);
+                progress.events(),
+                progress.tokenNanos());
+    }
+
+    private static long happened(long nanos, long endNanos) {
+        return nanos == AnswerProgress.NEVER ? endNanos : nanos;
     }
 
     /** Returns the prompt tokens that were left to compute at the first admission. */

@@ -1,6 +1,7 @@
 package understudy.report;
 
 import java.util.List;
+import java.util.Optional;
 import understudy.kvcache.KvCacheAudit;
 
 /**
@@ -14,6 +15,8 @@ import understudy.kvcache.KvCacheAudit;
  * @param numHeld requests that waited in the router at the end
  * @param endNanos virtual time at the end
  * @param isPartial whether the run was interrupted
+ * @param replicaHistory how many replicas there were from when on, in order of time
+ * @param fleet what all replicas together have come to; empty unless it is asked for
  */
 public record RunRecord(
         RunLog log,
@@ -23,7 +26,9 @@ public record RunRecord(
         long numAbandoned,
         long numHeld,
         long endNanos,
-        boolean isPartial) {
+        boolean isPartial,
+        List<FleetStats.Point> replicaHistory,
+        Optional<FleetStats> fleet) {
 
     /** Returns the requests that have ended. */
     public RequestLog requests() {

@@ -2,6 +2,7 @@ package understudy.report;
 
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import understudy.kvcache.PrefixCacheStats;
@@ -34,7 +35,9 @@ import understudy.kvcache.PrefixCacheStats;
  * @param replicas one entry per replica
  * @param prefixCaching what prefix caching did for the answered requests
  * @param goodput how many requests have kept to their service levels
+ * @param timeline what has come to pass when, if that was asked for
  * @param stepDigest a hash over every step; equal for equal decisions at equal times
+ * @param fleet what all replicas together have come to; empty unless it is asked for
  */
 public record RunReport(
         boolean isPartial,
@@ -60,20 +63,23 @@ public record RunReport(
         List<ReplicaStats> replicas,
         PrefixCachingStats prefixCaching,
         Goodput goodput,
-        long stepDigest) {
+        Timeline timeline,
+        long stepDigest,
+        Optional<FleetStats> fleet) {
 
     /** Returns the report of a run that goes on. */
-    public static RunReport soFar(RunLog log, List<RunRecord.ReplicaRecord> replicas, long atNanos) {
-        return of(new RunRecord(log, replicas, 0, 0, 0, 0, atNanos, true));
+    public static RunReport soFar(
+            RunLog log, List<RunRecord.ReplicaRecord> replicas, long atNanos, Optional<FleetStats> fleet) {
+        return of(new RunRecord(log, replicas, 0, 0, 0, 0, atNanos, true, List.of(), fleet));
     }
 
-    /** Computes the figures of a run without service levels. */
+    /** Computes the figures of a run without service levels and timeline. */
     public static RunReport of(RunRecord run) {
-        return of(run, ServiceLevels.NONE);
+        return of(run, ServiceLevels.NONE, 0);
     }
 
-    /** Computes the figures of a run. */
-    public static RunReport of(RunRecord run, ServiceLevels levels) {
+    /** Computes the figures of a run; intervals of 0 seconds are no timeline. */
+    public static RunReport of(RunRecord run, ServiceLevels levels, int intervalSeconds) {
         var completed = new CompletedRequests(run.requests());
         var replicas =
                 run.replicas().stream().map(RunRecord.ReplicaRecord::stats).toList();
@@ -101,7 +107,9 @@ public record RunReport(
                 replicas,
                 PrefixCachingStats.of(run.requests()),
                 Goodput.of(run.requests(), levels),
-                run.log().stepDigest());
+                Timeline.of(run, levels, intervalSeconds),
+                run.log().stepDigest(),
+                run.fleet());
     }
 
     private static SortedMap<Outcome, Integer> loadShed(RequestLog requests) {

@@ -21,6 +21,11 @@ public record ServiceLevels(SortedMap<Integer, Limits> byPriority, Limits others
         return Stream.concat(byPriority.values().stream(), Stream.of(others)).anyMatch(Limits::areSet);
     }
 
+    /** Returns whether a request is good by the limits of its class. */
+    boolean areMet(RequestRecord request) {
+        return byPriority.getOrDefault(request.priority(), others).areMet(request);
+    }
+
     /**
      * Limits of one class, or {@link #OFF}.
      *

@@ -1,17 +1,13 @@
 package understudy.scenario;
 
 import java.util.ArrayList;
+import understudy.faults.CrashRetries;
 import understudy.faults.FaultParser;
 import understudy.faults.FaultPlan;
 import understudy.workload.RandomStreams;
 
 /** The section {@code faults}. */
 final class FaultSettings {
-    private enum OnCrash {
-        FAIL,
-        REROUTE
-    }
-
     private FaultSettings() {}
 
     /** Reads the plan, and checks that so many replicas can carry it out. */
@@ -26,7 +22,9 @@ final class FaultSettings {
         }
         var plan = new FaultPlan(
                 timed,
-                faults.choice("on-crash", OnCrash.class) == OnCrash.REROUTE,
+                new CrashRetries(
+                        faults.choice("on-crash", CrashRetries.OnCrash.class),
+                        faults.wholeNumber("max-retries", 0, Integer.MAX_VALUE)),
                 Math.round(faults.nanos("startup-time")),
                 new RandomStreams(seed));
         plan.refusal(numReplicas).ifPresent(why -> {

@@ -15,6 +15,7 @@ import understudy.report.ServiceLevels;
 import understudy.routing.RouterSpec;
 import understudy.routing.Signal;
 import understudy.routing.admission.AdmissionSpec;
+import understudy.scaling.ScalingSpec;
 import understudy.workload.RandomStreams;
 import understudy.workload.Workload;
 
@@ -28,10 +29,12 @@ import understudy.workload.Workload;
  * @param workload the section, which {@link #workloadSource()} reads
  * @param faults what goes wrong when
  * @param serviceLevels what a report holds latencies against
+ * @param scaling who decides how many replicas there are, and what they cost; empty if both do not matter
  * @param kvEvents how KV events are published; empty if they are not
  * @param hashAlgorithm name of the block hash
  * @param server the section, which only a server reads
  * @param speed virtual seconds per wall second; infinite is as fast as possible
+ * @param timelineSeconds length of the intervals of a report's timeline; 0 is none
  * @param savesDetails whether to keep the time of every token
  */
 public record Scenario(
@@ -42,10 +45,12 @@ public record Scenario(
         Section workload,
         FaultPlan faults,
         ServiceLevels serviceLevels,
+        Optional<ScalingSpec> scaling,
         Optional<KvEventSettings> kvEvents,
         String hashAlgorithm,
         Section server,
         double speed,
+        int timelineSeconds,
         boolean savesDetails) {
     /** Reads a merged scenario. */
     public static Scenario read(Config config) {
@@ -77,11 +82,22 @@ public record Scenario(
                 root.section("workload"),
                 FaultSettings.read(root.section("faults"), seed, numReplicas),
                 serviceLevels,
+                ScalingSettings.read(root.section("scaling"), groups, admission),
                 kvEvents,
                 root.section("kv-cache").text("hash-algo"),
                 root.section("server"),
                 root.section("clock").positive("speed", "max"),
+                timelineSeconds(root.section("report")),
                 root.section("report").bool("save-detailed"));
+    }
+
+    private static int timelineSeconds(Section report) {
+        var nanos = report.nanosOrOff("timeline");
+        double seconds = nanos.orElse(0) / 1e9;
+        if (seconds != Math.rint(seconds) || (nanos.isPresent() && seconds == 0)) {
+            throw report.unusable("timeline", "must be off, or whole seconds such as 1s");
+        }
+        return (int) seconds;
     }
 
     /** With sessions a preempted request starts anew, so requests that take each other's blocks may never end. */
@@ -182,6 +198,6 @@ public record Scenario(
             kinds.add(kind);
             replicas.addAll(Collections.nCopies(group.numReplicas(), kind));
         }
-        return new ClusterSpec(replicas, kinds, router, admission, source, faults, keepsRecords);
+        return new ClusterSpec(replicas, kinds, router, admission, source, faults, keepsRecords, scaling);
     }
 }

@@ -11,6 +11,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -126,6 +127,35 @@ final class ServedFaultsTest {
         assertThat(server.post("/v1/completions", WHOLE).status()).isEqualTo(503);
 
         assertThat(server.metric("vllm:request_success_total", "")).isZero();
+    }
+
+    @Test
+    void streamOfACrashedReplica_goesOnAtAnother() {
+        server.close();
+        server.moreSettings = "faults.on-crash = resume";
+        server.start();
+        String body = STREAM.replace("20", "1500");
+        String undisturbed = text(server.post("/v1/completions", body));
+        server.close();
+        server.start();
+
+        // 1,500 tokens take 750 ms, and the first request of a server always has the same answer.
+        var answer = CompletableFuture.supplyAsync(() -> server.post("/v1/completions", body));
+        server.awaitMetric("vllm:generation_tokens_total", "engine=\"0\"", count -> count > 100);
+        server.post("/admin/replicas/0/crash", "");
+
+        assertThat(answer.join().isDone()).isTrue();
+        assertThat(text(answer.join())).isEqualTo(undisturbed);
+        server.awaitMetric("vllm:generation_tokens_total", "engine=\"1\"", count -> count > 0 && count < 1400);
+        assertThat(server.metric("vllm:time_to_first_token_seconds_count", "engine=\"1\""))
+                .as("its first token was on the other one")
+                .isZero();
+    }
+
+    private static String text(ServerFixture.Reply reply) {
+        return reply.events().stream()
+                .map(event -> event.at("/choices/0/text").asText())
+                .collect(Collectors.joining());
     }
 
     @Test

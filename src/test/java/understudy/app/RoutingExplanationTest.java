@@ -63,6 +63,6 @@ final class RoutingExplanationTest {
                 List.of(
                         new RoutingScores.Part("cached blocks", LongList.of(0, 59, 0, 80), true),
                         new RoutingScores.Part("outstanding", LongList.of(2, 4, 1, 0))));
-        return new ClusterEvent.Routed(requestId, replica, 250_000_000, IntList.of(0, 1, 2), scores);
+        return new ClusterEvent.Routed(requestId, replica, 250_000_000, 100, IntList.of(0, 1, 2), scores);
     }
 }

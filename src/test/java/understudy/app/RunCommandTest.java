@@ -3,9 +3,11 @@ package understudy.app;
 import static org.assertj.core.api.Assertions.assertThat;
 import static understudy.app.CommandLineFixture.call;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -127,6 +129,28 @@ final class RunCommandTest {
             assertThat(files.map(f -> f.getFileName().toString()))
                     .containsExactlyInAnyOrder("report.json", "requests.csv", "prefix_cache_events.csv");
         }
+    }
+
+    @Test
+    void timeline_isTheSameInJsonAndFile() throws IOException {
+        var timeline = "report.timeline=1s";
+
+        var run = call("run", small, "--out", directory.toString(), "--set", timeline);
+
+        var rows = new ObjectMapper()
+                .readTree(directory.resolve("report.json").toFile())
+                .get("timeline");
+        var lines = Files.readAllLines(directory.resolve("timeline.csv"));
+        assertThat(lines).hasSize(rows.size() + 1);
+        assertThat(lines.get(0)).startsWith("start_s,arrived,completed,failed,output_throughput");
+        assertThat(StreamSupport.stream(rows.spliterator(), false)
+                        .mapToInt(row -> row.get("completed").asInt())
+                        .sum())
+                .isEqualTo(50);
+        assertThat(run.out).contains("| From (s) |");
+        assertThat(call("run", small, "--set", "report.timeline=500ms").err).contains("report.timeline");
+        assertThat(call("run", small, "--set", "report.timeline=0s").err).contains("report.timeline");
+        assertThat(call("run", small).out).doesNotContain("From (s)");
     }
 
     @Test

@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import understudy.engine.FinishReason;
 import understudy.engine.OutputPlan;
 import understudy.engine.Request;
+import understudy.faults.CrashRetries;
 import understudy.prompt.Prompt;
 import understudy.prompt.SyntheticTokens;
 import understudy.prompt.TokenSequence;
@@ -62,7 +63,7 @@ final class AbortsInVirtualTimeTest {
         var replica = replica(0, router.ref());
         var request = promptedBy(7, () -> {
             replica.tell(new Replica.Abort(7));
-            replica.tell(new Replica.Crash(true));
+            replica.tell(new Replica.Crash(ClusterFixture.REROUTE));
         });
         var submit = new Replica.AddRequest(request, client.ref(), true);
         replica.tell(submit);
@@ -79,7 +80,7 @@ final class AbortsInVirtualTimeTest {
         var replica = replica(0, kit.createInbox(Router.Command.class).ref());
         var request = promptedBy(7, () -> {
             replica.tell(new Replica.ResetPrefixCache(false, answers.ref()));
-            replica.tell(new Replica.Crash(false));
+            replica.tell(new Replica.Crash(CrashRetries.NONE));
         });
         replica.tell(new Replica.AddRequest(request, client.ref(), true));
 
@@ -100,7 +101,7 @@ final class AbortsInVirtualTimeTest {
 
         // The router tells the dead replica of the abort, then gets the request back from it.
         together(() -> {
-            router.tell(new Router.TakeDown(0, new Replica.Crash(true)));
+            router.tell(new Router.TakeDown(0, new Replica.Crash(ClusterFixture.REROUTE)));
             router.tell(new Router.Abort(7));
         });
         kit.advance(Duration.ofSeconds(1));

@@ -13,6 +13,7 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import understudy.engine.FinishReason;
 import understudy.engine.Request;
+import understudy.faults.CrashRetries;
 import understudy.faults.Fault;
 import understudy.faults.FaultPlan;
 import understudy.faults.FleetChange;
@@ -83,7 +84,7 @@ final class AdmissionInVirtualTimeTest {
                 List.of(
                         new FaultPlan.TimedChange(2 * MILLI, new Fault.Crash(0)),
                         new FaultPlan.TimedChange(50 * MILLI, new FleetChange.Add())),
-                false,
+                CrashRetries.NONE,
                 0,
                 new RandomStreams(0));
 
@@ -104,7 +105,10 @@ final class AdmissionInVirtualTimeTest {
         cluster.numReplicas = 3;
         cluster.routing = RoundRobin.FACTORY;
         cluster.faults = new FaultPlan(
-                List.of(new FaultPlan.TimedChange(0, new Fault.SlowGpu(0, 10))), false, 0, new RandomStreams(0));
+                List.of(new FaultPlan.TimedChange(0, new Fault.SlowGpu(0, 10))),
+                CrashRetries.NONE,
+                0,
+                new RandomStreams(0));
         cluster.admission = new AdmissionSpec(
                 RateLimit.NONE,
                 Saturation.NEVER,

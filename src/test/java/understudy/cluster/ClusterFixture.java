@@ -11,6 +11,7 @@ import understudy.engine.Request;
 import understudy.engine.RequestLimits;
 import understudy.engine.RequestLimits.ContextOverflow;
 import understudy.engine.SchedulerConfig;
+import understudy.faults.CrashRetries;
 import understudy.faults.FaultPlan;
 import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.PrefixOptions;
@@ -35,6 +36,12 @@ import understudy.workload.Workload;
 
 /** Builds clusters for tests and runs workloads on them. */
 public final class ClusterFixture {
+    /** Requests without a token go to another replica; thrice at most. */
+    static final CrashRetries REROUTE = new CrashRetries(CrashRetries.OnCrash.REROUTE, 3);
+
+    /** All requests go on at another replica; thrice at most. */
+    static final CrashRetries RESUME = new CrashRetries(CrashRetries.OnCrash.RESUME, 3);
+
     BlockHasher hasher = new Xxh3BlockHasher(16);
     public PrefixOptions prefixes = PrefixOptions.VLLM;
     EvictionPolicy evictionPolicy = EvictionPolicy.LRU;
@@ -120,7 +127,7 @@ public final class ClusterFixture {
                 Double.POSITIVE_INFINITY);
     }
 
-    private static RunRecord run(ClusterSpec spec, double speed) {
+    static RunRecord run(ClusterSpec spec, double speed) {
         var result = new CompletableFuture<RunRecord>();
         try (var time = VirtualTime.<Cluster.Command>create(
                 "cluster", clock -> Cluster.create(clock, new Completing(result)))) {

@@ -1,6 +1,8 @@
 package understudy.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static understudy.cluster.ClusterFixture.REROUTE;
+import static understudy.cluster.ClusterFixture.RESUME;
 import static understudy.cluster.ClusterFixture.requests;
 import static understudy.cluster.ClusterFixture.workload;
 import static understudy.cluster.ListWorkload.request;
@@ -12,9 +14,11 @@ import java.util.OptionalInt;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import understudy.engine.Request;
 import understudy.faults.ClusterChange;
+import understudy.faults.CrashRetries;
 import understudy.faults.Fault;
 import understudy.faults.FaultPlan;
 import understudy.faults.FaultPlan.TimedChange;
@@ -42,7 +46,7 @@ final class FaultsInVirtualTimeTest {
     void crash_failsWhatIsThereAndTheOtherReplicaGoesOn(boolean isAsync) {
         cluster.isAsync = isAsync;
         cluster.numReplicas = 2;
-        plan(false, at(12, new Fault.Crash(0)));
+        plan(CrashRetries.NONE, at(12, new Fault.Crash(0)));
 
         var run = cluster.run(workload(request(0, 0, 10, 10), request(1, 0, 10, 10), request(2, 20 * MILLI, 10, 1)));
 
@@ -51,6 +55,7 @@ final class FaultsInVirtualTimeTest {
         assertThat(crashed.outcome()).isEqualTo(Outcome.FAILED);
         assertThat(crashed.numOutputTokens()).isEqualTo(2);
         assertThat(crashed.lastTokenNanos()).isEqualTo(10 * MILLI);
+        assertThat(crashed.endNanos()).isEqualTo(12 * MILLI);
         assertThat(byId(run, 1).lastTokenNanos()).isEqualTo(50 * MILLI);
         assertThat(byId(run, 2).replicaIndex())
                 .as("it would have been the turn of 0")
@@ -61,7 +66,7 @@ final class FaultsInVirtualTimeTest {
 
     @Test
     void crashOfTheOnlyReplica_failsWhatComesUntilItIsBack() {
-        plan(false, 5, at(12, new Fault.Crash(0)), at(20, new FleetChange.Restart(0)));
+        plan(CrashRetries.NONE, 5, at(12, new Fault.Crash(0)), at(20, new FleetChange.Restart(0)));
 
         var run = cluster.run(workload(
                 request(0, 0, 10, 1),
@@ -91,7 +96,7 @@ final class FaultsInVirtualTimeTest {
     void reroute_movesWhatHasNoTokenYet() {
         cluster.numReplicas = 2;
         cluster.apiDelayNanos = 4 * MILLI;
-        plan(true, at(12, new Fault.Crash(0)));
+        plan(REROUTE, at(12, new Fault.Crash(0)));
 
         var run = cluster.run(workload(
                 request(0, 0, 10, 10),
@@ -114,7 +119,7 @@ final class FaultsInVirtualTimeTest {
         cluster.routing = PrefixAware.factory(new PrefixAware.Options(0, new LoadBalance(64, 1.5)));
         cluster.wire = ClusterFixture.late(Duration.ofMillis(8));
         var prompt = SegmentedTokens.EMPTY.append(7, 200);
-        plan(false, at(10, new Fault.Crash(0)), at(11, new FleetChange.Restart(0)));
+        plan(CrashRetries.NONE, at(10, new Fault.Crash(0)), at(11, new FleetChange.Restart(0)));
 
         var run = cluster.run(workload(
                 request(0, 0, prompt, 1), request(1, 50 * MILLI, prompt, 1), request(2, 100 * MILLI, prompt, 1)));
@@ -133,7 +138,7 @@ final class FaultsInVirtualTimeTest {
     @Test
     void drain_finishesWhatIsThereAndTakesNothingNew() {
         cluster.numReplicas = 2;
-        plan(false, at(1, new FleetChange.Drain(0)), at(30, new FleetChange.Resume(0)));
+        plan(CrashRetries.NONE, at(1, new FleetChange.Drain(0)), at(30, new FleetChange.Resume(0)));
 
         var run = cluster.run(workload(
                 request(0, 0, 10, 4),
@@ -151,7 +156,7 @@ final class FaultsInVirtualTimeTest {
 
     @Test
     void fleet_growsAndShrinks() {
-        plan(false, 10, at(5, new FleetChange.Add()), at(30, new FleetChange.Remove(0)));
+        plan(CrashRetries.NONE, 10, at(5, new FleetChange.Add()), at(30, new FleetChange.Remove(0)));
         cluster.routing = LeastOutstanding.FACTORY;
 
         var run = cluster.run(workload(
@@ -171,7 +176,7 @@ final class FaultsInVirtualTimeTest {
 
     @Test
     void slowGpu_stretchesTheStepsThatBeginAfterIt() {
-        plan(false, at(7, new Fault.SlowGpu(0, 3)), at(21, new Fault.SlowGpu(0, 1)));
+        plan(CrashRetries.NONE, at(7, new Fault.SlowGpu(0, 3)), at(21, new Fault.SlowGpu(0, 1)));
 
         var run = cluster.run(workload(request(0, 0, 10, 5)));
 
@@ -183,7 +188,7 @@ final class FaultsInVirtualTimeTest {
     @Test
     void shrunkKvCache_failsWhatCannotFitAndPreemptsTheRest() {
         cluster.numBlocks = 101;
-        plan(false, at(7, new Fault.ShrinkKv(0, 21)), at(1_000, new Fault.ShrinkKv(0, Integer.MAX_VALUE)));
+        plan(CrashRetries.NONE, at(7, new Fault.ShrinkKv(0, 21)), at(1_000, new Fault.ShrinkKv(0, Integer.MAX_VALUE)));
         var many = new ArrayList<Request>();
         for (int id = 0; id < 4; id++) {
             many.add(request(id, 0, 100, 100));
@@ -207,7 +212,7 @@ final class FaultsInVirtualTimeTest {
     @Test
     void errorSequence_failsSoManyAndThenNoMore() {
         cluster.numReplicas = 2;
-        plan(false, at(1, new Fault.ErrorSequence(Fault.ALL_REPLICAS, 2)));
+        plan(CrashRetries.NONE, at(1, new Fault.ErrorSequence(Fault.ALL_REPLICAS, 2)));
 
         var run = cluster.run(
                 workload(request(0, 2 * MILLI, 10, 1), request(1, 3 * MILLI, 10, 1), request(2, 4 * MILLI, 10, 1)));
@@ -219,7 +224,7 @@ final class FaultsInVirtualTimeTest {
 
     @Test
     void errorRate_failsAboutThatShare() {
-        plan(false, at(0, new Fault.ErrorRate(Fault.ALL_REPLICAS, 0.25)));
+        plan(CrashRetries.NONE, at(0, new Fault.ErrorRate(Fault.ALL_REPLICAS, 0.25)));
 
         var run = cluster.run(new ListWorkload(IntStream.range(0, 1_000)
                 .mapToObj(id -> request(id, id * MILLI, 10, 1))
@@ -234,7 +239,7 @@ final class FaultsInVirtualTimeTest {
     @ValueSource(booleans = {false, true})
     void cutStreams_breakOffAfterThatToken(boolean isAsync) {
         cluster.isAsync = isAsync;
-        plan(false, at(0, new Fault.CutStreams(OptionalInt.of(0), 1, 3)));
+        plan(CrashRetries.NONE, at(0, new Fault.CutStreams(OptionalInt.of(0), 1, 3)));
 
         // Prompts end at block borders, so that blocks become full while the answers break off.
         var run = cluster.run(workload(request(0, MILLI, 30, 10), request(1, MILLI, 30, 3), request(2, MILLI, 30, 2)));
@@ -250,7 +255,7 @@ final class FaultsInVirtualTimeTest {
     void latencySpike_delaysTheWayToTheQueue() {
         cluster.apiDelayNanos = 4 * MILLI;
         plan(
-                false,
+                CrashRetries.NONE,
                 at(10, new Fault.LatencySpike(Fault.ALL_REPLICAS, 100 * MILLI)),
                 at(30, new Fault.LatencySpike(Fault.ALL_REPLICAS, 0)));
 
@@ -262,9 +267,10 @@ final class FaultsInVirtualTimeTest {
         assertThat(byId(run, 2).queuedNanos()).isEqualTo(44 * MILLI);
     }
 
-    @Test
-    void everythingAtOnce_losesNoRequestAndRepeats() {
-        planEverything();
+    @ParameterizedTest
+    @EnumSource(CrashRetries.OnCrash.class)
+    void everythingAtOnce_losesNoRequestAndRepeats(CrashRetries.OnCrash onCrash) {
+        planEverything(new CrashRetries(onCrash, 1));
         var first = cluster.run(busy());
         cluster.routing = RoundRobin.FACTORY;
         var second = cluster.run(busy());
@@ -278,7 +284,7 @@ final class FaultsInVirtualTimeTest {
 
     @Test
     void pacedRun_breaksAsAJumpingOne() {
-        planEverything();
+        planEverything(RESUME);
         var jumping = cluster.run(busy());
         cluster.routing = RoundRobin.FACTORY;
         var paced = cluster.run(busy(), 20);
@@ -286,13 +292,13 @@ final class FaultsInVirtualTimeTest {
         assertThat(describe(paced).equals(describe(jumping))).isTrue();
     }
 
-    private void planEverything() {
+    private void planEverything(CrashRetries retries) {
         cluster.numReplicas = 3;
         cluster.isAsync = true;
         cluster.numBlocks = 200;
         cluster.apiDelayNanos = MILLI;
         plan(
-                true,
+                retries,
                 20,
                 at(50, new Fault.CutStreams(OptionalInt.of(1), 0.3, 5)),
                 at(60, new Fault.ErrorRate(Fault.ALL_REPLICAS, 0.05)),
@@ -315,12 +321,12 @@ final class FaultsInVirtualTimeTest {
                 .toList());
     }
 
-    private void plan(boolean reroutes, TimedChange... faults) {
-        plan(reroutes, 0, faults);
+    private void plan(CrashRetries retries, TimedChange... faults) {
+        plan(retries, 0, faults);
     }
 
-    private void plan(boolean reroutes, long startupMillis, TimedChange... faults) {
-        cluster.faults = new FaultPlan(List.of(faults), reroutes, startupMillis * MILLI, new RandomStreams(1));
+    private void plan(CrashRetries retries, long startupMillis, TimedChange... faults) {
+        cluster.faults = new FaultPlan(List.of(faults), retries, startupMillis * MILLI, new RandomStreams(1));
         assertThat(cluster.faults.refusal(cluster.numReplicas)).isEmpty();
     }
 

@@ -22,6 +22,7 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.junit.jupiter.api.Test;
 import understudy.engine.PlannerConfig;
@@ -61,6 +62,7 @@ final class MessageValuesTest {
             PlannerConfig.class,
             // Recipes: each call makes something new.
             Function.class,
+            Supplier.class,
             Workload.Source.class,
             KvBlockManager.Factory.class,
             VirtualGpu.Factory.class,

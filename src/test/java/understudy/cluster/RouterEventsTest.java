@@ -41,8 +41,8 @@ final class RouterEventsTest {
         // Round robin over two replicas; at 3 ms the first request is outstanding at replica 0.
         assertThat(subscriber.messages())
                 .containsExactly(
-                        new ClusterEvent.Routed(1, 0, 0, BOTH, outstanding(0, 0)),
-                        new ClusterEvent.Routed(2, 1, 3 * MILLI, BOTH, outstanding(1, 0)));
+                        new ClusterEvent.Routed(1, 0, 0, 20, BOTH, outstanding(0, 0)),
+                        new ClusterEvent.Routed(2, 1, 3 * MILLI, 20, BOTH, outstanding(1, 0)));
     }
 
     private void submit(long id) {

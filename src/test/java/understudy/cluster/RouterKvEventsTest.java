@@ -10,6 +10,7 @@ import org.apache.pekko.actor.testkit.typed.javadsl.TestProbe;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import understudy.faults.CrashRetries;
 import understudy.kvcache.KvEvent;
 import understudy.prompt.Prompt;
 import understudy.prompt.SegmentedTokens;
@@ -113,9 +114,9 @@ final class RouterKvEventsTest {
     }
 
     private void crash(ActorRef<Router.Command> router, int index, TestProbe<Replica.Command> replica) {
-        router.tell(new Router.TakeDown(index, new Replica.Crash(false)));
+        router.tell(new Router.TakeDown(index, new Replica.Crash(CrashRetries.NONE)));
         router.tell(new Router.ReplicaUp(index, replica.getRef(), ReplicaTraits.PLAIN));
-        replica.expectMessage(new Replica.Crash(false));
+        replica.expectMessage(new Replica.Crash(CrashRetries.NONE));
     }
 
     private KvBlockManager.KvEvents stored(int replica) {

@@ -2,7 +2,10 @@ package understudy.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import it.unimi.dsi.fastutil.ints.IntSets;
+import it.unimi.dsi.fastutil.longs.LongLists;
 import org.junit.jupiter.api.Test;
+import understudy.kvcache.PrefixCacheEvents;
 import understudy.prompt.Prompt;
 import understudy.prompt.TokenIds;
 
@@ -19,6 +22,39 @@ final class RequestTest {
         assertThat(request.withTenant("bob")).isEqualTo(request(4, PROMPT, 2, "bob"));
         assertThat(request.arrivingAt(8)).isEqualTo(request(8, PROMPT, 2, "ada"));
         assertThat(request.withPrompt(OTHER)).isEqualTo(request(4, OTHER, 2, "ada"));
+    }
+
+    @Test
+    void rest_isPromptedByTheAnswerSoFar() {
+        var output = new OutputPlan(index -> 10 + index, 5);
+        var sampling = new SamplingParams(9, 4, false, IntSets.singleton(12), true);
+        var whole = new Request(1, "a", 4, PROMPT, sampling, 2, "ada", output);
+
+        var once = whole.resumed(progress(3));
+        var twice = once.resumed(progress(4));
+
+        // Prompt 1, 2, and tokens 10 to 14, of which 3, then 4, are there already.
+        assertThat(tokens(once.prompt())).containsExactly(1, 2, 10, 11, 12);
+        assertThat(tokens(twice.prompt())).containsExactly(1, 2, 10, 11, 12, 13);
+        assertThat(twice.output().tokens().tokenAt(0)).isEqualTo(14);
+        assertThat(twice.output().length()).isEqualTo(1);
+        assertThat(once.sampling()).isEqualTo(new SamplingParams(6, 1, false, IntSets.singleton(12), true));
+        assertThat(twice.sampling()).isEqualTo(new SamplingParams(5, 0, false, IntSets.singleton(12), true));
+        assertThat(twice.progress()).isEqualTo(progress(4));
+        assertThat(whole.progress()).isEqualTo(AnswerProgress.none(2));
+        assertThat(twice.resumed(progress(6)).output().length())
+                .as("the end-of-sequence token was passed over")
+                .isEqualTo(OutputPlan.ENDLESS);
+    }
+
+    private static AnswerProgress progress(int numTokens) {
+        return new AnswerProgress(2, 0, numTokens, 0, 4, 5, 6, 7, PrefixCacheEvents.NONE, LongLists.EMPTY_LIST);
+    }
+
+    private static int[] tokens(Prompt prompt) {
+        var tokens = new int[prompt.length()];
+        prompt.tokens().copy(0, tokens.length, tokens, 0);
+        return tokens;
     }
 
     private static Request request(long arrivalNanos, Prompt prompt, int priority, String tenant) {

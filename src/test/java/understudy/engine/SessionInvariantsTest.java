@@ -149,7 +149,7 @@ final class SessionInvariantsTest {
 
         private void onEnded(EngineRequest ended) {
             assertThat(ended.numCachedTokens()).isLessThanOrEqualTo(ended.numPromptTokens());
-            numHits += ended.prefixCacheEvents().isHit() ? 1 : 0;
+            numHits += ended.prefixCacheEvents.isHit() ? 1 : 0;
             int session = (int) ended.request().prompt().turn().sessionId();
             histories.set(
                     session,

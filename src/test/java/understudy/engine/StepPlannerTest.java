@@ -276,9 +276,9 @@ final class StepPlannerTest {
         engine.step();
 
         // The fixture's clock ticks at every plan and every result: 1, 2, 3, 4.
-        assertThat(request.queuedNanos()).isEqualTo(0);
-        assertThat(request.scheduledNanos()).isEqualTo(1);
-        assertThat(request.firstTokenNanos()).isEqualTo(2);
+        assertThat(request.queuedNanos).isEqualTo(0);
+        assertThat(request.scheduledNanos).isEqualTo(1);
+        assertThat(request.firstTokenNanos).isEqualTo(2);
         assertThat(request.lastTokenNanos()).isEqualTo(4);
     }
 

@@ -92,7 +92,7 @@ final class FaultParserTest {
     }
 
     private static FaultPlan plan(long startupNanos, TimedChange... faults) {
-        return new FaultPlan(List.of(faults), false, startupNanos, new RandomStreams(1));
+        return new FaultPlan(List.of(faults), CrashRetries.NONE, startupNanos, new RandomStreams(1));
     }
 
     private static Map<String, String> fields(String text) {

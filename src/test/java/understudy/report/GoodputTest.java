@@ -25,7 +25,7 @@ final class GoodputTest {
 
     @Test
     void requestAtItsLimits_isGood() {
-        var report = RunReport.of(fixture.run(), JUST_MET);
+        var report = RunReport.of(fixture.run(), JUST_MET, 0);
 
         // Two of three, in 10 s.
         assertThat(report.goodput().classes())
@@ -100,7 +100,7 @@ final class GoodputTest {
     void text_hasGoodputAndClasses() {
         var levels = levels(Map.of(1, limits(OFF, OFF, 1, 0.9)), JUST_MET.others());
 
-        assertThat(ConsoleReport.write(RunReport.of(fixture.run(), levels), ReportFixture.host()))
+        assertThat(ConsoleReport.write(RunReport.of(fixture.run(), levels, 0), ReportFixture.host()))
                 .contains("Request goodput (req/s):                 0.10      \n")
                 .contains("| Priority | Requests | Good | Attainment | Wanted | SLO    |\n")
                 .contains("|        1 |        1 |    0 |     0.0000 |    0.9 | missed |\n")
@@ -116,7 +116,7 @@ final class GoodputTest {
 
     private String json(ServiceLevels levels) {
         var run = fixture.run();
-        return JsonReport.write(RunReport.of(run, levels), run.requests(), ReportFixture.host());
+        return JsonReport.write(RunReport.of(run, levels, 0), run.requests(), ReportFixture.host());
     }
 
     private Goodput goodput(ServiceLevels levels) {

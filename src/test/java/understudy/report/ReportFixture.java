@@ -3,6 +3,7 @@ package understudy.report;
 import it.unimi.dsi.fastutil.ints.IntArrayList;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import java.util.List;
+import java.util.Optional;
 import understudy.kvcache.KvCacheAudit;
 import understudy.kvcache.PrefixCacheEvent;
 import understudy.kvcache.PrefixCacheEvents;
@@ -26,6 +27,8 @@ final class ReportFixture {
     long numPeeks;
     long numPreemptionsWithdrawn;
     boolean isPartial;
+    List<FleetStats.Point> history = List.of();
+    Optional<FleetStats> fleet = Optional.empty();
 
     ReportFixture() {
         log.addRequest(request(
@@ -50,7 +53,9 @@ final class ReportFixture {
                 0,
                 0,
                 10 * SECOND,
-                isPartial);
+                isPartial,
+                history,
+                fleet);
     }
 
     RunReport report() {
@@ -78,6 +83,7 @@ final class ReportFixture {
                 nanos(queued),
                 nanos(scheduled),
                 firstToken,
+                lastToken,
                 lastToken,
                 100 * (id + 1),
                 Math.max(0, 48 * (1 - id)),

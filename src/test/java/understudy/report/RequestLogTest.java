@@ -51,12 +51,12 @@ final class RequestLogTest {
     }
 
     @Test
-    void anyRequest_takes96Bytes() {
+    void anyRequest_takes104Bytes() {
         var requests = IntStream.range(0, COUNT).mapToObj(this::anything).toList();
 
-        // Five times, id and session of 8 bytes; replica, outcome, prompt, cached, answer, preemptions, priority, turn,
+        // Six times, id and session of 8 bytes; replica, outcome, prompt, cached, answer, preemptions, priority, turn,
         // truncated and events of 4.
-        assertThat(bytesPerRequest(requests)).isBetween(7 * 8 + 10 * 4.0, 98.0);
+        assertThat(bytesPerRequest(requests)).isBetween(8 * 8 + 10 * 4.0, 106.0);
     }
 
     /** Counts all that adding allocates, as would be thrown away by arrays that grow. */
@@ -86,6 +86,7 @@ final class RequestLogTest {
                 arrival + 2,
                 arrival + 3,
                 arrival + SECOND,
+                arrival + SECOND,
                 random.nextInt(1, 1_000),
                 0,
                 random.nextInt(1, 1_000),
@@ -101,6 +102,7 @@ final class RequestLogTest {
                 id * (1L << 40),
                 random.nextInt(100),
                 OUTCOMES.get(random.nextInt(OUTCOMES.size())),
+                random.nextLong(1L << 62),
                 random.nextLong(1L << 62),
                 random.nextLong(1L << 62),
                 random.nextLong(1L << 62),

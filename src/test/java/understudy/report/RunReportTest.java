@@ -221,6 +221,7 @@ final class RunReportTest {
                 0,
                 1,
                 2,
+                2,
                 50,
                 0,
                 1,

@@ -3,6 +3,7 @@ package understudy.report;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 final class StreamingReportTest {
@@ -34,7 +35,7 @@ final class StreamingReportTest {
 
     @Test
     void nothingAnswered_isAllZero() {
-        var empty = new RunRecord(new RunLog(false), List.of(), 0, 0, 0, 0, 0, false);
+        var empty = new RunRecord(new RunLog(false), List.of(), 0, 0, 0, 0, 0, false, List.of(), Optional.empty());
 
         assertThat(StreamingReport.write(RunReport.of(empty), empty.requests()))
                 .contains("Requests: 0\n")

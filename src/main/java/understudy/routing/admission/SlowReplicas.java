@@ -52,9 +52,12 @@ public final class SlowReplicas {
         }
     }
 
+    /** Takes back those whose time is over, and slow ones rather than none. */
     private void takeBack(ClusterView view) {
+        boolean isNoneLeft = view.numReady() == 0;
         for (int i = 0; i < paces.size(); i++) {
-            if (view.isEjected(i) && paces.get(i).ejectedUntilNanos <= view.nowNanos()) {
+            boolean isOver = paces.get(i).ejectedUntilNanos <= view.nowNanos();
+            if (view.isEjected(i) && (isOver || isNoneLeft)) {
                 view.setEjected(i, false);
             }
         }

@@ -11,8 +11,8 @@ import understudy.prompt.HashIndex;
  *
  * <p>Blocks that were stored together lie in rows side by side, and those of them with the same holders share one set of
  * replicas, so that a prompt is matched run by run: within a run, a block costs the comparison of its hash with the next
- * one in memory. A block takes 16 bytes for its hash, its set and its successor, 16 to 32 in the table of hashes, and its
- * share of a set of one bit per replica.
+ * one in memory. A block takes 16 to 32 bytes for its hash, its set and its successor, 16 to 32 in the table of hashes, and
+ * its share of a set of one bit per replica.
  *
  * <p>It does not count copies. A replica that holds the same content twice reports it stored twice and removed twice,
  * and counts as without it after the first removal; vLLM's consumers see the same. Not thread safe.

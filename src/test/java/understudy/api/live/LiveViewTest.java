@@ -78,7 +78,7 @@ final class LiveViewTest {
                 0,
                 1,
                 30,
-                new ClusterEvent.FirstTokens(LongList.of(20 * MS), 500, 0),
+                new ClusterEvent.FirstTokens(LongList.of(1), LongList.of(20 * MS), 500, 0),
                 LongList.of(),
                 IntList.of(),
                 List.of()));
@@ -123,8 +123,8 @@ final class LiveViewTest {
         var cached = new RoutingScores.Part("cached blocks", LongList.of(0, 7, 2, 2, 9), true);
         var outstanding = new RoutingScores.Part("outstanding", LongList.of(1, 4, 3, 0, 0));
         var scores = new RoutingScores("most cached", List.of(cached, outstanding));
-        view.on(new ClusterEvent.Routed(11, 0, SECOND, IntList.of(0, 1), scores));
-        view.on(new ClusterEvent.Routed(12, 1, 2 * SECOND, IntList.of(0, 1, 2, 3), scores));
+        view.on(new ClusterEvent.Routed(11, 0, SECOND, 100, IntList.of(0, 1), scores));
+        view.on(new ClusterEvent.Routed(12, 1, 2 * SECOND, 100, IntList.of(0, 1, 2, 3), scores));
 
         // The last replica is not ready; among equals in cached blocks, the one with less to do is better.
         var decisions = snapshot().get("decisions");
@@ -160,7 +160,7 @@ final class LiveViewTest {
         var all = new IntImmutableList(IntStream.range(0, 64).toArray());
         var scores = new RoutingScores("any", List.of(new RoutingScores.Part("outstanding", manyReplicas)));
         for (int i = 0; i < 1000; i++) {
-            view.on(new ClusterEvent.Routed(i, 63, i, all, scores));
+            view.on(new ClusterEvent.Routed(i, 63, i, 100, all, scores));
             view.on(step(i % 64, 1, MS, List.of(record(i, Outcome.COMPLETED, 10))));
             view.sample(i * SECOND);
         }
@@ -227,6 +227,7 @@ final class LiveViewTest {
                 SECOND,
                 SECOND + quarter,
                 SECOND + 2 * quarter,
+                2 * SECOND,
                 2 * SECOND,
                 64,
                 16,

@@ -9,9 +9,15 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import understudy.api.http.HttpMetrics;
 import understudy.cluster.ClusterEvent;
+import understudy.engine.Request;
+import understudy.faults.ReplicaState;
+import understudy.report.Outcome;
+import understudy.report.RequestRecord;
+import understudy.routing.RoutingFixture;
 import understudy.routing.RoutingScores;
 
 final class RouterMetricsTest {
+    private static final Request REQUEST = RoutingFixture.request(1, 0, 4);
 
     @Test
     void scores_areThoseOfTheChosenReplicas() {
@@ -35,11 +41,46 @@ final class RouterMetricsTest {
                         "understudy_router_score_sum{engine=\"0\",part=\"outstanding\"} 1.0");
     }
 
+    @Test
+    void scoresOfAReplica_vanishWithIt() {
+        var registry = new PrometheusRegistry();
+        var metrics = new RouterMetrics(registry);
+        metrics.on(decision(0, "most cached", 5, 7, 5, 2));
+        metrics.on(decision(1, "most cached", 0, 7, 5, 2));
+
+        metrics.on(new ClusterEvent.ReplicasChanged(9, List.of(ReplicaState.READY, ReplicaState.REMOVED)));
+
+        assertThat(new HttpMetrics(registry).text())
+                .contains("understudy_router_score_sum{engine=\"0\",part=\"cached blocks\"} 5.0")
+                .doesNotContain("engine=\"1\"");
+    }
+
+    @Test
+    void whatWaitsAndIsTurnedAway_isCounted() {
+        var registry = new PrometheusRegistry();
+        var metrics = new RouterMetrics(registry);
+
+        metrics.on(new ClusterEvent.RequestsHeld(1, 3));
+        metrics.on(new ClusterEvent.RequestsHeld(2, 2));
+        for (var outcome : List.of(Outcome.QUEUE_FULL, Outcome.QUEUE_FULL, Outcome.RATE_LIMITED, Outcome.REJECTED)) {
+            metrics.on(new ClusterEvent.RequestEnded(
+                    RequestRecord.ended(REQUEST, REQUEST.progress(), RequestRecord.NO_REPLICA, outcome, 3)));
+        }
+
+        assertThat(new HttpMetrics(registry).text())
+                .contains(
+                        "understudy_router_requests_held 2.0",
+                        "understudy_router_requests_rejected_total{reason=\"queue_full\"} 2.0",
+                        "understudy_router_requests_rejected_total{reason=\"rate_limited\"} 1.0")
+                // Too long for any replica, which is not the load.
+                .doesNotContain("reason=\"rejected\"");
+    }
+
     private static ClusterEvent.Routed decision(
             int chosen, String rule, long cached0, long cached1, long outstanding0, long outstanding1) {
         var cached = new RoutingScores.Part("cached blocks", LongImmutableList.of(cached0, cached1));
         var outstanding = new RoutingScores.Part("outstanding", LongImmutableList.of(outstanding0, outstanding1));
         return new ClusterEvent.Routed(
-                0, chosen, 0, IntList.of(0, 1), new RoutingScores(rule, List.of(cached, outstanding)));
+                0, chosen, 0, 100, IntList.of(0, 1), new RoutingScores(rule, List.of(cached, outstanding)));
     }
 }

@@ -104,6 +104,19 @@ final class SlowReplicasTest {
     }
 
     @Test
+    void ejectedReplica_isTakenBackWhenNoneIsLeft() {
+        answers(100, 110, 120, 240);
+        lookAt(100);
+        for (int i = 0; i < 3; i++) {
+            view.setReady(i, false);
+        }
+
+        lookAt(101);
+
+        assertThat(view.isReady(3)).isTrue();
+    }
+
+    @Test
     void ejectedReplica_thatDrains_staysOutWhenItsTimeIsOver() {
         answers(100, 110, 120, 240);
         lookAt(100);

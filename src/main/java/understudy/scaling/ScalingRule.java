@@ -1,0 +1,9 @@
+package understudy.scaling;
+
+/** Rule of an autoscaler. It may remember, so each run has its own; it is asked in order of time. */
+@FunctionalInterface
+public interface ScalingRule {
+
+    /** Returns how many replicas there should be, before limits and {@link Stabilization}. */
+    int desired(ScalingMetrics metrics);
+}
