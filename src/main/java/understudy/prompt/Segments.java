@@ -30,4 +30,9 @@ public final class Segments {
     public static long ofSharedPrefix(long group) {
         return group ^ (3L << SHIFT);
     }
+
+    /** The text behind such a prefix, if it comes again, too. */
+    public static long ofSharedText(long textId) {
+        return textId ^ (5L << SHIFT);
+    }
 }

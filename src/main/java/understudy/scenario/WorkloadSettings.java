@@ -112,6 +112,7 @@ final class WorkloadSettings {
                 wholeNumbers(lengths.section("output"), MAX_TOKENS),
                 groups.wholeNumber("count", 0, 1_000_000),
                 wholeNumbers(groups.section("length"), MAX_TOKENS),
+                promptsPerGroup(groups),
                 wholeNumbers(sessions.section("turns"), MAX_TURNS),
                 sessions.number("unexpected-prompt-probability", 0, 1),
                 seconds(sessions.section("think-time")),
@@ -119,6 +120,14 @@ final class WorkloadSettings {
                 workload.wholeNumber("tenants", 1, 1_000_000),
                 outputLimit,
                 maxModelLen);
+    }
+
+    private static int promptsPerGroup(Section groups) {
+        int promptsPerGroup = groups.wholeNumber("prompts-per-group", 0, 1_000_000);
+        if (promptsPerGroup > 0 && groups.wholeNumber("count", 0, 1_000_000) == 0) {
+            throw groups.unusable("prompts-per-group", "but workload.prefix-groups.count is 0");
+        }
+        return promptsPerGroup;
     }
 
     private static BurstWorkload.Options burst(Section workload, OutputLimit outputLimit, int maxModelLen) {

@@ -13,8 +13,8 @@ import understudy.prompt.SessionTurn;
 /**
  * Made-up conversations. A session opens with a prefix that its group shares, and a text of its own; every further turn
  * repeats the whole history, the last answer included, and adds a text. One turn and no shared prefix gives
- * independent, unique prompts. A turn may also come with a history that was rewritten, from its first token on and as
- * long as before.
+ * independent, unique prompts. The first turns of a group may also share a number of texts, so that equal prompts come
+ * again, and a turn may come with a history that was rewritten, from its first token on and as long as before.
  *
  * <p>What a session says depends on the seed and its number alone, not on how fast it is served.
  */
@@ -23,6 +23,7 @@ public final class GeneratedWorkload implements Workload {
     private final RandomStreams streams;
     private final Arrivals arrivals;
     private final UniformRandomProvider groups;
+    private final UniformRandomProvider prompts;
     private final UniformRandomProvider turns;
     private final UniformRandomProvider priorities;
     private final UniformRandomProvider tenants;
@@ -43,6 +44,8 @@ public final class GeneratedWorkload implements Workload {
      * @param outputLengths tokens of each answer
      * @param numPrefixGroups how many shared prefixes there are, or 0 for none
      * @param prefixLengths tokens of a shared prefix
+     * @param numPromptsPerGroup how many texts the sessions of a group open with, or 0 for one of each session's own; 0 if
+     *     there are no shared prefixes
      * @param turns turns of a session
      * @param rewriteProbability of a further turn that its history was rewritten, 0 to 1
      * @param thinkTimeSeconds from an answer to the next turn, at least 0
@@ -59,6 +62,7 @@ public final class GeneratedWorkload implements Workload {
             WholeNumbers outputLengths,
             int numPrefixGroups,
             WholeNumbers prefixLengths,
+            int numPromptsPerGroup,
             WholeNumbers turns,
             double rewriteProbability,
             Distribution thinkTimeSeconds,
@@ -72,6 +76,7 @@ public final class GeneratedWorkload implements Workload {
         this.streams = streams;
         arrivals = Arrivals.create(options.rate, options.burstiness, streams.stream("arrivals"));
         groups = streams.stream("prefix-groups");
+        prompts = streams.stream("prompts-of-groups");
         turns = streams.stream("turns");
         priorities = streams.stream("priorities");
         tenants = streams.stream("tenants");
@@ -86,7 +91,7 @@ public final class GeneratedWorkload implements Workload {
         int numTurns = (int) Math.min(options.turns.sample(turns), options.numRequests - numPlanned);
         numPlanned += numTurns;
         var session = new Session(
-                openingPrefix(),
+                opening(),
                 numTurns,
                 numSessions,
                 priorities.nextInt(options.numPriorities),
@@ -143,10 +148,22 @@ public final class GeneratedWorkload implements Workload {
         return options.numTenants == 1 ? "" : "tenant-" + tenants.nextInt(options.numTenants);
     }
 
-    private SegmentedTokens openingPrefix() {
-        return sharedPrefixes.length == 0
-                ? SegmentedTokens.EMPTY
-                : sharedPrefixes[groups.nextInt(sharedPrefixes.length)];
+    private SegmentedTokens opening() {
+        if (sharedPrefixes.length == 0) {
+            return SegmentedTokens.EMPTY;
+        }
+        int group = groups.nextInt(sharedPrefixes.length);
+        return opensWithSharedText() ? sharedPrompt(group) : sharedPrefixes[group];
+    }
+
+    private boolean opensWithSharedText() {
+        return options.numPromptsPerGroup > 0;
+    }
+
+    private SegmentedTokens sharedPrompt(int group) {
+        long textId = (long) group * options.numPromptsPerGroup + prompts.nextInt(options.numPromptsPerGroup);
+        int numTokens = options.promptLengths.sample(streams.stream("prompt-lengths-of-groups", textId));
+        return sharedPrefixes[group].append(Segments.ofSharedText(textId), numTokens);
     }
 
     private Request turn(Session session, long arrivalNanos) {
@@ -156,7 +173,9 @@ public final class GeneratedWorkload implements Workload {
         if (session.numTurns > 1 && isRewritten(session)) {
             session.rewriteHistory();
         }
-        var prompt = session.history.append(Segments.ofUniqueText(session.textId()), numNewTokens);
+        var prompt = session.numTurns == 1 && opensWithSharedText()
+                ? session.history
+                : session.history.append(Segments.ofUniqueText(session.textId()), numNewTokens);
         session.history = prompt;
         long id = numRequests++;
         if (session.numTurns < session.maxTurns) {
@@ -191,13 +210,13 @@ public final class GeneratedWorkload implements Workload {
         private int numTurns;
 
         Session(
-                SegmentedTokens prefix,
+                SegmentedTokens opening,
                 int maxTurns,
                 long number,
                 int priority,
                 String tenant,
                 UniformRandomProvider random) {
-            this.history = prefix;
+            this.history = opening;
             this.maxTurns = maxTurns;
             this.number = number;
             this.priority = priority;

@@ -315,6 +315,7 @@ final class ClusterInVirtualTimeTest {
                 new WholeNumbers(new Distribution.Normal(40, 20), 1, 500),
                 5,
                 WholeNumbers.fixed(200),
+                0,
                 new WholeNumbers(new Distribution.Uniform(2, 4), 2, 4),
                 0,
                 new Distribution.Exponential(0.5),

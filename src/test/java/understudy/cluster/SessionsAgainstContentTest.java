@@ -113,6 +113,7 @@ final class SessionsAgainstContentTest {
                 new WholeNumbers(new Distribution.Uniform(1, 90), 1, 90),
                 0,
                 new WholeNumbers(new Distribution.Fixed(1), 1, 1),
+                0,
                 new WholeNumbers(new Distribution.Uniform(1, 7), 1, 7),
                 rewriteProbability,
                 new Distribution.Exponential(2),

@@ -316,6 +316,7 @@ final class WorkloadsTest {
                 WholeNumbers.fixed(20),
                 numGroups,
                 WholeNumbers.fixed(30),
+                0,
                 WholeNumbers.fixed(numTurns),
                 rewriteProbability,
                 new Distribution.Fixed(2),
