@@ -130,11 +130,7 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
      * @param resumedIds of requests that got their first token here, after others on a replica that has crashed
      */
     record FirstTokens(
-            LongList requestIds,
-            LongList ttftNanos,
-            long numPromptTokens,
-            long numCachedTokens,
-            LongList resumedIds) {
+            LongList requestIds, LongList ttftNanos, long numPromptTokens, long numCachedTokens, LongList resumedIds) {
         public static final FirstTokens NONE = new FirstTokens(LongList.of(), LongList.of(), 0, 0, LongList.of());
     }
 

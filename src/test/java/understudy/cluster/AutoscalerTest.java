@@ -135,8 +135,8 @@ final class AutoscalerTest {
                     seen.add(metrics.inflightTokens());
                     return 2;
                 },
-                at(0, 60),
-                at(0, 60));
+                request(0, 0, 10, 60),
+                request(1, 0, 10, 60));
 
         assertThat(seen).isNotEmpty().containsOnly(0L);
     }
