@@ -56,7 +56,7 @@ public record ReplicaGroup(
 
     private static ReplicaGroup read(
             Section root, Config entry, String path, Set<String> names, boolean recordsKvEvents) {
-        KnownKeys.ofGroup().check(path, entry);
+        requireKeysOfGroup(path, entry);
         var group = new Section(entry.withFallback(DEFAULTS), path);
         String name = group.text("name");
         if (!name.matches("[a-z0-9]+(-[a-z0-9]+)*")) {
@@ -74,6 +74,18 @@ public record ReplicaGroup(
         }
         int numReplicas = group.wholeNumber(REPLICAS, 0, MAX_REPLICAS);
         return read(name, numReplicas, new Section(merged, path), weight, recordsKvEvents);
+    }
+
+    private static void requireKeysOfGroup(String path, Config entry) {
+        for (var part : entry.root().entrySet()) {
+            if (!SECTIONS.contains(part.getKey()) && !DEFAULTS.hasPath(part.getKey())) {
+                throw new ScenarioException(
+                        part.getValue().origin(),
+                        "unknown key " + path + "." + part.getKey()
+                                + "; a group has name, replicas, weight, and sections engine, kv-cache, latency");
+            }
+        }
+        KnownKeys.ofGroup().check(path, entry);
     }
 
     private static ReplicaGroup read(

@@ -17,6 +17,7 @@ import java.util.OptionalInt;
 import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 import understudy.routing.PolicySettings;
 import understudy.workload.Durations;
 import understudy.workload.Numbers;
@@ -187,8 +188,9 @@ public record Section(Config config, String path) implements PolicySettings {
 
     /** Returns the elements of a list of sections; a list in a text is one too, as flags have it. */
     List<Section> sections(String key) {
-        return configs(key).stream()
-                .map(element -> new Section(element, full(key)))
+        var elements = configs(key);
+        return IntStream.range(0, elements.size())
+                .mapToObj(i -> new Section(elements.get(i), full(key) + "." + i))
                 .toList();
     }
 

@@ -80,7 +80,7 @@ final class ReplicaGroupTest {
                 "[{ name = a, weight = 0 }] | cluster.groups.0.weight is 0, must be a number above 0",
                 "[{ name = a, engine { max-num-sequs = 8 } }] | unknown key cluster.groups.0.engine.max-num-sequs; did you mean"
                         + " engine.max-num-seqs?",
-                "[{ name = a, router { policy = random } }] | unknown key cluster.groups.0.router.policy",
+                "[{ name = a, router { policy = random } }] | unknown key cluster.groups.0.router; a group has name,",
                 "[{ name = a, engine { max-num-seqs = 0 } }] | cluster.groups.0.engine.max-num-seqs is 0",
                 "3 | cluster.groups is 3"
             })

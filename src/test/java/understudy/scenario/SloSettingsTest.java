@@ -68,11 +68,11 @@ final class SloSettingsTest {
             ttft = soon                       | slo.ttft is "soon", must be off, or a duration from 0 to 720h
             attainment = 99                   | slo.attainment is 99, must be a number from 0.0 to 1.0
             classes = 1                       | slo.classes is 1, which is not the kind of value it takes
-            classes = [{ ttft = 1s }]         | slo.classes.priority is missing
-            classes = [{ priority = low }]    | slo.classes.priority is "low", must be a whole number
-            classes = [{ priority = 1, tpot = 5 }] | slo.classes.tpot is 5, must be off, or a duration
-            classes = [{ priority = 1, ttf = 5s }] | unknown key slo.classes.ttf; did you mean slo.classes.ttft?
-            classes = [{ priority = 1 }, { priority = 1 }] | slo.classes.priority is 1, which another class has already
+            classes = [{ ttft = 1s }]         | slo.classes.0.priority is missing
+            classes = [{ priority = low }]    | slo.classes.0.priority is "low", must be a whole number
+            classes = [{ priority = 1, tpot = 5 }] | slo.classes.0.tpot is 5, must be off, or a duration
+            classes = [{ priority = 1, ttf = 5s }] | unknown key slo.classes.0.ttf; did you mean slo.classes.0.ttft?
+            classes = [{ priority = 1 }, { priority = 1 }] | slo.classes.1.priority is 1, which another class has already
             """)
     void badValue_isNamedWithItsPlaceAndWhatIsAllowed(String setting, String problem) throws IOException {
         var file = Files.writeString(directory.resolve("a.conf"), "seed = 1\nslo {\n  " + setting + "\n}\n");
