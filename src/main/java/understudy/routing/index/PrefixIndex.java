@@ -130,9 +130,16 @@ public final class PrefixIndex {
     private void store(int replica, LongList blockHashes, int parent) {
         int row = parent;
         int first = HashIndex.NONE;
+        boolean isNew = false;
         for (int i = 0; i < blockHashes.size(); i++) {
             int previous = row;
-            row = findOrAdd(previous, blockHashes.getLong(i));
+            long hash = blockHashes.getLong(i);
+            // What follows a block that is new is new as a rule, so that there is nothing to guess.
+            row = isNew ? rows.find(hash) : next(previous, hash);
+            isNew = row == HashIndex.NONE;
+            if (isNew) {
+                row = addRow(previous, hash);
+            }
             if (row != previous + 1 || first == HashIndex.NONE || sets[row] != sets[first]) {
                 include(replica, first, previous);
                 first = row;
@@ -147,12 +154,8 @@ public final class PrefixIndex {
         }
     }
 
-    private int findOrAdd(int previous, long hash) {
-        int row = next(previous, hash);
-        if (row != HashIndex.NONE) {
-            return row;
-        }
-        row = segments.take(previous);
+    private int addRow(int previous, long hash) {
+        int row = segments.take(previous);
         if (row + 1 >= sets.length) {
             sets = Arrays.copyOf(sets, sets.length * 2);
         }
