@@ -73,21 +73,21 @@ final class RequestDispatcher {
     }
 
     void submit(Router.Submit submit) {
+        var arrival = new Arrival(submit.request(), submit.replyTo(), submit.isStreaming(), submit.fault(), 0);
         if (submit.replica().isPresent()) {
-            submitTo(submit.replica().getAsInt(), submit);
+            sendTo(submit.replica().getAsInt(), arrival);
         } else {
-            arrive(new Arrival(submit.request(), submit.replyTo(), submit.isStreaming(), submit.fault(), 0));
+            arrive(arrival);
         }
     }
 
-    /** Sends a request to the replica that its sender has asked for, without admission. */
-    private void submitTo(int replica, Router.Submit submit) {
-        if (replica >= replicas.size() || !view.isReady(replica)) {
-            gate.failUnserved(submit.request(), submit.replyTo(), "replica " + replica + " takes no requests");
-            return;
+    /** Sends a request to the replica that its sender has asked for, without admission, and even if it is ejected. */
+    private void sendTo(int replica, Arrival arrival) {
+        if (view.takesRequests(replica)) {
+            dispatch(arrival, replica, true);
+        } else {
+            gate.failUnserved(arrival.request, arrival.replyTo, "replica " + replica + " takes no requests");
         }
-        var arrival = new Arrival(submit.request(), submit.replyTo(), submit.isStreaming(), submit.fault(), 0);
-        dispatch(arrival, replica, true);
     }
 
     /** Sends a request on that comes back from a replica; it keeps its fault, and gets no other. */

@@ -69,6 +69,11 @@ public final class ClusterView {
         ready.set(replica, wanted.get(replica) && !isEjected);
     }
 
+    /** Returns whether a replica takes requests, ejected or not. */
+    public boolean takesRequests(int replica) {
+        return wanted.get(replica);
+    }
+
     public boolean isEjected(int replica) {
         return ejected.get(replica);
     }

@@ -8,6 +8,6 @@ public enum Signal {
     PROGRESS,
     /** Queues and memory, every so often; see {@link LoadReport}. */
     LOAD_REPORTS,
-    /** Load reports after every step, and nothing late or lost, whatever the {@link Wire}: what no router has. */
+    /** Load reports as soon as anything has changed, and nothing late or lost, whatever the {@link Wire}: what no router has. */
     EXACT
 }

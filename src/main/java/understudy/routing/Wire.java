@@ -5,7 +5,7 @@ import java.util.OptionalLong;
 /**
  * Wire between replicas and router: how old, and how complete, what the router knows is.
  *
- * @param loadReportIntervalNanos from one load report to the next while anything changes; 0 is one after every step
+ * @param loadReportIntervalNanos from one load report to the next while anything changes; 0 is one for each change
  * @param loadReportDelayNanos how long a load report is under way
  * @param kvEventDelayNanos how long KV events are under way
  * @param kvEventLoss share of the batches of KV events that do not arrive, 0 to 1
@@ -18,6 +18,6 @@ public record Wire(
         long kvEventDelayNanos,
         double kvEventLoss,
         OptionalLong kvEventReplayNanos) {
-    /** Reports after every step, nothing late, nothing lost. */
+    /** Reports of every change, nothing late, nothing lost. */
     public static final Wire EXACT = new Wire(0, 0, 0, 0, OptionalLong.empty());
 }

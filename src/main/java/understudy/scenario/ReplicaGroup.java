@@ -10,9 +10,9 @@ import java.util.OptionalDouble;
 import java.util.Set;
 import understudy.cluster.ReplicaSpec;
 import understudy.cluster.VirtualGpu;
-import understudy.latency.BatchShape;
 import understudy.latency.ProfiledLatency;
 import understudy.routing.ReplicaTraits;
+import understudy.scaling.TokenAware;
 import understudy.workload.RandomStreams;
 
 /**
@@ -127,14 +127,7 @@ public record ReplicaGroup(
 
     /** Returns prompt tokens per second, computed in full batches on an idle replica. */
     double prefillTokensPerSecond() {
-        int numTokens = engine.maxNumBatchedTokens();
-        return numTokens * 1e9 / latency.model().stepNanos(batchOf(numTokens));
-    }
-
-    private static BatchShape batchOf(int numTokens) {
-        var batch = new BatchShape.Builder();
-        batch.add(numTokens, 0, true);
-        return batch.build();
+        return TokenAware.prefillTokensPerSecond(latency.model(), engine.maxNumBatchedTokens(), 0);
     }
 
     /**

@@ -5,9 +5,11 @@ import static understudy.cluster.ClusterFixture.requests;
 import static understudy.cluster.ClusterFixture.workload;
 import static understudy.cluster.ListWorkload.request;
 
+import it.unimi.dsi.fastutil.longs.LongLists;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
@@ -17,6 +19,7 @@ import understudy.faults.CrashRetries;
 import understudy.faults.Fault;
 import understudy.faults.FaultPlan;
 import understudy.faults.FleetChange;
+import understudy.faults.RequestFault;
 import understudy.report.Invariants;
 import understudy.report.Outcome;
 import understudy.report.RequestRecord;
@@ -144,6 +147,43 @@ final class AdmissionInVirtualTimeTest {
                 .extracting(replica -> replica.stats().numRequests())
                 .containsExactly(4L, 28L, 28L);
         assertThat(Invariants.check(run)).isEmpty();
+    }
+
+    /** 10 and 100 ns per token: the median is 55, and 100 is more than 1.5 times that. */
+    @Test
+    void ejectedReplica_stillServesWhoAsksForIt() {
+        cluster.admission = new AdmissionSpec(
+                RateLimit.NONE,
+                Saturation.NEVER,
+                QueueSpec.NONE,
+                AdmissionSpec.TtftLimits.NONE,
+                new EjectionSpec(1.5, MILLI, 1, 10_000 * MILLI, 0));
+        var slow = kit.createInbox(Replica.Command.class);
+        var client = kit.createInbox(RequestEvent.class);
+        var router = kit.spawn(
+                Router.create(
+                        kit.clock(),
+                        cluster.spec(null),
+                        kit.createInbox(MetricsCollector.Command.class).ref(),
+                        null),
+                "router");
+        router.tell(
+                new Router.ReplicaUp(0, kit.createInbox(Replica.Command.class).ref(), ReplicaTraits.PLAIN));
+        router.tell(new Router.ReplicaUp(1, slow.ref(), ReplicaTraits.PLAIN));
+        router.tell(new Router.ReplicaProgress(0, 0, LongLists.EMPTY_LIST, LongLists.EMPTY_LIST, 100, 10));
+        router.tell(new Router.ReplicaProgress(1, 0, LongLists.EMPTY_LIST, LongLists.EMPTY_LIST, 1_000, 10));
+        kit.advance(Duration.ofMillis(1));
+
+        for (int i = 0; i < 4; i++) {
+            router.tell(new Router.Submit(request(i, 0, 20, 2), client.ref(), false));
+        }
+        kit.settle();
+        assertThat(slow.messages()).isEmpty();
+        router.tell(new Router.Submit(request(9, 0, 20, 2), client.ref(), false, OptionalInt.of(1), RequestFault.NONE));
+        kit.settle();
+
+        assertThat(slow.messages()).hasSize(1);
+        assertThat(client.messages()).isEmpty();
     }
 
     @Test
