@@ -27,6 +27,7 @@ final class StepLoop {
 
     /** Plans soon, since something has happened that a plan could take account of. */
     void planSoon() {
+        engine.wake();
         if (engine.canPlan()) {
             ticks.planSoon();
         }

@@ -1,6 +1,7 @@
 package understudy.conform;
 
 import java.time.Duration;
+import java.util.Map;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.ChildFailed;
@@ -140,7 +141,7 @@ public final class DecisionReplay extends AbstractBehavior<DecisionReplay.Comman
     }
 
     private Behavior<Command> onDecided(Decided decided) {
-        log.onPlan(clock.nowNanos() / NANOS_PER_STEP, decided.plan, decided.state);
+        log.onPlan(clock.nowNanos() / NANOS_PER_STEP, decided.plan, decided.state, Map.of());
         return this;
     }
 
@@ -171,7 +172,11 @@ public final class DecisionReplay extends AbstractBehavior<DecisionReplay.Comman
                 stats.queries(),
                 stats.hits(),
                 stats.preemptedQueries(),
-                stats.preemptedHits());
+                stats.preemptedHits(),
+                0,
+                0,
+                0,
+                0);
         observer.onEnded(log.toRun(end, record.value().numUnfinished()));
         return this;
     }

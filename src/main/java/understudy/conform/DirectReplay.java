@@ -4,11 +4,17 @@ import it.unimi.dsi.fastutil.ints.IntImmutableList;
 import it.unimi.dsi.fastutil.ints.IntList;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import understudy.engine.DirectEngine;
 import understudy.engine.EngineRequest;
 import understudy.engine.StepPlan;
 import understudy.engine.StepPlanner;
+import understudy.kvcache.KvCache;
 import understudy.kvcache.KvSnapshot;
 import understudy.kvcache.content.KvCacheManager;
 
@@ -20,16 +26,19 @@ import understudy.kvcache.content.KvCacheManager;
 public final class DirectReplay {
     private final RecordedRun run;
     private final StepPlanner planner;
-    private final KvCacheManager kvCache;
+    private final KvCache kvCache;
     private final DirectEngine engine;
+    private final @Nullable ReplayWorker worker;
     private final ArrayDeque<StepPlan> inFlight = new ArrayDeque<>();
     private KvSnapshot state;
     private long numPreemptions;
+    private Map<String, Integer> sampled = Map.of();
 
     private DirectReplay(RecordedRun run) {
         this.run = run;
         planner = new StepPlanner(run.schedulerConfig(), run.kvCacheConfig());
-        kvCache = new KvCacheManager(run.kvCacheConfig());
+        worker = run.config().connector() == null ? null : new ReplayWorker(run, planner);
+        kvCache = worker == null ? new KvCacheManager(run.kvCacheConfig()) : worker.memory();
         engine = new DirectEngine(planner, kvCache);
         state = kvCache.snapshot(IntList.of());
     }
@@ -61,24 +70,86 @@ public final class DirectReplay {
         var summary = PlanSummary.of(plan, planner);
         var before = state;
         state = kvCache.snapshot(summary.runningHandles());
+        int numHashed = kvCache.blockHashes().length;
         numPreemptions += plan.preempted().size();
         inFlight.add(plan);
+        Map<String, Object> planned = worker == null ? Map.of() : worker.onPlanned(step, plan.step());
+        var aborted = abort(step);
+        sampled = Map.of();
         List<String> finished = List.of();
         if (inFlight.size() == run.schedulerConfig().maxStepsInFlight()) {
-            finished = names(engine.update(inFlight.remove(), step).finished());
+            finished = update(inFlight.remove(), step);
         }
-        return summary.decision(before, state, finished);
+        Map<String, Object> updated = worker == null ? Map.of() : updated(step, aborted, numHashed);
+        return summary.decision(before, afterPlan(), finished, planned, updated);
+    }
+
+    /** What is removed by an update counts with that, not with the next plan. */
+    private KvSnapshot afterPlan() {
+        var planned = state;
+        if (worker != null) {
+            state = kvCache.snapshot(IntList.of());
+        }
+        return planned;
+    }
+
+    private List<String> abort(int step) {
+        var aborted = new ArrayList<String>();
+        for (int i = 0; i < run.requests().size(); i++) {
+            if (run.requests().get(i).abortStep() == step && engine.abort(i)) {
+                aborted.add(run.requests().get(i).id());
+            }
+        }
+        return aborted;
+    }
+
+    private List<String> update(StepPlan executed, int step) {
+        if (worker != null) {
+            worker.beforeUpdate(step, executed);
+        }
+        var result = engine.update(executed, step);
+        sampled = result.sampled().stream().collect(Collectors.toMap(EngineRequest::name, request -> 1));
+        var finished = new ArrayList<>(names(result.finished()));
+        if (worker != null) {
+            finished.addAll(worker.afterUpdate());
+        }
+        return finished;
+    }
+
+    private Map<String, Object> updated(int step, List<String> aborted, int numHashedBefore) {
+        var fields = Objects.requireNonNull(worker).onStepEnded(step);
+        var after = kvCache.snapshot(IntList.of());
+        int numRemoved = (int) (after.numRemoved() - state.numRemoved());
+        fields.put("aborted", aborted);
+        fields.put("sampled", sampled);
+        fields.put("stored_after", kvCache.blockHashes().length - numHashedBefore + numRemoved);
+        fields.put("removed_after", numRemoved);
+        fields.put("free_after", after.numFreeBlocks());
+        var computed = new LinkedHashMap<String, Object>();
+        for (int i = 0; i < planner.requests().numRunning(); i++) {
+            var request = planner.requests().running(i);
+            computed.put(request.name(), request.numComputedTokens());
+        }
+        fields.put("computed", computed);
+        fields.put("waiting", names(planner.requests().waiting()));
+        fields.put("skipped", names(planner.requests().skipped()));
+        return fields;
     }
 
     private RecordedRun.End end() {
         var stats = kvCache.stats();
+        var external = kvCache.externalStats();
         return new RecordedRun.End(
                 new IntImmutableList(kvCache.freeOrder()),
                 numPreemptions,
                 stats.queries(),
                 stats.hits(),
                 stats.preemptedQueries(),
-                stats.preemptedHits());
+                stats.preemptedHits(),
+                external.queries(),
+                external.hits(),
+                external.preemptedQueries(),
+                external.preemptedHits());
     }
 
     private static List<String> names(List<EngineRequest> requests) {

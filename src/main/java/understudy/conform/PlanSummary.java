@@ -60,8 +60,15 @@ public record PlanSummary(
      *
      * @param before the state of the KV cache after the plan before
      * @param finished who ended with the result that was applied in the same step
+     * @param planned further fields, taken when the step was planned
+     * @param updated further fields, taken at the end of the step
      */
-    public StepDecision decision(KvSnapshot before, KvSnapshot after, List<String> finished) {
+    public StepDecision decision(
+            KvSnapshot before,
+            KvSnapshot after,
+            List<String> finished,
+            Map<String, Object> planned,
+            Map<String, Object> updated) {
         var tables = new LinkedHashMap<String, IntList>();
         for (int i = 0; i < running.size(); i++) {
             tables.put(running.get(i), after.blockTables().get(i));
@@ -76,7 +83,9 @@ public record PlanSummary(
                 after.numFreeBlocks(),
                 (int) (after.numStored() - before.numStored()),
                 (int) (after.numRemoved() - before.numRemoved()),
-                finished.stream().sorted().toList());
+                finished.stream().sorted().toList(),
+                planned,
+                updated);
     }
 
     private static List<String> names(List<EngineRequest> requests) {

@@ -4,6 +4,7 @@ import it.unimi.dsi.fastutil.ints.IntList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import understudy.engine.OutputPlan;
 import understudy.engine.PreemptionVictim;
 import understudy.engine.Request;
@@ -48,7 +49,8 @@ public record RecordedRun(
             boolean isPriority,
             boolean enablePrefixCaching,
             boolean enableChunkedPrefill,
-            boolean asyncScheduling) {}
+            boolean asyncScheduling,
+            @Nullable RecordedConnector connector) {}
 
     /**
      * A request.
@@ -56,9 +58,18 @@ public record RecordedRun(
      * @param prompt token ids, at least one
      * @param arrivalStep step before which it is added
      * @param arrivalTime vLLM's {@code arrival_time}, in seconds: orders requests of one priority
+     * @param abortStep step in which it is aborted, or -1
+     * @param transfer what becomes of its KV outside of the replica, or null for nothing
      */
     public record RecordedRequest(
-            String id, IntList prompt, int maxTokens, int priority, int arrivalStep, double arrivalTime) {}
+            String id,
+            IntList prompt,
+            int maxTokens,
+            int priority,
+            int arrivalStep,
+            double arrivalTime,
+            int abortStep,
+            RecordedConnector.@Nullable Transfer transfer) {}
 
     /** The value that the KV cache is told a sampled token has: the recording's driver counts from here. */
     private static final int FIRST_OUTPUT_TOKEN = 50_000;
@@ -106,7 +117,9 @@ public record RecordedRun(
     public KvCacheConfig kvCacheConfig() {
         return KvCacheConfig.vllm(new Xxh3BlockHasher(config.blockSize()), config.numBlocks())
                 .withPrefixCaching(config.enablePrefixCaching())
-                .withMaxModelLen(config.maxModelLen());
+                .withMaxModelLen(config.maxModelLen())
+                .withConnector(
+                        config.connector() == null ? null : config.connector().spec(config.asyncScheduling()));
     }
 
     /**
@@ -121,5 +134,9 @@ public record RecordedRun(
             long queries,
             long hits,
             long preemptedQueries,
-            long preemptedHits) {}
+            long preemptedHits,
+            long externalQueries,
+            long externalHits,
+            long externalPreemptedQueries,
+            long externalPreemptedHits) {}
 }

@@ -4,18 +4,16 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.MappingIterator;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import it.unimi.dsi.fastutil.ints.IntArrayList;
-import it.unimi.dsi.fastutil.ints.IntList;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
-import java.util.List;
+import java.util.Locale;
 import java.util.Map;
-import java.util.function.Function;
+import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import understudy.workload.trace.TraceException;
 import understudy.workload.trace.TraceFile;
@@ -23,6 +21,37 @@ import understudy.workload.trace.TraceFile;
 /** Reads a JSON list of recorded runs, gzip'd or not, one run at a time. */
 public final class RecordedRunReader implements Closeable {
     private static final double REQUESTS_PER_SECOND = 1_000;
+
+    /** Further fields of recordings with a connector, taken when a step is planned. */
+    private static final Set<String> AFTER_PLAN =
+            Set.of("asked", "allocated", "loading", "load_jobs", "store_jobs", "flush", "cpu");
+
+    /** Further fields, taken when the result is applied, or at the end of the step. */
+    private static final Set<String> AFTER_UPDATE = Set.of(
+            "aborted",
+            "sampled",
+            "stored_after",
+            "removed_after",
+            "free_after",
+            "computed",
+            "waiting",
+            "skipped",
+            "finished_recving",
+            "finished_sending",
+            "invalid_blocks",
+            "ended",
+            "held",
+            "deferred_blocks",
+            "loading_after",
+            "completed_jobs",
+            "cpu_evictable",
+            "cpu_t1",
+            "cpu_t2",
+            "cpu_b1",
+            "cpu_b2",
+            "cpu_target",
+            "cpu_used",
+            "cpu_pending");
 
     private final String file;
     private final MappingIterator<JsonNode> runs;
@@ -49,7 +78,7 @@ public final class RecordedRunReader implements Closeable {
                 return null;
             }
             numRead++;
-            return run(new Node(runs.nextValue(), "workload " + numRead));
+            return run(new RecordedPart(file, runs.nextValue(), "workload " + numRead));
         } catch (IOException e) {
             throw notJson(e);
         }
@@ -69,7 +98,7 @@ public final class RecordedRunReader implements Closeable {
         return new TraceException(file, "not JSON: " + message);
     }
 
-    private RecordedRun run(Node run) {
+    private RecordedRun run(RecordedPart run) {
         var config = run.get("config");
         var requests = run.get("requests").list(this::request);
         var ids = new HashSet<String>();
@@ -81,7 +110,7 @@ public final class RecordedRunReader implements Closeable {
         return new RecordedRun(config(config), requests, run.get("steps").list(this::step), end(run.get("end")));
     }
 
-    private RecordedRun.Config config(Node config) {
+    private RecordedRun.Config config(RecordedPart config) {
         String policy = config.get("policy").text();
         if (!policy.equals("fcfs") && !policy.equals("priority")) {
             throw config.get("policy").unusable("fcfs or priority");
@@ -96,11 +125,12 @@ public final class RecordedRunReader implements Closeable {
                 policy.equals("priority"),
                 config.get("prefix_caching").bool(),
                 config.get("chunked_prefill").bool(),
-                config.get("async").bool());
+                config.get("async").bool(),
+                connector(config));
     }
 
     /** vLLM's {@code arrival_time} of a recording is its step, and a thousandth for each request before it. */
-    private RecordedRun.RecordedRequest request(Node request) {
+    private RecordedRun.RecordedRequest request(RecordedPart request) {
         String id = request.get("id").text();
         int arrivalStep = request.get("arrival_step").number(0);
         int index;
@@ -119,118 +149,86 @@ public final class RecordedRunReader implements Closeable {
                 request.get("max_tokens").number(1),
                 request.get("priority").number(Integer.MIN_VALUE),
                 arrivalStep,
-                arrivalStep + index / REQUESTS_PER_SECOND);
+                arrivalStep + index / REQUESTS_PER_SECOND,
+                request.number("abort_step", 0, -1),
+                transfer(request.find("kv")));
     }
 
-    private StepDecision step(Node step) {
+    private static @Nullable RecordedConnector connector(RecordedPart config) {
+        var role = config.find("kv_role");
+        if (role == null) {
+            return null;
+        }
+        return new RecordedConnector(
+                !role.text().equals("kv_consumer"),
+                !role.text().equals("kv_producer"),
+                config.find("kv_load_failure_policy") == null
+                        || config.get("kv_load_failure_policy").text().equals("recompute"),
+                config.find("cpu_blocks") == null ? null : offload(config));
+    }
+
+    private static RecordedConnector.Offload offload(RecordedPart config) {
+        return new RecordedConnector.Offload(
+                config.get("cpu_blocks").number(1),
+                config.get("cpu_policy").text().equals("arc"),
+                config.get("blocks_per_chunk").number(1),
+                config.get("store_threshold").number(0),
+                config.get("offload_prompt_only").bool(),
+                config.get("load_steps").number(0),
+                config.get("store_steps").number(0));
+    }
+
+    private static RecordedConnector.@Nullable Transfer transfer(@Nullable RecordedPart kv) {
+        if (kv == null) {
+            return null;
+        }
+        return new RecordedConnector.Transfer(
+                RecordedConnector.Role.valueOf(kv.get("role").text().toUpperCase(Locale.ROOT)),
+                kv.get("steps").number(0),
+                kv.number("tokens", 0, 0),
+                kv.bool("async", false),
+                kv.number("defers", 0, 0),
+                kv.number("fail", 0, -1));
+    }
+
+    private StepDecision step(RecordedPart step) {
         return new StepDecision(
                 step.get("scheduled").map(node -> node.number(1)),
-                step.get("preempted").list(Node::text),
-                step.get("new").list(Node::text),
-                step.get("resumed").list(Node::text),
-                step.get("running").list(Node::text),
-                step.get("tables").map(Node::numbers),
+                step.get("preempted").list(RecordedPart::text),
+                step.get("new").list(RecordedPart::text),
+                step.get("resumed").list(RecordedPart::text),
+                step.get("running").list(RecordedPart::text),
+                step.get("tables").map(RecordedPart::numbers),
                 step.get("free_blocks").number(0),
                 step.get("stored").number(0),
                 step.get("removed").number(0),
-                step.get("finished").list(Node::text));
+                step.get("finished").list(RecordedPart::text),
+                more(step, AFTER_PLAN),
+                more(step, AFTER_UPDATE));
     }
 
-    private RecordedRun.End end(Node end) {
+    private static Map<String, Object> more(RecordedPart step, Set<String> names) {
+        var fields = new LinkedHashMap<String, Object>();
+        for (String name : names) {
+            var part = step.find(name);
+            if (part != null) {
+                fields.put(name, Objects.requireNonNull(part.plain()));
+            }
+        }
+        return fields;
+    }
+
+    private RecordedRun.End end(RecordedPart end) {
         return new RecordedRun.End(
                 end.get("free_order").numbers(),
                 end.get("preemptions").number(0),
                 end.get("queries").number(0),
                 end.get("hits").number(0),
                 end.get("preempted_queries").number(0),
-                end.get("preempted_hits").number(0));
-    }
-
-    /** A part of the file, which knows where it stands. */
-    private final class Node {
-        private final JsonNode json;
-        private final String path;
-
-        Node(JsonNode json, String path) {
-            this.json = json;
-            this.path = path;
-        }
-
-        Node get(String name) {
-            var child = json.get(name);
-            if (child == null) {
-                throw new TraceException(file, path + " has no field " + name);
-            }
-            return new Node(child, path + "." + name);
-        }
-
-        String text() {
-            if (!json.isTextual()) {
-                throw unusable("a text");
-            }
-            return json.textValue();
-        }
-
-        boolean bool() {
-            if (!json.isBoolean()) {
-                throw unusable("true or false");
-            }
-            return json.booleanValue();
-        }
-
-        int number(int min) {
-            if (!json.canConvertToInt() || !json.isIntegralNumber() || json.intValue() < min) {
-                throw unusable("a whole number of at least " + min);
-            }
-            return json.intValue();
-        }
-
-        /** Recordings are mostly such lists, so nothing is made for an element that is right. */
-        IntList numbers() {
-            if (!json.isArray()) {
-                throw unusable("a list");
-            }
-            var numbers = new IntArrayList(json.size());
-            for (int i = 0; i < json.size(); i++) {
-                var number = json.get(i);
-                if (!number.isInt() || number.intValue() < 0) {
-                    throw new Node(number, path + "[" + i + "]").unusable("a whole number of at least 0");
-                }
-                numbers.add(number.intValue());
-            }
-            return numbers;
-        }
-
-        <T> List<T> list(Function<Node, T> element) {
-            if (!json.isArray()) {
-                throw unusable("a list");
-            }
-            var list = new ArrayList<T>(json.size());
-            for (int i = 0; i < json.size(); i++) {
-                list.add(element.apply(new Node(json.get(i), path + "[" + i + "]")));
-            }
-            return list;
-        }
-
-        <T> Map<String, T> map(Function<Node, T> element) {
-            if (!json.isObject()) {
-                throw unusable("an object");
-            }
-            var map = new LinkedHashMap<String, T>();
-            for (var entry : json.properties()) {
-                map.put(entry.getKey(), element.apply(new Node(entry.getValue(), path + "." + entry.getKey())));
-            }
-            return map;
-        }
-
-        TraceException problem(String what) {
-            return new TraceException(file, path + " " + what);
-        }
-
-        TraceException unusable(String allowed) {
-            String shown = json.toString();
-            String cut = shown.length() > 60 ? shown.substring(0, 60) + "..." : shown;
-            return new TraceException(file, path + " is " + cut + ", must be " + allowed);
-        }
+                end.get("preempted_hits").number(0),
+                end.number("external_queries", 0, 0),
+                end.number("external_hits", 0, 0),
+                end.number("external_preempted_queries", 0, 0),
+                end.number("external_preempted_hits", 0, 0));
     }
 }

@@ -2,6 +2,7 @@ package understudy.conform;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import understudy.kvcache.KvSnapshot;
 
@@ -10,6 +11,7 @@ public final class ReplayLog {
     private final RecordedRun run;
     private final @Nullable PlanSummary[] plans;
     private final @Nullable KvSnapshot[] states;
+    private final List<Map<String, Object>> planned = new ArrayList<>();
     private final List<List<String>> finished = new ArrayList<>();
 
     /** Creates an empty log, for as many steps as were recorded. */
@@ -20,12 +22,14 @@ public final class ReplayLog {
         states = new @Nullable KvSnapshot[numSteps];
         for (int i = 0; i < numSteps; i++) {
             finished.add(new ArrayList<>());
+            planned.add(Map.of());
         }
     }
 
     /** Records the plan of a step and the KV cache after it; steps beyond the recording are passed over. */
-    public void onPlan(long step, PlanSummary plan, KvSnapshot state) {
+    public void onPlan(long step, PlanSummary plan, KvSnapshot state, Map<String, Object> fields) {
         if (step < plans.length) {
+            planned.set((int) step, fields);
             plans[(int) step] = plan;
             states[(int) step] = state;
         }
@@ -50,7 +54,7 @@ public final class ReplayLog {
                 plan = PlanSummary.EMPTY;
                 after = new KvSnapshot(List.of(), numUsable, state.numStored(), state.numRemoved());
             }
-            decisions.add(plan.decision(state, after, finished.get(step)));
+            decisions.add(plan.decision(state, after, finished.get(step), planned.get(step), Map.of()));
             state = after;
         }
         return new ReplayedRun(decisions, end, numUnfinished);

@@ -18,6 +18,8 @@ import java.util.Map;
  * @param numStored blocks that became findable
  * @param numRemoved cached blocks that were given out again
  * @param finished who ended with the result that was applied in this step, sorted
+ * @param planned further fields of a replica with a connector, under the names of the recording
+ * @param updated further fields from the end of the step; none if they are not known
  */
 public record StepDecision(
         Map<String, Integer> scheduled,
@@ -29,7 +31,26 @@ public record StepDecision(
         int numFreeBlocks,
         int numStored,
         int numRemoved,
-        List<String> finished) {
+        List<String> finished,
+        Map<String, Object> planned,
+        Map<String, Object> updated) {
+
+    /** Returns the same without what is taken at the end of the step. */
+    StepDecision withoutUpdate() {
+        return new StepDecision(
+                scheduled,
+                preempted,
+                admitted,
+                resumed,
+                running,
+                blockTables,
+                numFreeBlocks,
+                numStored,
+                numRemoved,
+                finished,
+                planned,
+                Map.of());
+    }
 
     /** Returns all fields under the names that recordings give them; lists and maps in an order that matters. */
     public Map<String, Object> fields() {
@@ -44,6 +65,8 @@ public record StepDecision(
         fields.put("stored", numStored);
         fields.put("removed", numRemoved);
         fields.put("finished", finished);
+        fields.putAll(planned);
+        fields.putAll(updated);
         return fields;
     }
 }

@@ -15,7 +15,7 @@ public record DirectEngine(StepPlanner planner, KvCache kvCache) {
     /** Applies the result of a planned step that ran until {@code atNanos}. */
     public StepResult update(StepPlan plan, long atNanos) {
         var result = planner.update(plan, atNanos);
-        if (!result.settlement().isEmpty()) {
+        if (!result.settlement().isEmpty() || kvCache.connected() != null) {
             kvCache.settle(result.settlement().build());
         }
         return result;
@@ -27,7 +27,12 @@ public record DirectEngine(StepPlanner planner, KvCache kvCache) {
         if (request == null) {
             return false;
         }
-        kvCache.free(request.handle(), request.lastStep());
+        var connected = kvCache.connected();
+        if (connected == null) {
+            kvCache.free(request.handle(), request.lastStep());
+        } else {
+            connected.abort(requestId, request.request().kvTransfer(), request.handle(), request.lastStep());
+        }
         return true;
     }
 

@@ -1,5 +1,7 @@
 package understudy.engine;
 
+import it.unimi.dsi.fastutil.longs.LongArrayList;
+import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.ArrayDeque;
 import java.util.Optional;
 import understudy.kvcache.KvCacheConfig;
@@ -18,8 +20,12 @@ public final class EngineCore {
     private final int maxStepsInFlight;
     private final ArrayDeque<StepPlan> inFlight = new ArrayDeque<>();
     private final ArrayDeque<Request> arrivedMeanwhile = new ArrayDeque<>();
+    private final LongArrayList arrivedKv = new LongArrayList();
     private boolean isPlanning;
     private boolean isBlocked;
+
+    /** Whether nothing can be planned before KV arrives, blocks become free, or a request comes or goes. */
+    private boolean isParked;
 
     /** Creates an engine without requests, which turns away what is beyond its limits. */
     public EngineCore(PlannerConfig config, KvCacheConfig kvCache, RequestLimits limits) {
@@ -59,6 +65,7 @@ public final class EngineCore {
 
     /** Queues a request that has reached the engine at {@code atNanos}. */
     public void add(Request request, long atNanos) {
+        wake();
         if (isPlanning) {
             arrivedMeanwhile.add(request);
         } else {
@@ -66,9 +73,14 @@ public final class EngineCore {
         }
     }
 
+    /** Takes note that something has changed of which a plan could take account. */
+    public void wake() {
+        isParked = false;
+    }
+
     /** Returns whether the engine would try to plan a step now. */
     public boolean canPlan() {
-        boolean hasRoom = !isPlanning && !isBlocked && inFlight.size() < maxStepsInFlight;
+        boolean hasRoom = !isPlanning && !isBlocked && !isParked && inFlight.size() < maxStepsInFlight;
         return hasRoom && (planner.requests().numUnfinished() > 0 || !inFlight.isEmpty());
     }
 
@@ -112,6 +124,8 @@ public final class EngineCore {
             inFlight.add(plan);
         } else if (!inFlight.isEmpty()) {
             isBlocked = true;
+        } else if (planner.requests().loads.areOn()) {
+            isParked = plan.preempted().isEmpty() && arrivedMeanwhile.isEmpty() && arrivedKv.isEmpty();
         } else if (plan.preempted().isEmpty() && planner.requests().numUnfinished() > 0) {
             throw new IllegalStateException("work conservation: the device is idle, but "
                     + planner.requests().numRunning() + " requests run and "
@@ -119,6 +133,9 @@ public final class EngineCore {
         }
         for (var request = arrivedMeanwhile.poll(); request != null; request = arrivedMeanwhile.poll()) {
             planner.add(request, atNanos);
+        }
+        if (inFlight.isEmpty()) {
+            applyArrivals();
         }
         return plan;
     }
@@ -134,6 +151,27 @@ public final class EngineCore {
             throw new IllegalStateException("a step ended while another one was being planned");
         }
         isBlocked = false;
-        return planner.update(inFlight.remove(), atNanos);
+        var result = planner.update(inFlight.remove(), atNanos);
+        applyArrivals();
+        return result;
+    }
+
+    /**
+     * Takes note that the KV of these requests has come, or will not come, and that blocks may be free: with the result
+     * of the oldest step in flight, or at once if none is.
+     */
+    public void onKvArrived(LongList requestIds) {
+        arrivedKv.addAll(requestIds);
+        wake();
+        if (inFlight.isEmpty() && !isPlanning) {
+            applyArrivals();
+        }
+    }
+
+    private void applyArrivals() {
+        for (int i = 0; i < arrivedKv.size(); i++) {
+            planner.requests().onKvArrived(arrivedKv.getLong(i));
+        }
+        arrivedKv.clear();
     }
 }

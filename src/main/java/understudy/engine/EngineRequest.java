@@ -56,8 +56,12 @@ public final class EngineRequest implements QueuedRequest {
     /** Number of the last step in which the request was scheduled; 0 before the first. */
     long lastStep;
 
+    /** Whether the KV that the request waits for has come, or will not come. */
+    boolean hasKvArrived;
+
     int numPreemptions;
     int numCachedTokens;
+    int numExternalTokens;
     PrefixCacheEvents prefixCacheEvents = PrefixCacheEvents.NONE;
     long scheduledNanos;
 
@@ -167,6 +171,11 @@ public final class EngineRequest implements QueuedRequest {
         return numCachedTokens;
     }
 
+    /** Returns how many of the cached tokens have come from elsewhere. */
+    public int numExternalTokens() {
+        return numExternalTokens;
+    }
+
     /** Returns when its first token was sampled here. */
     public long firstTokenNanos() {
         return firstTokenNanos;
@@ -185,6 +194,11 @@ public final class EngineRequest implements QueuedRequest {
 
     public boolean isFinished() {
         return status == RequestStatus.FINISHED;
+    }
+
+    /** Returns whether the request waits for its KV. */
+    public boolean isLoading() {
+        return status == RequestStatus.WAITING_FOR_REMOTE_KVS;
     }
 
     boolean isPreempted() {
@@ -222,6 +236,7 @@ public final class EngineRequest implements QueuedRequest {
 
     void onAdmitted(Admission.Admitted admission, long atNanos, int blockSize) {
         status = RequestStatus.RUNNING;
+        boolean isLookedUp = numComputedTokens == 0;
         // After a full hit the last token is run as a decode, for the logits of the first answer token, unless they are
         // here.
         int numToRun = Math.min(1, admission.numScheduledTokens());
@@ -229,9 +244,34 @@ public final class EngineRequest implements QueuedRequest {
         onBlocksGranted(numComputedTokens + admission.numScheduledTokens(), blockSize);
         if (numPreemptions == 0) {
             scheduledNanos = atNanos;
-            numCachedTokens = admission.numCachedTokens();
-            prefixCacheEvents = admission.events();
+            if (isLookedUp) {
+                note(admission.numCachedTokens(), admission.numExternalTokens(), admission.events());
+            }
         }
+    }
+
+    /** Parks the request until its KV has come. */
+    void onLoading(Admission.Loading loading, int blockSize) {
+        status = RequestStatus.WAITING_FOR_REMOTE_KVS;
+        hasKvArrived = false;
+        numComputedTokens = loading.numCachedTokens();
+        numSlots = roundUp(numComputedTokens, blockSize);
+        if (numPreemptions == 0) {
+            note(loading.numCachedTokens(), loading.numExternalTokens(), loading.events());
+        }
+    }
+
+    private void note(int numCached, int numExternal, PrefixCacheEvents events) {
+        numCachedTokens = numCached;
+        numExternalTokens = numExternal;
+        prefixCacheEvents = events;
+    }
+
+    /** Ends the wait for KV; without any, the prompt is looked up anew. */
+    void onKvArrived() {
+        status = numPreemptions > 0 ? RequestStatus.PREEMPTED : RequestStatus.WAITING;
+        hasKvArrived = false;
+        numSlots = numComputedTokens == 0 ? 0 : numSlots;
     }
 
     /** Output tokens are kept; everything else is computed again after the next admission. */

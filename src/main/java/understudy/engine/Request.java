@@ -1,6 +1,7 @@
 package understudy.engine;
 
 import org.jspecify.annotations.Nullable;
+import understudy.kvcache.connector.KvTransferParams;
 import understudy.prompt.Prompt;
 
 /**
@@ -16,6 +17,7 @@ import understudy.prompt.Prompt;
  * @param output what the model will answer
  * @param earlier what a replica that has crashed has brought of the answer, which is the end of the prompt now; null if
  *     nothing
+ * @param kvTransfer what a router says of its KV on another replica, or null if nothing
  */
 public record Request(
         long id,
@@ -26,7 +28,8 @@ public record Request(
         int priority,
         String tenant,
         OutputPlan output,
-        @Nullable AnswerProgress earlier) {
+        @Nullable AnswerProgress earlier,
+        @Nullable KvTransferParams kvTransfer) {
 
     /** Creates a request that no replica has worked on. */
     public Request(
@@ -38,7 +41,7 @@ public record Request(
             int priority,
             String tenant,
             OutputPlan output) {
-        this(id, name, arrivalNanos, prompt, sampling, priority, tenant, output, null);
+        this(id, name, arrivalNanos, prompt, sampling, priority, tenant, output, null, null);
     }
 
     /** Returns a request as benchmarks send it: without priority and tenant, named by its number. */
@@ -48,22 +51,28 @@ public record Request(
 
     /** Returns the same request with another priority. */
     public Request withPriority(int newPriority) {
-        return new Request(id, name, arrivalNanos, prompt, sampling, newPriority, tenant, output, earlier);
+        return new Request(id, name, arrivalNanos, prompt, sampling, newPriority, tenant, output, earlier, kvTransfer);
     }
 
     /** Returns the same request of a tenant. */
     public Request withTenant(String newTenant) {
-        return new Request(id, name, arrivalNanos, prompt, sampling, priority, newTenant, output, earlier);
+        return new Request(id, name, arrivalNanos, prompt, sampling, priority, newTenant, output, earlier, kvTransfer);
     }
 
     /** Returns the same request, sent at another time. */
     public Request arrivingAt(long otherArrivalNanos) {
-        return new Request(id, name, otherArrivalNanos, prompt, sampling, priority, tenant, output, earlier);
+        return new Request(
+                id, name, otherArrivalNanos, prompt, sampling, priority, tenant, output, earlier, kvTransfer);
+    }
+
+    /** Returns the same request with another limit on its answer, and words on its KV. */
+    public Request withTransfer(SamplingParams newSampling, @Nullable KvTransferParams transfer) {
+        return new Request(id, name, arrivalNanos, prompt, newSampling, priority, tenant, output, earlier, transfer);
     }
 
     /** Returns the same request with another prompt. */
     Request withPrompt(Prompt other) {
-        return new Request(id, name, arrivalNanos, other, sampling, priority, tenant, output, earlier);
+        return new Request(id, name, arrivalNanos, other, sampling, priority, tenant, output, earlier, kvTransfer);
     }
 
     /**
@@ -83,7 +92,8 @@ public record Request(
                 priority,
                 tenant,
                 output.after(count),
-                progress);
+                progress,
+                null);
     }
 
     /** Returns how far this request had come before it was sent to its replica. */

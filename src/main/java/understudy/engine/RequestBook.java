@@ -1,5 +1,9 @@
 package understudy.engine;
 
+import it.unimi.dsi.fastutil.ints.IntSet;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.queue.SchedulingPolicy;
 import understudy.engine.queue.WaitingQueues;
@@ -10,13 +14,20 @@ public final class RequestBook {
     final WaitingQueues<EngineRequest> waiting;
     final RunningList running = new RunningList();
     final DecodeCohort cohort;
+    final KvLoads loads;
     private final RequestTable all = new RequestTable();
     private final StepUpdate stepUpdate;
+    private final int blockSize;
 
     RequestBook(KvCacheConfig kvCache, boolean isAsync, SchedulingPolicy policy, int minRunningOfCohort) {
         waiting = new WaitingQueues<>(policy);
-        cohort = new DecodeCohort(running, kvCache, isAsync, minRunningOfCohort);
-        stepUpdate = new StepUpdate(kvCache, isAsync, all, waiting, running, cohort);
+        blockSize = kvCache.blockSize();
+        loads = new KvLoads(kvCache);
+        // Who looks at every scheduled request wants to see each of them.
+        var connector = kvCache.connector();
+        boolean readsPlans = connector != null && connector.readsPlans();
+        cohort = new DecodeCohort(running, kvCache, isAsync, readsPlans ? 0 : minRunningOfCohort);
+        stepUpdate = new StepUpdate(kvCache, isAsync, all, waiting, running, cohort, loads);
     }
 
     /** Queues a request that has reached the engine at {@code atNanos}. */
@@ -38,6 +49,37 @@ public final class RequestBook {
             stepUpdate.abort(request);
         }
         return request;
+    }
+
+    /** Ends the wait of a request for its KV, with the next plan; does nothing if it waits no more. */
+    public void onKvArrived(long requestId) {
+        var request = all.find(requestId);
+        if (request != null && request.status == RequestStatus.WAITING_FOR_REMOTE_KVS) {
+            request.hasKvArrived = true;
+        }
+    }
+
+    /**
+     * Takes requests back whose blocks could not be loaded; see {@link LoadFailure}. The results that the next update
+     * has for those that run are dropped.
+     *
+     * @param tables block ids of a request, by its id and handle
+     * @param executed the step whose result is to be applied next
+     * @return the requests that hold an invalid block, those that wait first
+     */
+    public List<LoadFailure.Affected> onBlocksInvalid(
+            IntSet invalid, Function<EngineRequest, int[]> tables, StepPlan executed) {
+        cohort.dissolve();
+        var failure = new LoadFailure(blockSize, invalid, tables);
+        var loading = waiting.skipped().stream()
+                .filter(request -> request.status == RequestStatus.WAITING_FOR_REMOTE_KVS)
+                .toList();
+        var affected = new ArrayList<>(failure.cut(loading, executed));
+        var cutRunning = failure.cut(running.asList(), executed);
+        stepUpdate.dropResults(
+                cutRunning.stream().map(LoadFailure.Affected::request).toList());
+        affected.addAll(cutRunning);
+        return affected;
     }
 
     /** Returns a request that has not ended, or null. */
@@ -63,6 +105,16 @@ public final class RequestBook {
     /** Returns a running request, in the order in which they are served. */
     public EngineRequest running(int index) {
         return running.get(index);
+    }
+
+    /** Returns the requests that wait their turn, in the order in which they are looked at. */
+    public List<EngineRequest> waiting() {
+        return waiting.waiting();
+    }
+
+    /** Returns the requests that could not be admitted when it was their turn, in the order in which they are looked at. */
+    public List<EngineRequest> skipped() {
+        return waiting.skipped();
     }
 
     /** Returns the number of requests that wait to be admitted. */

@@ -1,6 +1,8 @@
 package understudy.engine;
 
 import it.unimi.dsi.fastutil.objects.ObjectArrayList;
+import java.util.Collections;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** The running requests in the order in which they were admitted. */
@@ -14,6 +16,11 @@ final class RunningList {
 
     EngineRequest get(int index) {
         return requests.get(index);
+    }
+
+    /** Returns the requests in order; a view. */
+    List<EngineRequest> asList() {
+        return Collections.unmodifiableList(requests);
     }
 
     void add(EngineRequest request) {

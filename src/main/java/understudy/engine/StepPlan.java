@@ -1,10 +1,13 @@
 package understudy.engine;
 
+import it.unimi.dsi.fastutil.ints.IntArrayList;
+import it.unimi.dsi.fastutil.ints.IntImmutableList;
 import it.unimi.dsi.fastutil.objects.ObjectArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
+import understudy.kvcache.KvAsk;
 import understudy.latency.BatchShape;
 
 /**
@@ -182,6 +185,20 @@ public final class StepPlan {
         requests.add(request);
         numTokens[index] = tokens;
         totalTokens += tokens;
+    }
+
+    /** Returns the last question about this plan; the scheduled requests stand in it if the memory reads them. */
+    KvAsk.EndPlan endAsk(boolean isRead) {
+        var handles = new IntArrayList();
+        var computed = new IntArrayList();
+        var known = new IntArrayList();
+        for (int i = 0; isRead && i < size(); i++) {
+            handles.add(request(i).handle());
+            computed.add(request(i).numComputedTokens + numScheduledTokens(i));
+            known.add(request(i).numTokens());
+        }
+        return new KvAsk.EndPlan(
+                step, new IntImmutableList(handles), new IntImmutableList(computed), new IntImmutableList(known));
     }
 
     /** Fixes the part of the cohort in the plan. */

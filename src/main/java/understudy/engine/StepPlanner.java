@@ -23,6 +23,7 @@ public final class StepPlanner implements Planner {
         RUNNING,
         MATCHING,
         WAITING,
+        ENDING,
         OVER
     }
 
@@ -34,6 +35,9 @@ public final class StepPlanner implements Planner {
     private final RunningList running;
     private final DecodeCohort cohort;
     private final PreemptionVictim preemptionVictim;
+    private final KvLoads loads;
+    private final boolean readsPlans;
+    private final boolean dropsInFlight;
     private final ReservationDraft draft = new ReservationDraft();
     private final ArrayDeque<EngineRequest> toRelease = new ArrayDeque<>();
     private final ArrayDeque<StepPlan> unusedPlans = new ArrayDeque<>();
@@ -60,6 +64,10 @@ public final class StepPlanner implements Planner {
         waiting = requests.waiting;
         running = requests.running;
         cohort = requests.cohort;
+        loads = requests.loads;
+        var connector = kvCache.connector();
+        readsPlans = connector != null && connector.readsPlans();
+        dropsInFlight = connector != null && connector.requiresKvDelivery();
         preemptionVictim = config.preemptionVictim().orDefaultOf(config.policy());
     }
 
@@ -120,11 +128,15 @@ public final class StepPlanner implements Planner {
             if (head == null) {
                 break;
             }
-            if (head.numStaleTokens == 0) {
+            if (!loads.isParked(head) && head.numStaleTokens == 0) {
                 candidate = head;
                 return new KvAsk.Admit(admissionRequest(head));
             }
             waiting.skip(head);
+        }
+        if (loads.areOn() && phase != Phase.OVER) {
+            phase = Phase.OVER;
+            return plan.endAsk(readsPlans);
         }
         finishPlan();
         return null;
@@ -186,7 +198,8 @@ public final class StepPlanner implements Planner {
                 running.size() > 0,
                 nowNanos,
                 head.isPreempted(),
-                head.maxTotalTokens());
+                head.maxTotalTokens(),
+                loads.stateOf(head));
     }
 
     private void onAdmission(Admission admission) {
@@ -198,8 +211,17 @@ public final class StepPlanner implements Planner {
             plan.admit(head);
             head.onAdmitted(admitted, nowNanos, blockSize);
             plan.schedule(head, admitted.numScheduledTokens());
+            if (head.numComputedTokens + admitted.numScheduledTokens() < head.numTokens()) {
+                loads.beginPrefill(head);
+            }
+        } else if (admission instanceof Admission.Loading loading) {
+            waiting.skip(head);
+            head.onLoading(loading, blockSize);
+            loads.beginPrefill(head);
+        } else if (admission instanceof Admission.Deferred) {
+            waiting.skip(head);
         } else {
-            phase = Phase.OVER; // a refusal blocks every request behind the head
+            phase = Phase.ENDING; // a refusal blocks every request behind the head
         }
     }
 
@@ -224,6 +246,7 @@ public final class StepPlanner implements Planner {
             var request = running.remove(i);
             request.onPreempted();
             request.onReset();
+            loads.endPrefill(request);
             waiting.prepend(request);
             preempted.add(request);
         }
@@ -271,10 +294,14 @@ public final class StepPlanner implements Planner {
         plan.unschedule(victim);
         plan.preempt(victim);
         victim.onPreempted();
+        if (dropsInFlight) {
+            victim.onReset();
+        }
+        loads.endPrefill(victim);
         toRelease.add(victim);
         waiting.prepend(victim);
         if (victim == refused) {
-            phase = Phase.OVER;
+            phase = Phase.ENDING;
             return;
         }
         cursor = victimIndex < runningIndex ? runningIndex - 1 : runningIndex;
@@ -283,7 +310,6 @@ public final class StepPlanner implements Planner {
     }
 
     private void finishPlan() {
-        phase = Phase.OVER;
         waiting.endStep();
         numInFlight += plan.isEmpty() ? 0 : 1;
         plan.settleMembers();
@@ -291,6 +317,9 @@ public final class StepPlanner implements Planner {
             var request = plan.request(i);
             int context = request.numComputedTokens;
             boolean isPartial = request.onScheduled(plan.numScheduledTokens(i), plan.step(), config.asyncScheduling());
+            if (!isPartial) {
+                loads.endPrefill(request);
+            }
             plan.settle(i, context, isPartial);
         }
     }

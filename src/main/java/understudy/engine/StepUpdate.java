@@ -1,5 +1,8 @@
 package understudy.engine;
 
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.queue.WaitingQueues;
 import understudy.kvcache.KvCacheConfig;
@@ -15,6 +18,8 @@ final class StepUpdate {
     private final WaitingQueues<EngineRequest> waiting;
     private final RunningList running;
     private final DecodeCohort cohort;
+    private final KvLoads loads;
+    private final Set<EngineRequest> toDrop = new HashSet<>();
     private final StepResult result = new StepResult();
 
     StepUpdate(
@@ -23,7 +28,8 @@ final class StepUpdate {
             RequestTable requests,
             WaitingQueues<EngineRequest> waiting,
             RunningList running,
-            DecodeCohort cohort) {
+            DecodeCohort cohort,
+            KvLoads loads) {
         blockSize = kvCache.blockSize();
         maxModelLen = kvCache.maxModelLen();
         cachesPrefixes = kvCache.enablePrefixCaching();
@@ -33,6 +39,7 @@ final class StepUpdate {
         this.waiting = waiting;
         this.running = running;
         this.cohort = cohort;
+        this.loads = loads;
     }
 
     StepResult apply(StepPlan plan, long atNanos) {
@@ -50,11 +57,17 @@ final class StepUpdate {
                 apply(request, plan.numScheduledTokens(i), plan.isPartial(i), atNanos);
             }
         }
+        toDrop.clear();
         cohort.onStepEnded(atNanos);
         for (var request : result.finished()) {
             cohort.onRemoved(running.remove(request));
         }
         return result;
+    }
+
+    /** Leaves the requests as they are when the next result is applied. */
+    void dropResults(Collection<EngineRequest> requestsToDrop) {
+        toDrop.addAll(requestsToDrop);
     }
 
     /** Applies a result to the members that get a token and go on, as one, and then to those that end. */
@@ -73,6 +86,9 @@ final class StepUpdate {
 
     private void apply(EngineRequest request, int numTokens, boolean isPartial, long atNanos) {
         boolean isStale = request.onExecuted(numTokens);
+        if (toDrop.contains(request)) {
+            return;
+        }
         int numTokensToCache = isStale ? 0 : executedTokens(request, numTokens);
         if (!isPartial) {
             append(request, isStale, numTokensToCache, atNanos);
@@ -167,6 +183,7 @@ final class StepUpdate {
             waiting.remove(request);
         }
         cohort.leave(request);
+        loads.endPrefill(request);
         request.status = RequestStatus.FINISHED;
         request.finishReason = reason;
         requests.remove(request);

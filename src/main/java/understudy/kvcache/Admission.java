@@ -7,11 +7,29 @@ public sealed interface Admission {
      * The request holds blocks for its cached tokens and for those of this step.
      *
      * @param numCachedTokens leading tokens whose KV was found: whole blocks, or all of them after a full hit
+     * @param numExternalTokens how many of these have come from elsewhere; 0 for a request that has waited for them
      * @param numScheduledTokens tokens to compute in this step; after a full hit the one of a decode step, or 0 if the
      *     prompt's last logits were found too and nothing is computed
      * @param events what the look into the cache has come to
      */
-    record Admitted(int numCachedTokens, int numScheduledTokens, PrefixCacheEvents events) implements Admission {}
+    record Admitted(int numCachedTokens, int numExternalTokens, int numScheduledTokens, PrefixCacheEvents events)
+            implements Admission {
+        public Admitted(int numCachedTokens, int numScheduledTokens, PrefixCacheEvents events) {
+            this(numCachedTokens, 0, numScheduledTokens, events);
+        }
+    }
+
+    /**
+     * The request holds blocks for leading tokens whose KV is on its way; it can be admitted when that has come.
+     *
+     * @param numCachedTokens leading tokens whose KV is here or on its way
+     * @param numExternalTokens how many of these are on their way
+     * @param events what the look into the cache has come to
+     */
+    record Loading(int numCachedTokens, int numExternalTokens, PrefixCacheEvents events) implements Admission {}
+
+    /** Nothing was changed: it is not known yet what is to be had from elsewhere. Others may go first. */
+    record Deferred() implements Admission {}
 
     /** Nothing was changed: there are too few free blocks, or the prompt does not fit the budget and may not be cut. */
     record Refused() implements Admission {}

@@ -12,6 +12,7 @@ package understudy.kvcache;
  * @param atNanos virtual time of the question
  * @param isResumed whether the request was preempted before; its lookups are counted apart
  * @param maxTotalTokens length of prompt and answer together if the answer is as long as it may be
+ * @param load what is known of KV from elsewhere
  */
 public record AdmissionRequest(
         PrefixLookup lookup,
@@ -22,7 +23,32 @@ public record AdmissionRequest(
         boolean isAnythingRunning,
         long atNanos,
         boolean isResumed,
-        int maxTotalTokens) {
+        int maxTotalTokens,
+        LoadState load) {
+
+    /** Creates a question of a replica that has no KV but its own. */
+    public AdmissionRequest(
+            PrefixLookup lookup,
+            int maxTokensNow,
+            int longPrefillTokenThreshold,
+            boolean enableChunkedPrefill,
+            boolean reserveFullSequence,
+            boolean isAnythingRunning,
+            long atNanos,
+            boolean isResumed,
+            int maxTotalTokens) {
+        this(
+                lookup,
+                maxTokensNow,
+                longPrefillTokenThreshold,
+                enableChunkedPrefill,
+                reserveFullSequence,
+                isAnythingRunning,
+                atNanos,
+                isResumed,
+                maxTotalTokens,
+                LoadState.NONE);
+    }
 
     public int numTokens() {
         return lookup.numTokens();

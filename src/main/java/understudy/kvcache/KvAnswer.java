@@ -19,6 +19,9 @@ public sealed interface KvAnswer {
     /** The blocks of a preempted request are free. */
     record Released(int numFreeBlocks) implements KvAnswer {}
 
+    /** The plan is ended, and its step may run. */
+    record PlanEnded(int numFreeBlocks) implements KvAnswer {}
+
     /** Returns {@link KvCache#numFreeBlocks} after the answer. */
     int numFreeBlocks();
 }

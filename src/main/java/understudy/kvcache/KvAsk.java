@@ -1,5 +1,6 @@
 package understudy.kvcache;
 
+import it.unimi.dsi.fastutil.ints.IntList;
 import java.util.List;
 
 /**
@@ -32,6 +33,17 @@ public sealed interface KvAsk {
      * @param lastStep number of the step in which it was scheduled last
      */
     record Release(int handle, long lastStep) implements KvAsk {}
+
+    /**
+     * Ends the plan of a step: transfers that it brings with it begin (vLLM {@code build_connector_meta}). Put to a
+     * memory with a connector only; it is answered when nothing stands in the way of the step's execution.
+     *
+     * @param step number of the step
+     * @param scheduled handles of the requests that compute in it, in order; none unless the connector reads plans
+     * @param numComputedTokens of each of these after the step
+     * @param numTokens of each of these that are known
+     */
+    record EndPlan(long step, IntList scheduled, IntList numComputedTokens, IntList numTokens) implements KvAsk {}
 
     /** Returns whether the scheduler must know the answer before it can go on. */
     default boolean awaitsAnswer() {

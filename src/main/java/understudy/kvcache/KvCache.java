@@ -3,6 +3,7 @@ package understudy.kvcache;
 import it.unimi.dsi.fastutil.ints.IntImmutableList;
 import it.unimi.dsi.fastutil.ints.IntList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** The KV memory of one replica: grants or refuses blocks, and finds cached prefixes. It never decides who runs. */
 public interface KvCache {
@@ -17,6 +18,10 @@ public interface KvCache {
         }
         if (ask instanceof KvAsk.Match match) {
             return new KvAnswer.Matched(new IntImmutableList(match(match.lookups())), numFreeBlocks());
+        }
+        if (ask instanceof KvAsk.EndPlan end) {
+            endPlan(end);
+            return new KvAnswer.PlanEnded(numFreeBlocks());
         }
         var release = (KvAsk.Release) ask;
         release(release.handle(), release.lastStep());
@@ -50,6 +55,25 @@ public interface KvCache {
      * @return how many requests were granted; nothing was changed for the others
      */
     int reserve(Reservation reservation);
+
+    /**
+     * Starts the transfers that a planned step brings with it.
+     *
+     * @throws UnsupportedOperationException unless the memory has a connector
+     */
+    default void endPlan(KvAsk.EndPlan end) {
+        throw new UnsupportedOperationException("only a memory with a connector is told of plans");
+    }
+
+    /** Returns the transfers of this memory, or null if it has no KV but its own. */
+    default @Nullable ConnectedBlocks connected() {
+        return null;
+    }
+
+    /** Returns the tokens of admitted requests that were looked for elsewhere, and found there, since the start. */
+    default PrefixCacheStats externalStats() {
+        return PrefixCacheStats.NONE;
+    }
 
     /**
      * Caches blocks that a step's result has completed, and frees requests that ended (vLLM {@code cache_blocks},

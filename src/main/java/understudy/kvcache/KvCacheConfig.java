@@ -1,6 +1,8 @@
 package understudy.kvcache;
 
+import org.jspecify.annotations.Nullable;
 import understudy.kvcache.PrefixOptions.SessionMode;
+import understudy.kvcache.connector.ConnectorSpec;
 import understudy.kvcache.eviction.EvictionPolicy;
 import understudy.kvcache.eviction.FreeOrder;
 import understudy.prompt.BlockHasher;
@@ -22,6 +24,7 @@ import understudy.prompt.BlockHasher;
  * @param sharesWithinStep whether content can be found as soon as there are blocks for it, by later requests of the
  *     step that computes it, as in vLLM; else it is found only after that step's result
  * @param prefixes how prefixes are kept and found again
+ * @param connector where KV from elsewhere comes from, or null if there is none
  */
 public record KvCacheConfig(
         BlockHasher hasher,
@@ -35,7 +38,8 @@ public record KvCacheConfig(
         boolean recordsEvents,
         PrefixUnit prefixUnit,
         boolean sharesWithinStep,
-        PrefixOptions prefixes) {
+        PrefixOptions prefixes,
+        @Nullable ConnectorSpec connector) {
 
     /** Checks the ranges. */
     public KvCacheConfig {
@@ -59,34 +63,79 @@ public record KvCacheConfig(
                 true,
                 PrefixUnit.BLOCK,
                 true,
-                PrefixOptions.VLLM);
+                PrefixOptions.VLLM,
+                null);
     }
 
     /** Returns the same cache for sequences of another length. */
     public KvCacheConfig withMaxModelLen(int newMaxModelLen) {
         return with(
-                enablePrefixCaching, newMaxModelLen, evictionPolicy, freeOrder, prefixUnit, sharesWithinStep, prefixes);
+                enablePrefixCaching,
+                newMaxModelLen,
+                evictionPolicy,
+                freeOrder,
+                prefixUnit,
+                sharesWithinStep,
+                prefixes,
+                connector);
     }
 
     /** Returns the same cache with prefix caching, or without. */
     public KvCacheConfig withPrefixCaching(boolean isEnabled) {
-        return with(isEnabled, maxModelLen, evictionPolicy, freeOrder, prefixUnit, sharesWithinStep, prefixes);
+        return with(
+                isEnabled, maxModelLen, evictionPolicy, freeOrder, prefixUnit, sharesWithinStep, prefixes, connector);
     }
 
     /** Returns the same cache with another order of eviction. */
     public KvCacheConfig withEviction(EvictionPolicy newPolicy, FreeOrder newOrder) {
-        return with(enablePrefixCaching, maxModelLen, newPolicy, newOrder, prefixUnit, sharesWithinStep, prefixes);
+        return with(
+                enablePrefixCaching,
+                maxModelLen,
+                newPolicy,
+                newOrder,
+                prefixUnit,
+                sharesWithinStep,
+                prefixes,
+                connector);
     }
 
     /** Returns the same cache, which finds other units, with the step that computes them or after it. */
     public KvCacheConfig withPrefixUnit(PrefixUnit newUnit, boolean isSharedWithinStep) {
-        return with(enablePrefixCaching, maxModelLen, evictionPolicy, freeOrder, newUnit, isSharedWithinStep, prefixes);
+        return with(
+                enablePrefixCaching,
+                maxModelLen,
+                evictionPolicy,
+                freeOrder,
+                newUnit,
+                isSharedWithinStep,
+                prefixes,
+                connector);
     }
 
     /** Returns the same cache with other ways of keeping prefixes. */
     public KvCacheConfig withPrefixes(PrefixOptions newPrefixes) {
         return with(
-                enablePrefixCaching, maxModelLen, evictionPolicy, freeOrder, prefixUnit, sharesWithinStep, newPrefixes);
+                enablePrefixCaching,
+                maxModelLen,
+                evictionPolicy,
+                freeOrder,
+                prefixUnit,
+                sharesWithinStep,
+                newPrefixes,
+                connector);
+    }
+
+    /** Returns the same cache with KV from elsewhere, or with null without. */
+    public KvCacheConfig withConnector(@Nullable ConnectorSpec newConnector) {
+        return with(
+                enablePrefixCaching,
+                maxModelLen,
+                evictionPolicy,
+                freeOrder,
+                prefixUnit,
+                sharesWithinStep,
+                prefixes,
+                newConnector);
     }
 
     private KvCacheConfig with(
@@ -96,7 +145,8 @@ public record KvCacheConfig(
             FreeOrder newOrder,
             PrefixUnit newUnit,
             boolean isSharedWithinStep,
-            PrefixOptions newPrefixes) {
+            PrefixOptions newPrefixes,
+            @Nullable ConnectorSpec newConnector) {
         return new KvCacheConfig(
                 hasher,
                 numGpuBlocks,
@@ -109,7 +159,8 @@ public record KvCacheConfig(
                 recordsEvents,
                 newUnit,
                 isSharedWithinStep,
-                newPrefixes);
+                newPrefixes,
+                newConnector);
     }
 
     /** Returns the tokens that one request may have when no other request holds any blocks. */

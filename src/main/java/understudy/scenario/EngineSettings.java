@@ -76,7 +76,8 @@ public record EngineSettings(
                 recordsKvEvents,
                 kind.prefixUnit(),
                 kind.sharesWithinStep(engine, cachesPrefixes),
-                PrefixSettings.read(engine, kvCache));
+                PrefixSettings.read(engine, kvCache),
+                null);
     }
 
     private static PlannerConfig roseinfer(Section engine, Section kvCache, EngineSizes sizes) {

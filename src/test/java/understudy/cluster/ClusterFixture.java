@@ -76,7 +76,8 @@ public final class ClusterFixture {
                 true,
                 PrefixUnit.BLOCK,
                 sharesWithinStep,
-                prefixes);
+                prefixes,
+                null);
         var limits = new RequestLimits(maxModelLen, kvCache.maxTokens(), contextOverflow, hasher.blockSize());
         return ReplicaSpec.of(scheduler, limits, kvCache, VirtualGpu.Factory.of(latency))
                 .withApiDelayNanos(apiDelayNanos)

@@ -91,7 +91,8 @@ final class EngineInvariantsTest {
                     true,
                     PrefixUnit.BLOCK,
                     shares,
-                    PrefixOptions.ofContent(pick(FullHit.values()), random.nextInt(3) > 0));
+                    PrefixOptions.ofContent(pick(FullHit.values()), random.nextInt(3) > 0),
+                    null);
             planner = new StepPlanner(config, memory);
             kvCache = new KvCacheManager(memory);
             engine = new DirectEngine(planner, kvCache);

@@ -101,7 +101,8 @@ final class SessionInvariantsTest {
                             random.nextBoolean() ? FullHit.DECODE_DIRECTLY : FullHit.RECOMPUTE_LAST_TOKEN,
                             true,
                             mode,
-                            new GlobalPrefixLimits(2 * blockSize, 1 + random.nextInt(2), 8L * blockSize)));
+                            new GlobalPrefixLimits(2 * blockSize, 1 + random.nextInt(2), 8L * blockSize)),
+                    null);
             planner = new StepPlanner(config, kvCache);
             memory = new SessionKvCache(kvCache);
             engine = new DirectEngine(planner, memory);

@@ -1,6 +1,7 @@
 package understudy.engine.queue;
 
 import java.util.ArrayDeque;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** First come, first served; requests that are put back go to the front. */
@@ -30,6 +31,11 @@ final class FcfsQueue<R extends QueuedRequest> implements RequestQueue<R> {
     @Override
     public void remove(R request) {
         queue.remove(request);
+    }
+
+    @Override
+    public List<R> inOrder() {
+        return List.copyOf(queue);
     }
 
     @Override

@@ -103,6 +103,11 @@ final class LongestPrefixQueue<R extends QueuedRequest> implements RequestQueue<
     }
 
     @Override
+    public List<R> inOrder() {
+        return List.copyOf(sorted.isEmpty() ? queue : sorted);
+    }
+
+    @Override
     public int size() {
         return queue.size();
     }

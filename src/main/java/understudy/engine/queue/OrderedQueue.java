@@ -1,6 +1,7 @@
 package understudy.engine.queue;
 
 import java.util.Comparator;
+import java.util.List;
 import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
 
@@ -49,6 +50,11 @@ final class OrderedQueue<R extends QueuedRequest> implements RequestQueue<R> {
     @Override
     public void remove(R request) {
         queue.remove(request);
+    }
+
+    @Override
+    public List<R> inOrder() {
+        return queue.stream().sorted(order).toList();
     }
 
     @Override

@@ -24,6 +24,9 @@ interface RequestQueue<R extends QueuedRequest> {
 
     int size();
 
+    /** Returns all requests in the order in which they would be admitted; takes time in proportion to their number. */
+    List<R> inOrder();
+
     /** Returns whether {@code head}, this queue's head, goes before {@code otherHead}, another queue's head. */
     boolean goesBefore(R head, R otherHead);
 

@@ -71,6 +71,16 @@ public final class WaitingQueues<R extends QueuedRequest> {
         skipped.remove(request);
     }
 
+    /** Returns the requests that were passed over, in the order in which they are looked at. */
+    public List<R> skipped() {
+        return skipped.inOrder();
+    }
+
+    /** Returns the requests that wait their turn, in the order in which they are looked at. */
+    public List<R> waiting() {
+        return waiting.inOrder();
+    }
+
     public int size() {
         return waiting.size() + skipped.size();
     }

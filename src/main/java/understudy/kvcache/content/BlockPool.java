@@ -178,6 +178,16 @@ public final class BlockPool {
         }
     }
 
+    /** Makes a block unfindable that is held, because what it holds is wrong. */
+    void forget(int block) {
+        if (prefixTable.isHashed(block)) {
+            events.removed(prefixTable.hashOf(block));
+            prefixTable.remove(block);
+            numFreeHashed -= refCounts[block] == 0 ? 1 : 0;
+            numEvicted++;
+        }
+    }
+
     /** Forgets all cached content; refused, with false, while any block is referenced. */
     boolean reset() {
         if (numFree() != numBlocks() - 1) {

@@ -1,5 +1,6 @@
 package understudy.kvcache.content;
 
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import understudy.kvcache.KvCacheAudit;
 import understudy.kvcache.eviction.PrefixTable;
@@ -8,8 +9,14 @@ import understudy.kvcache.eviction.PrefixTable;
 final class BlockPoolAudit {
     private BlockPoolAudit() {}
 
-    static KvCacheAudit of(BlockPool pool, @Nullable KvSequence[] sequences) {
+    /** @param leftTables blocks that ended requests have left behind, for a while */
+    static KvCacheAudit of(BlockPool pool, @Nullable KvSequence[] sequences, List<int[]> leftTables) {
         var refCounts = new int[pool.numGpuBlocks()];
+        for (int[] table : leftTables) {
+            for (int block : table) {
+                refCounts[block]++;
+            }
+        }
         int numBadHashes = 0;
         for (var sequence : sequences) {
             if (sequence != null) {

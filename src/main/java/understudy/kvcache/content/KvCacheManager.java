@@ -19,13 +19,13 @@ import understudy.kvcache.eviction.PrefixTable;
  * <p>Blocks are put into the prefix table when they are allocated, before the model has run, so a later request of the
  * same step can hit them, unless {@link KvCacheConfig#sharesWithinStep} says otherwise.
  */
-public final class KvCacheManager extends PooledKvCache<KvSequence> {
+public class KvCacheManager extends PooledKvCache<KvSequence> {
     private static final Admission.Refused REFUSED = new Admission.Refused();
 
     private final int numTokensToRecompute;
     private final boolean cachesGenerated;
     private final RememberedRefusal refusal = new RememberedRefusal();
-    private final PrefixHits hits;
+    final PrefixHits hits;
     private final ConversationEnds conversationEnds;
 
     /** Creates an empty cache. */
@@ -90,9 +90,14 @@ public final class KvCacheManager extends PooledKvCache<KvSequence> {
             }
             if (settlement.isEnded(i)) {
                 conversationEnds.note(known(handle), settlement.numTokens(i));
-                free(handle, settlement.step());
+                end(handle, settlement.numTokens(i), settlement.step());
             }
         }
+    }
+
+    /** Frees the blocks of a request whose answer is complete. */
+    void end(int handle, int numTokens, long step) {
+        free(handle, step);
     }
 
     @Override
@@ -111,17 +116,21 @@ public final class KvCacheManager extends PooledKvCache<KvSequence> {
         return pool.numFree();
     }
 
-    private KvSequence sequenceOf(PrefixLookup request) {
+    KvSequence sequenceOf(PrefixLookup request) {
         var sequence = find(request.handle());
         if (sequence == null) {
-            sequence = new KvSequence(request.prompt(), request.output(), config.hasher());
+            sequence = create(request);
             register(request.handle(), sequence);
         }
         return sequence;
     }
 
+    KvSequence create(PrefixLookup request) {
+        return new KvSequence(request.prompt(), request.output(), config.hasher());
+    }
+
     /** Finds the leading full blocks that are cached; in vLLM never the last token, since it must be computed. */
-    private KvSequence lookUp(PrefixLookup request) {
+    KvSequence lookUp(PrefixLookup request) {
         var sequence = sequenceOf(request);
         hits.find(sequence, mayRead(request) ? maxHits(request.numTokens()) : 0);
         return sequence;
@@ -135,8 +144,7 @@ public final class KvCacheManager extends PooledKvCache<KvSequence> {
         return config.enablePrefixCaching() && request.readsCache();
     }
 
-    private PrefixCacheEvents events(
-            AdmissionRequest request, int numHitTokens, boolean findsOwn, boolean isUnexpected) {
+    PrefixCacheEvents events(AdmissionRequest request, int numHitTokens, boolean findsOwn, boolean isUnexpected) {
         if (!mayRead(request.lookup())) {
             return PrefixCacheEvents.NONE;
         }
@@ -173,14 +181,14 @@ public final class KvCacheManager extends PooledKvCache<KvSequence> {
      *
      * @return whether any hit belonged to the request's conversation alone
      */
-    private boolean attach(KvSequence sequence, int numComputedAfter, int numTokens) {
+    boolean attach(KvSequence sequence, int numComputedAfter, int numTokens) {
         boolean findsOwn = hits.attach(sequence);
         take(sequence, blocksFor(numComputedAfter) - hits.size());
         cacheAhead(sequence, Math.min(numComputedAfter, numTokens));
         return findsOwn;
     }
 
-    private void take(KvSequence sequence, int count) {
+    void take(KvSequence sequence, int count) {
         if (count > 1) {
             sequence.makeRoom(sequence.numBlocks() + count);
             pool.touchFree(count);
@@ -191,14 +199,14 @@ public final class KvCacheManager extends PooledKvCache<KvSequence> {
     }
 
     /** Caches, while a step is planned, what it is going to compute. */
-    private void cacheAhead(KvSequence sequence, int numTokens) {
+    void cacheAhead(KvSequence sequence, int numTokens) {
         if (config.sharesWithinStep()) {
             countStoredByPlan(cache(sequence, numTokens));
         }
     }
 
     /** Puts newly full blocks into the prefix table, and returns how many. */
-    private int cache(KvSequence sequence, int numTokens) {
+    int cache(KvSequence sequence, int numTokens) {
         int numFull = (cachesGenerated ? numTokens : Math.min(numTokens, sequence.numPromptTokens())) / blockSize;
         int first = sequence.numCachedBlocks();
         if (!config.enablePrefixCaching() || numFull <= first) {

@@ -54,15 +54,15 @@ class KvSequence {
         return turn;
     }
 
-    int numPromptTokens() {
+    public int numPromptTokens() {
         return prompt.length();
     }
 
-    int numBlocks() {
+    public int numBlocks() {
         return numBlocks;
     }
 
-    int block(int index) {
+    public int block(int index) {
         return blocks[index];
     }
 
@@ -71,7 +71,7 @@ class KvSequence {
     }
 
     /** Returns how many of the leading blocks have been put into the prefix table, or were found there. */
-    int numCachedBlocks() {
+    public int numCachedBlocks() {
         return numCachedBlocks;
     }
 
@@ -120,8 +120,16 @@ class KvSequence {
         numCachedBlocks = 0;
     }
 
+    /** Hands over the blocks, whose references stay. */
+    int[] takeBlocks() {
+        int[] taken = blockTable();
+        numBlocks = 0;
+        numCachedBlocks = 0;
+        return taken;
+    }
+
     /** Returns the hash of a full block; all its tokens must be known. */
-    long hashOf(int blockIndex) {
+    public long hashOf(int blockIndex) {
         if (promptHashes.length == 0) {
             promptHashes = prompt.blockHashes(hasher);
         }

@@ -47,6 +47,11 @@ abstract class PooledKvCache<S extends KvSequence> implements KvCache {
     @Override
     public void free(int handle, long lastStep) {
         release(handle, lastStep);
+        forget(handle);
+    }
+
+    /** Drops what is kept of a request without blocks. */
+    void forget(int handle) {
         if (handle < sequences.size()) {
             sequences.set(handle, null);
         }
@@ -98,7 +103,12 @@ abstract class PooledKvCache<S extends KvSequence> implements KvCache {
 
     @Override
     public KvCacheAudit audit() {
-        return BlockPoolAudit.of(pool, sequences.toArray(new @Nullable KvSequence[0]));
+        return BlockPoolAudit.of(pool, sequences.toArray(new @Nullable KvSequence[0]), leftTables());
+    }
+
+    /** Returns the blocks that no request in a table holds, and that are not free. */
+    List<int[]> leftTables() {
+        return List.of();
     }
 
     @Nullable S find(int handle) {

@@ -43,7 +43,7 @@ final class PromptSequence extends KvSequence {
     }
 
     @Override
-    long hashOf(int blockIndex) {
+    public long hashOf(int blockIndex) {
         return HashCommon.mix(promptHash + blockIndex);
     }
 

@@ -2,6 +2,7 @@ package understudy.kvcache.session;
 
 import understudy.kvcache.KvCache;
 import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.content.ConnectedKvCacheManager;
 import understudy.kvcache.content.KvCacheManager;
 import understudy.kvcache.content.PromptKvCache;
 
@@ -17,7 +18,7 @@ public final class KvCaches {
             return new SessionKvCache(config);
         }
         return switch (config.prefixUnit()) {
-            case BLOCK -> new KvCacheManager(config);
+            case BLOCK -> config.connector() == null ? new KvCacheManager(config) : new ConnectedKvCacheManager(config);
             case PROMPT -> new PromptKvCache(config);
         };
     }

@@ -1,0 +1,63 @@
+package understudy.conform;
+
+import org.jspecify.annotations.Nullable;
+import understudy.kvcache.connector.ConnectorSpec;
+import understudy.kvcache.connector.KvConnector;
+
+/**
+ * Connector of a recorded run, and when it is heard of.
+ *
+ * @param isProducer whether {@code kv_role} is {@code kv_producer} or {@code kv_both}
+ * @param isConsumer whether {@code kv_role} is {@code kv_consumer} or {@code kv_both}
+ * @param recomputes whether {@code kv_load_failure_policy} is {@code recompute}
+ * @param offload settings of the host memory; null if requests say themselves what comes from elsewhere
+ */
+record RecordedConnector(
+        boolean isProducer,
+        boolean isConsumer,
+        boolean recomputes,
+        @Nullable Offload offload) {
+
+    /** Part of a request in a recording. */
+    enum Role {
+        /** Its prompt comes from elsewhere, once. */
+        DECODE,
+        /** Its blocks stay after its end. */
+        PREFILL,
+        /** Its first tokens are to be had from elsewhere each time. */
+        EXTERNAL
+    }
+
+    /**
+     * What becomes of a request's KV.
+     *
+     * @param steps how long its transfer takes
+     * @param tokens how many are to be had
+     * @param isAsync whether they come while other steps run
+     * @param defers how often the answer is that it is not known yet
+     * @param fail which of the loaded blocks is invalid, or -1
+     */
+    record Transfer(Role role, int steps, int tokens, boolean isAsync, int defers, int fail) {}
+
+    /** Host memory, and how many steps a transfer to and from it takes; see {@code TierSpec}. */
+    record Offload(
+            int cpuBlocks,
+            boolean isArc,
+            int blocksPerChunk,
+            int storeThreshold,
+            boolean isPromptOnly,
+            int loadSteps,
+            int storeSteps) {}
+
+    /** Returns how a memory is built for it. */
+    ConnectorSpec spec(boolean isAsync) {
+        return new Spec(isProducer && offload == null, isConsumer && isAsync, offload != null);
+    }
+
+    private record Spec(boolean requiresKvDelivery, boolean defersFrees, boolean readsPlans) implements ConnectorSpec {
+        @Override
+        public KvConnector create(int blockSize, boolean enablePrefixCaching) {
+            throw new UnsupportedOperationException("a recording comes with its connector");
+        }
+    }
+}

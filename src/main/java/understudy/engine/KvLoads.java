@@ -1,0 +1,70 @@
+package understudy.engine;
+
+import java.util.LinkedHashSet;
+import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.LoadState;
+
+/**
+ * Requests whose KV is on its way, and prefills in flight for whose blocks a new load has to leave room (vLLM's {@code
+ * WAITING_FOR_REMOTE_KVS} and {@code _inflight_prefill_reserved_blocks}). Does nothing in a replica that has no KV but
+ * its own.
+ */
+final class KvLoads {
+    private final boolean isOn;
+    private final int blockSize;
+    private final int maxModelLen;
+    private final LinkedHashSet<EngineRequest> prefillsInFlight = new LinkedHashSet<>();
+
+    KvLoads(KvCacheConfig kvCache) {
+        isOn = kvCache.connector() != null;
+        blockSize = kvCache.blockSize();
+        maxModelLen = kvCache.maxModelLen();
+    }
+
+    boolean areOn() {
+        return isOn;
+    }
+
+    /** Records that a request has got its first blocks, and will need more. */
+    void beginPrefill(EngineRequest request) {
+        if (isOn) {
+            prefillsInFlight.add(request);
+        }
+    }
+
+    /** Records that a request needs no more blocks for its prompt, or has lost all. */
+    void endPrefill(EngineRequest request) {
+        if (isOn) {
+            prefillsInFlight.remove(request);
+        }
+    }
+
+    /** Returns whether a request has to wait for its KV; it waits no longer from the first time on that it need not. */
+    boolean isParked(EngineRequest request) {
+        if (request.status != RequestStatus.WAITING_FOR_REMOTE_KVS) {
+            return false;
+        }
+        if (request.hasKvArrived) {
+            request.onKvArrived();
+        }
+        return request.status == RequestStatus.WAITING_FOR_REMOTE_KVS;
+    }
+
+    /** Returns what the memory has to know of KV from elsewhere to admit a request. */
+    LoadState stateOf(EngineRequest request) {
+        if (!isOn) {
+            return LoadState.NONE;
+        }
+        return new LoadState(
+                request.id(), request.request().kvTransfer(), request.numComputedTokens, numReservedBlocks());
+    }
+
+    private int numReservedBlocks() {
+        int sum = 0;
+        for (var request : prefillsInFlight) {
+            int numTokens = Math.min(request.numTokens(), maxModelLen);
+            sum += Math.max(0, EngineRequest.roundUp(numTokens, blockSize) - request.numSlots) / blockSize;
+        }
+        return sum;
+    }
+}

@@ -1,0 +1,34 @@
+package understudy.kvcache.connector;
+
+import it.unimi.dsi.fastutil.ints.IntList;
+
+/**
+ * Move of KV to or from a replica's blocks, as a whole.
+ *
+ * @param job its number, unique in the replica
+ * @param requestId for which it is
+ * @param numTokens whose KV is moved; a place that holds less than a block counts whole
+ * @param gpuBlocks blocks of the replica that are read or written, in the order of the prompt
+ * @param otherBlocks blocks of the slower memory, one for each chunk of {@code gpuBlocks}; none for another replica
+ * @param remoteReplica index of the replica at the other end, or -1
+ */
+public record TransferJob(
+        long job, Kind kind, long requestId, int numTokens, IntList gpuBlocks, IntList otherBlocks, int remoteReplica) {
+
+    /** Direction of a move. */
+    public enum Kind {
+        /** From a slower memory; the request waits for it. */
+        LOAD,
+        /** To a slower memory; nobody waits for it. */
+        STORE,
+        /** From the blocks of another replica, which are free afterwards; the request waits for it. */
+        READ,
+        /** Nothing is moved, but another replica may free its blocks. */
+        NOTIFY;
+
+        /** Returns whether a request waits until such a job is over. */
+        public boolean isAwaited() {
+            return this == LOAD || this == READ;
+        }
+    }
+}

@@ -1,0 +1,278 @@
+package understudy.kvcache.content;
+
+import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import understudy.kvcache.Admission;
+import understudy.kvcache.AdmissionRequest;
+import understudy.kvcache.ConnectedBlocks;
+import understudy.kvcache.KvAsk;
+import understudy.kvcache.KvCacheAudit;
+import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.PrefixCacheEvents;
+import understudy.kvcache.PrefixCacheStats;
+import understudy.kvcache.PrefixLookup;
+import understudy.kvcache.Settlement;
+import understudy.kvcache.connector.ConnectorSpec;
+import understudy.kvcache.connector.ExternalMatch;
+import understudy.kvcache.connector.KvConnector;
+import understudy.kvcache.connector.KvTransferParams;
+import understudy.kvcache.connector.TransferJob;
+
+/**
+ * The KV memory of vLLM V1 with a connector: KV may come from elsewhere, and blocks may stay for a transfer (vLLM {@code
+ * v1/core/sched/scheduler.py} and {@code kv_cache_manager.py}).
+ */
+public final class ConnectedKvCacheManager extends KvCacheManager implements ConnectedBlocks {
+    private static final Admission.Refused REFUSED = new Admission.Refused();
+    private static final Admission.Deferred DEFERRED = new Admission.Deferred();
+
+    private final KvConnector connector;
+    private final LeftBlocks left;
+    private final Long2ObjectOpenHashMap<ConnectedSequence> byRequest = new Long2ObjectOpenHashMap<>();
+    private final List<TransferJob> begun = new ArrayList<>();
+    private PrefixCacheStats externalStats = PrefixCacheStats.NONE;
+
+    /** Creates an empty cache with the connector of its settings. */
+    public ConnectedKvCacheManager(KvCacheConfig config) {
+        this(config, spec(config).create(config.blockSize(), config.enablePrefixCaching()));
+    }
+
+    /** Creates an empty cache with a connector that the caller has made. */
+    public ConnectedKvCacheManager(KvCacheConfig config, KvConnector connector) {
+        super(config);
+        this.connector = connector;
+        left = new LeftBlocks(pool, spec(config).defersFrees());
+    }
+
+    private static ConnectorSpec spec(KvCacheConfig config) {
+        return Objects.requireNonNull(config.connector());
+    }
+
+    @Override
+    KvSequence create(PrefixLookup request) {
+        return new ConnectedSequence(request, config.hasher());
+    }
+
+    @Override
+    public Admission admit(AdmissionRequest request) {
+        var sequence = (ConnectedSequence) sequenceOf(request.lookup());
+        sequence.note(request);
+        byRequest.put(sequence.requestId(), sequence);
+        return request.load().numLoadedTokens() > 0 ? admitLoaded(request, sequence) : lookUp(request, sequence);
+    }
+
+    /** Caches what has come, and admits the request if the rest of its blocks are there. */
+    private Admission admitLoaded(AdmissionRequest request, ConnectedSequence sequence) {
+        int numLoaded = request.load().numLoadedTokens();
+        cacheAhead(sequence, numLoaded);
+        int scheduled = request.tokensNow(numLoaded);
+        int numComputedAfter = Math.min(numLoaded + scheduled, request.numTokens());
+        if (scheduled == 0 || !fits(request, numComputedAfter, sequence.numBlocks(), 0, 0)) {
+            return REFUSED;
+        }
+        take(sequence, blocksFor(numComputedAfter) - sequence.numBlocks());
+        cacheAhead(sequence, numComputedAfter);
+        connector.onAllocated(sequence, numLoaded, 0);
+        return new Admission.Admitted(numLoaded, scheduled, PrefixCacheEvents.NONE);
+    }
+
+    private Admission lookUp(AdmissionRequest request, ConnectedSequence sequence) {
+        sequence.releaseTo(pool, 0); // what a load that has failed has left
+        lookUp(request.lookup());
+        int numLocal = hits.size() * blockSize;
+        var external = connector.match(sequence, numLocal);
+        if (external.isLater()) {
+            return DEFERRED;
+        }
+        int numCached = numLocal + external.numTokens();
+        return external.isAsync()
+                ? load(request, sequence, numLocal, external)
+                : admit(request, sequence, numLocal, numCached);
+    }
+
+    private Admission admit(AdmissionRequest request, ConnectedSequence sequence, int numLocal, int numCached) {
+        int scheduled = request.tokensNow(numCached);
+        int numComputedAfter = Math.min(numCached + scheduled, request.numTokens());
+        if (scheduled == 0 || !fits(request, numComputedAfter, hits.size(), hits.countFree(), 0)) {
+            return REFUSED;
+        }
+        boolean findsOwn = attach(sequence, numComputedAfter, request.numTokens());
+        onAllocated(request, sequence, numLocal, numCached - numLocal);
+        var events = events(request, numCached, findsOwn, false);
+        return new Admission.Admitted(numCached, numCached - numLocal, scheduled, events);
+    }
+
+    /** Allocates blocks for what is here and what is on its way, and for nothing else; caches nothing yet. */
+    private Admission load(AdmissionRequest request, ConnectedSequence sequence, int numLocal, ExternalMatch external) {
+        int numCached = numLocal + external.numTokens();
+        if (!fits(
+                request,
+                numCached,
+                hits.size(),
+                hits.countFree(),
+                request.load().numReservedBlocks())) {
+            return REFUSED;
+        }
+        boolean findsOwn = hits.attach(sequence);
+        take(sequence, blocksFor(numCached) - hits.size());
+        sequence.setLoading(true);
+        onAllocated(request, sequence, numLocal, external.numTokens());
+        var events = events(request, numCached, findsOwn, false);
+        return new Admission.Loading(numCached, external.numTokens(), events);
+    }
+
+    private void onAllocated(AdmissionRequest request, ConnectedSequence sequence, int numLocal, int numExternal) {
+        connector.onAllocated(sequence, numLocal, numExternal);
+        count(request, request.numTokens(), numLocal);
+        externalStats = externalStats.plus(request.isResumed(), request.numTokens() - numLocal, numExternal);
+    }
+
+    private boolean fits(AdmissionRequest request, int numTokens, int numHeld, int numEvictable, int numReserved) {
+        int numAvailable = pool.numFree() - (request.isAnythingRunning() ? config.watermarkBlocks() : 0) - numEvictable;
+        int numOfAll = request.reserveFullSequence() ? blocksFor(request.numTokens()) : 0;
+        return numOfAll - numHeld <= numAvailable
+                && Math.max(0, blocksFor(numTokens) - numHeld) <= numAvailable - numReserved;
+    }
+
+    @Override
+    public void settle(Settlement settlement) {
+        left.onStepDone(settlement.step());
+        super.settle(settlement);
+    }
+
+    @Override
+    void end(int handle, int numTokens, long step) {
+        var sequence = (ConnectedSequence) known(handle);
+        sequence.setNumTokens(numTokens);
+        leave(handle, sequence, step, true);
+    }
+
+    @Override
+    public void free(int handle, long lastStep) {
+        var sequence = (ConnectedSequence) find(handle);
+        if (sequence != null) {
+            leave(handle, sequence, lastStep, false);
+        }
+    }
+
+    @Override
+    public void abort(long requestId, @Nullable KvTransferParams params, int handle, long lastStep) {
+        if (find(handle) == null) {
+            connector.onUnservedEnded(requestId, params);
+        }
+        free(handle, lastStep);
+    }
+
+    private void leave(int handle, ConnectedSequence sequence, long lastStep, boolean isComplete) {
+        boolean isHeld = connector.onEnded(sequence, isComplete) | sequence.isLoading();
+        int[] blocks = sequence.takeBlocks();
+        if (isHeld) {
+            left.hold(sequence.requestId(), blocks, lastStep);
+        } else {
+            left.free(blocks, lastStep);
+        }
+        byRequest.remove(sequence.requestId());
+        forget(handle);
+    }
+
+    @Override
+    public void release(int handle, long lastStep) {
+        var sequence = (ConnectedSequence) find(handle);
+        if (sequence != null) {
+            connector.onPreempted(sequence);
+            left.free(sequence.takeBlocks(), lastStep);
+        }
+    }
+
+    @Override
+    public void endPlan(KvAsk.EndPlan end) {
+        var scheduled = new ArrayList<ConnectedSequence>(end.scheduled().size());
+        for (int i = 0; i < end.scheduled().size(); i++) {
+            var sequence = (ConnectedSequence) known(end.scheduled().getInt(i));
+            sequence.setNumTokens(end.numTokens().getInt(i));
+            scheduled.add(sequence);
+        }
+        begun.addAll(connector.onPlanned(scheduled, end.numComputedTokens().toIntArray()));
+    }
+
+    @Override
+    public ConnectedBlocks connected() {
+        return this;
+    }
+
+    @Override
+    public PrefixCacheStats externalStats() {
+        return externalStats;
+    }
+
+    @Override
+    public List<TransferJob> takeJobs() {
+        var taken = List.copyOf(begun);
+        begun.clear();
+        return taken;
+    }
+
+    @Override
+    public long[] jobsToFlush() {
+        return connector.jobsToFlush();
+    }
+
+    @Override
+    public boolean onJobEnded(TransferJob job, boolean isFailed) {
+        connector.onJobEnded(job.job(), isFailed);
+        return job.kind().isAwaited() && onArrived(job.requestId());
+    }
+
+    @Override
+    public boolean onArrived(long requestId) {
+        var sequence = byRequest.get(requestId);
+        if (sequence == null) {
+            left.release(requestId);
+            return false;
+        }
+        sequence.setLoading(false);
+        return true;
+    }
+
+    @Override
+    public void release(long requestId) {
+        left.release(requestId);
+    }
+
+    @Override
+    public long[] held() {
+        return left.heldRequests();
+    }
+
+    @Override
+    public int numDeferredBlocks() {
+        return left.numDeferredBlocks();
+    }
+
+    @Override
+    public int[] blocksOf(long requestId) {
+        var sequence = byRequest.get(requestId);
+        return sequence == null ? left.blocksOf(requestId) : sequence.blockTable();
+    }
+
+    @Override
+    public void forget(int[] blocks) {
+        for (int block : blocks) {
+            pool.forget(block);
+        }
+    }
+
+    @Override
+    public KvCacheAudit audit() {
+        connector.audit();
+        return super.audit();
+    }
+
+    @Override
+    List<int[]> leftTables() {
+        return left.tables();
+    }
+}

@@ -1,0 +1,88 @@
+package understudy.kvcache.content;
+
+import it.unimi.dsi.fastutil.longs.Long2ObjectRBTreeMap;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Blocks that requests have left behind: for a transfer that is not over, or because a step in flight still writes to
+ * them.
+ */
+final class LeftBlocks {
+    private final BlockPool pool;
+    private final boolean defersFrees;
+    private final ArrayDeque<Table> deferred = new ArrayDeque<>();
+    private final Long2ObjectRBTreeMap<Table> held = new Long2ObjectRBTreeMap<>();
+    private long numStepsDone;
+
+    LeftBlocks(BlockPool pool, boolean defersFrees) {
+        this.pool = pool;
+        this.defersFrees = defersFrees;
+    }
+
+    /** @param lastStep number of the step in which they were scheduled last */
+    private record Table(int[] blocks, long lastStep) {}
+
+    /**
+     * Frees blocks, or defers that until their last step is over (vLLM {@code _free_blocks} of a consumer). vLLM waits
+     * for the newest step that is scheduled; with two steps in flight that is the same.
+     */
+    void free(int[] blocks, long lastStep) {
+        if (blocks.length == 0) {
+            return;
+        }
+        if (defersFrees && lastStep > numStepsDone) {
+            deferred.add(new Table(blocks, lastStep));
+        } else {
+            pool.release(blocks, blocks.length, lastStep);
+        }
+    }
+
+    /** Frees what has waited for a step, which is over. */
+    void onStepDone(long step) {
+        numStepsDone = step;
+        while (!deferred.isEmpty() && deferred.element().lastStep <= step) {
+            var table = deferred.remove();
+            pool.release(table.blocks, table.blocks.length, table.lastStep);
+        }
+    }
+
+    /** Keeps the blocks of a request that has ended. */
+    void hold(long requestId, int[] blocks, long lastStep) {
+        held.put(requestId, new Table(blocks, lastStep));
+    }
+
+    /** Frees what is kept of a request, if anything. */
+    void release(long requestId) {
+        var table = held.remove(requestId);
+        if (table != null) {
+            free(table.blocks, table.lastStep);
+        }
+    }
+
+    boolean isHeld(long requestId) {
+        return held.containsKey(requestId);
+    }
+
+    /** Returns the blocks that are kept of a request; none if it is unknown. */
+    int[] blocksOf(long requestId) {
+        var table = held.get(requestId);
+        return table == null ? new int[0] : table.blocks.clone();
+    }
+
+    long[] heldRequests() {
+        return held.keySet().toLongArray();
+    }
+
+    int numDeferredBlocks() {
+        return deferred.stream().mapToInt(table -> table.blocks.length).sum();
+    }
+
+    List<int[]> tables() {
+        var all = new ArrayList<int[]>();
+        deferred.forEach(table -> all.add(table.blocks));
+        held.values().forEach(table -> all.add(table.blocks));
+        return all;
+    }
+}
