@@ -37,7 +37,7 @@ public final class DirectReplay {
     private DirectReplay(RecordedRun run) {
         this.run = run;
         planner = new StepPlanner(run.schedulerConfig(), run.kvCacheConfig());
-        worker = run.config().connector() == null ? null : new ReplayWorker(run, planner);
+        worker = ReplayWorker.of(run, planner);
         kvCache = worker == null ? new KvCacheManager(run.kvCacheConfig()) : worker.memory();
         engine = new DirectEngine(planner, kvCache);
         state = kvCache.snapshot(IntList.of());

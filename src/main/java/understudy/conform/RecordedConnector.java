@@ -3,6 +3,9 @@ package understudy.conform;
 import org.jspecify.annotations.Nullable;
 import understudy.kvcache.connector.ConnectorSpec;
 import understudy.kvcache.connector.KvConnector;
+import understudy.kvcache.tier.OffloadingSpec;
+import understudy.kvcache.tier.TierPolicy;
+import understudy.kvcache.tier.TierSpec;
 
 /**
  * Connector of a recorded run, and when it is heard of.
@@ -47,14 +50,26 @@ record RecordedConnector(
             int storeThreshold,
             boolean isPromptOnly,
             int loadSteps,
-            int storeSteps) {}
+            int storeSteps) {
+        OffloadingSpec spec(boolean defersFrees) {
+            var policy = isArc ? TierPolicy.ARC : TierPolicy.LRU;
+            var tier = new TierSpec(cpuBlocks, policy, storeThreshold, TierSpec.of(cpuBlocks).maxTrackerSize());
+            return new OffloadingSpec(tier, blocksPerChunk, isPromptOnly, defersFrees);
+        }
+    }
 
     /** Returns how a memory is built for it. */
     ConnectorSpec spec(boolean isAsync) {
-        return new Spec(isProducer && offload == null, isConsumer && isAsync, offload != null);
+        boolean defersFrees = isConsumer && isAsync;
+        return offload == null ? new Scripted(isProducer, defersFrees) : offload.spec(defersFrees);
     }
 
-    private record Spec(boolean requiresKvDelivery, boolean defersFrees, boolean readsPlans) implements ConnectorSpec {
+    private record Scripted(boolean requiresKvDelivery, boolean defersFrees) implements ConnectorSpec {
+        @Override
+        public boolean readsPlans() {
+            return false;
+        }
+
         @Override
         public KvConnector create(int blockSize, boolean enablePrefixCaching) {
             throw new UnsupportedOperationException("a recording comes with its connector");

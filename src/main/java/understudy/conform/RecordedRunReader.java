@@ -212,7 +212,8 @@ public final class RecordedRunReader implements Closeable {
         for (String name : names) {
             var part = step.find(name);
             if (part != null) {
-                fields.put(name, Objects.requireNonNull(part.plain()));
+                var value = Objects.requireNonNull(part.plain());
+                fields.put(name, name.equals("cpu_target") ? ((Number) value).doubleValue() : value);
             }
         }
         return fields;

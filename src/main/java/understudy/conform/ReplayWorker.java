@@ -1,51 +1,41 @@
 package understudy.conform;
 
 import it.unimi.dsi.fastutil.ints.IntArrayList;
-import it.unimi.dsi.fastutil.ints.IntOpenHashSet;
-import it.unimi.dsi.fastutil.ints.IntSet;
-import it.unimi.dsi.fastutil.longs.Long2IntRBTreeMap;
-import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
-import it.unimi.dsi.fastutil.longs.LongArrayList;
-import it.unimi.dsi.fastutil.longs.LongList;
-import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
-import it.unimi.dsi.fastutil.longs.LongSet;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 import understudy.engine.EngineRequest;
-import understudy.engine.LoadFailure;
 import understudy.engine.Planner;
 import understudy.engine.StepPlan;
+import understudy.kvcache.connector.KvConnector;
 import understudy.kvcache.content.ConnectedKvCacheManager;
 
-/** Worker of a recorded run whose requests say how long a transfer takes, and what becomes of it. */
-final class ReplayWorker {
-    private final RecordedRun run;
-    private final Planner planner;
-    private final ScriptedConnector connector;
-    private final ConnectorLog log;
-    private final ConnectedKvCacheManager memory;
-    private final Long2IntRBTreeMap dueReceives = new Long2IntRBTreeMap();
-    private final Long2IntRBTreeMap dueSends = new Long2IntRBTreeMap();
-    private final Long2ObjectOpenHashMap<IntSet> invalidOfReceives = new Long2ObjectOpenHashMap<>();
-    private final Long2ObjectOpenHashMap<IntSet> invalidOfSteps = new Long2ObjectOpenHashMap<>();
-    private final LongSet failedOnce = new LongOpenHashSet();
-    private List<LoadFailure.Affected> affected = List.of();
-    private Output output = new Output(LongList.of(), LongList.of(), IntSet.of());
+/** Worker of a recorded run with a connector: moves KV, and reports that with the updates of steps. */
+abstract class ReplayWorker {
+    final RecordedRun run;
+    final Planner planner;
+    final ConnectorLog log;
+    final ConnectedKvCacheManager memory;
 
-    ReplayWorker(RecordedRun run, Planner planner) {
+    ReplayWorker(RecordedRun run, Planner planner, KvConnector connector) {
         this.run = run;
         this.planner = planner;
-        connector = new ScriptedConnector(run);
         log = new ConnectorLog(run, connector);
         memory = new ConnectedKvCacheManager(run.kvCacheConfig(), log);
     }
 
-    /** What is heard of with one update. */
-    private record Output(LongList received, LongList sent, IntSet invalid) {}
+    /** Returns the worker of a recorded run, or null if that has no connector. */
+    static @Nullable ReplayWorker of(RecordedRun run, Planner planner) {
+        var connector = run.config().connector();
+        if (connector == null) {
+            return null;
+        }
+        return connector.offload() == null
+                ? new ScriptedWorker(run, planner)
+                : new OffloadingWorker(run, planner, connector.offload());
+    }
 
     ConnectedKvCacheManager memory() {
         return memory;
@@ -53,175 +43,46 @@ final class ReplayWorker {
 
     /** Starts the transfers of a step that was planned; returns the recording's fields about it. */
     Map<String, Object> onPlanned(int step, long planStep) {
-        for (var load : connector.takeLoads()) {
-            if (load.isAsync()) {
-                dueReceives.put(
-                        load.requestId(), step + transfer(load.requestId()).steps());
-            }
-            fail(load, planStep);
-        }
         var fields = log.takePlanned();
         var loading = new LinkedHashMap<String, Object>();
-        for (var request : planner.requests().skipped()) {
-            if (request.isLoading()) {
-                loading.put(request.name(), IntArrayList.wrap(memory.blocksOf(request.id())));
-            }
-        }
+        loadingRequests()
+                .forEach(request ->
+                        loading.put(request.name(), IntArrayList.wrap(memory.blocksOf(request.id()))));
         fields.put("loading", loading);
         return fields;
     }
 
-    private void fail(ScriptedConnector.Load load, long planStep) {
-        int fail = transfer(load.requestId()).fail();
-        boolean isFree = load.isAsync() || !invalidOfSteps.containsKey(planStep);
-        if (fail >= 0 && isFree && failedOnce.add(load.requestId())) {
-            int block = load.blocks().getInt(Math.min(fail, load.blocks().size() - 1));
-            var invalid = load.isAsync() ? invalidOfReceives : invalidOfSteps;
-            invalid.put(load.isAsync() ? load.requestId() : planStep, new IntOpenHashSet(new int[] {block}));
-        }
-    }
-
-    private RecordedConnector.Transfer transfer(long requestId) {
-        return Objects.requireNonNull(run.requests().get((int) requestId).transfer());
+    List<EngineRequest> loadingRequests() {
+        return planner.requests().skipped().stream()
+                .filter(EngineRequest::isLoading)
+                .toList();
     }
 
     /** Says what is wrong before the result of a step is applied. */
-    void beforeUpdate(int step, StepPlan executed) {
-        output = output(step, executed);
-        affected = List.of();
-        if (output.invalid.isEmpty()) {
-            return;
-        }
-        affected =
-                planner.requests().onBlocksInvalid(output.invalid, request -> memory.blocksOf(request.id()), executed);
-        for (var request : affected) {
-            if (!recomputes() && request.isRunning() && request.firstInvalidBlock() >= 0) {
-                int[] table = memory.blocksOf(request.request().id());
-                memory.forget(Arrays.copyOfRange(table, request.firstInvalidBlock(), table.length));
-            }
-        }
-    }
-
-    private boolean recomputes() {
-        return Objects.requireNonNull(run.config().connector()).recomputes();
-    }
-
-    private Output output(int step, StepPlan executed) {
-        var received = due(dueReceives, step);
-        if (!recomputes()) {
-            deferFurtherFailures(received);
-        }
-        var sent = due(dueSends, step);
-        var invalid = new IntOpenHashSet();
-        var ofStep = invalidOfSteps.remove(executed.step());
-        if (ofStep != null) {
-            invalid.addAll(ofStep);
-        }
-        for (int i = 0; i < received.size(); i++) {
-            dueReceives.remove(received.getLong(i));
-            var ofReceive = invalidOfReceives.remove(received.getLong(i));
-            if (ofReceive != null) {
-                invalid.addAll(ofReceive);
-            }
-        }
-        sent.forEach(dueSends::remove);
-        return new Output(received, sent, invalid);
-    }
-
-    /** At most one receive of an update fails; others wait for the next one. */
-    private void deferFurtherFailures(LongArrayList received) {
-        boolean hasFailure = false;
-        for (var ids = received.iterator(); ids.hasNext(); ) {
-            boolean fails = invalidOfReceives.containsKey(ids.nextLong());
-            if (fails && hasFailure) {
-                ids.remove();
-            }
-            hasFailure |= fails;
-        }
-    }
-
-    private static LongArrayList due(Long2IntRBTreeMap steps, int step) {
-        var due = new LongArrayList();
-        steps.long2IntEntrySet().forEach(entry -> {
-            if (entry.getIntValue() <= step) {
-                due.add(entry.getLongKey());
-            }
-        });
-        return due;
-    }
+    abstract void beforeUpdate(int step, StepPlan executed);
 
     /** Ends what has failed and what is over, after the result of a step; returns the names of those that failed. */
-    List<String> afterUpdate() {
-        var failed = new ArrayList<String>();
-        if (!recomputes()) {
-            log.setEndsWithError(true);
-            affected.stream()
-                    .map(LoadFailure.Affected::request)
-                    .sorted(ReplayWorker::byId)
-                    .forEach(request -> {
-                        failed.add(request.name());
-                        abort(request);
-                    });
-            log.setEndsWithError(false);
-        }
-        output.received.forEach(id -> {
-            if (memory.onArrived(id)) {
-                planner.requests().onKvArrived(id);
-            }
-        });
-        output.sent.forEach(memory::release);
-        return failed;
-    }
-
-    private static int byId(EngineRequest a, EngineRequest b) {
-        return Long.compare(a.id(), b.id());
-    }
-
-    private void abort(EngineRequest request) {
-        planner.abort(request.id());
-        memory.free(request.handle(), request.lastStep());
-    }
+    abstract List<String> afterUpdate();
 
     /** Returns the recording's fields from the end of a step. */
     Map<String, Object> onStepEnded(int step) {
         var fields = new LinkedHashMap<String, Object>();
-        var ended = log.takeEnded();
-        for (var request : ended) {
-            var entry = (List<?>) request;
-            if (entry.get(2).equals(true)) {
-                long id = idOf((String) entry.get(0));
-                dueSends.put(id, step + transfer(id).steps());
-            }
-        }
-        fields.put("ended", ended);
         fields.put("held", names(memory.held()));
         fields.put("deferred_blocks", memory.numDeferredBlocks());
-        var loading = new LinkedHashMap<String, Object>();
-        for (var request : planner.requests().skipped()) {
-            if (request.isLoading()) {
-                loading.put(request.name(), request.numComputedTokens());
-            }
-        }
-        fields.put("loading_after", loading);
-        fields.put("finished_recving", names(output.received.toLongArray()));
-        fields.put("finished_sending", names(output.sent.toLongArray()));
-        fields.put("invalid_blocks", output.invalid.intStream().sorted().boxed().toList());
-        output = new Output(LongList.of(), LongList.of(), IntSet.of());
         return fields;
     }
 
-    private long idOf(String name) {
-        for (int i = 0; i < run.requests().size(); i++) {
-            if (run.requests().get(i).id().equals(name)) {
-                return i;
-            }
+    void arrive(long requestId) {
+        if (memory.onArrived(requestId)) {
+            planner.requests().onKvArrived(requestId);
         }
-        throw new IllegalArgumentException("no request " + name);
     }
 
-    private List<String> names(long[] ids) {
-        return Arrays.stream(ids)
-                .mapToObj(id -> run.requests().get((int) id).id())
-                .toList();
+    List<String> names(long... ids) {
+        return Arrays.stream(ids).mapToObj(this::name).toList();
+    }
+
+    String name(long id) {
+        return run.requests().get((int) id).id();
     }
 }

@@ -1,0 +1,47 @@
+package understudy.kvcache.tier;
+
+import it.unimi.dsi.fastutil.ints.IntArrayList;
+import it.unimi.dsi.fastutil.longs.LongArrayList;
+import understudy.kvcache.connector.ConnectedRequest;
+
+/** Request of which chunks are stored and loaded. */
+final class OffloadedRequest {
+    final ConnectedRequest request;
+
+    /** Block table as of the last step in which the request was scheduled. */
+    final IntArrayList blocks = new IntArrayList();
+
+    final LongArrayList jobs = new LongArrayList();
+
+    /** Chunks that were considered for storing. */
+    int numConsidered;
+
+    int numComputedTokens;
+    int numLocalTokens;
+    boolean isEnded;
+    boolean isComplete;
+
+    /** Whether the last chance to store its chunks is over. */
+    boolean isOver;
+
+    OffloadedRequest(ConnectedRequest request) {
+        this.request = request;
+    }
+
+    /** Returns the keys of all chunks whose tokens are known. */
+    LongArrayList keys(int blockSize, int blocksPerChunk) {
+        int numChunks = request.numTokens() / blockSize / blocksPerChunk;
+        var keys = new LongArrayList(numChunks);
+        for (int i = 1; i <= numChunks; i++) {
+            keys.add(request.hashOf(i * blocksPerChunk - 1));
+        }
+        return keys;
+    }
+
+    /** Returns how many leading tokens may be stored now. */
+    int numTokensToStore(boolean promptOnly) {
+        int numComputed = isEnded && isComplete ? request.numTokens() : numComputedTokens;
+        int numKnown = Math.min(numComputed, request.numTokens());
+        return promptOnly ? Math.min(numKnown, request.numPromptTokens()) : numKnown;
+    }
+}

@@ -1,0 +1,38 @@
+package understudy.kvcache.tier;
+
+import understudy.kvcache.connector.ConnectorSpec;
+import understudy.kvcache.connector.KvConnector;
+
+/**
+ * Settings of vLLM's {@code OffloadingConnector} ({@code kv_connector_extra_config}).
+ *
+ * @param tier the host memory
+ * @param blocksPerChunk KV blocks that are moved and found as one, at least 1
+ * @param offloadPromptOnly whether blocks that end in an answer stay out
+ * @param defersFrees see {@link ConnectorSpec#defersFrees}
+ */
+public record OffloadingSpec(TierSpec tier, int blocksPerChunk, boolean offloadPromptOnly, boolean defersFrees)
+        implements ConnectorSpec {
+
+    /** Checks the ranges. */
+    public OffloadingSpec {
+        if (blocksPerChunk < 1) {
+            throw new IllegalArgumentException("blocksPerChunk must be at least 1: " + blocksPerChunk);
+        }
+    }
+
+    @Override
+    public KvConnector create(int blockSize, boolean enablePrefixCaching) {
+        return new OffloadingConnector(this, blockSize, enablePrefixCaching, attempt -> {});
+    }
+
+    @Override
+    public boolean requiresKvDelivery() {
+        return false;
+    }
+
+    @Override
+    public boolean readsPlans() {
+        return true;
+    }
+}
