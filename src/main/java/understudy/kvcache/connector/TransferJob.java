@@ -15,6 +15,11 @@ import it.unimi.dsi.fastutil.ints.IntList;
 public record TransferJob(
         long job, Kind kind, long requestId, int numTokens, IntList gpuBlocks, IntList otherBlocks, int remoteReplica) {
 
+    /** Returns the same job under another number. */
+    TransferJob numbered(long number) {
+        return new TransferJob(number, kind, requestId, numTokens, gpuBlocks, otherBlocks, remoteReplica);
+    }
+
     /** Direction of a move. */
     public enum Kind {
         /** From a slower memory; the request waits for it. */

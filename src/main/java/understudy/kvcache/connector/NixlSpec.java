@@ -1,0 +1,25 @@
+package understudy.kvcache.connector;
+
+/**
+ * Settings of vLLM's {@code NixlConnector}.
+ *
+ * @param isProducer whether the replica may compute prompts for others ({@code kv_role} {@code kv_producer} or {@code
+ *     kv_both})
+ * @param defersFrees see {@link ConnectorSpec#defersFrees}
+ */
+public record NixlSpec(boolean isProducer, boolean defersFrees) implements ConnectorSpec {
+    @Override
+    public KvConnector create(int blockSize, boolean enablePrefixCaching) {
+        return new NixlConnector(blockSize);
+    }
+
+    @Override
+    public boolean requiresKvDelivery() {
+        return isProducer;
+    }
+
+    @Override
+    public boolean readsPlans() {
+        return false;
+    }
+}
