@@ -50,6 +50,7 @@ final class ArchitectureTest {
     private static final Map<String, Set<String>> MAY_USE = rooms("""
             prompt:
             latency:
+            transfer:
             kvcache.eviction: prompt
             kvcache: kvcache.eviction prompt
             kvcache.content: kvcache kvcache.eviction prompt
@@ -95,7 +96,17 @@ final class ArchitectureTest {
 
     /** No Pekko, no clock, no thread, no unseeded random. */
     private static final Set<String> PURE = Set.of(
-            "prompt", "latency", "kvcache", "engine", "routing", "workload", "faults", "report", "scaling", "replay");
+            "prompt",
+            "latency",
+            "kvcache",
+            "engine",
+            "routing",
+            "workload",
+            "faults",
+            "report",
+            "scaling",
+            "replay",
+            "transfer");
 
     /** Source files in one package. */
     private static final int MAX_FILES = 30;
@@ -221,7 +232,7 @@ final class ArchitectureTest {
     void emulatedActorsNeverWait() {
         noClasses()
                 .that()
-                .resideInAPackage("understudy.cluster")
+                .resideInAPackage("understudy.cluster..")
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage("java.util.concurrent..", "scala.concurrent..")
