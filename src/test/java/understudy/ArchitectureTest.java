@@ -69,6 +69,7 @@ final class ArchitectureTest {
             replay.cache:
             replay: replay.cache workload.trace
             runtime:
+            cluster.link: runtime transfer
             cluster: engine faults kvcache kvcache.content kvcache.session latency prompt report routing routing.admission \
                 routing.policy runtime scaling workload workload.trace
             host: cluster report runtime
