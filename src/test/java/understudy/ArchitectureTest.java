@@ -50,6 +50,7 @@ final class ArchitectureTest {
     private static final Map<String, Set<String>> MAY_USE = rooms("""
             prompt:
             latency:
+            transfer:
             kvcache.eviction: prompt
             kvcache: kvcache.eviction prompt
             kvcache.content: kvcache kvcache.eviction prompt
@@ -68,6 +69,7 @@ final class ArchitectureTest {
             replay.cache:
             replay: replay.cache workload.trace
             runtime:
+            cluster.link: runtime transfer
             cluster: engine faults kvcache kvcache.content kvcache.session latency prompt report routing routing.admission \
                 routing.policy runtime scaling workload workload.trace
             host: cluster report runtime
@@ -95,7 +97,17 @@ final class ArchitectureTest {
 
     /** No Pekko, no clock, no thread, no unseeded random. */
     private static final Set<String> PURE = Set.of(
-            "prompt", "latency", "kvcache", "engine", "routing", "workload", "faults", "report", "scaling", "replay");
+            "prompt",
+            "latency",
+            "kvcache",
+            "engine",
+            "routing",
+            "workload",
+            "faults",
+            "report",
+            "scaling",
+            "replay",
+            "transfer");
 
     /** Source files in one package. */
     private static final int MAX_FILES = 30;
@@ -221,7 +233,7 @@ final class ArchitectureTest {
     void emulatedActorsNeverWait() {
         noClasses()
                 .that()
-                .resideInAPackage("understudy.cluster")
+                .resideInAPackage("understudy.cluster..")
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage("java.util.concurrent..", "scala.concurrent..")
