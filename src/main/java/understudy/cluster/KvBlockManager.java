@@ -5,23 +5,29 @@ import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.longs.LongImmutableList;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.List;
+import java.util.Objects;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.ChildFailed;
 import org.apache.pekko.actor.typed.ExtensibleBehavior;
 import org.apache.pekko.actor.typed.Signal;
+import org.apache.pekko.actor.typed.Terminated;
 import org.apache.pekko.actor.typed.TypedActorContext;
+import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.jspecify.annotations.Nullable;
 import understudy.kvcache.KvAnswer;
 import understudy.kvcache.KvAsk;
 import understudy.kvcache.KvCache;
 import understudy.kvcache.KvCacheAudit;
-import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.KvEvent;
 import understudy.kvcache.PrefixCacheStats;
 import understudy.kvcache.Settlement;
+import understudy.kvcache.connector.KvTransferParams;
 import understudy.kvcache.session.KvCaches;
 import understudy.routing.LoadReport;
+import understudy.runtime.Clock;
+import understudy.transfer.TransferEnded;
 
 /**
  * Block manager of one replica: owns its KV memory, grants or refuses blocks, finds cached prefixes. It never decides
@@ -41,8 +47,47 @@ public final class KvBlockManager extends ExtensibleBehavior<KvBlockManager.Comm
      */
     public record Ask(@Nullable Settle before, KvAsk ask, ActorRef<? super Answered> replyTo) implements Command {}
 
-    /** Drops all blocks of a request that has ended; see {@link KvCache#free}. */
-    public record Free(int handle, long lastStep) implements Command {}
+    /** Drops all blocks of a request that has ended before its time; see {@link KvCache#free}. */
+    public record Free(
+            int handle,
+            long lastStep,
+            long requestId,
+            @Nullable KvTransferParams transferParams) implements Command {}
+
+    /** Another replica holds the KV of a request that has come here. */
+    public record Expect(long requestId, ActorRef<Replica.Command> holder) implements Command {}
+
+    /** Asks whether the blocks of a request are still here, which another replica is going to read. */
+    public record Read(long requestId, long job, ActorRef<? super ReadAnswered> replyTo) implements Command {}
+
+    /** The answer to {@link Read}. */
+    public record ReadAnswered(long job, boolean isHeld) implements Command {}
+
+    /** Another replica has read the blocks of a request, or is not going to. */
+    public record ReadEnded(long requestId) implements Command {}
+
+    /** Another replica is still going to read the blocks of these requests. */
+    public record Heartbeat(LongList requestIds) implements Command {}
+
+    record Moved(TransferEnded ended) implements Command {}
+
+    enum LeaseDue implements Command {
+        NOW
+    }
+
+    enum BeatDue implements Command {
+        NOW
+    }
+
+    /**
+     * KV for these requests has come, or will not come; or blocks are free again.
+     *
+     * @param failed what could not be loaded, or null if all could
+     */
+    public record KvArrived(LongList requestIds, @Nullable FailedLoad failed) implements Replica.Command {}
+
+    /** Blocks of a request that could not be loaded, and all that it holds. */
+    public record FailedLoad(long requestId, IntList invalid, IntList table) {}
 
     /** Changes how many blocks there are, the null block included; see {@link KvCache#resize}. */
     public record Resize(int numGpuBlocks) implements Command {}
@@ -93,16 +138,24 @@ public final class KvBlockManager extends ExtensibleBehavior<KvBlockManager.Comm
     public record Audited(KvCacheAudit audit, PrefixCacheStats stats, double peakUsage, IntList freeOrder)
             implements Replica.Command {}
 
-    /** Makes the memory of a replica. A value: it makes any number of them. */
+    /**
+     * What a memory is made with.
+     *
+     * @param before lookups in earlier memories of the same replica
+     * @param replica the replica that it belongs to
+     */
+    public record Setup(
+            Clock clock,
+            ReplicaSpec spec,
+            int replicaIndex,
+            PrefixCacheStats before,
+            ReplicaPeers peers,
+            ActorRef<Replica.Command> replica) {}
+
+    /** Makes the empty memory of a replica. A value: it makes any number of them. */
     @FunctionalInterface
     public interface Factory {
-
-        /**
-         * Returns an empty memory.
-         *
-         * @param before lookups in earlier memories of the same replica
-         */
-        Behavior<Command> create(KvCacheConfig config, int replicaIndex, PrefixCacheStats before, ReplicaPeers peers);
+        Behavior<Command> create(Setup setup);
     }
 
     private final KvCache kvCache;
@@ -110,27 +163,29 @@ public final class KvBlockManager extends ExtensibleBehavior<KvBlockManager.Comm
     private final int replicaIndex;
     private final ReplicaPeers peers;
     private final PrefixCacheStats before;
+    private final @Nullable KvTransfers transfers;
     private double peakUsage;
 
-    private KvBlockManager(
-            KvCache kvCache, KvCacheConfig config, int replicaIndex, PrefixCacheStats before, ReplicaPeers peers) {
+    private KvBlockManager(ActorContext<Command> context, KvCache kvCache, Setup setup) {
         this.kvCache = kvCache;
-        blockSize = config.blockSize();
-        this.replicaIndex = replicaIndex;
-        this.before = before;
-        this.peers = peers;
+        blockSize = setup.spec.kvCache().blockSize();
+        replicaIndex = setup.replicaIndex;
+        before = setup.before;
+        peers = setup.peers;
+        var connected = kvCache.connected();
+        transfers = connected == null || setup.spec.transfers() == null
+                ? null
+                : new KvTransfers(context, connected, setup.spec.transfers(), setup);
     }
 
     /** Creates the empty memory of a replica; see {@link Factory}. */
-    public static Behavior<Command> create(
-            KvCacheConfig config, int replicaIndex, PrefixCacheStats before, ReplicaPeers peers) {
-        return create(KvCaches.create(config), config, replicaIndex, before, peers);
+    public static Behavior<Command> create(Setup setup) {
+        return create(KvCaches.create(setup.spec.kvCache()), setup);
     }
 
     /** Creates an actor before a memory that the caller has made. */
-    public static Behavior<Command> create(
-            KvCache kvCache, KvCacheConfig config, int replicaIndex, PrefixCacheStats before, ReplicaPeers peers) {
-        return Behaviors.setup(context -> new KvBlockManager(kvCache, config, replicaIndex, before, peers));
+    public static Behavior<Command> create(KvCache kvCache, Setup setup) {
+        return Behaviors.setup(context -> new KvBlockManager(context, kvCache, setup));
     }
 
     @Override
@@ -146,19 +201,57 @@ public final class KvBlockManager extends ExtensibleBehavior<KvBlockManager.Comm
         } else if (command instanceof ResetPrefixCache reset) {
             onResetPrefixCache(reset);
         } else if (command instanceof Free free) {
-            kvCache.free(free.handle, free.lastStep);
+            onFree(free);
         } else if (command instanceof Resize resize) {
             kvCache.resize(resize.numGpuBlocks);
         } else if (command instanceof GetBlockHashes get) {
             get.replyTo.tell(new BlockHashes(new LongImmutableList(kvCache.blockHashes())));
         } else if (command instanceof Audit audit) {
             onAudit(audit);
+        } else {
+            onTransfer(command, Objects.requireNonNull(transfers));
         }
         return this;
     }
 
+    private static void onTransfer(Command command, KvTransfers transfers) {
+        if (command instanceof Moved moved) {
+            transfers.onMoved(moved.ended);
+        } else if (command instanceof Read read) {
+            transfers.onRead(read);
+        } else if (command instanceof ReadAnswered answer) {
+            transfers.onReadAnswered(answer);
+        } else if (command instanceof ReadEnded ended) {
+            transfers.onReadEnded(ended.requestId);
+        } else if (command instanceof Expect expect) {
+            transfers.reads().expect(expect.requestId, expect.holder);
+        } else if (command instanceof Heartbeat heartbeat) {
+            transfers.onHeartbeat(heartbeat.requestIds);
+        } else if (command instanceof BeatDue) {
+            transfers.reads().onBeatDue();
+        } else if (command instanceof LeaseDue) {
+            transfers.onLeaseDue();
+        }
+    }
+
+    private void onFree(Free free) {
+        var connected = kvCache.connected();
+        if (connected == null) {
+            kvCache.free(free.handle, free.lastStep);
+        } else {
+            connected.abort(free.requestId, free.transferParams, free.handle, free.lastStep);
+        }
+    }
+
     @Override
     public Behavior<Command> receiveSignal(TypedActorContext<Command> context, Signal signal) {
+        if (signal instanceof ChildFailed failed) {
+            throw new IllegalStateException("a link has failed", failed.cause());
+        }
+        if (signal instanceof Terminated gone && transfers != null) {
+            transfers.onHolderGone(gone.getRef());
+            return this;
+        }
         return Behaviors.unhandled();
     }
 
@@ -168,7 +261,9 @@ public final class KvBlockManager extends ExtensibleBehavior<KvBlockManager.Comm
         }
         var answer = kvCache.answer(ask.ask);
         peakUsage = Math.max(peakUsage, kvCache.usage());
-        if (ask.ask.awaitsAnswer()) {
+        if (transfers != null && ask.ask instanceof KvAsk.EndPlan) {
+            transfers.onPlanEnded(() -> ask.replyTo.tell(new Answered(answer)));
+        } else if (ask.ask.awaitsAnswer()) {
             ask.replyTo.tell(new Answered(answer));
         }
     }
@@ -176,6 +271,9 @@ public final class KvBlockManager extends ExtensibleBehavior<KvBlockManager.Comm
     private void onSettle(Settle settle) {
         if (settle.settlement != null) {
             kvCache.settle(settle.settlement);
+            if (transfers != null) {
+                transfers.onHeld();
+            }
         }
         var events = takeEvents();
         var subscriber = peers.subscriber();

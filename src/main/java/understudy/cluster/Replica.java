@@ -5,6 +5,7 @@ import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.actor.typed.javadsl.StashBuffer;
+import org.jspecify.annotations.Nullable;
 import understudy.engine.Request;
 import understudy.faults.CrashRetries;
 import understudy.faults.RequestFault;
@@ -35,7 +36,9 @@ public final class Replica {
                     PlanStep,
                     ReportLoad,
                     VirtualGpu.StepDone,
+                    ForMemory,
                     KvBlockManager.Answered,
+                    KvBlockManager.KvArrived,
                     KvBlockManager.Audited {}
 
     /**
@@ -44,6 +47,7 @@ public final class Replica {
      * @param isPinned whether no other replica may serve it
      * @param numRetries how often it was on a replica that has crashed
      * @param headStartNanos how much of the API's work on it was done before it was sent here, at least 0
+     * @param kvHolder the replica that holds the KV of its prompt, or null if none does
      */
     public record AddRequest(
             Request request,
@@ -52,17 +56,18 @@ public final class Replica {
             boolean isPinned,
             int numRetries,
             RequestFault fault,
-            long headStartNanos)
+            long headStartNanos,
+            @Nullable ActorRef<Command> kvHolder)
             implements Command {
 
         /** Submits a request with which all goes well. */
         public AddRequest(Request request, ActorRef<? super RequestEvent> replyTo, boolean isStreaming) {
-            this(request, replyTo, isStreaming, false, 0, RequestFault.NONE, 0);
+            this(request, replyTo, isStreaming, false, 0, RequestFault.NONE, 0, null);
         }
 
         /** Returns the same with what is left of the request. */
         AddRequest with(Request rest) {
-            return new AddRequest(rest, replyTo, isStreaming, isPinned, numRetries, fault, headStartNanos);
+            return new AddRequest(rest, replyTo, isStreaming, isPinned, numRetries, fault, headStartNanos, null);
         }
 
         /** Returns whether another replica may serve the request after a crash, when it has so many tokens. */
@@ -119,6 +124,9 @@ public final class Replica {
     /** The answer to {@link GetRecord}; the free blocks stand in the order in which they would be given out. */
     public record Recorded(int replicaIndex, RunRecord.ReplicaRecord value, IntList freeBlocks)
             implements Cluster.Command {}
+
+    /** A word of another replica's memory to the memory of this one. */
+    record ForMemory(KvBlockManager.Command command) implements Command {}
 
     record Enqueue(Request request) implements Command {}
 

@@ -40,7 +40,9 @@ record ReplicaParts(
             ReplicaSpec spec,
             ReplicaPeers peers) {
         int index = counters.replicaIndex();
-        var memory = spec.memory().create(spec.kvCache(), index, counters.prefixCacheOfPredecessors(), peers);
+        var memory = spec.memory()
+                .create(new KvBlockManager.Setup(
+                        clock, spec, index, counters.prefixCacheOfPredecessors(), peers, context.getSelf()));
         var kvBlockManager = context.spawn(memory, "kv-block-manager");
         var gpu = context.spawn(spec.device().create(clock, index), "gpu");
         context.watch(kvBlockManager);
@@ -63,7 +65,11 @@ record ReplicaParts(
 
     /** Frees the blocks of a request that has ended. */
     void free(EngineRequest request) {
-        kvBlockManager.tell(new KvBlockManager.Free(request.handle(), request.lastStep()));
+        kvBlockManager.tell(new KvBlockManager.Free(
+                request.handle(),
+                request.lastStep(),
+                request.id(),
+                request.request().kvTransfer()));
         events.memoryTouched();
     }
 }

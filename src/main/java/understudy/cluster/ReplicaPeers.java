@@ -1,7 +1,9 @@
 package understudy.cluster;
 
+import org.apache.commons.rng.UniformRandomProvider;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.jspecify.annotations.Nullable;
+import understudy.cluster.link.Link;
 import understudy.routing.RouterSpec;
 import understudy.routing.Signal;
 
@@ -13,13 +15,30 @@ import understudy.routing.Signal;
  * @param routerSpec what the router is built with
  * @param subscriber is told what happens, or null
  * @param owner is told when the replica has stopped; null if it never does
+ * @param network link to the other replicas, or null if there is none
  */
 public record ReplicaPeers(
         ActorRef<Router.Command> router,
         ActorRef<MetricsCollector.Command> metrics,
         RouterSpec routerSpec,
         ClusterEvent.@Nullable Subscriber subscriber,
-        @Nullable ActorRef<? super Replica.Gone> owner) {
+        @Nullable ActorRef<? super Replica.Gone> owner,
+        @Nullable ActorRef<Link.Command> network) {
+
+    /** Creates the peers of a replica without a network. */
+    public ReplicaPeers(
+            ActorRef<Router.Command> router,
+            ActorRef<MetricsCollector.Command> metrics,
+            RouterSpec routerSpec,
+            ClusterEvent.@Nullable Subscriber subscriber,
+            @Nullable ActorRef<? super Replica.Gone> owner) {
+        this(router, metrics, routerSpec, subscriber, owner, null);
+    }
+
+    /** Returns the source of chance failures on a replica's own link. */
+    UniformRandomProvider linkRandom(int replicaIndex) {
+        return routerSpec.streams().stream("host-link", replicaIndex);
+    }
 
     /** Returns whether the router reads the changes of the prefix table. */
     boolean publishesKvEvents() {

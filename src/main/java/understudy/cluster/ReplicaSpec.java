@@ -1,9 +1,11 @@
 package understudy.cluster;
 
+import org.jspecify.annotations.Nullable;
 import understudy.engine.PlannerConfig;
 import understudy.engine.RequestLimits;
 import understudy.kvcache.KvCacheConfig;
 import understudy.routing.ReplicaTraits;
+import understudy.transfer.KvTransferSpec;
 
 /**
  * Specification of one replica. A value: any number of replicas may be built with it.
@@ -20,6 +22,7 @@ import understudy.routing.ReplicaTraits;
  *     made in each interval, before the results of its instant are applied, as drivers do that take turns of planning
  *     and executing; with 0 a plan is made as soon as there is room for a step
  * @param traits what a router is configured with about it
+ * @param transfers how its KV is moved, or null if it never is
  */
 public record ReplicaSpec(
         PlannerConfig scheduler,
@@ -30,48 +33,104 @@ public record ReplicaSpec(
         long apiDelayNanos,
         boolean keepsTokenTimes,
         long planIntervalNanos,
-        ReplicaTraits traits) {
+        ReplicaTraits traits,
+        @Nullable KvTransferSpec transfers) {
 
     /** Returns a replica without a delay of its API, which keeps no times of tokens. */
     public static ReplicaSpec of(
             PlannerConfig scheduler, RequestLimits limits, KvCacheConfig kvCache, VirtualGpu.Factory device) {
         return new ReplicaSpec(
-                scheduler, limits, kvCache, KvBlockManager::create, device, 0, false, 0, ReplicaTraits.PLAIN);
+                scheduler, limits, kvCache, KvBlockManager::create, device, 0, false, 0, ReplicaTraits.PLAIN, null);
     }
 
     /** Returns the same replica with another memory. */
     public ReplicaSpec withMemory(KvBlockManager.Factory other) {
         return new ReplicaSpec(
-                scheduler, limits, kvCache, other, device, apiDelayNanos, keepsTokenTimes, planIntervalNanos, traits);
+                scheduler,
+                limits,
+                kvCache,
+                other,
+                device,
+                apiDelayNanos,
+                keepsTokenTimes,
+                planIntervalNanos,
+                traits,
+                transfers);
     }
 
     /** Returns the same replica with another device. */
     public ReplicaSpec withDevice(VirtualGpu.Factory other) {
         return new ReplicaSpec(
-                scheduler, limits, kvCache, memory, other, apiDelayNanos, keepsTokenTimes, planIntervalNanos, traits);
+                scheduler,
+                limits,
+                kvCache,
+                memory,
+                other,
+                apiDelayNanos,
+                keepsTokenTimes,
+                planIntervalNanos,
+                traits,
+                transfers);
     }
 
     /** Returns the same replica with this delay from arrival to waiting queue. */
     public ReplicaSpec withApiDelayNanos(long nanos) {
         return new ReplicaSpec(
-                scheduler, limits, kvCache, memory, device, nanos, keepsTokenTimes, planIntervalNanos, traits);
+                scheduler,
+                limits,
+                kvCache,
+                memory,
+                device,
+                nanos,
+                keepsTokenTimes,
+                planIntervalNanos,
+                traits,
+                transfers);
     }
 
     /** Returns the same replica, which keeps the times of tokens or not. */
     public ReplicaSpec withTokenTimes(boolean keeps) {
         return new ReplicaSpec(
-                scheduler, limits, kvCache, memory, device, apiDelayNanos, keeps, planIntervalNanos, traits);
+                scheduler, limits, kvCache, memory, device, apiDelayNanos, keeps, planIntervalNanos, traits, transfers);
     }
 
     /** Returns the same replica, which plans at fixed intervals. */
     public ReplicaSpec withPlanIntervalNanos(long nanos) {
         return new ReplicaSpec(
-                scheduler, limits, kvCache, memory, device, apiDelayNanos, keepsTokenTimes, nanos, traits);
+                scheduler, limits, kvCache, memory, device, apiDelayNanos, keepsTokenTimes, nanos, traits, transfers);
     }
 
     /** Returns the same replica, of which a router knows this. */
     public ReplicaSpec withTraits(ReplicaTraits other) {
         return new ReplicaSpec(
-                scheduler, limits, kvCache, memory, device, apiDelayNanos, keepsTokenTimes, planIntervalNanos, other);
+                scheduler,
+                limits,
+                kvCache,
+                memory,
+                device,
+                apiDelayNanos,
+                keepsTokenTimes,
+                planIntervalNanos,
+                other,
+                transfers);
+    }
+
+    /** Returns the same replica, whose KV is moved like this, or with null never. */
+    public ReplicaSpec withTransfers(@Nullable KvTransferSpec other) {
+        return new ReplicaSpec(
+                scheduler,
+                limits,
+                kvCache,
+                memory,
+                device,
+                apiDelayNanos,
+                keepsTokenTimes,
+                planIntervalNanos,
+                traits,
+                other);
+    }
+
+    boolean failsOnLoadFailure() {
+        return transfers != null && transfers.failsOnLoadFailure();
     }
 }

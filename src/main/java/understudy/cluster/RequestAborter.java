@@ -69,6 +69,17 @@ final class RequestAborter {
         }
     }
 
+    /** Fails a request, if it is here, whose KV could not be loaded. */
+    void failLoad(long requestId, long atNanos) {
+        if (clients.contains(requestId)) {
+            breakOff(
+                    clients.request(requestId),
+                    RequestEvent.FailureCause.KV_LOAD_FAILED,
+                    "the KV cache of the prompt could not be loaded",
+                    atNanos);
+        }
+    }
+
     /** Aborts a request for its sender; returns whether it was here. */
     boolean abort(long requestId, long atNanos) {
         if (!clients.contains(requestId)) {

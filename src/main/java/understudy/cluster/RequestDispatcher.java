@@ -213,6 +213,13 @@ final class RequestDispatcher {
         long headStart = arrival.isRerouted() ? 0 : clock.nowNanos() - request.arrivalNanos();
         replicas.get(chosen)
                 .tell(new Replica.AddRequest(
-                        request, arrival.replyTo, arrival.isStreaming, isPinned, arrival.numRetries, fault, headStart));
+                        request,
+                        arrival.replyTo,
+                        arrival.isStreaming,
+                        isPinned,
+                        arrival.numRetries,
+                        fault,
+                        headStart,
+                        null));
     }
 }

@@ -49,6 +49,8 @@ public sealed interface RequestEvent {
         CUT,
         /** The replica's KV cache has shrunk, and cannot hold the request any more. */
         KV_CACHE_SHRUNK,
+        /** The KV of the prompt could not be loaded from elsewhere. */
+        KV_LOAD_FAILED,
         /** No replica takes requests. */
         NO_REPLICA
     }

@@ -69,6 +69,8 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
             return onPlanStep();
         } else if (command instanceof Replica.AddRequest add) {
             return onAddRequest(add);
+        } else if (command instanceof KvBlockManager.KvArrived arrived) {
+            return onKvArrived(arrived);
         }
         return receiveOther(command);
     }
@@ -78,6 +80,9 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
             return onEnqueue(enqueue);
         } else if (command instanceof Replica.ReportLoad) {
             parts.loadReporter().onDue();
+            return this;
+        } else if (command instanceof Replica.ForMemory word) {
+            parts.kvBlockManager().tell(word.command());
             return this;
         } else if (command instanceof Replica.Abort abort) {
             return onAbort(abort);
@@ -122,6 +127,9 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
             return this;
         }
         clients.add(add);
+        if (add.kvHolder() != null) {
+            parts.kvBlockManager().tell(new KvBlockManager.Expect(request.id(), add.kvHolder()));
+        }
         long apiNanos = Math.max(0, spec.apiDelayNanos() - add.headStartNanos());
         var delay = Duration.ofNanos(apiNanos + add.fault().delayNanos());
         if (delay.isZero()) {
@@ -145,7 +153,28 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
         return steps.onAnswered(answered.answer()) ? deferred.doneBy(this) : this;
     }
 
+    private Behavior<Replica.Command> onKvArrived(KvBlockManager.KvArrived arrived) {
+        var failed = arrived.failed();
+        if (failed != null && spec.failsOnLoadFailure()) {
+            return isDeferred(arrived) ? this : failLoad(failed);
+        }
+        if (failed != null) {
+            engine.onLoadFailed(failed.requestId(), failed.invalid(), failed.table());
+        }
+        engine.onKvArrived(arrived.requestIds());
+        steps.planSoon();
+        return this;
+    }
+
+    private Behavior<Replica.Command> failLoad(KvBlockManager.FailedLoad failed) {
+        aborter.failLoad(failed.requestId(), clock.nowNanos());
+        return onRequestsGone();
+    }
+
     private Behavior<Replica.Command> onStepDone(VirtualGpu.StepDone done) {
+        if (isDeferred(done)) {
+            return this;
+        }
         counters.onStepDone(done.endNanos() - done.startNanos());
         return steps.onStepDone(done.endNanos()) ? deferred.doneBy(this) : this;
     }

@@ -104,8 +104,7 @@ public final class DecisionReplay extends AbstractBehavior<DecisionReplay.Comman
                         RequestLimits.NONE,
                         run.kvCacheConfig(),
                         VirtualGpu.Factory.of(batch -> NANOS_PER_STEP))
-                .withMemory(
-                        (config, index, before, peers) -> KvBlockManager.create(kvCache, config, index, before, peers))
+                .withMemory(setup -> KvBlockManager.create(kvCache, setup))
                 .withPlanIntervalNanos(NANOS_PER_STEP);
     }
 

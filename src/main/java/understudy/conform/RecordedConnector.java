@@ -53,7 +53,8 @@ record RecordedConnector(
             int storeSteps) {
         OffloadingSpec spec(boolean defersFrees) {
             var policy = isArc ? TierPolicy.ARC : TierPolicy.LRU;
-            var tier = new TierSpec(cpuBlocks, policy, storeThreshold, TierSpec.of(cpuBlocks).maxTrackerSize());
+            var tier = new TierSpec(
+                    cpuBlocks, policy, storeThreshold, TierSpec.of(cpuBlocks).maxTrackerSize());
             return new OffloadingSpec(tier, blocksPerChunk, isPromptOnly, defersFrees);
         }
     }

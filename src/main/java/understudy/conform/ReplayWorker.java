@@ -46,8 +46,7 @@ abstract class ReplayWorker {
         var fields = log.takePlanned();
         var loading = new LinkedHashMap<String, Object>();
         loadingRequests()
-                .forEach(request ->
-                        loading.put(request.name(), IntArrayList.wrap(memory.blocksOf(request.id()))));
+                .forEach(request -> loading.put(request.name(), IntArrayList.wrap(memory.blocksOf(request.id()))));
         fields.put("loading", loading);
         return fields;
     }

@@ -1,8 +1,12 @@
 package understudy.engine;
 
+import it.unimi.dsi.fastutil.ints.IntList;
+import it.unimi.dsi.fastutil.ints.IntOpenHashSet;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import understudy.kvcache.KvCacheConfig;
 
@@ -20,6 +24,7 @@ public final class EngineCore {
     private final int maxStepsInFlight;
     private final ArrayDeque<StepPlan> inFlight = new ArrayDeque<>();
     private final ArrayDeque<Request> arrivedMeanwhile = new ArrayDeque<>();
+    private final List<FailedLoad> failedLoads = new ArrayList<>();
     private final LongArrayList arrivedKv = new LongArrayList();
     private boolean isPlanning;
     private boolean isBlocked;
@@ -168,7 +173,27 @@ public final class EngineCore {
         }
     }
 
+    /**
+     * Takes a request back, when {@link #onKvArrived} for it takes effect, to the tokens before its first invalid block.
+     *
+     * @param invalid blocks that could not be loaded
+     * @param table all blocks of the request
+     */
+    public void onLoadFailed(long requestId, IntList invalid, IntList table) {
+        failedLoads.add(new FailedLoad(requestId, invalid, table));
+    }
+
+    private record FailedLoad(long requestId, IntList invalid, IntList table) {}
+
     private void applyArrivals() {
+        for (var failed : failedLoads) {
+            planner.requests()
+                    .onBlocksInvalid(
+                            new IntOpenHashSet(failed.invalid),
+                            request -> request.id() == failed.requestId ? failed.table.toIntArray() : new int[0],
+                            new StepPlan());
+        }
+        failedLoads.clear();
         for (int i = 0; i < arrivedKv.size(); i++) {
             planner.requests().onKvArrived(arrivedKv.getLong(i));
         }

@@ -39,6 +39,12 @@ public interface ConnectedBlocks {
     /** Frees the blocks that a request has left behind for a transfer which is over; unknown requests are fine. */
     void release(long requestId);
 
+    /** Returns the requests that have left blocks behind for other replicas since the last call. */
+    long[] takeHeld();
+
+    /** Returns whether blocks of an ended request are here for another replica. */
+    boolean isHeld(long requestId);
+
     /** Returns the requests that have left blocks behind for a transfer, in ascending order. */
     long[] held();
 

@@ -135,8 +135,9 @@ final class KvBlockManagerTest {
 
     private ActorRef<KvBlockManager.Command> spawn() {
         var peers = new ReplicaPeers(router.getRef(), metrics.getRef(), ClusterFixture.router(true), null, null);
-        var config = cluster.replicaSpec().kvCache();
-        return kit.spawn(KvBlockManager.create(config, 0, PrefixCacheStats.NONE, peers), "kv-block-manager");
+        var setup = new KvBlockManager.Setup(
+                kit.clock(), cluster.replicaSpec(), 0, PrefixCacheStats.NONE, peers, replica.getRef());
+        return kit.spawn(KvBlockManager.create(setup), "kv-block-manager");
     }
 
     private KvAnswer answer(ActorRef<KvBlockManager.Command> memory, KvAsk ask) {

@@ -37,7 +37,7 @@ final class ReplicaProtocolTest {
     @Test
     void request_isAdmittedExecutedSettledAndAnswered() {
         var replica = spawn(cluster.replicaSpec()
-                .withMemory((config, index, before, peers) -> inPlaceOfAnActor(memory))
+                .withMemory(setup -> inPlaceOfAnActor(memory))
                 .withDevice((clock, index) -> inPlaceOfAnActor(device)));
 
         replica.tell(new Replica.AddRequest(ListWorkload.request(1, 0, 40, 1), client.getRef(), false));
@@ -80,10 +80,8 @@ final class ReplicaProtocolTest {
     @Test
     void samePrompts_runInOneForward_andComputeWhatTheyShareOnce() {
         var replica = spawn(cluster.replicaSpec()
-                .withMemory((config, index, before, peers) -> Behaviors.monitor(
-                        KvBlockManager.Command.class,
-                        memory.getRef(),
-                        KvBlockManager.create(config, index, before, peers)))
+                .withMemory(setup ->
+                        Behaviors.monitor(KvBlockManager.Command.class, memory.getRef(), KvBlockManager.create(setup)))
                 .withDevice((clock, index) -> inPlaceOfAnActor(device)));
         var prompt = SegmentedTokens.EMPTY.append(7, 40);
 

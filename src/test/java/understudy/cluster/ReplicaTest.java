@@ -76,7 +76,7 @@ final class ReplicaTest {
 
     private void submitWithHeadStart(ActorRef<Replica.Command> replica, long id, long headStartNanos) {
         replica.tell(new Replica.AddRequest(
-                request(id, 0, 20, 1), client.ref(), false, false, 0, RequestFault.NONE, headStartNanos));
+                request(id, 0, 20, 1), client.ref(), false, false, 0, RequestFault.NONE, headStartNanos, null));
     }
 
     @Test

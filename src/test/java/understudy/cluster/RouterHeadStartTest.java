@@ -30,7 +30,7 @@ final class RouterHeadStartTest {
 
         router.tell(new Router.Submit(request(1, 0, 20, 3), client.ref(), false));
         router.tell(new Router.Reroute(new Replica.AddRequest(
-                request(2, 0, 20, 3), client.ref(), false, false, 0, RequestFault.NONE, 3 * MILLI)));
+                request(2, 0, 20, 3), client.ref(), false, false, 0, RequestFault.NONE, 3 * MILLI, null)));
         kit.advance(Duration.ZERO);
 
         // Both arrived at 0 ms; it is 3 ms now. The second one's API has begun anew.

@@ -2,6 +2,7 @@ package understudy.kvcache.connector;
 
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import understudy.kvcache.ConnectedBlocks;
 
 /**
  * Scheduler's side of a connector (vLLM {@code KVConnectorBase_V1}): says how much of a prompt's KV is to be had from

@@ -59,8 +59,7 @@ public final class NixlConnector implements KvConnector {
 
     private void begin(TransferJob.Kind kind, long requestId, IntList blocks, KvTransferParams params) {
         int numTokens = blocks.size() * blockSize;
-        begun.add(new TransferJob(
-                nextJob++, kind, requestId, numTokens, blocks, IntList.of(), params.remoteReplica()));
+        begun.add(new TransferJob(nextJob++, kind, requestId, numTokens, blocks, IntList.of(), params.remoteReplica()));
     }
 
     @Override

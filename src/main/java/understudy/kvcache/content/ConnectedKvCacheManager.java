@@ -1,6 +1,7 @@
 package understudy.kvcache.content;
 
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
+import it.unimi.dsi.fastutil.longs.LongArrayList;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -33,6 +34,7 @@ public final class ConnectedKvCacheManager extends KvCacheManager implements Con
     private final LeftBlocks left;
     private final Long2ObjectOpenHashMap<ConnectedSequence> byRequest = new Long2ObjectOpenHashMap<>();
     private final List<TransferJob> begun = new ArrayList<>();
+    private final LongArrayList newlyHeld = new LongArrayList();
     private PrefixCacheStats externalStats = PrefixCacheStats.NONE;
 
     /** Creates an empty cache with the connector of its settings. */
@@ -167,9 +169,12 @@ public final class ConnectedKvCacheManager extends KvCacheManager implements Con
     }
 
     private void leave(int handle, ConnectedSequence sequence, long lastStep, boolean isComplete) {
-        boolean isHeld = connector.onEnded(sequence, isComplete) | sequence.isLoading();
+        boolean isForOthers = connector.onEnded(sequence, isComplete);
+        if (isForOthers) {
+            newlyHeld.add(sequence.requestId());
+        }
         int[] blocks = sequence.takeBlocks();
-        if (isHeld) {
+        if (isForOthers || sequence.isLoading()) {
             left.hold(sequence.requestId(), blocks, lastStep);
         } else {
             left.free(blocks, lastStep);
@@ -240,6 +245,18 @@ public final class ConnectedKvCacheManager extends KvCacheManager implements Con
     @Override
     public void release(long requestId) {
         left.release(requestId);
+    }
+
+    @Override
+    public long[] takeHeld() {
+        long[] taken = newlyHeld.toLongArray();
+        newlyHeld.clear();
+        return taken;
+    }
+
+    @Override
+    public boolean isHeld(long requestId) {
+        return left.isHeld(requestId);
     }
 
     @Override

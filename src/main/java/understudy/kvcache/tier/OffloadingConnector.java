@@ -182,9 +182,8 @@ public final class OffloadingConnector implements KvConnector {
     }
 
     private void guard(long job, IntArrayList blocks) {
-        blocks.forEach(block -> jobsByBlock
-                .computeIfAbsent(block, any -> new LongArrayList())
-                .add(job));
+        blocks.forEach(block ->
+                jobsByBlock.computeIfAbsent(block, any -> new LongArrayList()).add(job));
     }
 
     @Override

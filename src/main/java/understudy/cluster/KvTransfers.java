@@ -1,0 +1,228 @@
+package understudy.cluster;
+
+import it.unimi.dsi.fastutil.ints.IntImmutableList;
+import it.unimi.dsi.fastutil.ints.IntList;
+import it.unimi.dsi.fastutil.longs.Long2ObjectLinkedOpenHashMap;
+import it.unimi.dsi.fastutil.longs.LongList;
+import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
+import java.util.List;
+import java.util.Objects;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.javadsl.ActorContext;
+import org.jspecify.annotations.Nullable;
+import understudy.cluster.link.Link;
+import understudy.kvcache.ConnectedBlocks;
+import understudy.kvcache.connector.TransferJob;
+import understudy.runtime.Clock;
+import understudy.transfer.KvLeases;
+import understudy.transfer.KvTransferSpec;
+import understudy.transfer.Transfer;
+import understudy.transfer.TransferEnded;
+
+/** Transfers of one memory: starts its jobs on links, and tells memory and replica when they are over. */
+final class KvTransfers {
+    /** Sets the numbers of different replicas' transfers apart, which share a network. */
+    private static final long JOBS_PER_REPLICA = 1L << 40;
+
+    private final Clock clock;
+    private final ActorRef<KvBlockManager.Command> self;
+    private final ActorRef<? super KvBlockManager.KvArrived> replica;
+    private final ConnectedBlocks blocks;
+    private final KvTransferSpec spec;
+    private final int replicaIndex;
+    private final ActorRef<Link.Command> hostLink;
+    private final @Nullable ActorRef<Link.Command> network;
+    private final ActorRef<TransferEnded> onEnded;
+    private final RemoteReads reads;
+    private final KvLeases leases;
+    private final TransferCounters counters = new TransferCounters();
+    private final Long2ObjectLinkedOpenHashMap<TransferJob> running = new Long2ObjectLinkedOpenHashMap<>();
+    private final LongOpenHashSet toFlush = new LongOpenHashSet();
+    private @Nullable Runnable whenFlushed;
+    private long leaseDueNanos = Long.MAX_VALUE;
+
+    KvTransfers(
+            ActorContext<KvBlockManager.Command> context,
+            ConnectedBlocks blocks,
+            KvTransferSpec spec,
+            KvBlockManager.Setup setup) {
+        clock = setup.clock();
+        self = context.getSelf();
+        replica = setup.replica();
+        this.blocks = blocks;
+        this.spec = spec;
+        replicaIndex = setup.replicaIndex();
+        network = setup.peers().network();
+        var random = setup.peers().linkRandom(replicaIndex);
+        hostLink = context.spawn(Link.create(clock, spec.hostLink(), random), "host-link");
+        onEnded = context.messageAdapter(TransferEnded.class, KvBlockManager.Moved::new);
+        reads = new RemoteReads(context, clock, spec.lease());
+        leases = new KvLeases(spec.lease());
+    }
+
+    RemoteReads reads() {
+        return reads;
+    }
+
+    TransferCounters counters() {
+        return counters;
+    }
+
+    /**
+     * Starts the jobs of a plan.
+     *
+     * @param whenReady runs as soon as nothing stands in the way of the step
+     */
+    void onPlanEnded(Runnable whenReady) {
+        blocks.takeJobs().forEach(this::start);
+        for (long job : blocks.jobsToFlush()) {
+            if (running.containsKey(job)) {
+                toFlush.add(job);
+            }
+        }
+        if (toFlush.isEmpty()) {
+            whenReady.run();
+        } else {
+            whenFlushed = whenReady;
+        }
+    }
+
+    private void start(TransferJob job) {
+        running.put(job.job(), job);
+        switch (job.kind()) {
+            case LOAD -> move(job, KvTransferSpec.TO_GPU);
+            case STORE -> move(job, KvTransferSpec.FROM_GPU);
+            case READ -> {
+                if (!reads.begin(job)) {
+                    end(job, true);
+                }
+            }
+            case NOTIFY -> {
+                reads.end(job.requestId());
+                end(job, false);
+            }
+        }
+    }
+
+    private void move(TransferJob job, int port) {
+        int numBlocks = job.gpuBlocks().size();
+        hostLink.tell(new Link.Start(
+                new Transfer(job.job(), IntList.of(port), numBlocks * spec.hostBytesPerBlock(), numBlocks, 0),
+                onEnded));
+    }
+
+    /** The other replica has answered whether it still holds what is to be read. */
+    void onReadAnswered(KvBlockManager.ReadAnswered answer) {
+        var job = running.get(answer.job());
+        if (job == null) {
+            return;
+        }
+        if (!answer.isHeld() || network == null) {
+            counters.onReadRefused();
+            reads.end(job.requestId());
+            end(job, true);
+            return;
+        }
+        int numBlocks = job.gpuBlocks().size();
+        var ports = IntList.of(KvTransferSpec.portOut(job.remoteReplica()), KvTransferSpec.portIn(replicaIndex));
+        network.tell(new Link.Start(
+                new Transfer(
+                        outside(job.job()),
+                        ports,
+                        numBlocks * spec.networkBytesPerBlock(),
+                        numBlocks * spec.descriptorsPerBlock(),
+                        job.remoteReplica() * JOBS_PER_REPLICA + replicaIndex),
+                onEnded));
+    }
+
+    private long outside(long job) {
+        return replicaIndex * JOBS_PER_REPLICA + job;
+    }
+
+    void onMoved(TransferEnded ended) {
+        var job = running.get(ended.id() % JOBS_PER_REPLICA);
+        if (job == null) {
+            return; // it was given up while its answer was on its way
+        }
+        counters.add(job, ended, spec.descriptorsPerBlock());
+        if (job.kind() == TransferJob.Kind.READ) {
+            reads.end(job.requestId());
+        }
+        end(job, ended.isFailed());
+    }
+
+    /** A replica has died from which KV was being read. */
+    void onHolderGone(ActorRef<?> holder) {
+        for (var job : reads.lost(holder, running.values())) {
+            Objects.requireNonNull(network).tell(new Link.Cancel(outside(job.job())));
+            counters.onReadRefused();
+            end(job, true);
+        }
+    }
+
+    private void end(TransferJob job, boolean isFailed) {
+        running.remove(job.job());
+        var table = new IntImmutableList(
+                isFailed && job.kind().isAwaited() ? blocks.blocksOf(job.requestId()) : new int[0]);
+        boolean isAwaited = blocks.onJobEnded(job, isFailed);
+        if (toFlush.remove(job.job()) && toFlush.isEmpty()) {
+            Objects.requireNonNull(whenFlushed).run();
+        }
+        boolean hasFailed = isAwaited && isFailed;
+        replica.tell(new KvBlockManager.KvArrived(
+                isAwaited ? LongList.of(job.requestId()) : LongList.of(),
+                hasFailed ? new KvBlockManager.FailedLoad(job.requestId(), job.gpuBlocks(), table) : null));
+    }
+
+    /** Starts the leases of requests that have left blocks behind for others. */
+    void onHeld() {
+        for (long requestId : blocks.takeHeld()) {
+            leases.begin(requestId, clock.nowNanos());
+        }
+        awaitLease();
+    }
+
+    /** Answers whether blocks are still here. */
+    void onRead(KvBlockManager.Read read) {
+        read.replyTo().tell(new KvBlockManager.ReadAnswered(read.job(), blocks.isHeld(read.requestId())));
+    }
+
+    /** Frees what another replica has read, or does not want. */
+    void onReadEnded(long requestId) {
+        leases.end(requestId);
+        free(LongList.of(requestId));
+    }
+
+    void onHeartbeat(LongList requestIds) {
+        requestIds.forEach(id -> leases.renew(id, clock.nowNanos()));
+    }
+
+    void onLeaseDue() {
+        leaseDueNanos = Long.MAX_VALUE;
+        var expired = leases.expired(clock.nowNanos());
+        counters.onExpired(expired.size());
+        free(expired);
+        awaitLease();
+    }
+
+    /** A lease that was renewed is looked at once more when it would have ended. */
+    private void awaitLease() {
+        long atNanos = leases.nextNanos();
+        if (atNanos < leaseDueNanos) {
+            leaseDueNanos = atNanos;
+            clock.tellAfter(atNanos - clock.nowNanos(), self, KvBlockManager.LeaseDue.NOW);
+        }
+    }
+
+    private void free(LongList requestIds) {
+        requestIds.forEach(blocks::release);
+        if (!requestIds.isEmpty()) {
+            replica.tell(new KvBlockManager.KvArrived(LongList.of(), null));
+        }
+    }
+
+    /** Returns the jobs under way. */
+    List<TransferJob> running() {
+        return List.copyOf(running.values());
+    }
+}

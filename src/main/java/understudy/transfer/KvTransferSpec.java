@@ -1,0 +1,38 @@
+package understudy.transfer;
+
+/**
+ * How the KV of a replica is moved.
+ *
+ * @param hostLink link of each GPU to host memory, all of which move their share at the same time; see {@link #TO_GPU}
+ * @param hostBytesPerBlock bytes of a KV block on one GPU
+ * @param nic the replica's ports on the network: first the way out, then the way in
+ * @param networkBytesPerBlock bytes of a KV block on all GPUs, what each of them has a copy of counted once
+ * @param descriptorsPerBlock pieces of memory that a block is in
+ * @param lease how long blocks are kept for another replica
+ * @param failsOnLoadFailure whether a request fails whose KV could not be loaded; else it is computed here (vLLM {@code
+ *     kv_load_failure_policy})
+ */
+public record KvTransferSpec(
+        LinkSpec hostLink,
+        long hostBytesPerBlock,
+        PortGroup nic,
+        long networkBytesPerBlock,
+        int descriptorsPerBlock,
+        KvLease lease,
+        boolean failsOnLoadFailure) {
+    /** Port of the host link into the GPU. */
+    public static final int TO_GPU = 0;
+
+    /** Port of the host link out of the GPU. */
+    public static final int FROM_GPU = 1;
+
+    /** Returns the port of the network that leads out of a replica. */
+    public static int portOut(int replica) {
+        return 2 * replica;
+    }
+
+    /** Returns the port of the network that leads into a replica. */
+    public static int portIn(int replica) {
+        return 2 * replica + 1;
+    }
+}
