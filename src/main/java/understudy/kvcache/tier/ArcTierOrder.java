@@ -1,8 +1,6 @@
 package understudy.kvcache.tier;
 
 import it.unimi.dsi.fastutil.ints.IntArrayList;
-import it.unimi.dsi.fastutil.ints.IntIterator;
-import it.unimi.dsi.fastutil.ints.IntLinkedOpenHashSet;
 import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.ints.IntSet;
 import it.unimi.dsi.fastutil.longs.LongLinkedOpenHashSet;
@@ -17,8 +15,8 @@ import it.unimi.dsi.fastutil.longs.LongLinkedOpenHashSet;
  */
 final class ArcTierOrder implements TierOrder {
     private final TierBlocks blocks;
-    private final IntLinkedOpenHashSet t1 = new IntLinkedOpenHashSet();
-    private final IntLinkedOpenHashSet t2 = new IntLinkedOpenHashSet();
+    private final BlockList t1 = new BlockList();
+    private final BlockList t2 = new BlockList();
     private final LongLinkedOpenHashSet b1 = new LongLinkedOpenHashSet();
     private final LongLinkedOpenHashSet b2 = new LongLinkedOpenHashSet();
     private double target;
@@ -29,7 +27,7 @@ final class ArcTierOrder implements TierOrder {
 
     @Override
     public void insert(int block, long key) {
-        t1.add(block);
+        t1.addLast(block);
         b1.remove(key);
         b2.remove(key);
     }
@@ -37,10 +35,10 @@ final class ArcTierOrder implements TierOrder {
     @Override
     public void touch(int block) {
         if (blocks.isPending(block)) {
-            t1.addAndMoveToLast(block);
+            t1.addLast(block);
         } else {
             t1.remove(block);
-            t2.addAndMoveToLast(block);
+            t2.addLast(block);
         }
     }
 
@@ -66,32 +64,30 @@ final class ArcTierOrder implements TierOrder {
     @Override
     public IntList victims(int count, IntSet spared) {
         var victims = new IntArrayList(count);
-        var first = t1.iterator();
-        var second = t2.iterator();
+        int first = nextIdle(t1, t1.first(), spared);
+        int second = nextIdle(t2, t2.first(), spared);
         int size1 = t1.size();
-        int victim = 0;
-        while (victims.size() < count && victim != TierBlocks.NONE) {
-            victim = size1 >= (int) target ? nextIdle(first, spared) : TierBlocks.NONE;
-            if (victim == TierBlocks.NONE) {
-                victim = nextIdle(second, spared);
-            } else {
+        while (victims.size() < count) {
+            if (first != TierBlocks.NONE && size1 >= (int) target) {
+                victims.add(first);
+                first = nextIdle(t1, t1.next(first), spared);
                 size1--;
-            }
-            if (victim != TierBlocks.NONE) {
-                victims.add(victim);
+            } else if (second != TierBlocks.NONE) {
+                victims.add(second);
+                second = nextIdle(t2, t2.next(second), spared);
+            } else {
+                return victims;
             }
         }
         return victims;
     }
 
-    private int nextIdle(IntIterator list, IntSet spared) {
-        while (list.hasNext()) {
-            int block = list.nextInt();
-            if (blocks.isIdle(block) && !spared.contains(block)) {
-                return block;
-            }
+    private int nextIdle(BlockList list, int from, IntSet spared) {
+        int block = from;
+        while (block != TierBlocks.NONE && (!blocks.isIdle(block) || spared.contains(block))) {
+            block = list.next(block);
         }
-        return TierBlocks.NONE;
+        return block;
     }
 
     @Override
@@ -121,13 +117,13 @@ final class ArcTierOrder implements TierOrder {
 
     @Override
     public TierOrderState state() {
-        return new TierOrderState.Arc(new IntArrayList(t1), new IntArrayList(t2), b1.size(), b2.size(), target);
+        return new TierOrderState.Arc(t1.toList(), t2.toList(), b1.size(), b2.size(), target);
     }
 
     @Override
     public boolean isSound() {
         return t1.size() + t2.size() == blocks.numUsed()
-                && t1.intStream().allMatch(block -> blocks.isUsed(block) && !t2.contains(block))
-                && t2.intStream().allMatch(blocks::isUsed);
+                && t1.toList().intStream().allMatch(block -> blocks.isUsed(block) && !t2.contains(block))
+                && t2.toList().intStream().allMatch(blocks::isUsed);
     }
 }

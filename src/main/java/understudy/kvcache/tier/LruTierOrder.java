@@ -1,14 +1,13 @@
 package understudy.kvcache.tier;
 
 import it.unimi.dsi.fastutil.ints.IntArrayList;
-import it.unimi.dsi.fastutil.ints.IntLinkedOpenHashSet;
 import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.ints.IntSet;
 
 /** Least recently used: one list of the idle chunks; the end of a transfer and a request move a chunk to its end. */
 final class LruTierOrder implements TierOrder {
     private final TierBlocks blocks;
-    private final IntLinkedOpenHashSet idle = new IntLinkedOpenHashSet();
+    private final BlockList idle = new BlockList();
 
     LruTierOrder(TierBlocks blocks) {
         this.blocks = blocks;
@@ -20,7 +19,7 @@ final class LruTierOrder implements TierOrder {
     @Override
     public void touch(int block) {
         if (blocks.isIdle(block)) {
-            idle.addAndMoveToLast(block);
+            idle.addLast(block);
         }
     }
 
@@ -34,16 +33,15 @@ final class LruTierOrder implements TierOrder {
 
     @Override
     public void rest(int block) {
-        idle.add(block);
+        idle.addLast(block);
     }
 
     @Override
     public IntList victims(int count, IntSet spared) {
         var victims = new IntArrayList(count);
-        for (var block = idle.iterator(); block.hasNext() && victims.size() < count; ) {
-            int candidate = block.nextInt();
-            if (!spared.contains(candidate)) {
-                victims.add(candidate);
+        for (int block = idle.first(); block != TierBlocks.NONE && victims.size() < count; block = idle.next(block)) {
+            if (!spared.contains(block)) {
+                victims.add(block);
             }
         }
         return victims;
@@ -66,11 +64,11 @@ final class LruTierOrder implements TierOrder {
 
     @Override
     public TierOrderState state() {
-        return new TierOrderState.Lru(new IntArrayList(idle));
+        return new TierOrderState.Lru(idle.toList());
     }
 
     @Override
     public boolean isSound() {
-        return idle.size() == blocks.numIdle() && idle.intStream().allMatch(blocks::isIdle);
+        return idle.size() == blocks.numIdle() && idle.toList().intStream().allMatch(blocks::isIdle);
     }
 }

@@ -81,7 +81,8 @@ public final class TierCache {
             }
         }
         int numMissing = Math.max(0, wanted.size() - blocks.numAvailable());
-        var victims = numMissing > blocks.numIdle() ? IntList.of() : order.victims(numMissing, present);
+        var victims =
+                numMissing == 0 || numMissing > blocks.numIdle() ? IntList.of() : order.victims(numMissing, present);
         if (victims.size() < numMissing) {
             numRefusedStores++;
             return new PrepareStoreOutput.Refused(wanted.size());

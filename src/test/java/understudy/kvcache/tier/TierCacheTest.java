@@ -186,20 +186,26 @@ final class TierCacheTest {
     @ParameterizedTest
     @EnumSource
     void clearedTier_isLikeANewOne(TierPolicy policy) {
-        var spec = new TierSpec(2, policy, 2, 100);
+        var spec = new TierSpec(3, policy, 2, 100);
         var cache = new TierCache(spec);
-        lookupTwice(cache, 10, 11, 12);
+        lookupTwice(cache, 10, 11, 12, 13, 14);
         store(cache, 10, 11);
-        store(cache, 12);
-        cache.touch(keys(10, 11, 12));
+        cache.touch(keys(10));
+        store(cache, 12, 13, 14);
+        cache.touch(keys(12, 11));
+        cache.lose(key -> key == 13);
 
+        // With ARC, 14 is in T1, 12 in T2, 11 in B1 and 10 in B2, and the target is 1; with both, a block was freed.
         cache.clear();
 
         assertThat(cache.orderState()).isEqualTo(new TierCache(spec).orderState());
-        assertThat(cache.audit()).isEqualTo(new TierAudit(2, 2, 0, 0, 0, 0, true));
+        assertThat(cache.audit()).isEqualTo(new TierAudit(3, 3, 0, 0, 0, 0, true));
         assertThat(cache.prepareStore(keys(10))).isEqualTo(new Prepared(keys(), blocks(), keys(), blocks()));
-        lookupTwice(cache, 20);
-        assertThat(cache.prepareStore(keys(20))).isEqualTo(new Prepared(keys(20), blocks(0), keys(), blocks()));
+        assertThat(cache.lookup(12)).isEqualTo(TierLookup.MISS);
+        lookupTwice(cache, 20, 21, 22);
+        store(cache, 20, 21, 22);
+        assertThat(cache.prepareLoad(keys(20, 21, 22)).toIntArray()).containsExactly(0, 1, 2);
+        assertThat(cache.audit()).isEqualTo(new TierAudit(3, 0, 0, 0, 3, 0, true));
     }
 
     @ParameterizedTest
