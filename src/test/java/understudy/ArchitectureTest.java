@@ -55,6 +55,7 @@ final class ArchitectureTest {
             kvcache: kvcache.eviction prompt
             kvcache.content: kvcache kvcache.eviction prompt
             kvcache.session: kvcache kvcache.content prompt
+            kvcache.tier: prompt
             engine.queue: prompt
             engine: engine.queue kvcache latency prompt
             routing: engine kvcache prompt workload
