@@ -10,6 +10,7 @@ import understudy.workload.Durations;
 import understudy.workload.GeneratedWorkload;
 import understudy.workload.Numbers;
 import understudy.workload.OutputLimit;
+import understudy.workload.PrefixGroups;
 import understudy.workload.RandomStreams;
 import understudy.workload.RequestRate;
 import understudy.workload.WholeNumbers;
@@ -26,6 +27,7 @@ final class WorkloadSettings {
     private static final double NANOS_PER_SECOND = 1e9;
     private static final int MAX_TOKENS = 100_000_000;
     private static final int MAX_TURNS = 1_000_000;
+    private static final int MAX_PROMPTS_IN_TURN = 10_000_000;
     private static final long MAX_REQUESTS = 1_000_000_000_000L;
     private static final double MAX_ARRIVAL_SECONDS = 1e8;
     private static final double MIN_BURSTINESS = 1e-3;
@@ -44,6 +46,11 @@ final class WorkloadSettings {
         POISSON,
         CONSTANT,
         GAMMA
+    }
+
+    private enum PromptOrder {
+        DRAWN,
+        IN_TURN
     }
 
     private enum LengthKind {
@@ -101,7 +108,6 @@ final class WorkloadSettings {
     private static GeneratedWorkload.Options generated(Section workload, OutputLimit outputLimit, int maxModelLen) {
         var arrivals = workload.section("arrivals");
         var lengths = workload.section("lengths");
-        var groups = workload.section("prefix-groups");
         var sessions = workload.section("sessions");
         long requests = workload.wholeNumber("requests", 1L, MAX_REQUESTS);
         return new GeneratedWorkload.Options(
@@ -110,9 +116,7 @@ final class WorkloadSettings {
                 burstiness(arrivals),
                 wholeNumbers(lengths.section("prompt"), MAX_TOKENS),
                 wholeNumbers(lengths.section("output"), MAX_TOKENS),
-                groups.wholeNumber("count", 0, 1_000_000),
-                wholeNumbers(groups.section("length"), MAX_TOKENS),
-                promptsPerGroup(groups),
+                prefixGroups(workload.section("prefix-groups")),
                 wholeNumbers(sessions.section("turns"), MAX_TURNS),
                 sessions.number("unexpected-prompt-probability", 0, 1),
                 seconds(sessions.section("think-time")),
@@ -122,12 +126,21 @@ final class WorkloadSettings {
                 maxModelLen);
     }
 
-    private static int promptsPerGroup(Section groups) {
+    private static PrefixGroups.Options prefixGroups(Section groups) {
+        int count = groups.wholeNumber("count", 0, 1_000_000);
         int promptsPerGroup = groups.wholeNumber("prompts-per-group", 0, 1_000_000);
-        if (promptsPerGroup > 0 && groups.wholeNumber("count", 0, 1_000_000) == 0) {
+        if (promptsPerGroup > 0 && count == 0) {
             throw groups.unusable("prompts-per-group", "but workload.prefix-groups.count is 0");
         }
-        return promptsPerGroup;
+        boolean inTurn = groups.choice("prompt-order", PromptOrder.class) == PromptOrder.IN_TURN;
+        long numPrompts = (long) count * promptsPerGroup;
+        if (inTurn && (numPrompts == 0 || numPrompts > MAX_PROMPTS_IN_TURN)) {
+            throw groups.unusable(
+                    "prompt-order",
+                    "which needs 1 to " + MAX_PROMPTS_IN_TURN + " prompts of all groups, not " + numPrompts);
+        }
+        return new PrefixGroups.Options(
+                count, wholeNumbers(groups.section("length"), MAX_TOKENS), promptsPerGroup, inTurn);
     }
 
     private static BurstWorkload.Options burst(Section workload, OutputLimit outputLimit, int maxModelLen) {

@@ -22,12 +22,10 @@ public final class GeneratedWorkload implements Workload {
     private final Options options;
     private final RandomStreams streams;
     private final Arrivals arrivals;
-    private final UniformRandomProvider groups;
-    private final UniformRandomProvider prompts;
+    private final PrefixGroups groups;
     private final UniformRandomProvider turns;
     private final UniformRandomProvider priorities;
     private final UniformRandomProvider tenants;
-    private final SegmentedTokens[] sharedPrefixes;
     private final Long2ObjectOpenHashMap<Session> sessionByRequest = new Long2ObjectOpenHashMap<>();
     private long numRequests;
     private long numPlanned;
@@ -42,10 +40,7 @@ public final class GeneratedWorkload implements Workload {
      * @param burstiness shape of the gaps between beginnings, see {@link Arrivals}
      * @param promptLengths tokens that each turn adds to the prompt
      * @param outputLengths tokens of each answer
-     * @param numPrefixGroups how many shared prefixes there are, or 0 for none
-     * @param prefixLengths tokens of a shared prefix
-     * @param numPromptsPerGroup how many texts the sessions of a group open with, or 0 for one of each session's own; 0 if
-     *     there are no shared prefixes
+     * @param groups what sessions open with
      * @param turns turns of a session
      * @param rewriteProbability of a further turn that its history was rewritten, 0 to 1
      * @param thinkTimeSeconds from an answer to the next turn, at least 0
@@ -60,9 +55,7 @@ public final class GeneratedWorkload implements Workload {
             double burstiness,
             WholeNumbers promptLengths,
             WholeNumbers outputLengths,
-            int numPrefixGroups,
-            WholeNumbers prefixLengths,
-            int numPromptsPerGroup,
+            PrefixGroups.Options groups,
             WholeNumbers turns,
             double rewriteProbability,
             Distribution thinkTimeSeconds,
@@ -75,12 +68,10 @@ public final class GeneratedWorkload implements Workload {
         this.options = options;
         this.streams = streams;
         arrivals = Arrivals.create(options.rate, options.burstiness, streams.stream("arrivals"));
-        groups = streams.stream("prefix-groups");
-        prompts = streams.stream("prompts-of-groups");
+        groups = new PrefixGroups(options.groups, options.promptLengths, options.rate, streams);
         turns = streams.stream("turns");
         priorities = streams.stream("priorities");
         tenants = streams.stream("tenants");
-        sharedPrefixes = sharedPrefixes();
     }
 
     @Override
@@ -90,15 +81,16 @@ public final class GeneratedWorkload implements Workload {
         }
         int numTurns = (int) Math.min(options.turns.sample(turns), options.numRequests - numPlanned);
         numPlanned += numTurns;
+        long arrivalNanos = arrivals.nextNanos();
         var session = new Session(
-                opening(),
+                groups.opening(arrivalNanos),
                 numTurns,
                 numSessions,
                 priorities.nextInt(options.numPriorities),
                 tenant(),
                 streams.stream("session", numSessions));
         numSessions++;
-        return turn(session, arrivals.nextNanos());
+        return turn(session, arrivalNanos);
     }
 
     @Override
@@ -134,36 +126,8 @@ public final class GeneratedWorkload implements Workload {
     @Override
     public void close() {}
 
-    private SegmentedTokens[] sharedPrefixes() {
-        var lengths = streams.stream("prefix-lengths");
-        var prefixes = new SegmentedTokens[options.numPrefixGroups];
-        for (int group = 0; group < prefixes.length; group++) {
-            prefixes[group] =
-                    SegmentedTokens.EMPTY.append(Segments.ofSharedPrefix(group), options.prefixLengths.sample(lengths));
-        }
-        return prefixes;
-    }
-
     private String tenant() {
         return options.numTenants == 1 ? "" : "tenant-" + tenants.nextInt(options.numTenants);
-    }
-
-    private SegmentedTokens opening() {
-        if (sharedPrefixes.length == 0) {
-            return SegmentedTokens.EMPTY;
-        }
-        int group = groups.nextInt(sharedPrefixes.length);
-        return opensWithSharedText() ? sharedPrompt(group) : sharedPrefixes[group];
-    }
-
-    private boolean opensWithSharedText() {
-        return options.numPromptsPerGroup > 0;
-    }
-
-    private SegmentedTokens sharedPrompt(int group) {
-        long textId = (long) group * options.numPromptsPerGroup + prompts.nextInt(options.numPromptsPerGroup);
-        int numTokens = options.promptLengths.sample(streams.stream("prompt-lengths-of-groups", textId));
-        return sharedPrefixes[group].append(Segments.ofSharedText(textId), numTokens);
     }
 
     private Request turn(Session session, long arrivalNanos) {
@@ -173,7 +137,7 @@ public final class GeneratedWorkload implements Workload {
         if (session.numTurns > 1 && isRewritten(session)) {
             session.rewriteHistory();
         }
-        var prompt = session.numTurns == 1 && opensWithSharedText()
+        var prompt = session.numTurns == 1 && options.groups.sharesPrompts()
                 ? session.history
                 : session.history.append(Segments.ofUniqueText(session.textId()), numNewTokens);
         session.history = prompt;

@@ -39,6 +39,15 @@ public record RequestRate(List<Piece> pieces) {
         return pieces.get(pieces.size() - 1).perSecond;
     }
 
+    /** Returns which piece holds at a time, from 0. */
+    int pieceAt(long nanos) {
+        int piece = 0;
+        while (piece + 1 < pieces.size() && pieces.get(piece + 1).fromNanos <= nanos) {
+            piece++;
+        }
+        return piece;
+    }
+
     /** Returns when so many arrivals, which need not be whole, are to be expected after a time. */
     double nanosAfter(double fromNanos, double numArrivals) {
         double nanos = fromNanos;

@@ -74,6 +74,9 @@ final class BadInputTest {
                 "workload.arrivals.request-rate = 1e-9 | so little that 1000 requests take more than three years",
                 "workload.lengths.prompt { kind = fixed, mean = 7.5 } | prompt.mean is 7.5, must be a whole number from 1",
                 "workload.prefix-groups.prompts-per-group = 5 | per-group is 5, but workload.prefix-groups.count is 0",
+                "workload.prefix-groups.prompt-order = in-turn | which needs 1 to 10000000 prompts of all groups, not 0",
+                "workload.prefix-groups { count = 1000, prompts-per-group = 100000, prompt-order = in-turn }"
+                        + " | prompts of all groups, not 100000000",
                 "workload.sessions.turns.kind = many | workload.sessions.turns.kind is \"many\", must be one of fixed",
                 "latency.api-delay = 9999h | must be a duration from 0 to 720h",
                 "kv-cache { block-size = 1, num-gpu-blocks = 2 } | which leaves no room for a request",

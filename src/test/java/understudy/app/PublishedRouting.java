@@ -1,9 +1,6 @@
 package understudy.app;
 
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -26,7 +23,7 @@ import understudy.report.RunRecord;
 public final class PublishedRouting {
     static final String SCENARIO = "conf/routing/kv-cache-wins.conf";
 
-    private static final String PUBLISHED = "/understudy/published/llm-d-kv-cache-wins.csv";
+    private static final String PUBLISHED = "llm-d-kv-cache-wins.csv";
 
     /** Requests of the stage that fills the caches; as many come behind all others, and neither are reported. */
     private static final int FILLING_REQUESTS = 750;
@@ -109,17 +106,12 @@ public final class PublishedRouting {
 
     /** Returns the published stages by router, in the order of the file. */
     private static Map<String, List<Stage>> published() throws IOException {
-        var file = Objects.requireNonNull(PublishedRouting.class.getResourceAsStream(PUBLISHED));
-        try (var lines = new BufferedReader(new InputStreamReader(file, StandardCharsets.UTF_8))) {
-            return lines.lines()
-                    .skip(1)
-                    .map(PublishedRouting::stage)
-                    .collect(Collectors.groupingBy(Stage::router, LinkedHashMap::new, Collectors.toList()));
-        }
+        return PublishedFigures.rows(PUBLISHED).stream()
+                .map(PublishedRouting::stage)
+                .collect(Collectors.groupingBy(Stage::router, LinkedHashMap::new, Collectors.toList()));
     }
 
-    private static Stage stage(String line) {
-        String[] values = line.split(",", -1);
+    private static Stage stage(String[] values) {
         return new Stage(
                 values[0],
                 Double.parseDouble(values[1]),
@@ -201,10 +193,7 @@ public final class PublishedRouting {
     /** Returns the means over these stages, emulated and published, and the error of the first. */
     private static String pair(
             String format, List<Stage> emulated, List<Stage> published, ToDoubleFunction<Stage> figure) {
-        double ours = mean(emulated, figure);
-        double theirs = mean(published, figure);
-        return String.format(
-                Locale.ROOT, format + " | " + format + " | %+.0f %%", ours, theirs, 100 * (ours / theirs - 1));
+        return PublishedFigures.cells(format, mean(emulated, figure), mean(published, figure));
     }
 
     private static double mean(List<Stage> stages, ToDoubleFunction<Stage> figure) {

@@ -10,7 +10,7 @@ import understudy.report.RunReport;
 import understudy.scenario.Scenario;
 import understudy.scenario.ScenarioFile;
 
-/** Runs of a table of the manual about routing: one scenario after the other, progress on stderr. */
+/** Runs of a table of the manual: one scenario after the other, progress on stderr. */
 final class RoutingRun {
     private static final long LIMIT_MILLIS = TimeUnit.HOURS.toMillis(1);
 

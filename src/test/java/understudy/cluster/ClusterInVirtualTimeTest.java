@@ -27,6 +27,7 @@ import understudy.routing.policy.PrefixAware;
 import understudy.workload.Distribution;
 import understudy.workload.GeneratedWorkload;
 import understudy.workload.OutputLimit;
+import understudy.workload.PrefixGroups;
 import understudy.workload.RandomStreams;
 import understudy.workload.RequestRate;
 import understudy.workload.WholeNumbers;
@@ -313,9 +314,7 @@ final class ClusterInVirtualTimeTest {
                 1,
                 new WholeNumbers(new Distribution.Normal(60, 30), 1, 500),
                 new WholeNumbers(new Distribution.Normal(40, 20), 1, 500),
-                5,
-                WholeNumbers.fixed(200),
-                0,
+                new PrefixGroups.Options(5, WholeNumbers.fixed(200), 0, false),
                 new WholeNumbers(new Distribution.Uniform(2, 4), 2, 4),
                 0,
                 new Distribution.Exponential(0.5),

@@ -17,6 +17,7 @@ import understudy.report.RequestRecord;
 import understudy.workload.Distribution;
 import understudy.workload.GeneratedWorkload;
 import understudy.workload.OutputLimit;
+import understudy.workload.PrefixGroups;
 import understudy.workload.RandomStreams;
 import understudy.workload.RequestRate;
 import understudy.workload.WholeNumbers;
@@ -111,9 +112,7 @@ final class SessionsAgainstContentTest {
                 1,
                 new WholeNumbers(new Distribution.Uniform(1, 120), 1, 120),
                 new WholeNumbers(new Distribution.Uniform(1, 90), 1, 90),
-                0,
-                new WholeNumbers(new Distribution.Fixed(1), 1, 1),
-                0,
+                PrefixGroups.Options.NONE,
                 new WholeNumbers(new Distribution.Uniform(1, 7), 1, 7),
                 rewriteProbability,
                 new Distribution.Exponential(2),

@@ -71,6 +71,45 @@ final class PromptsOfGroupsTest {
         assertThat(own).extracting(PromptsOfGroupsTest::tokens).doesNotHaveDuplicates();
     }
 
+    @Test
+    void inTurn_noPromptComesAgainBeforeAllHaveCome() {
+        var prompts = inTurn(30, RequestRate.constant(10)).stream()
+                .map(PromptsOfGroupsTest::tokens)
+                .toList();
+
+        // 3 groups of 4 texts: 12 prompts, in the same order again from the 13th and the 25th request on. In the order
+        // of
+        // their making, all four of a group would come one after the other.
+        assertThat(prompts.subList(0, 12)).doesNotHaveDuplicates();
+        assertThat(prompts.subList(12, 24)).isEqualTo(prompts.subList(0, 12));
+        assertThat(prompts.subList(24, 30)).isEqualTo(prompts.subList(0, 6));
+        assertThat(prompts.subList(0, 4))
+                .extracting(prompt -> prompt.subList(0, PREFIX_TOKENS))
+                .satisfies(prefixes -> assertThat(new HashSet<>(prefixes)).hasSizeGreaterThan(1));
+    }
+
+    @Test
+    void inTurn_theOrderBeginsAnewWhenTheRateChanges() {
+        // 10 requests per second until 0.5 s, then none, and 1 per second from 100 s on: the first 12 prompts come to
+        // their
+        // end at 1.2 s on average, so that the change cuts the first round.
+        var rate = RequestRate.constant(10)
+                .changing(List.of(new RequestRate.Piece(0.5e9, 0), new RequestRate.Piece(100e9, 1)));
+        var requests = inTurn(20, rate);
+        int numBefore =
+                (int) requests.stream().filter(r -> r.arrivalNanos() < 100e9).count();
+        var prompts = requests.stream().map(PromptsOfGroupsTest::tokens).toList();
+
+        assertThat(numBefore).isBetween(1, 8);
+        assertThat(prompts.subList(numBefore, numBefore + 12)).doesNotHaveDuplicates();
+        assertThat(prompts.subList(numBefore, 2 * numBefore)).isEqualTo(prompts.subList(0, numBefore));
+    }
+
+    private static List<Request> inTurn(int numRequests, RequestRate rate) {
+        var groups = new PrefixGroups.Options(3, WholeNumbers.fixed(PREFIX_TOKENS), 4, true);
+        return arrivals(generated(numRequests, rate, groups, 1));
+    }
+
     private static List<Integer> other(List<Request> requests) {
         var first = tokens(requests.get(0));
         return requests.stream()
@@ -81,15 +120,19 @@ final class PromptsOfGroupsTest {
     }
 
     private static GeneratedWorkload generated(int numRequests, int numPromptsPerGroup, int numTurns) {
+        var groups = new PrefixGroups.Options(2, WholeNumbers.fixed(PREFIX_TOKENS), numPromptsPerGroup, false);
+        return generated(numRequests, RequestRate.constant(10), groups, numTurns);
+    }
+
+    private static GeneratedWorkload generated(
+            int numRequests, RequestRate rate, PrefixGroups.Options groups, int numTurns) {
         var options = new GeneratedWorkload.Options(
                 numRequests,
-                RequestRate.constant(10),
+                rate,
                 1,
                 WholeNumbers.uniform(40, 60),
                 WholeNumbers.uniform(10, 20),
-                2,
-                WholeNumbers.fixed(PREFIX_TOKENS),
-                numPromptsPerGroup,
+                groups,
                 WholeNumbers.fixed(numTurns),
                 0,
                 new Distribution.Fixed(2),
