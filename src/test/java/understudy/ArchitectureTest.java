@@ -52,12 +52,13 @@ final class ArchitectureTest {
             latency:
             transfer:
             kvcache.eviction: prompt
-            kvcache: kvcache.eviction prompt
-            kvcache.content: kvcache kvcache.eviction prompt
+            kvcache.connector: prompt
+            kvcache: kvcache.connector kvcache.eviction prompt
+            kvcache.content: kvcache kvcache.connector kvcache.eviction prompt
             kvcache.session: kvcache kvcache.content prompt
-            kvcache.tier: prompt
+            kvcache.tier: kvcache.connector prompt
             engine.queue: prompt
-            engine: engine.queue kvcache latency prompt
+            engine: engine.queue kvcache kvcache.connector latency prompt
             routing: engine kvcache prompt workload
             routing.policy: engine kvcache prompt routing routing.index workload
             routing.index: kvcache prompt
@@ -65,16 +66,17 @@ final class ArchitectureTest {
             workload: engine prompt
             workload.trace: engine prompt workload
             faults: workload
-            report: engine kvcache latency prompt
+            report: engine kvcache kvcache.connector latency prompt transfer
             scaling: faults latency report
             replay.cache:
             replay: replay.cache workload.trace
             runtime:
             cluster.link: runtime transfer
-            cluster: engine faults kvcache kvcache.content kvcache.session latency prompt report routing routing.admission \
-                routing.policy runtime scaling workload workload.trace
+            cluster: cluster.link engine faults kvcache kvcache.connector kvcache.content kvcache.session latency prompt report \
+                routing routing.admission routing.policy runtime scaling transfer workload workload.trace
             host: cluster report runtime
-            conform: cluster engine engine.queue kvcache kvcache.content latency prompt report routing routing.policy runtime workload.trace
+            conform: cluster engine engine.queue kvcache kvcache.connector kvcache.content kvcache.tier latency prompt report \
+                routing routing.policy runtime workload.trace
             api.http: faults host runtime
             api.schema: api.http
             api.model: api.http api.schema engine prompt workload
@@ -87,7 +89,8 @@ final class ArchitectureTest {
             api: api.admin api.call api.http api.kvevents api.live api.metrics api.model api.openai cluster faults host \
                 kvcache routing runtime workload
             scenario: api.call api.http api.kvevents api.model cluster engine engine.queue faults kvcache \
-                kvcache.eviction latency prompt report routing routing.admission routing.policy scaling workload workload.trace
+                kvcache.connector kvcache.eviction kvcache.tier latency prompt report routing routing.admission routing.policy \
+                scaling transfer workload workload.trace
             fidelity: cluster host latency report scenario workload workload.trace
             fuzz: cluster engine engine.queue faults host kvcache kvcache.eviction kvcache.session prompt report routing routing.policy runtime scenario \
                 workload

@@ -9,6 +9,7 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.actor.typed.javadsl.Receive;
 import understudy.faults.FleetChange;
 import understudy.faults.ReplicaState;
+import understudy.report.Outcome;
 import understudy.runtime.Clock;
 import understudy.scaling.ScalingRule;
 import understudy.scaling.ScalingSignals;
@@ -92,7 +93,9 @@ public final class Autoscaler extends AbstractBehavior<Autoscaler.Command> {
                     first.ttftNanos().getLong(i));
         }
         first.resumedIds().forEach(signals::onPrefilled);
-        step.ended().forEach(request -> signals.onEnded(request.requestId()));
+        step.ended().stream()
+                .filter(request -> request.outcome() != Outcome.PREFILL_LEG)
+                .forEach(request -> signals.onEnded(request.requestId()));
         onLoad(step.replicaIndex(), step.load());
         signals.onKvUsage(step.replicaIndex(), step.kvCache().usage());
     }

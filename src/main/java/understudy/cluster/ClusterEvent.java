@@ -16,7 +16,6 @@ import understudy.kvcache.KvEvent;
 import understudy.kvcache.PrefixCacheStats;
 import understudy.report.RequestRecord;
 import understudy.routing.RoutingScores;
-import understudy.transfer.TransferFigures;
 
 /**
  * Event of a cluster. All of them go to one {@link Subscriber}, in order for each replica: metrics, live page and KV
@@ -121,19 +120,6 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
 
     /** States of all replicas, by index, of which one may have changed. */
     record ReplicasChanged(long atNanos, List<ReplicaState> states) implements ClusterEvent {}
-
-    /**
-     * Transfers of a replica that have ended since this was last told.
-     *
-     * @param loads from slower memories
-     * @param stores to slower memories
-     * @param reads from other replicas
-     * @param numExpired leases that have ended before another replica had read the blocks
-     */
-    record Transfers(TransferFigures loads, TransferFigures stores, TransferFigures reads, long numExpired) {
-        public static final Transfers NONE =
-                new Transfers(TransferFigures.NONE, TransferFigures.NONE, TransferFigures.NONE, 0);
-    }
 
     /**
      * First tokens of a step.

@@ -27,7 +27,6 @@ import understudy.kvcache.connector.KvTransferParams;
 import understudy.kvcache.session.KvCaches;
 import understudy.routing.LoadReport;
 import understudy.runtime.Clock;
-import understudy.transfer.TransferEnded;
 
 /**
  * Block manager of one replica: owns its KV memory, grants or refuses blocks, finds cached prefixes. It never decides
@@ -38,7 +37,17 @@ import understudy.transfer.TransferEnded;
 public final class KvBlockManager extends ExtensibleBehavior<KvBlockManager.Command> {
 
     /** Messages of the block manager. */
-    public sealed interface Command {}
+    public sealed interface Command
+            permits Ask,
+                    Free,
+                    Resize,
+                    Settle,
+                    TellState,
+                    ReportLoad,
+                    GetBlockHashes,
+                    ResetPrefixCache,
+                    Audit,
+                    KvTransfers.Command {}
 
     /**
      * Puts a question of the scheduler; it is answered by {@link Answered} if the scheduler waits for that.
@@ -53,31 +62,6 @@ public final class KvBlockManager extends ExtensibleBehavior<KvBlockManager.Comm
             long lastStep,
             long requestId,
             @Nullable KvTransferParams transferParams) implements Command {}
-
-    /** Another replica holds the KV of a request that has come here. */
-    public record Expect(long requestId, ActorRef<Replica.Command> holder) implements Command {}
-
-    /** Asks whether the blocks of a request are still here, which another replica is going to read. */
-    public record Read(long requestId, long job, ActorRef<? super ReadAnswered> replyTo) implements Command {}
-
-    /** The answer to {@link Read}. */
-    public record ReadAnswered(long job, boolean isHeld) implements Command {}
-
-    /** Another replica has read the blocks of a request, or is not going to. */
-    public record ReadEnded(long requestId) implements Command {}
-
-    /** Another replica is still going to read the blocks of these requests. */
-    public record Heartbeat(LongList requestIds) implements Command {}
-
-    record Moved(TransferEnded ended) implements Command {}
-
-    enum LeaseDue implements Command {
-        NOW
-    }
-
-    enum BeatDue implements Command {
-        NOW
-    }
 
     /**
      * KV for these requests has come, or will not come; or blocks are free again.
@@ -208,30 +192,10 @@ public final class KvBlockManager extends ExtensibleBehavior<KvBlockManager.Comm
             get.replyTo.tell(new BlockHashes(new LongImmutableList(kvCache.blockHashes())));
         } else if (command instanceof Audit audit) {
             onAudit(audit);
-        } else {
-            onTransfer(command, Objects.requireNonNull(transfers));
+        } else if (command instanceof KvTransfers.Command transfer) {
+            Objects.requireNonNull(transfers).on(transfer);
         }
         return this;
-    }
-
-    private static void onTransfer(Command command, KvTransfers transfers) {
-        if (command instanceof Moved moved) {
-            transfers.onMoved(moved.ended);
-        } else if (command instanceof Read read) {
-            transfers.onRead(read);
-        } else if (command instanceof ReadAnswered answer) {
-            transfers.onReadAnswered(answer);
-        } else if (command instanceof ReadEnded ended) {
-            transfers.onReadEnded(ended.requestId);
-        } else if (command instanceof Expect expect) {
-            transfers.reads().expect(expect.requestId, expect.holder);
-        } else if (command instanceof Heartbeat heartbeat) {
-            transfers.onHeartbeat(heartbeat.requestIds);
-        } else if (command instanceof BeatDue) {
-            transfers.reads().onBeatDue();
-        } else if (command instanceof LeaseDue) {
-            transfers.onLeaseDue();
-        }
     }
 
     private void onFree(Free free) {

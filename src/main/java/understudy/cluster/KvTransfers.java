@@ -5,7 +5,6 @@ import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.longs.Long2ObjectLinkedOpenHashMap;
 import it.unimi.dsi.fastutil.longs.LongList;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
-import java.util.List;
 import java.util.Objects;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
@@ -17,10 +16,41 @@ import understudy.runtime.Clock;
 import understudy.transfer.KvLeases;
 import understudy.transfer.KvTransferSpec;
 import understudy.transfer.Transfer;
+import understudy.transfer.TransferCounters;
 import understudy.transfer.TransferEnded;
+import understudy.transfer.TransferLog;
 
 /** Transfers of one memory: starts its jobs on links, and tells memory and replica when they are over. */
 final class KvTransfers {
+
+    /** Messages to a memory about transfers; some come from other replicas' memories. */
+    sealed interface Command extends KvBlockManager.Command {}
+
+    /** Another replica holds the KV of a request that has come here. */
+    record Expect(long requestId, ActorRef<Replica.Command> holder) implements Command {}
+
+    /** Asks whether the blocks of a request are still here, which another replica is going to read. */
+    record Read(long requestId, long job, ActorRef<? super ReadAnswered> replyTo) implements Command {}
+
+    /** The answer to {@link Read}. */
+    record ReadAnswered(long job, boolean isHeld) implements Command {}
+
+    /** Another replica has read the blocks of a request, or is not going to. */
+    record ReadEnded(long requestId) implements Command {}
+
+    /** Another replica is still going to read the blocks of these requests. */
+    record Heartbeat(LongList requestIds) implements Command {}
+
+    record Moved(TransferEnded ended) implements Command {}
+
+    enum LeaseDue implements Command {
+        NOW
+    }
+
+    enum BeatDue implements Command {
+        NOW
+    }
+
     /** Sets the numbers of different replicas' transfers apart, which share a network. */
     private static final long JOBS_PER_REPLICA = 1L << 40;
 
@@ -55,13 +85,29 @@ final class KvTransfers {
         network = setup.peers().network();
         var random = setup.peers().linkRandom(replicaIndex);
         hostLink = context.spawn(Link.create(clock, spec.hostLink(), random), "host-link");
-        onEnded = context.messageAdapter(TransferEnded.class, KvBlockManager.Moved::new);
+        onEnded = context.messageAdapter(TransferEnded.class, Moved::new);
         reads = new RemoteReads(context, clock, spec.lease());
         leases = new KvLeases(spec.lease());
     }
 
-    RemoteReads reads() {
-        return reads;
+    void on(Command command) {
+        if (command instanceof Moved moved) {
+            onMoved(moved.ended);
+        } else if (command instanceof Read read) {
+            onRead(read);
+        } else if (command instanceof ReadAnswered answer) {
+            onReadAnswered(answer);
+        } else if (command instanceof ReadEnded ended) {
+            onReadEnded(ended.requestId);
+        } else if (command instanceof Expect expect) {
+            reads.expect(expect.requestId, expect.holder);
+        } else if (command instanceof Heartbeat heartbeat) {
+            onHeartbeat(heartbeat.requestIds);
+        } else if (command instanceof BeatDue) {
+            reads.onBeatDue();
+        } else if (command instanceof LeaseDue) {
+            onLeaseDue();
+        }
     }
 
     TransferCounters counters() {
@@ -112,13 +158,13 @@ final class KvTransfers {
     }
 
     /** The other replica has answered whether it still holds what is to be read. */
-    void onReadAnswered(KvBlockManager.ReadAnswered answer) {
+    private void onReadAnswered(ReadAnswered answer) {
         var job = running.get(answer.job());
         if (job == null) {
             return;
         }
         if (!answer.isHeld() || network == null) {
-            counters.onReadRefused();
+            counters.reads().addFailed();
             reads.end(job.requestId());
             end(job, true);
             return;
@@ -139,23 +185,31 @@ final class KvTransfers {
         return replicaIndex * JOBS_PER_REPLICA + job;
     }
 
-    void onMoved(TransferEnded ended) {
+    private void onMoved(TransferEnded ended) {
         var job = running.get(ended.id() % JOBS_PER_REPLICA);
         if (job == null) {
             return; // it was given up while its answer was on its way
         }
-        counters.add(job, ended, spec.descriptorsPerBlock());
+        log(job).add(ended, job.gpuBlocks().size() * spec.descriptorsPerBlock());
         if (job.kind() == TransferJob.Kind.READ) {
             reads.end(job.requestId());
         }
         end(job, ended.isFailed());
     }
 
+    private TransferLog log(TransferJob job) {
+        return switch (job.kind()) {
+            case LOAD -> counters.loads();
+            case STORE -> counters.stores();
+            case READ, NOTIFY -> counters.reads();
+        };
+    }
+
     /** A replica has died from which KV was being read. */
     void onHolderGone(ActorRef<?> holder) {
         for (var job : reads.lost(holder, running.values())) {
             Objects.requireNonNull(network).tell(new Link.Cancel(outside(job.job())));
-            counters.onReadRefused();
+            counters.reads().addFailed();
             end(job, true);
         }
     }
@@ -183,24 +237,24 @@ final class KvTransfers {
     }
 
     /** Answers whether blocks are still here. */
-    void onRead(KvBlockManager.Read read) {
-        read.replyTo().tell(new KvBlockManager.ReadAnswered(read.job(), blocks.isHeld(read.requestId())));
+    private void onRead(Read read) {
+        read.replyTo().tell(new ReadAnswered(read.job(), blocks.isHeld(read.requestId())));
     }
 
     /** Frees what another replica has read, or does not want. */
-    void onReadEnded(long requestId) {
+    private void onReadEnded(long requestId) {
         leases.end(requestId);
         free(LongList.of(requestId));
     }
 
-    void onHeartbeat(LongList requestIds) {
+    private void onHeartbeat(LongList requestIds) {
         requestIds.forEach(id -> leases.renew(id, clock.nowNanos()));
     }
 
-    void onLeaseDue() {
+    private void onLeaseDue() {
         leaseDueNanos = Long.MAX_VALUE;
         var expired = leases.expired(clock.nowNanos());
-        counters.onExpired(expired.size());
+        counters.addExpired(expired.size());
         free(expired);
         awaitLease();
     }
@@ -210,7 +264,7 @@ final class KvTransfers {
         long atNanos = leases.nextNanos();
         if (atNanos < leaseDueNanos) {
             leaseDueNanos = atNanos;
-            clock.tellAfter(atNanos - clock.nowNanos(), self, KvBlockManager.LeaseDue.NOW);
+            clock.tellAfter(atNanos - clock.nowNanos(), self, LeaseDue.NOW);
         }
     }
 
@@ -219,10 +273,5 @@ final class KvTransfers {
         if (!requestIds.isEmpty()) {
             replica.tell(new KvBlockManager.KvArrived(LongList.of(), null));
         }
-    }
-
-    /** Returns the jobs under way. */
-    List<TransferJob> running() {
-        return List.copyOf(running.values());
     }
 }

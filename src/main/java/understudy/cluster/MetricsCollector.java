@@ -10,6 +10,7 @@ import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.actor.typed.javadsl.Receive;
 import understudy.report.FleetStats;
+import understudy.report.Outcome;
 import understudy.report.RequestRecord;
 import understudy.report.RunLog;
 import understudy.report.RunRecord;
@@ -95,6 +96,9 @@ public final class MetricsCollector extends AbstractBehavior<MetricsCollector.Co
     }
 
     private void add(RequestRecord ended) {
+        if (ended.outcome() == Outcome.PREFILL_LEG) {
+            return;
+        }
         log.addRequest(ended);
         onProgress.accept(log.requests().size());
     }

@@ -39,7 +39,7 @@ final class RemoteReads {
     boolean begin(TransferJob job) {
         var holder = holders.get(job.requestId());
         if (holder != null) {
-            holder.tell(new Replica.ForMemory(new KvBlockManager.Read(job.requestId(), job.job(), context.getSelf())));
+            holder.tell(new Replica.ForMemory(new KvTransfers.Read(job.requestId(), job.job(), context.getSelf())));
         }
         return holder != null;
     }
@@ -48,7 +48,7 @@ final class RemoteReads {
     void end(long requestId) {
         var holder = holders.remove(requestId);
         if (holder != null) {
-            holder.tell(new Replica.ForMemory(new KvBlockManager.ReadEnded(requestId)));
+            holder.tell(new Replica.ForMemory(new KvTransfers.ReadEnded(requestId)));
         }
     }
 
@@ -72,14 +72,14 @@ final class RemoteReads {
                 .forEach(entry -> byHolder.computeIfAbsent(entry.getValue(), any -> new LongArrayList())
                         .add(entry.getLongKey()));
         byHolder.forEach((holder, ids) ->
-                holder.tell(new Replica.ForMemory(new KvBlockManager.Heartbeat(new LongImmutableList(ids)))));
+                holder.tell(new Replica.ForMemory(new KvTransfers.Heartbeat(new LongImmutableList(ids)))));
         beatLater();
     }
 
     private void beatLater() {
         if (!isBeating && lease.hasHeartbeats() && !holders.isEmpty()) {
             isBeating = true;
-            clock.tellAfter(lease.heartbeatNanos(), context.getSelf(), KvBlockManager.BeatDue.NOW);
+            clock.tellAfter(lease.heartbeatNanos(), context.getSelf(), KvTransfers.BeatDue.NOW);
         }
     }
 }

@@ -198,4 +198,49 @@ public final class Replica {
             });
         }
     }
+
+    /** Shutdown of a replica without requests: waits for the last answer of its memory, hands over, and stops. */
+    static final class ReplicaShutdown {
+        private final ReplicaCounters counters;
+        private final ReplicaEvents events;
+        private final @Nullable ActorRef<? super Replica.Gone> owner;
+
+        private ReplicaShutdown(
+                ReplicaCounters counters, ReplicaEvents events, @Nullable ActorRef<? super Replica.Gone> owner) {
+            this.counters = counters;
+            this.events = events;
+            this.owner = owner;
+        }
+
+        /** Returns what a replica does from now on, once it has asked its memory for an audit. */
+        static Behavior<Replica.Command> create(
+                ReplicaCounters counters, ReplicaEvents events, @Nullable ActorRef<? super Replica.Gone> owner) {
+            var lastWords = new ReplicaShutdown(counters, events, owner);
+            return Behaviors.receive(Replica.Command.class)
+                    .onMessage(KvBlockManager.Audited.class, lastWords::onAudited)
+                    .onMessage(Replica.ResetPrefixCache.class, lastWords::onResetPrefixCache)
+                    .onAnyMessage(late -> Behaviors.same())
+                    .build();
+        }
+
+        /** Answers resets, so that the asker is not left waiting; a stopped replica has nothing cached. */
+        private Behavior<Replica.Command> onResetPrefixCache(Replica.ResetPrefixCache reset) {
+            reset.replyTo().tell(new KvBlockManager.PrefixCacheReset(counters.replicaIndex(), true));
+            return Behaviors.same();
+        }
+
+        private Behavior<Replica.Command> onAudited(KvBlockManager.Audited audited) {
+            if (!audited.audit().isConserved()) {
+                throw new IllegalStateException(
+                        "block conservation: replica " + counters.replicaIndex() + " had " + audited.audit());
+            }
+            counters.onPeakKvUsage(audited.peakUsage());
+            counters.onMemoryGone(audited.stats());
+            events.gone();
+            if (owner != null) {
+                owner.tell(new Replica.Gone(counters.lastRecord()));
+            }
+            return Behaviors.stopped();
+        }
+    }
 }

@@ -5,6 +5,7 @@ import it.unimi.dsi.fastutil.longs.LongImmutableList;
 import it.unimi.dsi.fastutil.longs.LongList;
 import it.unimi.dsi.fastutil.longs.LongLists;
 import java.util.List;
+import org.apache.pekko.actor.Cancellable;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.EngineRequest;
@@ -13,6 +14,7 @@ import understudy.engine.StepResult;
 import understudy.kvcache.KvBlockCounts;
 import understudy.report.ReplicaCounters;
 import understudy.report.RequestRecord;
+import understudy.runtime.Clock;
 
 /** Events of one replica, told to its subscriber, to the collector of the run's figures, and to the router. */
 final class ReplicaEvents {
@@ -174,7 +176,9 @@ final class ReplicaEvents {
         long numPromptTokens = 0;
         long numCachedTokens = 0;
         for (var request : sampledAlone) {
-            if (request.numAnswerTokens() == 1) {
+            var transfer = request.request().kvTransfer();
+            boolean isPrefillLeg = transfer != null && transfer.doRemoteDecode();
+            if (request.numAnswerTokens() == 1 && !isPrefillLeg) {
                 requestIds.add(request.request().id());
                 ttftNanos.add(atNanos - request.request().arrivalNanos());
                 numPromptTokens += request.numPromptTokens();
@@ -191,5 +195,60 @@ final class ReplicaEvents {
                         numPromptTokens,
                         numCachedTokens,
                         new LongImmutableList(resumedIds));
+    }
+
+    /**
+     * Load reports of a replica: one at each multiple of an interval before which anything has changed, as a router would
+     * scrape them, so that a replica without work says nothing; or at the end of every instant in which something has changed.
+     */
+    static final class LoadReporter {
+        private final ReplicaPeers peers;
+        private final RequestBook requests;
+        private final ActorRef<KvBlockManager.Command> kvBlockManager;
+        private final ActorRef<Replica.Command> replica;
+        private final Clock clock;
+        private @Nullable Cancellable due;
+
+        LoadReporter(
+                ReplicaPeers peers,
+                RequestBook requests,
+                ActorRef<KvBlockManager.Command> kvBlockManager,
+                ActorRef<Replica.Command> replica,
+                Clock clock) {
+            this.peers = peers;
+            this.requests = requests;
+            this.kvBlockManager = kvBlockManager;
+            this.replica = replica;
+            this.clock = clock;
+        }
+
+        /** The queues or the memory have changed. */
+        void onChange() {
+            if (!peers.wantsLoadReports() || due != null) {
+                return;
+            }
+            long interval = peers.loadReportIntervalNanos();
+            // Even without an interval it comes after all work of the instant: the memory has freed what has ended by
+            // then.
+            long delayNanos = interval == 0 ? 0 : interval - clock.nowNanos() % interval;
+            due = clock.tellAfter(delayNanos, replica, Replica.ReportLoad.NOW);
+        }
+
+        void onDue() {
+            due = null;
+            report();
+        }
+
+        void stop() {
+            if (due != null) {
+                due.cancel();
+            }
+        }
+
+        /** Has the memory report to the router, since it knows its own state best. */
+        private void report() {
+            kvBlockManager.tell(new KvBlockManager.ReportLoad(
+                    clock.nowNanos(), requests.numRunning(), requests.numWaiting(), requests.pendingPrefillTokens()));
+        }
     }
 }

@@ -29,7 +29,7 @@ record ReplicaParts(
         ClientTable clients,
         ReplicaCounters counters,
         ReplicaEvents events,
-        LoadReporter loadReporter) {
+        ReplicaEvents.LoadReporter loadReporter) {
 
     /** Starts memory and device, whose failures are the replica's. */
     static ReplicaParts start(
@@ -48,8 +48,8 @@ record ReplicaParts(
         context.watch(kvBlockManager);
         context.watch(gpu);
         var engine = new EngineCore(spec.scheduler(), spec.kvCache(), spec.limits());
-        var loadReporter =
-                new LoadReporter(peers, engine.planner().requests(), kvBlockManager, context.getSelf(), clock);
+        var loadReporter = new ReplicaEvents.LoadReporter(
+                peers, engine.planner().requests(), kvBlockManager, context.getSelf(), clock);
         return new ReplicaParts(
                 clock,
                 timers,

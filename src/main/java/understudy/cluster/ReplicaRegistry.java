@@ -10,6 +10,7 @@ import java.util.stream.IntStream;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.jspecify.annotations.Nullable;
+import understudy.cluster.link.Link;
 import understudy.faults.ClusterChange;
 import understudy.faults.Fault;
 import understudy.faults.FleetChange;
@@ -20,6 +21,7 @@ import understudy.report.FleetStats;
 import understudy.report.ReplicaCounters;
 import understudy.report.RunRecord;
 import understudy.runtime.Clock;
+import understudy.transfer.KvTransferSpec;
 
 /**
  * The replicas of a cluster: starts them, does to them what faults and operators ask for, and collects their records.
@@ -96,7 +98,11 @@ final class ReplicaRegistry implements ClusterChange.Target {
 
     @Override
     public void add(String group) {
-        entries.add(new Entry(entries.size(), spec.kind(group).orElseThrow()));
+        var kind = spec.kind(group).orElseThrow();
+        entries.add(new Entry(entries.size(), kind));
+        if (peers.network() != null && kind.transfers() != null) {
+            peers.network().tell(new Link.AddPorts(kind.transfers().nic()));
+        }
         startLater(entries.size() - 1, spec.joinNanos());
     }
 
@@ -117,6 +123,10 @@ final class ReplicaRegistry implements ClusterChange.Target {
 
     @Override
     public void crash(int replica) {
+        if (peers.network() != null) {
+            peers.network().tell(new Link.FailPort(KvTransferSpec.portOut(replica)));
+            peers.network().tell(new Link.FailPort(KvTransferSpec.portIn(replica)));
+        }
         takeDown(replica, new Replica.Crash(spec.faults().retries()));
     }
 

@@ -4,11 +4,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.apache.pekko.actor.typed.ActorRef;
 import understudy.kvcache.KvEvent;
-import understudy.routing.ClusterView;
 import understudy.routing.KvEventChannel;
+import understudy.routing.Lanes;
 import understudy.routing.LoadReport;
 import understudy.routing.RouterSpec;
-import understudy.routing.RoutingPolicy;
 import understudy.routing.Wire;
 import understudy.routing.admission.SlowReplicas;
 import understudy.runtime.Clock;
@@ -23,8 +22,7 @@ final class ReplicaSignals {
     private final ActorRef<Router.Command> router;
     private final Wire wire;
     private final RandomStreams streams;
-    private final ClusterView view;
-    private final RoutingPolicy policy;
+    private final Lanes lanes;
     private final SlowReplicas slowReplicas;
     private final List<Line> lines = new ArrayList<>();
 
@@ -40,18 +38,12 @@ final class ReplicaSignals {
     }
 
     ReplicaSignals(
-            Clock clock,
-            ActorRef<Router.Command> router,
-            RouterSpec spec,
-            ClusterView view,
-            RoutingPolicy policy,
-            SlowReplicas slowReplicas) {
+            Clock clock, ActorRef<Router.Command> router, RouterSpec spec, Lanes lanes, SlowReplicas slowReplicas) {
         this.clock = clock;
         this.router = router;
         wire = spec.wire();
         streams = spec.streams();
-        this.view = view;
-        this.policy = policy;
+        this.lanes = lanes;
         this.slowReplicas = slowReplicas;
     }
 
@@ -67,13 +59,15 @@ final class ReplicaSignals {
         line.isUp = false;
         line.numDowns++;
         line.kvEvents.clear();
-        view.onReport(replicaIndex, LoadReport.NONE);
-        slowReplicas.onDown(replicaIndex, view);
-        policy.onKvEvents(replicaIndex, List.of(new KvEvent.Cleared()));
+        var lane = lanes.of(replicaIndex);
+        lane.view().onReport(replicaIndex, LoadReport.NONE);
+        slowReplicas.onDown(replicaIndex, lane.view());
+        lane.policy().onKvEvents(replicaIndex, List.of(new KvEvent.Cleared()));
     }
 
     /** Requests have got tokens or have ended, which the router sees at once, since it forwards the answers. */
     void onProgress(Router.ReplicaProgress progress) {
+        var view = lanes.of(progress.replicaIndex()).view();
         view.onEnded(progress.replicaIndex(), progress.numEnded());
         progress.firstTokens().forEach(view::onFirstToken);
         progress.ended().forEach(view::onEnded);
@@ -83,14 +77,14 @@ final class ReplicaSignals {
     void onReported(Router.LoadReported reported) {
         var line = lines.get(reported.replicaIndex());
         if (line.isUp && isImmediate(wire.loadReportDelayNanos(), new Router.LoadArrived(reported, line.numDowns))) {
-            view.onReport(reported.replicaIndex(), reported.report());
+            lanes.of(reported.replicaIndex()).view().onReport(reported.replicaIndex(), reported.report());
         }
     }
 
     void onArrived(Router.LoadArrived arrived) {
         int index = arrived.report().replicaIndex();
         if (lines.get(index).numDowns == arrived.numDowns()) {
-            view.onReport(index, arrived.report().report());
+            lanes.of(index).view().onReport(index, arrived.report().report());
         }
     }
 
@@ -111,7 +105,7 @@ final class ReplicaSignals {
     void onArrived(Router.ReplayArrived arrived) {
         var line = lines.get(arrived.replicaIndex());
         if (line.numDowns == arrived.numDowns()) {
-            policy.onKvEvents(arrived.replicaIndex(), line.kvEvents.replay());
+            lanes.of(arrived.replicaIndex()).policy().onKvEvents(arrived.replicaIndex(), line.kvEvents.replay());
         }
     }
 
@@ -119,7 +113,7 @@ final class ReplicaSignals {
         boolean wasReplayWanted = line.kvEvents.isReplayWanted();
         var events = line.kvEvents.offer(batch.events());
         if (!events.isEmpty()) {
-            policy.onKvEvents(batch.replicaIndex(), events);
+            lanes.of(batch.replicaIndex()).policy().onKvEvents(batch.replicaIndex(), events);
         }
         if (line.kvEvents.isReplayWanted() && !wasReplayWanted) {
             long replayNanos = wire.kvEventReplayNanos().orElseThrow();

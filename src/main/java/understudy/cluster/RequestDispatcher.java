@@ -1,12 +1,13 @@
 package understudy.cluster;
 
 import java.util.List;
+import java.util.Objects;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.jspecify.annotations.Nullable;
-import understudy.engine.Request;
-import understudy.faults.RequestFault;
+import understudy.engine.FinishReason;
 import understudy.report.Outcome;
 import understudy.routing.ClusterView;
+import understudy.routing.Lanes;
 import understudy.routing.RoutingPolicy;
 import understudy.routing.Signal;
 import understudy.routing.admission.AdmissionControl;
@@ -25,55 +26,49 @@ final class RequestDispatcher {
     private final RequestGate gate;
     private final RoutingPolicy policy;
     private final boolean keepsAccount;
-    private final AdmissionControl<Arrival> admission;
+    private final AdmissionControl<RequestGate.Arrival> admission;
     private final SlowReplicas slowReplicas;
+    private final @Nullable PrefillLegs prefillLegs;
     private final ClusterEvent.@Nullable Subscriber subscriber;
     private boolean isExpiryDue;
     private int toldHeld;
-
-    /**
-     * Request before it is sent to a replica.
-     *
-     * @param fault what is to go wrong with it; what befalls it on its way to a replica comes on top, once
-     * @param numRetries how often it has come back from a replica
-     */
-    private record Arrival(
-            Request request,
-            ActorRef<? super RequestEvent> replyTo,
-            boolean isStreaming,
-            RequestFault fault,
-            int numRetries) {
-
-        boolean isRerouted() {
-            return numRetries > 0;
-        }
-    }
 
     /** @param replicas by index; the router's own list, which grows with the cluster */
     RequestDispatcher(
             Clock clock,
             ActorRef<Router.Command> router,
             ClusterSpec spec,
-            ClusterView view,
+            Lanes lanes,
             List<ActorRef<Replica.Command>> replicas,
             RequestGate gate,
-            RoutingPolicy policy,
             SlowReplicas slowReplicas,
+            ActorRef<RequestEvent> prefillEvents,
             ClusterEvent.@Nullable Subscriber subscriber) {
         this.clock = clock;
         this.router = router;
-        this.view = view;
+        view = lanes.answering().view();
+        policy = lanes.answering().policy();
         this.replicas = replicas;
         this.gate = gate;
-        this.policy = policy;
         keepsAccount = spec.router().wants(Signal.PROGRESS);
         admission = new AdmissionControl<>(spec.admission());
         this.slowReplicas = slowReplicas;
+        var disaggregation = spec.router().disaggregation();
+        prefillLegs = disaggregation == null
+                ? null
+                : new PrefillLegs(
+                        disaggregation,
+                        Objects.requireNonNull(lanes.prefilling()),
+                        replicas,
+                        gate,
+                        prefillEvents,
+                        keepsAccount);
         this.subscriber = subscriber;
     }
 
     void submit(Router.Submit submit) {
-        var arrival = new Arrival(submit.request(), submit.replyTo(), submit.isStreaming(), submit.fault(), 0);
+        var arrival =
+                new RequestGate.Arrival(submit.request(), submit.replyTo(), submit.isStreaming(), submit.fault(), 0);
         if (submit.replica().isPresent()) {
             sendTo(submit.replica().getAsInt(), arrival);
         } else {
@@ -82,23 +77,38 @@ final class RequestDispatcher {
     }
 
     /** Sends a request to the replica that its sender has asked for, without admission, and even if it is ejected. */
-    private void sendTo(int replica, Arrival arrival) {
+    private void sendTo(int replica, RequestGate.Arrival arrival) {
         if (view.takesRequests(replica)) {
-            dispatch(arrival, replica, true);
+            dispatch(arrival, replica, true, null);
         } else {
-            gate.failUnserved(arrival.request, arrival.replyTo, "replica " + replica + " takes no requests");
+            gate.failUnserved(arrival.request(), arrival.replyTo(), "replica " + replica + " takes no requests");
         }
     }
 
     /** Sends a request on that comes back from a replica; it keeps its fault, and gets no other. */
     void reroute(Replica.AddRequest back) {
+        var leg = prefillLegs == null ? null : prefillLegs.end(back.request().id());
+        if (leg != null) {
+            retry(leg.arrival());
+            return;
+        }
         view.onEnded(back.request().id());
-        arrive(new Arrival(back.request(), back.replyTo(), back.isStreaming(), back.fault(), back.numRetries() + 1));
+        var request = back.request().withTransfer(back.request().sampling(), null);
+        retry(new RequestGate.Arrival(request, back.replyTo(), back.isStreaming(), back.fault(), back.numRetries()));
     }
 
-    private void arrive(Arrival arrival) {
+    private void retry(RequestGate.Arrival arrival) {
+        arrive(new RequestGate.Arrival(
+                arrival.request(),
+                arrival.replyTo(),
+                arrival.isStreaming(),
+                arrival.fault(),
+                arrival.numRetries() + 1));
+    }
+
+    private void arrive(RequestGate.Arrival arrival) {
         look();
-        switch (admission.arrive(arrival.request, arrival, arrival.isRerouted(), view)) {
+        switch (admission.arrive(arrival.request(), arrival, arrival.isRerouted(), view)) {
             case ADMITTED -> route(arrival);
             case WAITS -> {
                 awaitExpiry();
@@ -108,7 +118,7 @@ final class RequestDispatcher {
             case RATE_LIMITED -> reject(arrival, Outcome.RATE_LIMITED, "the rate limit is exceeded");
             case QUEUE_FULL ->
                 reject(arrival, Outcome.QUEUE_FULL, "the cluster is saturated, and no more requests may wait");
-            case NO_REPLICA -> gate.failUnserved(arrival.request, arrival.replyTo, "no replica takes requests");
+            case NO_REPLICA -> gate.failUnserved(arrival.request(), arrival.replyTo(), "no replica takes requests");
         }
     }
 
@@ -160,7 +170,7 @@ final class RequestDispatcher {
     boolean abort(long requestId) {
         var waiting = admission.remove(requestId);
         if (waiting != null) {
-            gate.abort(waiting.request, waiting.replyTo);
+            gate.abort(waiting.request(), waiting.replyTo());
             tellHeld();
         }
         return waiting != null;
@@ -171,8 +181,8 @@ final class RequestDispatcher {
         return admission.numWaiting();
     }
 
-    private void route(Arrival arrival) {
-        var request = arrival.request;
+    private void route(RequestGate.Arrival arrival) {
+        var request = arrival.request();
         int chosen = policy.choose(request, view);
         // Without an estimate this is NaN, which is above nothing.
         if (policy.estimatedTtftNanos(chosen) > admission.ttftLimitNanos(request.priority())) {
@@ -188,38 +198,88 @@ final class RequestDispatcher {
                     view.readyReplicas(),
                     policy.explain(view)));
         }
-        dispatch(arrival, chosen, false);
+        int numUncached = request.prompt().length() - policy.cachedTokens(chosen);
+        if (prefillLegs != null && prefillLegs.areWanted(numUncached)) {
+            prefillLegs.begin(arrival, chosen, clock.nowNanos());
+        } else {
+            dispatch(arrival, chosen, false, null);
+        }
     }
 
-    private void reject(Arrival arrival, Outcome outcome, String reason) {
-        gate.reject(arrival.request, arrival.replyTo, outcome, reason);
+    /** A prompt is computed, or has failed, or its request was given up. */
+    void onPrefillEvent(RequestEvent event) {
+        var leg = Objects.requireNonNull(prefillLegs).end(event.requestId());
+        if (leg == null) {
+            return;
+        }
+        var arrival = leg.arrival();
+        if (event instanceof RequestEvent.Finished finished) {
+            if (finished.reason() == FinishReason.ABORT) {
+                gate.abort(arrival.request(), arrival.replyTo());
+            } else {
+                answer(leg, true);
+            }
+        } else if (event instanceof RequestEvent.Rejected rejected) {
+            reject(arrival, rejected.outcome(), rejected.reason());
+        } else if (event instanceof RequestEvent.Failed failed) {
+            if (prefillLegs.fallsBack()) {
+                answer(leg, false);
+            } else {
+                gate.failPrefill(arrival.request(), arrival.replyTo(), failed);
+            }
+        }
     }
 
-    private void dispatch(Arrival arrival, int chosen, boolean isPinned) {
-        var request = arrival.request;
-        var fault = arrival.isRerouted() ? arrival.fault : arrival.fault.plus(gate.next(chosen));
+    /** Sends a request on to the replica that was chosen to answer it, or to another one if that is gone. */
+    private void answer(PrefillLegs.Leg leg, boolean isComputed) {
+        look();
+        var arrival = isComputed ? leg.arrival().with(PrefillLegs.answered(leg)) : leg.arrival();
+        int decoder = leg.decoder();
+        if (!view.takesRequests(decoder)) {
+            if (view.numReady() == 0) {
+                gate.failUnserved(arrival.request(), arrival.replyTo(), "no replica takes requests");
+                return;
+            }
+            decoder = policy.choose(arrival.request(), view);
+        }
+        dispatch(arrival, decoder, false, isComputed ? replicas.get(leg.prefiller()) : null);
+    }
+
+    private void reject(RequestGate.Arrival arrival, Outcome outcome, String reason) {
+        gate.reject(arrival.request(), arrival.replyTo(), outcome, reason);
+    }
+
+    /** @param kvHolder the replica that holds the KV of the prompt, or null if none does */
+    private void dispatch(
+            RequestGate.Arrival arrival, int chosen, boolean isPinned, @Nullable ActorRef<Replica.Command> kvHolder) {
+        var request = arrival.request();
+        var fault = arrival.isRerouted() ? arrival.fault() : arrival.fault().plus(gate.next(chosen));
         if (fault.fails()) {
-            gate.failInjected(request, arrival.replyTo, chosen);
+            gate.failInjected(request, arrival.replyTo(), chosen);
             return;
         }
         view.onDispatched(chosen);
         if (keepsAccount) {
-            view.onSent(chosen, request, isPinned ? 0 : policy.cachedTokens(chosen));
+            int numCached = isPinned ? 0 : policy.cachedTokens(chosen);
+            view.onSent(
+                    chosen,
+                    request,
+                    kvHolder == null ? numCached : request.prompt().length());
         }
-        if (arrival.isStreaming) {
-            arrival.replyTo.tell(new RequestEvent.Admitted(request.id(), chosen, fault.malformedAtToken()));
+        if (arrival.isStreaming()) {
+            arrival.replyTo().tell(new RequestEvent.Admitted(request.id(), chosen, fault.malformedAtToken()));
         }
         // On another replica, the API has all of the work to do again.
         long headStart = arrival.isRerouted() ? 0 : clock.nowNanos() - request.arrivalNanos();
         replicas.get(chosen)
                 .tell(new Replica.AddRequest(
                         request,
-                        arrival.replyTo,
-                        arrival.isStreaming,
+                        arrival.replyTo(),
+                        arrival.isStreaming(),
                         isPinned,
-                        arrival.numRetries,
+                        arrival.numRetries(),
                         fault,
                         headStart,
-                        null));
+                        kvHolder));
     }
 }

@@ -51,6 +51,8 @@ public sealed interface RequestEvent {
         KV_CACHE_SHRUNK,
         /** The KV of the prompt could not be loaded from elsewhere. */
         KV_LOAD_FAILED,
+        /** Another replica was to compute the prompt, and has failed. */
+        PREFILL_FAILED,
         /** No replica takes requests. */
         NO_REPLICA
     }

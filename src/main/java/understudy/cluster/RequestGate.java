@@ -20,6 +20,28 @@ final class RequestGate {
     private final ActorRef<MetricsCollector.Command> metrics;
     private final ClusterEvent.@Nullable Subscriber subscriber;
 
+    /**
+     * Request before it is sent to a replica.
+     *
+     * @param fault what is to go wrong with it; what befalls it on its way to a replica comes on top, once
+     * @param numRetries how often it has come back from a replica
+     */
+    record Arrival(
+            Request request,
+            ActorRef<? super RequestEvent> replyTo,
+            boolean isStreaming,
+            RequestFault fault,
+            int numRetries) {
+
+        boolean isRerouted() {
+            return numRetries > 0;
+        }
+
+        Arrival with(Request other) {
+            return new Arrival(other, replyTo, isStreaming, fault, numRetries);
+        }
+    }
+
     RequestGate(
             Clock clock,
             FaultSampler faults,
@@ -54,6 +76,16 @@ final class RequestGate {
     void failInjected(Request request, ActorRef<? super RequestEvent> replyTo, int replicaIndex) {
         var cause = RequestEvent.FailureCause.INJECTED_ERROR;
         fail(request, replyTo, cause, "this error was asked for", replicaIndex);
+    }
+
+    /** Fails a request whose prompt another replica was to compute. */
+    void failPrefill(Request request, ActorRef<? super RequestEvent> replyTo, RequestEvent.Failed failed) {
+        fail(
+                request,
+                replyTo,
+                failed.cause(),
+                "prefill: " + failed.reason(),
+                failed.timing().replicaIndex());
     }
 
     /** Turns away a request because of the load; one that has tokens fails for what became of its replica. */

@@ -18,10 +18,9 @@ import understudy.engine.Request;
 import understudy.faults.Fault;
 import understudy.faults.FaultSampler;
 import understudy.faults.RequestFault;
-import understudy.routing.ClusterView;
+import understudy.routing.Lanes;
 import understudy.routing.LoadReport;
 import understudy.routing.ReplicaTraits;
-import understudy.routing.RoutingPolicy;
 import understudy.routing.Signal;
 import understudy.routing.admission.SlowReplicas;
 import understudy.routing.policy.GuardedPolicy;
@@ -46,6 +45,7 @@ public final class Router extends AbstractBehavior<Router.Command> {
                     LoadReported,
                     LoadArrived,
                     WaitExpired,
+                    PrefillEvent,
                     ReplayArrived,
                     KvBlockManager.KvEvents,
                     KvEventsArrived {}
@@ -125,16 +125,18 @@ public final class Router extends AbstractBehavior<Router.Command> {
         NOW
     }
 
+    /** Something has become of a prompt that one replica computes for another. */
+    record PrefillEvent(RequestEvent event) implements Command {}
+
     record LoadArrived(LoadReported report, int numDowns) implements Command {}
 
     record KvEventsArrived(KvBlockManager.KvEvents events, int numDowns) implements Command {}
 
     record ReplayArrived(int replicaIndex, int numDowns) implements Command {}
 
-    private final RoutingPolicy policy;
+    private final Lanes lanes;
     private final ReplicaSignals signals;
     private final RequestGate gate;
-    private final ClusterView view = new ClusterView();
     private final List<ActorRef<Replica.Command>> replicas = new ArrayList<>();
     private final BitSet up = new BitSet();
     private final RequestDispatcher dispatcher;
@@ -148,26 +150,22 @@ public final class Router extends AbstractBehavior<Router.Command> {
             ActorRef<MetricsCollector.Command> metrics,
             ClusterEvent.@Nullable Subscriber subscriber) {
         super(context);
-        policy = new GuardedPolicy(
-                createPolicy(spec),
-                e -> context.getLog()
-                        .warn(
-                                "router.policy = {} failed; where it does, the least loaded replica gets the request",
-                                spec.router().policyName(),
-                                e));
+        lanes = lanes(context, spec);
         var slowReplicas = new SlowReplicas(spec.admission().ejection());
-        signals = new ReplicaSignals(clock, context.getSelf(), spec.router(), view, policy, slowReplicas);
+        signals = new ReplicaSignals(clock, context.getSelf(), spec.router(), lanes, slowReplicas);
         gate = new RequestGate(clock, new FaultSampler(spec.faults().streams()), metrics, subscriber);
+        var prefillEvents = context.messageAdapter(RequestEvent.class, PrefillEvent::new);
         dispatcher = new RequestDispatcher(
-                clock, context.getSelf(), spec, view, replicas, gate, policy, slowReplicas, subscriber);
+                clock, context.getSelf(), spec, lanes, replicas, gate, slowReplicas, prefillEvents, subscriber);
     }
 
-    private static RoutingPolicy createPolicy(ClusterSpec spec) {
-        var first = spec.replicas().get(0);
+    private static Lanes lanes(ActorContext<Command> context, ClusterSpec spec) {
+        var memory = spec.replicas().get(0).kvCache();
         int numReplicas = spec.replicas().size();
-        return spec.router()
-                .createPolicy(
-                        first.kvCache().hasher(), numReplicas, first.kvCache().maxModelLen());
+        return spec.router().createLanes(memory.hasher(), numReplicas, memory.maxModelLen(), (name, policy) -> {
+            String warning = "router.policy = {} failed; where it does, the least loaded replica gets the request";
+            return new GuardedPolicy(policy, e -> context.getLog().warn(warning, name, e));
+        });
     }
 
     /** Creates a router without replicas, for a cluster of this kind. */
@@ -190,6 +188,7 @@ public final class Router extends AbstractBehavior<Router.Command> {
                 .onMessage(KvEventsArrived.class, signal(signals::onArrived))
                 .onMessage(Submit.class, this::onSubmit)
                 .onMessage(WaitExpired.class, now -> onWaitExpired())
+                .onMessage(PrefillEvent.class, signal(told -> dispatcher.onPrefillEvent(told.event)))
                 .onMessage(Abort.class, this::onAbort)
                 .onMessage(ResetPrefixCache.class, this::onResetPrefixCache)
                 .onMessage(Reroute.class, this::onReroute)
@@ -241,11 +240,11 @@ public final class Router extends AbstractBehavior<Router.Command> {
 
     private Behavior<Command> onReplicaUp(ReplicaUp started) {
         while (replicas.size() <= started.replicaIndex) {
-            view.setReady(view.addReplica(started.traits), false);
+            lanes.add(started.traits);
             replicas.add(getContext().getSystem().deadLetters());
         }
         replicas.set(started.replicaIndex, started.replica);
-        view.setReady(started.replicaIndex, true);
+        lanes.of(started.replicaIndex).view().setReady(started.replicaIndex, true);
         up.set(started.replicaIndex);
         signals.onUp(started.replicaIndex);
         dispatcher.routeWaiting();
@@ -253,14 +252,14 @@ public final class Router extends AbstractBehavior<Router.Command> {
     }
 
     private Behavior<Command> onSetReady(SetReady set) {
-        view.setReady(set.replicaIndex, set.isReady);
+        lanes.of(set.replicaIndex).view().setReady(set.replicaIndex, set.isReady);
         dispatcher.routeWaiting();
         return this;
     }
 
     private Behavior<Command> onTakeDown(TakeDown down) {
         int index = down.replicaIndex;
-        view.setReady(index, false);
+        lanes.of(index).view().setReady(index, false);
         up.clear(index);
         gate.clear(index);
         signals.onDown(index);

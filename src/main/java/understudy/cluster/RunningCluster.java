@@ -2,6 +2,7 @@ package understudy.cluster;
 
 import it.unimi.dsi.fastutil.longs.LongLists;
 import java.time.Duration;
+import java.util.Objects;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.ChildFailed;
@@ -11,6 +12,7 @@ import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.BehaviorBuilder;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.jspecify.annotations.Nullable;
+import understudy.cluster.link.Link;
 import understudy.runtime.Clock;
 import understudy.workload.Workload;
 import understudy.workload.trace.TraceException;
@@ -39,7 +41,7 @@ final class RunningCluster {
         var collector = child(MetricsCollector.create(spec, observer::onProgress), "metrics");
         var subscriber = subscriber(start);
         router = child(Router.create(clock, spec, collector, subscriber), "router");
-        var peers = new ReplicaPeers(router, collector, spec.router(), subscriber, self);
+        var peers = new ReplicaPeers(router, collector, spec.router(), subscriber, self, network(spec));
         registry = new ReplicaRegistry(context, clock, spec, peers);
         records = new RunRecords(registry, collector, clock, self, observer);
         for (var timed : spec.faults().changes()) {
@@ -64,6 +66,19 @@ final class RunningCluster {
                         Autoscaler.create(clock, scaling, spec.replicas().size(), self))
                 .map(behavior -> ClusterEvent.Subscriber.before(start.subscriber(), child(behavior, "autoscaler")))
                 .orElse(start.subscriber());
+    }
+
+    /** Starts the network between replicas, if they have anything to say to each other. */
+    private @Nullable ActorRef<Link.Command> network(ClusterSpec spec) {
+        var transfers = spec.replicas().get(0).transfers();
+        if (transfers == null || spec.router().disaggregation() == null) {
+            return null;
+        }
+        var nics = spec.replicas().stream()
+                .map(replica -> Objects.requireNonNull(replica.transfers()).nic())
+                .toList();
+        var random = spec.router().streams().stream("network");
+        return child(Link.create(clock, transfers.network(nics), random), "network");
     }
 
     private ActorRef<LoadGenerator.Command> startLoad(Workload.Source workload) {

@@ -29,7 +29,7 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
     private final EngineCore engine;
     private final ClientTable clients;
     private final RequestAborter aborter;
-    private final PlanTicks ticks;
+    private final StepLoop.PlanTicks ticks;
     private final StepLoop steps;
     private final ReplicaCounters counters;
     private final ReplicaEvents events;
@@ -54,7 +54,7 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
         replicaIndex = counters.replicaIndex();
         deferred = new Replica.DeferredCommands(stash);
         aborter = new RequestAborter(parts);
-        ticks = new PlanTicks(spec, clock, parts.self());
+        ticks = new StepLoop.PlanTicks(spec, clock, parts.self());
         steps = new StepLoop(parts, ticks, aborter);
     }
 
@@ -128,7 +128,7 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
         }
         clients.add(add);
         if (add.kvHolder() != null) {
-            parts.kvBlockManager().tell(new KvBlockManager.Expect(request.id(), add.kvHolder()));
+            parts.kvBlockManager().tell(new KvTransfers.Expect(request.id(), add.kvHolder()));
         }
         long apiNanos = Math.max(0, spec.apiDelayNanos() - add.headStartNanos());
         var delay = Duration.ofNanos(apiNanos + add.fault().delayNanos());
@@ -265,7 +265,7 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
         stopTimers();
         events.tellRouter();
         parts.kvBlockManager().tell(new KvBlockManager.Audit(parts.self()));
-        return ReplicaShutdown.create(counters, events, peers.owner());
+        return Replica.ReplicaShutdown.create(counters, events, peers.owner());
     }
 
     private void stopTimers() {

@@ -107,7 +107,7 @@ final class OffloadingWorker extends ReplayWorker {
                 completed.add(entry.getLongKey());
             }
         }
-        completed.forEach(due::remove);
+        completed.forEach(job -> due.remove(job.longValue()));
     }
 
     @Override

@@ -4,6 +4,11 @@ package understudy.report;
 public enum Outcome {
     /** It was answered, by a stop token or up to its limit. */
     COMPLETED,
+    /**
+     * Its replica was only to compute the prompt, and has done so or not; what becomes of the request is recorded
+     * elsewhere.
+     */
+    PREFILL_LEG,
     /** It was turned away, because it can never fit. */
     REJECTED,
     /** It was accepted, but its answer ended early by a failure. */

@@ -7,8 +7,14 @@ package understudy.routing;
  * @param weight capacity in relation to the others, above 0
  * @param numGpuBlocks size of its KV cache in blocks
  * @param prefill how long it takes to compute a prompt
+ * @param role its part in the cluster
  */
-public record ReplicaTraits(String group, double weight, int numGpuBlocks, PrefillEstimate prefill) {
+public record ReplicaTraits(String group, double weight, int numGpuBlocks, PrefillEstimate prefill, Role role) {
+    /** Creates a replica that does everything. */
+    public ReplicaTraits(String group, double weight, int numGpuBlocks, PrefillEstimate prefill) {
+        this(group, weight, numGpuBlocks, prefill, Role.BOTH);
+    }
+
     /** A replica like all others, of which no more is known. */
     public static final ReplicaTraits PLAIN = new ReplicaTraits("", 1, 1, PrefillEstimate.perToken(0));
 

@@ -1,6 +1,9 @@
 package understudy.routing;
 
 import java.util.Set;
+import java.util.function.BiFunction;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import understudy.prompt.BlockHasher;
 import understudy.workload.RandomStreams;
 
@@ -11,8 +14,19 @@ import understudy.workload.RandomStreams;
  * @param ownWire how late, and how complete, what the router knows is
  * @param alsoWanted signals that are wanted whatever the policy
  * @param streams where its random numbers come from
+ * @param disaggregation when prompts are computed by another replica than the one that answers; null for never
  */
-public record RouterSpec(RoutingPolicyFactory policy, Wire ownWire, Set<Signal> alsoWanted, RandomStreams streams) {
+public record RouterSpec(
+        RoutingPolicyFactory policy,
+        Wire ownWire,
+        Set<Signal> alsoWanted,
+        RandomStreams streams,
+        @Nullable DisaggregationSpec disaggregation) {
+
+    /** Creates a router of replicas that do everything. */
+    public RouterSpec(RoutingPolicyFactory policy, Wire ownWire, Set<Signal> alsoWanted, RandomStreams streams) {
+        this(policy, ownWire, alsoWanted, streams, null);
+    }
 
     /** Returns a router on an exact wire. */
     public static RouterSpec of(RoutingPolicyFactory policy) {
@@ -26,7 +40,9 @@ public record RouterSpec(RoutingPolicyFactory policy, Wire ownWire, Set<Signal> 
 
     /** Returns whether a signal is wanted. */
     public boolean wants(Signal signal) {
-        return policy.wants(signal) || alsoWanted.contains(signal);
+        return policy.wants(signal)
+                || alsoWanted.contains(signal)
+                || (disaggregation != null && disaggregation.policy().wants(signal));
     }
 
     /** Returns the wire, which is as good as it can be for a policy that wants that. */
@@ -36,6 +52,25 @@ public record RouterSpec(RoutingPolicyFactory policy, Wire ownWire, Set<Signal> 
 
     /** Makes the policy of a run; see {@link RoutingPolicyFactory.Cluster}. */
     public RoutingPolicy createPolicy(BlockHasher hasher, int numReplicas, int maxModelLen) {
-        return policy.create(new RoutingPolicyFactory.Cluster(hasher, numReplicas, maxModelLen, streams));
+        return create(policy, hasher, numReplicas, maxModelLen);
+    }
+
+    private RoutingPolicy create(RoutingPolicyFactory factory, BlockHasher hasher, int numReplicas, int maxModelLen) {
+        return factory.create(new RoutingPolicyFactory.Cluster(hasher, numReplicas, maxModelLen, streams));
+    }
+
+    /**
+     * Makes the lanes of a run, without replicas.
+     *
+     * @param guard wraps a policy of this name
+     */
+    public Lanes createLanes(
+            BlockHasher hasher,
+            int numReplicas,
+            int maxModelLen,
+            BiFunction<String, RoutingPolicy, RoutingPolicy> guard) {
+        Function<RoutingPolicyFactory, Lanes.Lane> lane = factory -> new Lanes.Lane(
+                new ClusterView(), guard.apply(factory.name(), create(factory, hasher, numReplicas, maxModelLen)));
+        return new Lanes(lane.apply(policy), disaggregation == null ? null : lane.apply(disaggregation.policy()));
     }
 }

@@ -33,6 +33,11 @@ public record Deployment(
     private static final String LLM = "llm";
     private static final String GPU = "gpu";
 
+    /** Llama-3.1-8B in bfloat16: 32 layers, 8 KV heads of 128 elements. */
+    private static final double DEFAULT_KV_BYTES_PER_TOKEN = 131_072;
+
+    private static final int DEFAULT_NUM_LAYERS = 32;
+
     private enum KvCacheDtype {
         AUTO,
         BF16,
@@ -162,6 +167,23 @@ public record Deployment(
                 + engine.maxNumBatchedTokens() + ", max-model-len "
                 + engine.maxModelLen());
         return lines;
+    }
+
+    /** Returns the bytes of a token in the KV cache of each GPU; a model that is not named counts as Llama-3.1-8B. */
+    double kvBytesPerTokenPerGpu() {
+        return llm == null
+                ? DEFAULT_KV_BYTES_PER_TOKEN / tensorParallelSize
+                : llm.spec().kvBytesPerTokenPerRank(tensorParallelSize, bytesPerKvElement);
+    }
+
+    /** Returns the bytes of a token in the KV cache of all GPUs, without copies. */
+    double kvBytesPerToken() {
+        return llm == null ? DEFAULT_KV_BYTES_PER_TOKEN : llm.spec().kvBytesPerTokenPerRank(1, bytesPerKvElement);
+    }
+
+    /** Returns how many layers have a KV cache. */
+    int numLayers() {
+        return llm == null ? DEFAULT_NUM_LAYERS : llm.spec().numLayers();
     }
 
     private KvCapacity capacity(LlmSpec model, GpuSpec device, int maxNumBatchedTokens, int blockSize) {

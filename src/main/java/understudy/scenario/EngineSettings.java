@@ -12,6 +12,7 @@ import understudy.engine.RoseinferConfig.PrefillMode;
 import understudy.engine.SchedulerConfig;
 import understudy.engine.queue.SchedulingPolicy;
 import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.connector.ConnectorSpec;
 import understudy.kvcache.eviction.EvictionPolicy;
 import understudy.kvcache.eviction.FreeOrder;
 import understudy.prompt.BlockHasher;
@@ -120,6 +121,11 @@ public record EngineSettings(
             case SHA256_CBOR -> new CborBlockHasher(CborBlockHasher.Algorithm.SHA256_CBOR, blockSize, seed);
             case XXHASH_CBOR -> new CborBlockHasher(CborBlockHasher.Algorithm.XXHASH_CBOR, blockSize, seed);
         };
+    }
+
+    /** Returns the same settings with KV from elsewhere. */
+    EngineSettings withConnector(ConnectorSpec connector) {
+        return new EngineSettings(kind, scheduler, kvCache.withConnector(connector), limits, reservedTokens);
     }
 
     /** Returns the longest sequence in tokens, prompt and output together. */

@@ -8,11 +8,14 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.OptionalDouble;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import understudy.cluster.ReplicaSpec;
 import understudy.cluster.VirtualGpu;
 import understudy.latency.ProfiledLatency;
 import understudy.routing.ReplicaTraits;
+import understudy.routing.Role;
 import understudy.scaling.TokenAware;
+import understudy.transfer.KvTransferSpec;
 import understudy.workload.RandomStreams;
 
 /**
@@ -22,12 +25,20 @@ import understudy.workload.RandomStreams;
  * @param numReplicas at least 1, or 0 for one that only grows by changes
  * @param engine settings of each replica's scheduler and memory
  * @param latency how long a step takes
+ * @param role its part in the cluster
+ * @param transfers how its KV is moved, or null if it never is
  * @param ownWeight capacity in relation to others, above 0; empty if it follows from the latency
  */
 public record ReplicaGroup(
-        String name, int numReplicas, EngineSettings engine, LatencySettings latency, OptionalDouble ownWeight) {
+        String name,
+        int numReplicas,
+        EngineSettings engine,
+        LatencySettings latency,
+        Role role,
+        @Nullable KvTransferSpec transfers,
+        OptionalDouble ownWeight) {
     /** What an entry of the list says besides sections of the scenario, and its defaults. */
-    static final Config DEFAULTS = ConfigFactory.parseString("name = \"\", replicas = 1, weight = auto");
+    static final Config DEFAULTS = ConfigFactory.parseString("name = \"\", replicas = 1, role = both, weight = auto");
 
     private static final int MAX_REPLICAS = 100_000;
     private static final String GROUPS = "groups";
@@ -40,13 +51,14 @@ public record ReplicaGroup(
         var entries = cluster.configs(GROUPS);
         if (entries.isEmpty()) {
             int numReplicas = cluster.wholeNumber(REPLICAS, 1, MAX_REPLICAS);
-            return List.of(read("", numReplicas, root, OptionalDouble.empty(), recordsKvEvents));
+            return List.of(read("", numReplicas, root, Role.BOTH, false, OptionalDouble.empty(), recordsKvEvents));
         }
         cluster.requireDefaults(List.of(REPLICAS), "but each of cluster.groups says how many it has; leave it out");
         var groups = new ArrayList<ReplicaGroup>();
         var names = new HashSet<String>();
+        boolean isDisaggregated = haveRoles(cluster);
         for (int i = 0; i < entries.size(); i++) {
-            groups.add(read(root, entries.get(i), "cluster.groups." + i, names, recordsKvEvents));
+            groups.add(read(root, entries.get(i), "cluster.groups." + i, names, isDisaggregated, recordsKvEvents));
         }
         if (groups.stream().mapToInt(ReplicaGroup::numReplicas).sum() == 0) {
             throw cluster.unusable(GROUPS, "which have no replica");
@@ -55,7 +67,12 @@ public record ReplicaGroup(
     }
 
     private static ReplicaGroup read(
-            Section root, Config entry, String path, Set<String> names, boolean recordsKvEvents) {
+            Section root,
+            Config entry,
+            String path,
+            Set<String> names,
+            boolean isDisaggregated,
+            boolean recordsKvEvents) {
         requireKeysOfGroup(path, entry);
         var group = new Section(entry.withFallback(DEFAULTS), path);
         String name = group.text("name");
@@ -73,7 +90,31 @@ public record ReplicaGroup(
             merged = merged.withFallback(root.config().withOnlyPath(section));
         }
         int numReplicas = group.wholeNumber(REPLICAS, 0, MAX_REPLICAS);
-        return read(name, numReplicas, new Section(merged, path), weight, recordsKvEvents);
+        var role = group.choice("role", Role.class);
+        return read(name, numReplicas, new Section(merged, path), role, isDisaggregated, weight, recordsKvEvents);
+    }
+
+    /**
+     * Returns whether some replicas only compute prompts.
+     *
+     * @throws ScenarioException if none does although others only answer, or if none answers
+     */
+    static boolean haveRoles(Section cluster) {
+        var roles = cluster.configs(GROUPS).stream().map(ReplicaGroup::roleOf).toList();
+        boolean isDisaggregated = roles.contains(Role.PREFILL);
+        if (isDisaggregated != roles.contains(Role.DECODE) && !roles.contains(Role.BOTH)) {
+            throw cluster.unusable(
+                    GROUPS, "of which one must answer, with the role decode or both, and one compute prompts");
+        }
+        if (!isDisaggregated && roles.contains(Role.DECODE)) {
+            throw cluster.unusable(GROUPS, "of which none has the role prefill");
+        }
+        return isDisaggregated;
+    }
+
+    private static Role roleOf(Config entry) {
+        var group = new Section(entry.withFallback(DEFAULTS), "cluster.groups");
+        return group.choice("role", Role.class);
     }
 
     private static void requireKeysOfGroup(String path, Config entry) {
@@ -82,18 +123,35 @@ public record ReplicaGroup(
                 throw new ScenarioException(
                         part.getValue().origin(),
                         "unknown key " + path + "." + part.getKey()
-                                + "; a group has name, replicas, weight, and sections engine, kv-cache, latency");
+                                + "; a group has name, replicas, role, weight, and sections engine, kv-cache, latency");
             }
         }
         KnownKeys.ofGroup().check(path, entry);
     }
 
     private static ReplicaGroup read(
-            String name, int numReplicas, Section settings, OptionalDouble weight, boolean recordsKvEvents) {
+            String name,
+            int numReplicas,
+            Section settings,
+            Role role,
+            boolean isDisaggregated,
+            OptionalDouble weight,
+            boolean recordsKvEvents) {
         var kvCache = settings.section("kv-cache");
         var latency = LatencySettings.read(settings.section("latency"), kvCache);
         var engine = EngineSettings.read(settings.section("engine"), kvCache, recordsKvEvents, latency.deployment());
-        return new ReplicaGroup(name, numReplicas, engine, latency, weight);
+        var transfers = KvTransferSettings.read(kvCache, engine, latency.deployment(), isDisaggregated);
+        var connected = transfers.isEmpty()
+                ? engine
+                : engine.withConnector(transfers.get().connector());
+        return new ReplicaGroup(
+                name,
+                numReplicas,
+                connected,
+                latency,
+                role,
+                transfers.map(KvTransferSettings::transfers).orElse(null),
+                weight);
     }
 
     /** Returns what follows from the settings, a line each, with the group's name before it if it has one. */
@@ -142,10 +200,12 @@ public record ReplicaGroup(
                 name,
                 weight,
                 engine.kvCache().numGpuBlocks(),
-                new PrefillSteps(latency.model(), engine.maxPrefillChunkTokens()));
+                new PrefillSteps(latency.model(), engine.maxPrefillChunkTokens()),
+                role);
         return ReplicaSpec.of(engine.scheduler(), engine.limits(), engine.kvCache(), device)
                 .withApiDelayNanos(latency.apiDelayNanos())
                 .withTokenTimes(keepsTokenTimes)
-                .withTraits(traits);
+                .withTraits(traits)
+                .withTransfers(transfers);
     }
 }

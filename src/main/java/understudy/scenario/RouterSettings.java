@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.ServiceConfigurationError;
+import understudy.routing.DisaggregationSpec;
 import understudy.routing.RouterSpec;
 import understudy.routing.RoutingPolicyFactory;
 import understudy.routing.RoutingPolicyProvider;
@@ -18,21 +19,46 @@ import understudy.workload.RandomStreams;
 final class RouterSettings {
     private RouterSettings() {}
 
-    /** Everything is checked, also what the policy does not use. */
-    static RouterSpec read(Section router, long seed, AdmissionSpec admission) {
+    private enum PrefillFailure {
+        FAIL,
+        DECODE_LOCALLY
+    }
+
+    /**
+     * Everything is checked, also what the policy does not use.
+     *
+     * @param isDisaggregated whether some replicas only compute prompts
+     */
+    static RouterSpec read(Section router, long seed, AdmissionSpec admission, boolean isDisaggregated) {
         var policies = policies();
-        String name = router.choice("policy", List.copyOf(policies.keySet()));
+        var names = List.copyOf(policies.keySet());
+        String name = router.choice("policy", names);
+        var disaggregation = router.section("disaggregation");
+        boolean isSame = disaggregation.text("prefill-policy").equals("auto");
+        String prefillName = isSame ? name : disaggregation.choice("prefill-policy", names);
         var factories = new HashMap<String, RoutingPolicyFactory>();
         policies.forEach((each, policy) -> {
-            if (each.equals(name) || router.config().hasPath(each)) {
+            if (each.equals(name) || each.equals(prefillName) || router.config().hasPath(each)) {
                 factories.put(each, policy.read(router.sectionOrEmpty(each)));
             }
         });
+        var prefill = disaggregation(disaggregation, Objects.requireNonNull(factories.get(prefillName)));
         return new RouterSpec(
                 Objects.requireNonNull(factories.get(name)),
                 wire(router.section("wire")),
                 admission.signals(),
-                new RandomStreams(seed));
+                new RandomStreams(seed),
+                isDisaggregated ? prefill : null);
+    }
+
+    private static DisaggregationSpec disaggregation(Section section, RoutingPolicyFactory policy) {
+        return new DisaggregationSpec(
+                section.choice("decider", DisaggregationSpec.Decider.class),
+                section.wholeNumber("uncached-tokens", 0, EngineSizes.MAX_TOKENS),
+                section.wholeNumber("max-local-prefill-length", 0, EngineSizes.MAX_TOKENS),
+                section.wholeNumber("max-prefill-queue-size", 1, EngineSizes.MAX_TOKENS),
+                section.choice("on-prefill-failure", PrefillFailure.class) == PrefillFailure.DECODE_LOCALLY,
+                policy);
     }
 
     private static Map<String, RoutingPolicyProvider> policies() {

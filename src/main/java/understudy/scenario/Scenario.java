@@ -61,7 +61,8 @@ public record Scenario(
                 root.section("router").section("admission"),
                 root.section("router").text("policy"),
                 serviceLevels);
-        var router = RouterSettings.read(root.section("router"), seed, admission);
+        boolean isDisaggregated = ReplicaGroup.haveRoles(root.section("cluster"));
+        var router = RouterSettings.read(root.section("router"), seed, admission, isDisaggregated);
         var kvEventSection = root.section("kv-cache").section("kv-events");
         boolean recordsKvEvents = router.wants(Signal.KV_EVENTS) || KvEventsSection.isEnabled(kvEventSection);
         var groups = ReplicaGroup.read(root, recordsKvEvents);

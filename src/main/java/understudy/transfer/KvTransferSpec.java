@@ -1,5 +1,7 @@
 package understudy.transfer;
 
+import java.util.List;
+
 /**
  * How the KV of a replica is moved.
  *
@@ -8,6 +10,8 @@ package understudy.transfer;
  * @param nic the replica's ports on the network: first the way out, then the way in
  * @param networkBytesPerBlock bytes of a KV block on all GPUs, what each of them has a copy of counted once
  * @param descriptorsPerBlock pieces of memory that a block is in
+ * @param networkCost what a transfer over the network takes besides its bytes
+ * @param networkTimeoutNanos how long one may stand still before it fails
  * @param lease how long blocks are kept for another replica
  * @param failsOnLoadFailure whether a request fails whose KV could not be loaded; else it is computed here (vLLM {@code
  *     kv_load_failure_policy})
@@ -18,6 +22,8 @@ public record KvTransferSpec(
         PortGroup nic,
         long networkBytesPerBlock,
         int descriptorsPerBlock,
+        TransferCost networkCost,
+        long networkTimeoutNanos,
         KvLease lease,
         boolean failsOnLoadFailure) {
     /** Port of the host link into the GPU. */
@@ -25,6 +31,11 @@ public record KvTransferSpec(
 
     /** Port of the host link out of the GPU. */
     public static final int FROM_GPU = 1;
+
+    /** Returns the network of replicas like this one. */
+    public LinkSpec network(List<PortGroup> nics) {
+        return new LinkSpec(nics, networkCost, networkTimeoutNanos);
+    }
 
     /** Returns the port of the network that leads out of a replica. */
     public static int portOut(int replica) {

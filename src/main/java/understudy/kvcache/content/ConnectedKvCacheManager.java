@@ -103,7 +103,7 @@ public final class ConnectedKvCacheManager extends KvCacheManager implements Con
         }
         boolean findsOwn = attach(sequence, numComputedAfter, request.numTokens());
         onAllocated(request, sequence, numLocal, numCached - numLocal);
-        var events = events(request, numCached, findsOwn, false);
+        var events = events(request, numLocal, findsOwn, false);
         return new Admission.Admitted(numCached, numCached - numLocal, scheduled, events);
     }
 
@@ -122,7 +122,7 @@ public final class ConnectedKvCacheManager extends KvCacheManager implements Con
         take(sequence, blocksFor(numCached) - hits.size());
         sequence.setLoading(true);
         onAllocated(request, sequence, numLocal, external.numTokens());
-        var events = events(request, numCached, findsOwn, false);
+        var events = events(request, numLocal, findsOwn, false);
         return new Admission.Loading(numCached, external.numTokens(), events);
     }
 

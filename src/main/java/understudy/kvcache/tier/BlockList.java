@@ -5,8 +5,8 @@ import it.unimi.dsi.fastutil.ints.IntList;
 import java.util.Arrays;
 
 /**
- * A list of different blocks that takes any of them out in constant time: doubly linked, by an array that grows with the
- * highest block. Chunks of one request have blocks in a row, and so have their links.
+ * A list of different blocks that takes any of them out in constant time: doubly linked, by an array that grows with
+ * the highest block. Chunks of one request have blocks in a row, and so have their links.
  */
 final class BlockList {
     /** Node before the first block and after the last; that of a block is two more than its number. */

@@ -1,9 +1,7 @@
 package understudy.kvcache.tier;
 
-import it.unimi.dsi.fastutil.ints.Int2ObjectOpenHashMap;
 import it.unimi.dsi.fastutil.ints.IntArrayList;
 import it.unimi.dsi.fastutil.ints.IntList;
-import it.unimi.dsi.fastutil.ints.IntOpenHashSet;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongList;
@@ -27,22 +25,16 @@ public final class OffloadingConnector implements KvConnector {
     private final OffloadingSpec spec;
     private final int blockSize;
     private final int chunkTokens;
-    private final boolean enablePrefixCaching;
     private final Consumer<StoreAttempt> observer;
     private final TierCache tier;
     private final Long2ObjectOpenHashMap<OffloadedRequest> requests = new Long2ObjectOpenHashMap<>();
     private final Long2ObjectOpenHashMap<Job> jobs = new Long2ObjectOpenHashMap<>();
-    private final LongOpenHashSet keysBeingLoaded = new LongOpenHashSet();
+    private final ChunkLookup chunks;
     private final List<TransferJob> loads = new ArrayList<>();
     private final LongRBTreeSet endedRequests = new LongRBTreeSet();
     private final LongArrayList preemptedRequests = new LongArrayList();
 
-    /** Jobs that read blocks of requests which have ended: the blocks may be given out again meanwhile. */
-    private final Int2ObjectOpenHashMap<LongArrayList> jobsByBlock = new Int2ObjectOpenHashMap<>();
-
-    private final IntOpenHashSet newBlocks = new IntOpenHashSet();
-    private final LongRBTreeSet toFlush = new LongRBTreeSet();
-    private long[] flushed = new long[0];
+    private final StoreFences fences = new StoreFences();
     private long nextJob;
 
     /** @param observer is told what becomes of chunks that are to be stored */
@@ -51,9 +43,9 @@ public final class OffloadingConnector implements KvConnector {
         this.spec = spec;
         this.blockSize = blockSize;
         chunkTokens = blockSize * spec.blocksPerChunk();
-        this.enablePrefixCaching = enablePrefixCaching;
         this.observer = observer;
         tier = new TierCache(spec.tier());
+        chunks = new ChunkLookup(tier, chunkTokens, enablePrefixCaching);
     }
 
     /** Attempt to store chunks of a request, so many of which were offered. */
@@ -80,43 +72,9 @@ public final class OffloadingConnector implements KvConnector {
         }
         state.numLocalTokens = numLocalTokens;
         var keys = state.keys(blockSize, spec.blocksPerChunk());
-        var match = find(keys, request.numTokens(), numLocalTokens);
+        var match = chunks.find(keys, request.numTokens(), numLocalTokens);
         tier.touch(keys);
         return match;
-    }
-
-    private ExternalMatch find(LongList keys, int numTokens, int numLocalTokens) {
-        int numKnown = Math.min(numTokens, keys.size() * chunkTokens);
-        if (numKnown - numLocalTokens < chunkTokens) {
-            return ExternalMatch.NONE;
-        }
-        int first = numLocalTokens / chunkTokens;
-        int numHits = 0;
-        boolean isPending = false;
-        for (int i = first; i < keys.size(); i++) {
-            var found = tier.lookup(keys.getLong(i));
-            if (found == TierLookup.MISS) {
-                break;
-            }
-            isPending |= found == TierLookup.PENDING;
-            numHits++;
-        }
-        int numFound = isPending ? numKnown : Math.min(numKnown, chunkTokens * (first + numHits));
-        if (numHits == 0 || numFound - numLocalTokens < chunkTokens) {
-            return ExternalMatch.NONE;
-        }
-        return isPending || isAnyLoading(keys, first, up(numFound, chunkTokens))
-                ? ExternalMatch.LATER
-                : new ExternalMatch(numFound - numLocalTokens, true);
-    }
-
-    private boolean isAnyLoading(LongList keys, int from, int to) {
-        for (int i = from; i < Math.min(to, keys.size()) && enablePrefixCaching; i++) {
-            if (keysBeingLoaded.contains(keys.getLong(i))) {
-                return true;
-            }
-        }
-        return false;
     }
 
     @Override
@@ -129,7 +87,7 @@ public final class OffloadingConnector implements KvConnector {
         int numBlocks = up(numTokens, blockSize);
         int firstBlock = Math.min(request.numCachedBlocks(), numBlocks);
         for (int i = 0; i < request.numBlocks(); i++) {
-            newBlocks.add(request.block(i));
+            fences.addNew(request.block(i));
         }
         var keys = state.keys(blockSize, spec.blocksPerChunk())
                 .subList(firstBlock / spec.blocksPerChunk(), up(numTokens, chunkTokens));
@@ -143,9 +101,7 @@ public final class OffloadingConnector implements KvConnector {
         long job = begin(new Job(state, loadedKeys, false, new IntArrayList()));
         var source = tier.prepareLoad(loadedKeys);
         loads.add(job(job, TransferJob.Kind.LOAD, state, target, source));
-        if (enablePrefixCaching) {
-            keysBeingLoaded.addAll(loadedKeys);
-        }
+        chunks.beginLoad(loadedKeys);
     }
 
     private long begin(Job job) {
@@ -176,14 +132,9 @@ public final class OffloadingConnector implements KvConnector {
             state.isEnded = true;
             state.isComplete = isComplete;
             endedRequests.add(request.requestId());
-            state.jobs.forEach(job -> guard(job, runningJob(job).gpuBlocks));
+            state.jobs.forEach(job -> fences.add(job, runningJob(job).gpuBlocks));
         }
         return false;
-    }
-
-    private void guard(long job, IntArrayList blocks) {
-        blocks.forEach(block ->
-                jobsByBlock.computeIfAbsent(block, any -> new LongArrayList()).add(job));
     }
 
     @Override
@@ -195,9 +146,7 @@ public final class OffloadingConnector implements KvConnector {
         var begun = new ArrayList<>(loads);
         scheduled.forEach(request -> store(request(request.requestId()), begun));
         endedRequests.forEach(id -> storeLast(request(id), begun));
-        flushed = toFlush.toLongArray();
-        toFlush.clear();
-        newBlocks.clear();
+        fences.endStep();
         loads.clear();
         endedRequests.clear();
         return begun;
@@ -209,7 +158,7 @@ public final class OffloadingConnector implements KvConnector {
         state.numComputedTokens = numComputedTokens;
         for (int i = state.blocks.size(); i < request.numBlocks(); i++) {
             state.blocks.add(request.block(i));
-            newBlocks.add(request.block(i));
+            fences.addNew(request.block(i));
         }
     }
 
@@ -217,13 +166,11 @@ public final class OffloadingConnector implements KvConnector {
         preemptedRequests.forEach(id -> {
             var state = requests.get(id);
             if (state != null) {
-                toFlush.addAll(state.jobs);
+                fences.flush(state.jobs);
             }
         });
         preemptedRequests.clear();
-        if (!jobsByBlock.isEmpty()) {
-            newBlocks.forEach(block -> toFlush.addAll(jobsByBlock.getOrDefault(block, new LongArrayList())));
-        }
+        fences.flushOverwritten();
     }
 
     private void storeLast(OffloadedRequest state, List<TransferJob> begun) {
@@ -275,17 +222,15 @@ public final class OffloadingConnector implements KvConnector {
     private TransferJob begin(OffloadedRequest state, PrepareStoreOutput.Prepared prepared, IntArrayList blocks) {
         long job = begin(new Job(state, prepared.keys(), true, blocks));
         if (state.isEnded) {
-            guard(job, blocks);
-            if (blocks.intStream().anyMatch(newBlocks::contains)) {
-                toFlush.add(job);
-            }
+            fences.add(job, blocks);
+            fences.flushIfOverwritten(job, blocks);
         }
         return job(job, TransferJob.Kind.STORE, state, blocks, prepared.blocks());
     }
 
     @Override
     public long[] jobsToFlush() {
-        return flushed;
+        return fences.flushed();
     }
 
     @Override
@@ -294,7 +239,7 @@ public final class OffloadingConnector implements KvConnector {
         jobs.remove(id);
         job.keys.forEach(key -> complete(job, key, isFailed));
         if (job.owner.isEnded) {
-            job.gpuBlocks.forEach(block -> unguard(block, id));
+            fences.remove(id, job.gpuBlocks);
         }
         job.owner.jobs.rem(id);
         forgetIfOver(job.owner);
@@ -303,18 +248,11 @@ public final class OffloadingConnector implements KvConnector {
     private void complete(Job job, long key, boolean isFailed) {
         if (!job.isStore) {
             tier.completeLoad(key);
-            keysBeingLoaded.remove(key);
+            chunks.endLoad(key);
         } else if (isFailed) {
             tier.failStore(key);
         } else {
             tier.completeStore(key);
-        }
-    }
-
-    private void unguard(int block, long job) {
-        var guarding = jobsByBlock.get(block);
-        if (guarding != null && guarding.rem(job) && guarding.isEmpty()) {
-            jobsByBlock.remove(block);
         }
     }
 

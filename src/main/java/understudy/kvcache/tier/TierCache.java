@@ -3,6 +3,7 @@ package understudy.kvcache.tier;
 import it.unimi.dsi.fastutil.ints.IntArrayList;
 import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.ints.IntOpenHashSet;
+import it.unimi.dsi.fastutil.ints.IntSet;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.function.LongPredicate;
@@ -10,8 +11,8 @@ import java.util.function.LongPredicate;
 /**
  * The content of a slower memory tier, as the CPU manager of vLLM's {@code OffloadingConnector} decides it.
  *
- * <p>A chunk is one block of KV or several; its key is the hash of the last of them. A chunk that a transfer uses is not
- * evicted: from {@link #prepareStore} to {@link #completeStore} it is being written and cannot be loaded, from {@link
+ * <p>A chunk is one block of KV or several; its key is the hash of the last of them. A chunk that a transfer uses is
+ * not evicted: from {@link #prepareStore} to {@link #completeStore} it is being written and cannot be loaded, from {@link
  * #prepareLoad} to {@link #completeLoad} it is being loaded, by several at once perhaps. A caller ends a transfer by
  * completing its keys in the order of the prompt.
  */
@@ -47,7 +48,7 @@ public final class TierCache {
         return TierLookup.HIT;
     }
 
-    /** Notes that a request has asked for these chunks, whether they are here or not; the first one counts as the last. */
+    /** Notes that a request has asked for these chunks, here or not; the first one counts as the last asked for. */
     public void touch(LongList keys) {
         for (int i = keys.size() - 1; i >= 0; i--) {
             long key = keys.getLong(i);
@@ -80,6 +81,10 @@ public final class TierCache {
                 present.add(block);
             }
         }
+        return store(wanted, present);
+    }
+
+    private PrepareStoreOutput store(LongList wanted, IntSet present) {
         int numMissing = Math.max(0, wanted.size() - blocks.numAvailable());
         var victims =
                 numMissing == 0 || numMissing > blocks.numIdle() ? IntList.of() : order.victims(numMissing, present);

@@ -21,7 +21,7 @@ interface TierOrder {
     /** Notes that the last transfer of a chunk has ended. */
     void rest(int block);
 
-    /** Returns the idle chunks that go next, without those spared: {@code count}, or fewer if the rules give no more. */
+    /** Returns the idle chunks that go next, without those spared: {@code count}, or fewer if there are no more. */
     IntList victims(int count, IntSet spared);
 
     /** Removes one of the {@link #victims}. */

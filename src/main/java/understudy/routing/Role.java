@@ -1,0 +1,16 @@
+package understudy.routing;
+
+/** Part of a replica in a cluster. */
+public enum Role {
+    /** It computes prompts, and goes on with the answers. */
+    BOTH,
+    /** It computes prompts for others. */
+    PREFILL,
+    /** It goes on with the answers to prompts that others have computed; it computes a prompt where nobody else does. */
+    DECODE;
+
+    /** Returns whether it answers requests. */
+    public boolean answers() {
+        return this != PREFILL;
+    }
+}
