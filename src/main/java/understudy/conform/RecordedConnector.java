@@ -12,7 +12,7 @@ import understudy.kvcache.tier.TierSpec;
  *
  * @param isProducer whether {@code kv_role} is {@code kv_producer} or {@code kv_both}
  * @param isConsumer whether {@code kv_role} is {@code kv_consumer} or {@code kv_both}
- * @param recomputes whether {@code kv_load_failure_policy} is {@code recompute}
+ * @param recomputes whether what could not be loaded is computed instead ({@code kv_load_failure_policy})
  * @param offload settings of the host memory; null if requests say themselves what comes from elsewhere
  */
 record RecordedConnector(

@@ -27,7 +27,7 @@ public final class NixlConnector implements KvConnector {
     @Override
     public ExternalMatch match(ConnectedRequest request, int numLocalTokens) {
         var params = request.transferParams();
-        if (!isToRead(request.requestId(), params)) {
+        if (params == null || !isToRead(request.requestId(), params)) {
             return ExternalMatch.NONE;
         }
         int numTokens = Math.min(params.numRemoteTokens(), request.numPromptTokens()) - numLocalTokens;
@@ -37,7 +37,7 @@ public final class NixlConnector implements KvConnector {
     @Override
     public void onAllocated(ConnectedRequest request, int numLocalTokens, int numExternalTokens) {
         var params = request.transferParams();
-        if (!isToRead(request.requestId(), params)) {
+        if (params == null || !isToRead(request.requestId(), params)) {
             return;
         }
         allocated.add(request.requestId());
@@ -53,8 +53,8 @@ public final class NixlConnector implements KvConnector {
         begin(TransferJob.Kind.READ, request.requestId(), blocks, params);
     }
 
-    private boolean isToRead(long requestId, @Nullable KvTransferParams params) {
-        return params != null && params.doRemotePrefill() && !allocated.contains(requestId);
+    private boolean isToRead(long requestId, KvTransferParams params) {
+        return params.doRemotePrefill() && !allocated.contains(requestId);
     }
 
     private void begin(TransferJob.Kind kind, long requestId, IntList blocks, KvTransferParams params) {
@@ -73,7 +73,7 @@ public final class NixlConnector implements KvConnector {
     /** The other replica need not keep its blocks for a request that will never read them. */
     @Override
     public void onUnservedEnded(long requestId, @Nullable KvTransferParams params) {
-        if (isToRead(requestId, params)) {
+        if (params != null && isToRead(requestId, params)) {
             begin(TransferJob.Kind.NOTIFY, requestId, IntList.of(), params);
         }
     }

@@ -21,8 +21,16 @@ final class LeftBlocks {
         this.defersFrees = defersFrees;
     }
 
-    /** @param lastStep number of the step in which they were scheduled last */
-    private record Table(int[] blocks, long lastStep) {}
+    /** Block ids, and the number of the step in which they were scheduled last. */
+    private static final class Table {
+        final int[] blocks;
+        final long lastStep;
+
+        Table(int[] blocks, long lastStep) {
+            this.blocks = blocks;
+            this.lastStep = lastStep;
+        }
+    }
 
     /**
      * Frees blocks, or defers that until their last step is over (vLLM {@code _free_blocks} of a consumer). vLLM waits
