@@ -14,6 +14,7 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
+import understudy.conform.DirectEngine;
 import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.content.KvCacheManager;
 import understudy.prompt.Prompt;

@@ -10,7 +10,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
-import understudy.engine.DirectEngine;
 import understudy.engine.EngineRequest;
 import understudy.engine.StepPlan;
 import understudy.engine.StepPlanner;

@@ -1,11 +1,9 @@
 package understudy.engine;
 
 import org.jspecify.annotations.Nullable;
-import understudy.engine.queue.QueuedRequest;
 import understudy.kvcache.Admission;
 import understudy.kvcache.PrefixCacheEvents;
 import understudy.kvcache.PrefixLookup;
-import understudy.prompt.TokenSequence;
 
 /**
  * A request inside a scheduler: how far it has come, and when. Only its {@link Planner} changes it.
@@ -13,14 +11,9 @@ import understudy.prompt.TokenSequence;
  * <p>There is no prefill or decode phase: computed tokens are always catching up with known ones (vLLM {@code
  * v1/request.py}).
  */
-public final class EngineRequest implements QueuedRequest {
-    private final Request request;
-    private final int handle;
+public final class EngineRequest extends IdentifiedRequest {
     final long queuedNanos;
     final OutputSampler sampler;
-
-    private final int numPromptTokens;
-    private final int maxTotalTokens;
 
     /** Place in the running list: the larger, the later. */
     int runningOrder;
@@ -28,7 +21,7 @@ public final class EngineRequest implements QueuedRequest {
     /** Membership in the cohort of decodes, or null outside of it. */
     @Nullable CohortMember cohortMember;
 
-    RequestStatus status = RequestStatus.WAITING;
+    Status status = EngineRequest.Status.WAITING;
     // What follows lags behind in a member of the cohort until it catches up; the public methods see to that.
     int numOutputTokens;
 
@@ -73,52 +66,10 @@ public final class EngineRequest implements QueuedRequest {
     @Nullable FinishReason finishReason;
 
     EngineRequest(Request request, int handle, long queuedNanos) {
-        this.request = request;
-        this.handle = handle;
+        super(request, handle);
         this.queuedNanos = queuedNanos;
         sampler = new OutputSampler(request.output());
-        numPromptTokens = request.prompt().length();
-        maxTotalTokens = numPromptTokens + request.maxTokens();
-        lastTokenNanos = isResumed() ? request.progress().lastTokenNanos() : 0;
-    }
-
-    public Request request() {
-        return request;
-    }
-
-    /** Returns the small number that names the request to the KV cache. */
-    public int handle() {
-        return handle;
-    }
-
-    @Override
-    public long id() {
-        return request.id();
-    }
-
-    @Override
-    public String name() {
-        return request.name();
-    }
-
-    @Override
-    public int priority() {
-        return request.priority();
-    }
-
-    @Override
-    public long arrivalNanos() {
-        return request.arrivalNanos();
-    }
-
-    @Override
-    public int numPromptTokens() {
-        return numPromptTokens;
-    }
-
-    @Override
-    public TokenSequence promptTokens() {
-        return request.prompt().tokens();
+        lastTokenNanos = isResumed() ? request().progress().lastTokenNanos() : 0;
     }
 
     /** Returns the tokens sampled on this replica. */
@@ -129,17 +80,12 @@ public final class EngineRequest implements QueuedRequest {
 
     /** Returns the tokens of the answer so far, those of replicas before this one included. */
     public int numAnswerTokens() {
-        return numOutputTokens() + request.numEarlierTokens();
-    }
-
-    /** Returns whether the answer has begun on another replica. */
-    boolean isResumed() {
-        return request.earlier() != null;
+        return numOutputTokens() + request().numEarlierTokens();
     }
 
     /** Returns the tokens that are known: the prompt, and the output so far. */
     public int numTokens() {
-        return numPromptTokens + numOutputTokens();
+        return numPromptTokens() + numOutputTokens();
     }
 
     /** Returns the token that was sampled last; there must be one. */
@@ -193,21 +139,16 @@ public final class EngineRequest implements QueuedRequest {
     }
 
     public boolean isFinished() {
-        return status == RequestStatus.FINISHED;
+        return status == EngineRequest.Status.FINISHED;
     }
 
     /** Returns whether the request waits for its KV. */
     public boolean isLoading() {
-        return status == RequestStatus.WAITING_FOR_REMOTE_KVS;
+        return status == EngineRequest.Status.WAITING_FOR_REMOTE_KVS;
     }
 
     boolean isPreempted() {
-        return status == RequestStatus.PREEMPTED;
-    }
-
-    /** Returns the tokens the request has when its answer is as long as it may be. */
-    int maxTotalTokens() {
-        return maxTotalTokens;
+        return status == EngineRequest.Status.PREEMPTED;
     }
 
     /** Returns whether computing up to {@code numComputedAfter} tokens takes a new block, or completes one. */
@@ -235,7 +176,7 @@ public final class EngineRequest implements QueuedRequest {
     }
 
     void onAdmitted(Admission.Admitted admission, long atNanos, int blockSize) {
-        status = RequestStatus.RUNNING;
+        status = EngineRequest.Status.RUNNING;
         boolean isLookedUp = numComputedTokens == 0;
         // After a full hit the last token is run as a decode, for the logits of the first answer token, unless they are
         // here.
@@ -252,7 +193,7 @@ public final class EngineRequest implements QueuedRequest {
 
     /** Parks the request until its KV has come. */
     void onLoading(Admission.Loading loading, int blockSize) {
-        status = RequestStatus.WAITING_FOR_REMOTE_KVS;
+        status = EngineRequest.Status.WAITING_FOR_REMOTE_KVS;
         hasKvArrived = false;
         numComputedTokens = loading.numCachedTokens();
         numSlots = roundUp(numComputedTokens, blockSize);
@@ -269,14 +210,14 @@ public final class EngineRequest implements QueuedRequest {
 
     /** Ends the wait for KV; without any, the prompt is looked up anew. */
     void onKvArrived() {
-        status = numPreemptions > 0 ? RequestStatus.PREEMPTED : RequestStatus.WAITING;
+        status = numPreemptions > 0 ? EngineRequest.Status.PREEMPTED : EngineRequest.Status.WAITING;
         hasKvArrived = false;
         numSlots = numComputedTokens == 0 ? 0 : numSlots;
     }
 
     /** Output tokens are kept; everything else is computed again after the next admission. */
     void onPreempted() {
-        status = RequestStatus.PREEMPTED;
+        status = EngineRequest.Status.PREEMPTED;
         numPreemptions++;
         numComputedTokens = 0;
         numPlaceholders = 0;
@@ -325,16 +266,16 @@ public final class EngineRequest implements QueuedRequest {
 
     @Override
     public String toString() {
-        return "request " + request.id() + " " + status + " " + numComputedTokens() + "/" + numTokens();
+        return "request " + id() + " " + status + " " + numComputedTokens() + "/" + numTokens();
     }
 
     /** Returns what of the request may be cached. */
     PrefixLookup lookup() {
         return new PrefixLookup(
-                handle,
-                request.prompt(),
-                request.output().tokens(),
+                handle(),
+                request().prompt(),
+                request().output().tokens(),
                 numTokens(),
-                !request.sampling().skipReadingPrefixCache());
+                !request().sampling().skipReadingPrefixCache());
     }
 }

@@ -41,13 +41,13 @@ final class KvLoads {
 
     /** Returns whether a request has to wait for its KV; it waits no longer from the first time on that it need not. */
     boolean isParked(EngineRequest request) {
-        if (request.status != RequestStatus.WAITING_FOR_REMOTE_KVS) {
+        if (request.status != EngineRequest.Status.WAITING_FOR_REMOTE_KVS) {
             return false;
         }
         if (request.hasKvArrived) {
             request.onKvArrived();
         }
-        return request.status == RequestStatus.WAITING_FOR_REMOTE_KVS;
+        return request.status == EngineRequest.Status.WAITING_FOR_REMOTE_KVS;
     }
 
     /** Returns what the memory has to know of KV from elsewhere to admit a request. */

@@ -72,6 +72,6 @@ public final class LoadFailure {
             return null;
         }
         request.numComputedTokens = first < 0 ? numComputed : first * blockSize;
-        return new Affected(request, request.status == RequestStatus.RUNNING, first);
+        return new Affected(request, request.status == EngineRequest.Status.RUNNING, first);
     }
 }

@@ -42,6 +42,21 @@ public final class RequestBook {
         return stepUpdate.apply(executed, atNanos);
     }
 
+    /** Preempts everything that runs, and drops what is in flight; returns the requests, the last one first. */
+    List<EngineRequest> preemptAll() {
+        cohort.dissolve();
+        var preempted = new ArrayList<EngineRequest>();
+        for (int i = running.size() - 1; i >= 0; i--) {
+            var request = running.remove(i);
+            request.onPreempted();
+            request.onReset();
+            loads.endPrefill(request);
+            waiting.prepend(request);
+            preempted.add(request);
+        }
+        return preempted;
+    }
+
     /** Ends a request; returns null if it has ended already or was never here. */
     @Nullable EngineRequest abort(long requestId) {
         var request = all.find(requestId);
@@ -54,7 +69,7 @@ public final class RequestBook {
     /** Ends the wait of a request for its KV, with the next plan; does nothing if it waits no more. */
     public void onKvArrived(long requestId) {
         var request = all.find(requestId);
-        if (request != null && request.status == RequestStatus.WAITING_FOR_REMOTE_KVS) {
+        if (request != null && request.status == EngineRequest.Status.WAITING_FOR_REMOTE_KVS) {
             request.hasKvArrived = true;
         }
     }
@@ -72,7 +87,7 @@ public final class RequestBook {
         cohort.dissolve();
         var failure = new LoadFailure(blockSize, invalid, tables);
         var loading = waiting.skipped().stream()
-                .filter(request -> request.status == RequestStatus.WAITING_FOR_REMOTE_KVS)
+                .filter(request -> request.status == EngineRequest.Status.WAITING_FOR_REMOTE_KVS)
                 .toList();
         var affected = new ArrayList<>(failure.cut(loading, executed));
         var cutRunning = failure.cut(running.asList(), executed);

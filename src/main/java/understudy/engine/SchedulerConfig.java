@@ -1,7 +1,9 @@
 package understudy.engine;
 
 import understudy.engine.queue.SchedulingPolicy;
+import understudy.kvcache.AdmissionRequest;
 import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.LoadState;
 
 /**
  * The scheduler's settings, under vLLM's names ({@code vllm/config/scheduler.py}).
@@ -70,6 +72,22 @@ public record SchedulerConfig(
                 preemptionVictim,
                 isAsync,
                 cohortMinSeqs);
+    }
+
+    /** Returns the question whether a request may run in a step that has {@code budget} tokens left. */
+    AdmissionRequest admission(
+            EngineRequest head, int budget, boolean isAnythingRunning, long nowNanos, LoadState load) {
+        return new AdmissionRequest(
+                head.lookup(),
+                budget,
+                longPrefillTokenThreshold,
+                enableChunkedPrefill,
+                reserveFullSequence,
+                isAnythingRunning,
+                nowNanos,
+                head.isPreempted(),
+                head.maxTotalTokens(),
+                load);
     }
 
     @Override

@@ -1,13 +1,11 @@
 package understudy.engine;
 
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.queue.WaitingQueues;
 import understudy.kvcache.Admission;
-import understudy.kvcache.AdmissionRequest;
 import understudy.kvcache.KvAnswer;
 import understudy.kvcache.KvAsk;
 import understudy.kvcache.KvCacheConfig;
@@ -60,7 +58,6 @@ public final class StepPlanner implements Planner {
         blockSize = kvCache.blockSize();
         maxModelLen = kvCache.maxModelLen();
         requests = new RequestBook(kvCache, config.asyncScheduling(), config.policy(), config.decodeCohortMinSeqs());
-
         waiting = requests.waiting;
         running = requests.running;
         cohort = requests.cohort;
@@ -130,7 +127,8 @@ public final class StepPlanner implements Planner {
             }
             if (!loads.isParked(head) && head.numStaleTokens == 0) {
                 candidate = head;
-                return new KvAsk.Admit(admissionRequest(head));
+                return new KvAsk.Admit(
+                        config.admission(head, budget(), running.size() > 0, nowNanos, loads.stateOf(head)));
             }
             waiting.skip(head);
         }
@@ -188,20 +186,6 @@ public final class StepPlanner implements Planner {
         }
     }
 
-    private AdmissionRequest admissionRequest(EngineRequest head) {
-        return new AdmissionRequest(
-                head.lookup(),
-                budget(),
-                config.longPrefillTokenThreshold(),
-                config.enableChunkedPrefill(),
-                config.reserveFullSequence(),
-                running.size() > 0,
-                nowNanos,
-                head.isPreempted(),
-                head.maxTotalTokens(),
-                loads.stateOf(head));
-    }
-
     private void onAdmission(Admission admission) {
         var head = Objects.requireNonNull(candidate);
         candidate = null;
@@ -240,17 +224,7 @@ public final class StepPlanner implements Planner {
 
     @Override
     public List<EngineRequest> preemptAll() {
-        cohort.dissolve();
-        var preempted = new ArrayList<EngineRequest>();
-        for (int i = running.size() - 1; i >= 0; i--) {
-            var request = running.remove(i);
-            request.onPreempted();
-            request.onReset();
-            loads.endPrefill(request);
-            waiting.prepend(request);
-            preempted.add(request);
-        }
-        return preempted;
+        return requests.preemptAll();
     }
 
     private int budget() {

@@ -118,7 +118,7 @@ final class StepUpdate {
         int numTokensToCache = numExecutedTokens;
         if (isAsync) {
             request.numPlaceholders -= isStale ? 0 : 1;
-            if (sharesWithinStep && request.status == RequestStatus.RUNNING) {
+            if (sharesWithinStep && request.status == EngineRequest.Status.RUNNING) {
                 numTokensToCache = completedTokens(request);
             }
         }
@@ -179,12 +179,12 @@ final class StepUpdate {
     }
 
     private void end(EngineRequest request, FinishReason reason) {
-        if (request.status != RequestStatus.RUNNING) {
+        if (request.status != EngineRequest.Status.RUNNING) {
             waiting.remove(request);
         }
         cohort.leave(request);
         loads.endPrefill(request);
-        request.status = RequestStatus.FINISHED;
+        request.status = EngineRequest.Status.FINISHED;
         request.finishReason = reason;
         requests.remove(request);
     }

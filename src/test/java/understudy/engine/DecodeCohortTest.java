@@ -12,6 +12,7 @@ import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import understudy.conform.DirectEngine;
 import understudy.engine.queue.SchedulingPolicy;
 import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.PrefixOptions;

@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
+import understudy.conform.DirectEngine;
 import understudy.engine.queue.SchedulingPolicy;
 import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.content.KvCacheManager;

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import understudy.conform.DirectEngine;
 import understudy.engine.RequestLimits.ContextOverflow;
 import understudy.engine.queue.SchedulingPolicy;
 import understudy.kvcache.GlobalPrefixLimits;

@@ -1,5 +1,9 @@
-package understudy.engine;
+package understudy.conform;
 
+import understudy.engine.EngineRequest;
+import understudy.engine.StepPlan;
+import understudy.engine.StepPlanner;
+import understudy.engine.StepResult;
 import understudy.kvcache.KvCache;
 
 /**
