@@ -59,7 +59,13 @@ record ReplicaParts(
                 engine,
                 new ClientTable(index, counters, spec.keepsTokenTimes()),
                 counters,
-                new ReplicaEvents(counters, engine.planner().requests(), kvBlockManager, peers, loadReporter),
+                new ReplicaEvents(
+                        counters,
+                        engine.planner().requests(),
+                        kvBlockManager,
+                        peers,
+                        loadReporter,
+                        spec.kvCache().connector() != null),
                 loadReporter);
     }
 
