@@ -71,7 +71,7 @@ final class ArchitectureTest {
             replay.cache:
             replay: replay.cache workload.trace
             runtime:
-            cluster.link: runtime transfer
+            cluster.link: kvcache.tier runtime transfer
             cluster: cluster.link engine faults kvcache kvcache.connector kvcache.content kvcache.session latency prompt report \
                 routing routing.admission routing.policy runtime scaling transfer workload workload.trace
             host: cluster report runtime

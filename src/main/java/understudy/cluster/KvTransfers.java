@@ -5,10 +5,14 @@ import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.longs.Long2ObjectLinkedOpenHashMap;
 import it.unimi.dsi.fastutil.longs.LongList;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.jspecify.annotations.Nullable;
+import understudy.cluster.link.KvStore;
+import understudy.cluster.link.KvTier;
 import understudy.cluster.link.Link;
 import understudy.kvcache.ConnectedBlocks;
 import understudy.kvcache.connector.TransferJob;
@@ -43,6 +47,10 @@ final class KvTransfers {
 
     record Moved(TransferEnded ended) implements Command {}
 
+    record Found(KvTier.Found found) implements Command {}
+
+    record StorePrepared(KvTier.StorePrepared prepared) implements Command {}
+
     enum LeaseDue implements Command {
         NOW
     }
@@ -64,6 +72,7 @@ final class KvTransfers {
     private final @Nullable ActorRef<Link.Command> network;
     private final ActorRef<TransferEnded> onEnded;
     private final RemoteReads reads;
+    private final StoreMoves storeMoves;
     private final KvLeases leases;
     private final TransferCounters counters = new TransferCounters();
     private final Long2ObjectLinkedOpenHashMap<TransferJob> running = new Long2ObjectLinkedOpenHashMap<>();
@@ -86,8 +95,22 @@ final class KvTransfers {
         var random = setup.peers().linkRandom(replicaIndex);
         hostLink = context.spawn(Link.create(clock, spec.hostLink(), random), "host-link");
         onEnded = context.messageAdapter(TransferEnded.class, Moved::new);
+        storeMoves = new StoreMoves(context, stores(context, setup), blocks, outside(0), onEnded);
         reads = new RemoteReads(context, clock, spec.lease());
         leases = new KvLeases(spec.lease());
+    }
+
+    /** Starts the stores of this replica alone, and takes the one that all have together. */
+    private List<KvStore> stores(ActorContext<KvBlockManager.Command> context, KvBlockManager.Setup setup) {
+        var all = new ArrayList<KvStore>();
+        for (var store : setup.spec().stores()) {
+            var random = setup.peers().linkRandom(replicaIndex);
+            all.add(
+                    store.isShared()
+                            ? Objects.requireNonNull(setup.peers().sharedStore())
+                            : KvStore.start(context, clock, store, "disk", random));
+        }
+        return all;
     }
 
     void on(Command command) {
@@ -105,6 +128,10 @@ final class KvTransfers {
             onHeartbeat(heartbeat.requestIds);
         } else if (command instanceof BeatDue) {
             reads.onBeatDue();
+        } else if (command instanceof Found found) {
+            endIfOver(storeMoves.onFound(found.found));
+        } else if (command instanceof StorePrepared prepared) {
+            endIfOver(storeMoves.onPrepared(prepared.prepared));
         } else if (command instanceof LeaseDue) {
             onLeaseDue();
         }
@@ -143,10 +170,17 @@ final class KvTransfers {
                     end(job, true);
                 }
             }
+            case PROMOTE, CASCADE -> storeMoves.start(job);
             case NOTIFY -> {
                 reads.end(job.requestId());
                 end(job, false);
             }
+        }
+    }
+
+    private void endIfOver(@Nullable TransferJob job) {
+        if (job != null) {
+            end(job, false);
         }
     }
 
@@ -193,6 +227,8 @@ final class KvTransfers {
         log(job).add(ended, job.gpuBlocks().size() * spec.descriptorsPerBlock());
         if (job.kind() == TransferJob.Kind.READ) {
             reads.end(job.requestId());
+        } else if (job.kind() == TransferJob.Kind.PROMOTE || job.kind() == TransferJob.Kind.CASCADE) {
+            storeMoves.end(job.job(), ended.isFailed());
         }
         end(job, ended.isFailed());
     }
@@ -202,6 +238,8 @@ final class KvTransfers {
             case LOAD -> counters.loads();
             case STORE -> counters.stores();
             case READ, NOTIFY -> counters.reads();
+            case PROMOTE -> counters.promotions();
+            case CASCADE -> counters.cascades();
         };
     }
 
@@ -219,6 +257,7 @@ final class KvTransfers {
         var table = new IntImmutableList(
                 isFailed && job.kind().isAwaited() ? blocks.blocksOf(job.requestId()) : new int[0]);
         boolean isAwaited = blocks.onJobEnded(job, isFailed);
+        blocks.takeJobs().forEach(this::start);
         if (toFlush.remove(job.job()) && toFlush.isEmpty()) {
             Objects.requireNonNull(whenFlushed).run();
         }

@@ -3,6 +3,7 @@ package understudy.cluster;
 import org.apache.commons.rng.UniformRandomProvider;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.jspecify.annotations.Nullable;
+import understudy.cluster.link.KvStore;
 import understudy.cluster.link.Link;
 import understudy.routing.RouterSpec;
 import understudy.routing.Signal;
@@ -16,6 +17,7 @@ import understudy.routing.Signal;
  * @param subscriber is told what happens, or null
  * @param owner is told when the replica has stopped; null if it never does
  * @param network link to the other replicas, or null if there is none
+ * @param sharedStore memory that all replicas have together, or null if there is none
  */
 public record ReplicaPeers(
         ActorRef<Router.Command> router,
@@ -23,7 +25,8 @@ public record ReplicaPeers(
         RouterSpec routerSpec,
         ClusterEvent.@Nullable Subscriber subscriber,
         @Nullable ActorRef<? super Replica.Gone> owner,
-        @Nullable ActorRef<Link.Command> network) {
+        @Nullable ActorRef<Link.Command> network,
+        @Nullable KvStore sharedStore) {
 
     /** Creates the peers of a replica without a network. */
     public ReplicaPeers(
@@ -32,7 +35,7 @@ public record ReplicaPeers(
             RouterSpec routerSpec,
             ClusterEvent.@Nullable Subscriber subscriber,
             @Nullable ActorRef<? super Replica.Gone> owner) {
-        this(router, metrics, routerSpec, subscriber, owner, null);
+        this(router, metrics, routerSpec, subscriber, owner, null, null);
     }
 
     /** Returns the source of chance failures on a replica's own link. */

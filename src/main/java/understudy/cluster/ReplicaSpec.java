@@ -1,6 +1,8 @@
 package understudy.cluster;
 
+import java.util.List;
 import org.jspecify.annotations.Nullable;
+import understudy.cluster.link.KvStoreSpec;
 import understudy.engine.PlannerConfig;
 import understudy.engine.RequestLimits;
 import understudy.kvcache.KvCacheConfig;
@@ -23,6 +25,7 @@ import understudy.transfer.KvTransferSpec;
  *     and executing; with 0 a plan is made as soon as there is room for a step
  * @param traits what a router is configured with about it
  * @param transfers how its KV is moved, or null if it never is
+ * @param stores memories slower than its host's, the fastest first
  */
 public record ReplicaSpec(
         PlannerConfig scheduler,
@@ -34,13 +37,24 @@ public record ReplicaSpec(
         boolean keepsTokenTimes,
         long planIntervalNanos,
         ReplicaTraits traits,
-        @Nullable KvTransferSpec transfers) {
+        @Nullable KvTransferSpec transfers,
+        List<KvStoreSpec> stores) {
 
     /** Returns a replica without a delay of its API, which keeps no times of tokens. */
     public static ReplicaSpec of(
             PlannerConfig scheduler, RequestLimits limits, KvCacheConfig kvCache, VirtualGpu.Factory device) {
         return new ReplicaSpec(
-                scheduler, limits, kvCache, KvBlockManager::create, device, 0, false, 0, ReplicaTraits.PLAIN, null);
+                scheduler,
+                limits,
+                kvCache,
+                KvBlockManager::create,
+                device,
+                0,
+                false,
+                0,
+                ReplicaTraits.PLAIN,
+                null,
+                List.of());
     }
 
     /** Returns the same replica with another memory. */
@@ -55,7 +69,8 @@ public record ReplicaSpec(
                 keepsTokenTimes,
                 planIntervalNanos,
                 traits,
-                transfers);
+                transfers,
+                stores);
     }
 
     /** Returns the same replica with another device. */
@@ -70,7 +85,8 @@ public record ReplicaSpec(
                 keepsTokenTimes,
                 planIntervalNanos,
                 traits,
-                transfers);
+                transfers,
+                stores);
     }
 
     /** Returns the same replica with this delay from arrival to waiting queue. */
@@ -85,19 +101,40 @@ public record ReplicaSpec(
                 keepsTokenTimes,
                 planIntervalNanos,
                 traits,
-                transfers);
+                transfers,
+                stores);
     }
 
     /** Returns the same replica, which keeps the times of tokens or not. */
     public ReplicaSpec withTokenTimes(boolean keeps) {
         return new ReplicaSpec(
-                scheduler, limits, kvCache, memory, device, apiDelayNanos, keeps, planIntervalNanos, traits, transfers);
+                scheduler,
+                limits,
+                kvCache,
+                memory,
+                device,
+                apiDelayNanos,
+                keeps,
+                planIntervalNanos,
+                traits,
+                transfers,
+                stores);
     }
 
     /** Returns the same replica, which plans at fixed intervals. */
     public ReplicaSpec withPlanIntervalNanos(long nanos) {
         return new ReplicaSpec(
-                scheduler, limits, kvCache, memory, device, apiDelayNanos, keepsTokenTimes, nanos, traits, transfers);
+                scheduler,
+                limits,
+                kvCache,
+                memory,
+                device,
+                apiDelayNanos,
+                keepsTokenTimes,
+                nanos,
+                traits,
+                transfers,
+                stores);
     }
 
     /** Returns the same replica, of which a router knows this. */
@@ -112,7 +149,8 @@ public record ReplicaSpec(
                 keepsTokenTimes,
                 planIntervalNanos,
                 other,
-                transfers);
+                transfers,
+                stores);
     }
 
     /** Returns the same replica, whose KV is moved like this, or with null never. */
@@ -127,7 +165,24 @@ public record ReplicaSpec(
                 keepsTokenTimes,
                 planIntervalNanos,
                 traits,
-                other);
+                other,
+                stores);
+    }
+
+    /** Returns the same replica with memories slower than its host's. */
+    public ReplicaSpec withStores(List<KvStoreSpec> other) {
+        return new ReplicaSpec(
+                scheduler,
+                limits,
+                kvCache,
+                memory,
+                device,
+                apiDelayNanos,
+                keepsTokenTimes,
+                planIntervalNanos,
+                traits,
+                transfers,
+                List.copyOf(other));
     }
 
     boolean failsOnLoadFailure() {

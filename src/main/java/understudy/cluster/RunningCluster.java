@@ -12,6 +12,8 @@ import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.BehaviorBuilder;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.jspecify.annotations.Nullable;
+import understudy.cluster.link.KvStore;
+import understudy.cluster.link.KvStoreSpec;
 import understudy.cluster.link.Link;
 import understudy.runtime.Clock;
 import understudy.workload.Workload;
@@ -41,7 +43,8 @@ final class RunningCluster {
         var collector = child(MetricsCollector.create(spec, observer::onProgress), "metrics");
         var subscriber = subscriber(start);
         router = child(Router.create(clock, spec, collector, subscriber), "router");
-        var peers = new ReplicaPeers(router, collector, spec.router(), subscriber, self, network(spec));
+        var peers =
+                new ReplicaPeers(router, collector, spec.router(), subscriber, self, network(spec), sharedStore(spec));
         registry = new ReplicaRegistry(context, clock, spec, peers);
         records = new RunRecords(registry, collector, clock, self, observer);
         for (var timed : spec.faults().changes()) {
@@ -66,6 +69,15 @@ final class RunningCluster {
                         Autoscaler.create(clock, scaling, spec.replicas().size(), self))
                 .map(behavior -> ClusterEvent.Subscriber.before(start.subscriber(), child(behavior, "autoscaler")))
                 .orElse(start.subscriber());
+    }
+
+    private @Nullable KvStore sharedStore(ClusterSpec spec) {
+        var random = spec.router().streams().stream("store");
+        return spec.replicas().get(0).stores().stream()
+                .filter(KvStoreSpec::isShared)
+                .findFirst()
+                .map(store -> KvStore.start(context, clock, store, "store", random))
+                .orElse(null);
     }
 
     /** Starts the network between replicas, if they have anything to say to each other. */

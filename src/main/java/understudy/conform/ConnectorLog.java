@@ -74,8 +74,8 @@ final class ConnectorLog implements KvConnector {
     }
 
     @Override
-    public void onJobEnded(long job, boolean isFailed) {
-        connector.onJobEnded(job, isFailed);
+    public List<TransferJob> onJobEnded(long job, boolean isFailed) {
+        return connector.onJobEnded(job, isFailed);
     }
 
     @Override

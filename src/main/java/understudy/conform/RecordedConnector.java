@@ -55,7 +55,7 @@ record RecordedConnector(
             var policy = isArc ? TierPolicy.ARC : TierPolicy.LRU;
             var tier = new TierSpec(
                     cpuBlocks, policy, storeThreshold, TierSpec.of(cpuBlocks).maxTrackerSize());
-            return new OffloadingSpec(tier, blocksPerChunk, isPromptOnly, defersFrees);
+            return new OffloadingSpec(tier, blocksPerChunk, isPromptOnly, defersFrees, 0);
         }
     }
 

@@ -93,7 +93,7 @@ final class ScriptedConnector implements KvConnector {
     }
 
     @Override
-    public void onJobEnded(long job, boolean isFailed) {
+    public List<TransferJob> onJobEnded(long job, boolean isFailed) {
         throw new UnsupportedOperationException("a recording's transfers are no jobs");
     }
 

@@ -1,5 +1,6 @@
 package understudy.kvcache;
 
+import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import understudy.kvcache.connector.KvTransferParams;
@@ -13,6 +14,9 @@ public interface ConnectedBlocks {
 
     /** Returns which jobs have to be over before the step that was planned last runs. */
     long[] jobsToFlush();
+
+    /** Takes chunks that a slower memory has found; see {@code KvConnector.acceptPromotion}. */
+    LongList acceptPromotion(long job, LongList keys);
 
     /**
      * Records the end of a job.

@@ -4,6 +4,7 @@ import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import understudy.cluster.link.KvStoreSpec;
 import understudy.engine.SchedulerConfig;
 import understudy.kvcache.connector.ConnectorSpec;
 import understudy.kvcache.connector.MultiSpec;
@@ -22,8 +23,9 @@ import understudy.transfer.TransferCost;
  *
  * @param connector where KV comes from besides the GPU
  * @param transfers how it is moved
+ * @param stores memories slower than the host's, the fastest first
  */
-record KvTransferSettings(ConnectorSpec connector, KvTransferSpec transfers) {
+record KvTransferSettings(ConnectorSpec connector, KvTransferSpec transfers, List<KvStoreSpec> stores) {
     private static final double BYTES_PER_GIB = 1 << 30;
     private static final double BYTES_PER_GB = 1e9;
     private static final int MAX_BLOCKS = 1 << 28;
@@ -42,15 +44,25 @@ record KvTransferSettings(ConnectorSpec connector, KvTransferSpec transfers) {
         if (isDisaggregated) {
             specs.add(new NixlSpec(true, isAsync));
         }
-        var host = kvCache.section("tiers").section("host");
-        var offloading = offloading(host, engine, deployment, isAsync);
+        var tiers = kvCache.section("tiers");
+        var host = tiers.section("host");
+        var chunks = new Chunks(
+                host.wholeNumber("blocks-per-chunk", 1, MAX_BLOCKS),
+                engine.kvCache().blockSize(),
+                deployment);
+        var stores = stores(tiers, chunks);
+        var offloading = offloading(host, chunks, isAsync, stores.size());
+        if (offloading.isEmpty() && !stores.isEmpty()) {
+            throw tiers.unusable("host", "which needs a size, since KV goes to disk and store through it");
+        }
         offloading.ifPresent(specs::add);
         var transfers = transfers(kvCache.section("transfer"), host, engine, deployment);
         if (specs.isEmpty()) {
             return Optional.empty();
         }
         requireBlocksByContent(kvCache, engine);
-        return Optional.of(new KvTransferSettings(specs.size() == 1 ? specs.get(0) : new MultiSpec(specs), transfers));
+        var connector = specs.size() == 1 ? specs.get(0) : new MultiSpec(specs);
+        return Optional.of(new KvTransferSettings(connector, transfers, stores));
     }
 
     private static void requireBlocksByContent(Section kvCache, EngineSettings engine) {
@@ -65,27 +77,53 @@ record KvTransferSettings(ConnectorSpec connector, KvTransferSpec transfers) {
         }
     }
 
-    private static Optional<OffloadingSpec> offloading(
-            Section host, EngineSettings engine, Deployment deployment, boolean isAsync) {
-        int blockTokens = host.wholeNumber("blocks-per-chunk", 1, MAX_BLOCKS)
-                * engine.kvCache().blockSize();
-        double chunkBytes = blockTokens * deployment.kvBytesPerTokenPerGpu() * deployment.tensorParallelSize();
-        long numChunks = (long) Math.max(
-                host.number("gib", 0, Double.MAX_VALUE) * BYTES_PER_GIB / chunkBytes,
-                (double) host.wholeNumber("tokens", 0, MAX_TOKENS) / blockTokens);
+    /** Unit of what is moved and found outside of the GPU. */
+    private record Chunks(int numBlocks, int blockSize, Deployment deployment) {
+        /** Returns how many fit into the size that a section says; 0 if it says none. */
+        int capacity(Section memory) {
+            double bytes = memory.number("gib", 0, Double.MAX_VALUE) * BYTES_PER_GIB;
+            double tokens = memory.wholeNumber("tokens", 0, MAX_TOKENS);
+            double copies = deployment.kvBytesPerTokenPerGpu() * deployment.tensorParallelSize();
+            double numChunks = Math.max(bytes / copies, tokens) / (numBlocks * blockSize);
+            if (numChunks > MAX_BLOCKS) {
+                throw memory.unusable("gib", "which is room for more than " + MAX_BLOCKS + " chunks");
+            }
+            return (int) numChunks;
+        }
+
+        long bytes() {
+            return Math.round(numBlocks * blockSize * deployment.kvBytesPerToken());
+        }
+    }
+
+    private static Optional<OffloadingSpec> offloading(Section host, Chunks chunks, boolean isAsync, int numStores) {
         var policy = host.choice("eviction-policy", TierPolicy.class);
         int threshold = host.wholeNumber("store-threshold", 0, MAX_BLOCKS);
         int tracked = host.wholeNumber("max-tracker-size", 1, MAX_BLOCKS);
         boolean promptOnly = host.bool("offload-prompt-only");
-        if (numChunks == 0) {
+        int capacity = chunks.capacity(host);
+        if (capacity == 0) {
             return Optional.empty();
         }
-        if (numChunks > MAX_BLOCKS) {
-            throw host.unusable("gib", "which is room for " + numChunks + " chunks; at most " + MAX_BLOCKS);
+        var tier = new TierSpec(capacity, policy, threshold, tracked);
+        return Optional.of(new OffloadingSpec(tier, chunks.numBlocks, promptOnly, isAsync, numStores));
+    }
+
+    private static List<KvStoreSpec> stores(Section tiers, Chunks chunks) {
+        var stores = new ArrayList<KvStoreSpec>();
+        for (String name : List.of("disk", "store")) {
+            var section = tiers.section(name);
+            var ports =
+                    PortGroup.of(bytesPerSecond(section, "read-bandwidth"), bytesPerSecond(section, "write-bandwidth"));
+            long lookupNanos = Math.round(section.nanos("lookup"));
+            int capacity = chunks.capacity(section);
+            if (capacity > 0) {
+                var link = new LinkSpec(List.of(ports), TransferCost.NONE, LinkSpec.DEFAULT_TIMEOUT_NANOS);
+                boolean isShared = name.equals("store");
+                stores.add(new KvStoreSpec(TierSpec.of(capacity), link, lookupNanos, chunks.bytes(), isShared));
+            }
         }
-        var tier = new TierSpec((int) numChunks, policy, threshold, tracked);
-        int blocksPerChunk = host.wholeNumber("blocks-per-chunk", 1, MAX_BLOCKS);
-        return Optional.of(new OffloadingSpec(tier, blocksPerChunk, promptOnly, isAsync));
+        return stores;
     }
 
     private static KvTransferSpec transfers(

@@ -11,6 +11,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import understudy.cluster.ReplicaSpec;
 import understudy.cluster.VirtualGpu;
+import understudy.cluster.link.KvStoreSpec;
 import understudy.latency.ProfiledLatency;
 import understudy.routing.ReplicaTraits;
 import understudy.routing.Role;
@@ -27,6 +28,7 @@ import understudy.workload.RandomStreams;
  * @param latency how long a step takes
  * @param role its part in the cluster
  * @param transfers how its KV is moved, or null if it never is
+ * @param stores memories slower than its host's
  * @param ownWeight capacity in relation to others, above 0; empty if it follows from the latency
  */
 public record ReplicaGroup(
@@ -36,6 +38,7 @@ public record ReplicaGroup(
         LatencySettings latency,
         Role role,
         @Nullable KvTransferSpec transfers,
+        List<KvStoreSpec> stores,
         OptionalDouble ownWeight) {
     /** What an entry of the list says besides sections of the scenario, and its defaults. */
     static final Config DEFAULTS = ConfigFactory.parseString("name = \"\", replicas = 1, role = both, weight = auto");
@@ -151,6 +154,7 @@ public record ReplicaGroup(
                 latency,
                 role,
                 transfers.map(KvTransferSettings::transfers).orElse(null),
+                transfers.map(KvTransferSettings::stores).orElse(List.of()),
                 weight);
     }
 
@@ -206,6 +210,7 @@ public record ReplicaGroup(
                 .withApiDelayNanos(latency.apiDelayNanos())
                 .withTokenTimes(keepsTokenTimes)
                 .withTraits(traits)
-                .withTransfers(transfers);
+                .withTransfers(transfers)
+                .withStores(stores);
     }
 }

@@ -5,6 +5,8 @@ public final class TransferCounters {
     private final TransferLog loads = new TransferLog();
     private final TransferLog stores = new TransferLog();
     private final TransferLog reads = new TransferLog();
+    private final TransferLog promotions = new TransferLog();
+    private final TransferLog cascades = new TransferLog();
     private long numExpired;
 
     /** Returns the transfers from slower memories. */
@@ -20,6 +22,16 @@ public final class TransferCounters {
     /** Returns the transfers from other replicas. */
     public TransferLog reads() {
         return reads;
+    }
+
+    /** Returns the transfers from slower memories to the host's. */
+    public TransferLog promotions() {
+        return promotions;
+    }
+
+    /** Returns the transfers from the host's memory to slower ones. */
+    public TransferLog cascades() {
+        return cascades;
     }
 
     /** Adds leases that have ended before another replica had read the blocks. */

@@ -1,5 +1,6 @@
 package understudy.kvcache.connector;
 
+import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import understudy.kvcache.ConnectedBlocks;
@@ -54,8 +55,21 @@ public interface KvConnector {
         return new long[0];
     }
 
-    /** Records the end of a job; what a failed one was to bring is not there. */
-    void onJobEnded(long job, boolean isFailed);
+    /**
+     * Takes chunks that a slower memory has found for a {@link TransferJob.Kind#PROMOTE}.
+     *
+     * @return those that there is room for, and that are to be moved
+     */
+    default LongList acceptPromotion(long job, LongList keys) {
+        return LongList.of();
+    }
+
+    /**
+     * Records the end of a job; what a failed one was to bring is not there.
+     *
+     * @return the jobs that follow from it
+     */
+    List<TransferJob> onJobEnded(long job, boolean isFailed);
 
     /** Recounts from scratch; throws if any block of a slower memory is lost, or there twice. */
     default void audit() {}

@@ -1,5 +1,6 @@
 package understudy.kvcache.connector;
 
+import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -89,8 +90,19 @@ final class MultiConnector implements KvConnector {
     }
 
     @Override
-    public void onJobEnded(long job, boolean isFailed) {
-        connectors.get((int) (job % connectors.size())).onJobEnded(job / connectors.size(), isFailed);
+    public LongList acceptPromotion(long job, LongList keys) {
+        return connectors.get(which(job)).acceptPromotion(job / connectors.size(), keys);
+    }
+
+    @Override
+    public List<TransferJob> onJobEnded(long job, boolean isFailed) {
+        return connectors.get(which(job)).onJobEnded(job / connectors.size(), isFailed).stream()
+                .map(next -> next.numbered(outside(next.job(), which(job))))
+                .toList();
+    }
+
+    private int which(long job) {
+        return (int) (job % connectors.size());
     }
 
     private long outside(long job, int connector) {

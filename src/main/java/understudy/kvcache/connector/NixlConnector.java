@@ -86,7 +86,7 @@ public final class NixlConnector implements KvConnector {
     }
 
     @Override
-    public void onJobEnded(long job, boolean isFailed) {
-        // The blocks are the request's, whatever is in them.
+    public List<TransferJob> onJobEnded(long job, boolean isFailed) {
+        return List.of(); // the blocks are the request's, whatever is in them
     }
 }

@@ -1,6 +1,7 @@
 package understudy.kvcache.connector;
 
 import it.unimi.dsi.fastutil.ints.IntList;
+import it.unimi.dsi.fastutil.longs.LongList;
 
 /**
  * Move of KV to or from a replica's blocks, as a whole.
@@ -11,13 +12,40 @@ import it.unimi.dsi.fastutil.ints.IntList;
  * @param gpuBlocks blocks of the replica that are read or written, in the order of the prompt
  * @param otherBlocks blocks of the slower memory, one for each chunk of {@code gpuBlocks}; none for another replica
  * @param remoteReplica index of the replica at the other end, or -1
+ * @param keys chunks that are moved between slower memories, by their hashes; else none
+ * @param store index of the slower memory of a {@link Kind#CASCADE}, or -1
  */
 public record TransferJob(
-        long job, Kind kind, long requestId, int numTokens, IntList gpuBlocks, IntList otherBlocks, int remoteReplica) {
+        long job,
+        Kind kind,
+        long requestId,
+        int numTokens,
+        IntList gpuBlocks,
+        IntList otherBlocks,
+        int remoteReplica,
+        LongList keys,
+        int store) {
+
+    /** Creates a move to or from the replica's blocks. */
+    public TransferJob(
+            long job,
+            Kind kind,
+            long requestId,
+            int numTokens,
+            IntList gpuBlocks,
+            IntList otherBlocks,
+            int remoteReplica) {
+        this(job, kind, requestId, numTokens, gpuBlocks, otherBlocks, remoteReplica, LongList.of(), -1);
+    }
+
+    /** Creates a move of chunks between host memory and a slower one. */
+    public static TransferJob ofChunks(long job, Kind kind, long requestId, LongList keys, int store) {
+        return new TransferJob(job, kind, requestId, 0, IntList.of(), IntList.of(), -1, keys, store);
+    }
 
     /** Returns the same job under another number. */
     TransferJob numbered(long number) {
-        return new TransferJob(number, kind, requestId, numTokens, gpuBlocks, otherBlocks, remoteReplica);
+        return new TransferJob(number, kind, requestId, numTokens, gpuBlocks, otherBlocks, remoteReplica, keys, store);
     }
 
     /** Direction of a move. */
@@ -29,7 +57,11 @@ public record TransferJob(
         /** From the blocks of another replica, which are free afterwards; the request waits for it. */
         READ,
         /** Nothing is moved, but another replica may free its blocks. */
-        NOTIFY;
+        NOTIFY,
+        /** From a slower memory to the host's; whether anything is there has to be asked first. */
+        PROMOTE,
+        /** From the host's memory to a slower one, as far as that does not have it. */
+        CASCADE;
 
         /** Returns whether a request waits until such a job is over. */
         public boolean isAwaited() {

@@ -2,6 +2,7 @@ package understudy.kvcache.content;
 
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
+import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -226,8 +227,13 @@ public final class ConnectedKvCacheManager extends KvCacheManager implements Con
     }
 
     @Override
+    public LongList acceptPromotion(long job, LongList keys) {
+        return connector.acceptPromotion(job, keys);
+    }
+
+    @Override
     public boolean onJobEnded(TransferJob job, boolean isFailed) {
-        connector.onJobEnded(job.job(), isFailed);
+        begun.addAll(connector.onJobEnded(job.job(), isFailed));
         return job.kind().isAwaited() && onArrived(job.requestId());
     }
 

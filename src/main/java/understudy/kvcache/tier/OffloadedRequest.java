@@ -18,6 +18,9 @@ final class OffloadedRequest {
 
     int numComputedTokens;
     int numLocalTokens;
+    /** Whether slower memories were asked for chunks since the request began to wait. */
+    boolean isPromoted;
+
     boolean isEnded;
     boolean isComplete;
 

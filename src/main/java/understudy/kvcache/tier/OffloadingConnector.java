@@ -34,6 +34,7 @@ public final class OffloadingConnector implements KvConnector {
     private final LongRBTreeSet endedRequests = new LongRBTreeSet();
     private final LongArrayList preemptedRequests = new LongArrayList();
 
+    private final Long2ObjectOpenHashMap<LongList> cascades = new Long2ObjectOpenHashMap<>();
     private final StoreFences fences = new StoreFences();
     private long nextJob;
 
@@ -74,7 +75,32 @@ public final class OffloadingConnector implements KvConnector {
         var keys = state.keys(blockSize, spec.blocksPerChunk());
         var match = chunks.find(keys, request.numTokens(), numLocalTokens);
         tier.touch(keys);
-        return match;
+        return match.isLater() || !promote(state, keys, numLocalTokens + match.numTokens())
+                ? match
+                : ExternalMatch.LATER;
+    }
+
+    /** Asks the slower memories for the chunks behind those that are here, once; returns whether it does. */
+    private boolean promote(OffloadedRequest state, LongList keys, int numTokensHere) {
+        int first = numTokensHere / chunkTokens;
+        if (spec.numStores() == 0 || state.isPromoted || first >= keys.size()) {
+            return false;
+        }
+        state.isPromoted = true;
+        var wanted = new LongArrayList(keys.subList(first, keys.size()));
+        long job = begin(new Job(state, LongList.of(), true, new IntArrayList()));
+        loads.add(TransferJob.ofChunks(job, TransferJob.Kind.PROMOTE, state.request.requestId(), wanted, -1));
+        return true;
+    }
+
+    @Override
+    public LongList acceptPromotion(long id, LongList keys) {
+        var job = runningJob(id);
+        if (tier.prepareStore(keys) instanceof PrepareStoreOutput.Prepared prepared) {
+            jobs.put(id, new Job(job.owner, prepared.keys(), true, job.gpuBlocks));
+            return prepared.keys();
+        }
+        return LongList.of();
     }
 
     @Override
@@ -122,6 +148,7 @@ public final class OffloadingConnector implements KvConnector {
         var state = requests.get(request.requestId());
         if (state != null) {
             state.numComputedTokens = 0;
+            state.isPromoted = false;
         }
     }
 
@@ -234,7 +261,12 @@ public final class OffloadingConnector implements KvConnector {
     }
 
     @Override
-    public void onJobEnded(long id, boolean isFailed) {
+    public List<TransferJob> onJobEnded(long id, boolean isFailed) {
+        var cascaded = cascades.remove(id);
+        if (cascaded != null) {
+            cascaded.forEach(tier::completeLoad);
+            return List.of();
+        }
         var job = runningJob(id);
         jobs.remove(id);
         job.keys.forEach(key -> complete(job, key, isFailed));
@@ -243,6 +275,19 @@ public final class OffloadingConnector implements KvConnector {
         }
         job.owner.jobs.rem(id);
         forgetIfOver(job.owner);
+        return job.isStore && !isFailed && !job.gpuBlocks.isEmpty() ? cascade(job) : List.of();
+    }
+
+    /** Hands what the GPU has written to the host on to all slower memories. */
+    private List<TransferJob> cascade(Job stored) {
+        var begun = new ArrayList<TransferJob>();
+        for (int store = 0; store < spec.numStores(); store++) {
+            tier.prepareLoad(stored.keys);
+            cascades.put(nextJob, stored.keys);
+            long requestId = stored.owner.request.requestId();
+            begun.add(TransferJob.ofChunks(nextJob++, TransferJob.Kind.CASCADE, requestId, stored.keys, store));
+        }
+        return begun;
     }
 
     private void complete(Job job, long key, boolean isFailed) {
