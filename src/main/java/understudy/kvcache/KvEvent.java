@@ -44,6 +44,16 @@ public sealed interface KvEvent {
      */
     record Removed(LongList blockHashes) implements KvEvent {}
 
+    /**
+     * Chunks can be found in the host's memory (vLLM: {@code BlockStored} with the medium CPU); one event for each there.
+     *
+     * @param keys the hash of each chunk's last block
+     */
+    record HostStored(LongList keys) implements KvEvent {}
+
+    /** Chunks have left the host's memory. */
+    record HostRemoved(LongList keys) implements KvEvent {}
+
     /** The whole table was reset. */
     record Cleared() implements KvEvent {}
 }

@@ -15,6 +15,7 @@ import understudy.kvcache.KvEvent;
  */
 final class KvEventEncoder {
     private static final String MEDIUM = "GPU";
+    private static final String HOST_MEDIUM = "CPU";
     private static final String SPEC_KIND = "full_attention";
     private static final int GROUP_INDEX = 0;
 
@@ -53,11 +54,16 @@ final class KvEventEncoder {
     private static int numEvents(KvEventBatch batch) {
         int count = 0;
         for (var event : batch.events()) {
-            count += event instanceof KvEvent.Removed removed
-                    ? removed.blockHashes().size()
-                    : 1;
+            count += numEvents(event);
         }
         return count;
+    }
+
+    private static int numEvents(KvEvent event) {
+        if (event instanceof KvEvent.Removed removed) {
+            return removed.blockHashes().size();
+        }
+        return event instanceof KvEvent.HostStored stored ? stored.keys().size() : 1;
     }
 
     private void write(KvEvent event, int blockSize) throws IOException {
@@ -65,8 +71,14 @@ final class KvEventEncoder {
             writeStored(stored, blockSize);
         } else if (event instanceof KvEvent.Removed removed) {
             for (int i = 0; i < removed.blockHashes().size(); i++) {
-                writeRemoved(removed.blockHashes().getLong(i));
+                writeRemoved(LongList.of(removed.blockHashes().getLong(i)), MEDIUM);
             }
+        } else if (event instanceof KvEvent.HostStored stored) {
+            for (int i = 0; i < stored.keys().size(); i++) {
+                writeHostStored(stored.keys().getLong(i));
+            }
+        } else if (event instanceof KvEvent.HostRemoved removed) {
+            writeRemoved(removed.keys(), HOST_MEDIUM);
         } else {
             writeHeader("AllBlocksCleared", 0);
         }
@@ -104,13 +116,40 @@ final class KvEventEncoder {
         }
     }
 
-    private void writeRemoved(long hash) throws IOException {
+    /** Neither tokens nor parent: vLLM's connector does not say them. */
+    private void writeHostStored(long key) throws IOException {
+        writeHeader("BlockStored", asMaps ? 8 : 11);
+        writeKey("block_hashes");
+        writeHashes(LongList.of(key));
+        writeKey("parent_block_hash");
+        out.packNil();
+        writeKey("token_ids");
+        out.packArrayHeader(0);
+        writeKey("block_size");
+        out.packInt(0);
+        writeKey("lora_id");
+        out.packNil();
+        writeKey("medium");
+        out.packString(HOST_MEDIUM);
+        writeKey("lora_name");
+        out.packNil();
+        if (!asMaps) {
+            out.packNil();
+        }
+        writeKey("group_idx");
+        out.packInt(GROUP_INDEX);
+        if (!asMaps) {
+            out.packNil();
+            out.packNil();
+        }
+    }
+
+    private void writeRemoved(LongList hashes, String medium) throws IOException {
         writeHeader("BlockRemoved", 3);
         writeKey("block_hashes");
-        out.packArrayHeader(1);
-        writeHash(hash);
+        writeHashes(hashes);
         writeKey("medium");
-        out.packString(MEDIUM);
+        out.packString(medium);
         writeKey("group_idx");
         out.packInt(GROUP_INDEX);
     }

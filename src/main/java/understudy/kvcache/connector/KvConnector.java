@@ -71,6 +71,11 @@ public interface KvConnector {
      */
     List<TransferJob> onJobEnded(long job, boolean isFailed);
 
+    /** Returns what has changed in the host's memory since the last call, in order. */
+    default List<TierChange> drainChanges() {
+        return List.of();
+    }
+
     /** Recounts from scratch; throws if any block of a slower memory is lost, or there twice. */
     default void audit() {}
 }

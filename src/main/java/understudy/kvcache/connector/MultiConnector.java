@@ -110,6 +110,13 @@ final class MultiConnector implements KvConnector {
     }
 
     @Override
+    public List<TierChange> drainChanges() {
+        return connectors.stream()
+                .flatMap(connector -> connector.drainChanges().stream())
+                .toList();
+    }
+
+    @Override
     public void audit() {
         connectors.forEach(KvConnector::audit);
     }

@@ -13,6 +13,7 @@ import understudy.kvcache.ConnectedBlocks;
 import understudy.kvcache.KvAsk;
 import understudy.kvcache.KvCacheAudit;
 import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.KvEvent;
 import understudy.kvcache.PrefixCacheEvents;
 import understudy.kvcache.PrefixCacheStats;
 import understudy.kvcache.PrefixLookup;
@@ -202,6 +203,9 @@ public final class ConnectedKvCacheManager extends KvCacheManager implements Con
             scheduled.add(sequence);
         }
         begun.addAll(connector.onPlanned(scheduled, end.numComputedTokens().toIntArray()));
+        if (!config.recordsEvents()) {
+            connector.drainChanges(); // nobody asks for them
+        }
     }
 
     @Override
@@ -286,6 +290,20 @@ public final class ConnectedKvCacheManager extends KvCacheManager implements Con
         for (int block : blocks) {
             pool.forget(block);
         }
+    }
+
+    /** Those of the host's memory follow those of the GPU. */
+    @Override
+    public List<KvEvent> drainEvents() {
+        var changes = connector.drainChanges();
+        if (changes.isEmpty() || !config.recordsEvents()) {
+            return super.drainEvents();
+        }
+        var all = new ArrayList<>(super.drainEvents());
+        for (var change : changes) {
+            all.add(change.isStored() ? new KvEvent.HostStored(change.keys()) : new KvEvent.HostRemoved(change.keys()));
+        }
+        return all;
     }
 
     @Override

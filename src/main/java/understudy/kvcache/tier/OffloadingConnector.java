@@ -14,6 +14,7 @@ import java.util.function.Consumer;
 import understudy.kvcache.connector.ConnectedRequest;
 import understudy.kvcache.connector.ExternalMatch;
 import understudy.kvcache.connector.KvConnector;
+import understudy.kvcache.connector.TierChange;
 import understudy.kvcache.connector.TransferJob;
 
 /**
@@ -35,6 +36,7 @@ public final class OffloadingConnector implements KvConnector {
     private final LongArrayList preemptedRequests = new LongArrayList();
 
     private final Long2ObjectOpenHashMap<LongList> cascades = new Long2ObjectOpenHashMap<>();
+    private final List<TierChange> changes = new ArrayList<>();
     private final StoreFences fences = new StoreFences();
     private long nextJob;
 
@@ -96,7 +98,9 @@ public final class OffloadingConnector implements KvConnector {
     @Override
     public LongList acceptPromotion(long id, LongList keys) {
         var job = runningJob(id);
-        if (tier.prepareStore(keys) instanceof PrepareStoreOutput.Prepared prepared) {
+        var output = tier.prepareStore(keys);
+        noteEvicted(output);
+        if (output instanceof PrepareStoreOutput.Prepared prepared) {
             jobs.put(id, new Job(job.owner, prepared.keys(), true, job.gpuBlocks));
             return prepared.keys();
         }
@@ -222,6 +226,7 @@ public final class OffloadingConnector implements KvConnector {
         var keys = state.keys(blockSize, spec.blocksPerChunk());
         var offered = new LongArrayList(keys.subList(state.numConsidered, numChunks));
         var output = tier.prepareStore(offered);
+        noteEvicted(output);
         observer.accept(new StoreAttempt(state.request.requestId(), offered.size(), output));
         if (!(output instanceof PrepareStoreOutput.Prepared prepared)) {
             return; // tried again when the request is scheduled next
@@ -270,6 +275,9 @@ public final class OffloadingConnector implements KvConnector {
         var job = runningJob(id);
         jobs.remove(id);
         job.keys.forEach(key -> complete(job, key, isFailed));
+        if (job.isStore && !isFailed && !job.keys.isEmpty()) {
+            changes.add(new TierChange(true, job.keys));
+        }
         if (job.owner.isEnded) {
             fences.remove(id, job.gpuBlocks);
         }
@@ -299,6 +307,20 @@ public final class OffloadingConnector implements KvConnector {
         } else {
             tier.completeStore(key);
         }
+    }
+
+    private void noteEvicted(PrepareStoreOutput output) {
+        if (output instanceof PrepareStoreOutput.Prepared prepared
+                && !prepared.evictedKeys().isEmpty()) {
+            changes.add(new TierChange(false, prepared.evictedKeys()));
+        }
+    }
+
+    @Override
+    public List<TierChange> drainChanges() {
+        var drained = List.copyOf(changes);
+        changes.clear();
+        return drained;
     }
 
     @Override

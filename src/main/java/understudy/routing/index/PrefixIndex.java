@@ -54,7 +54,7 @@ public final class PrefixIndex {
                 store(replica, stored);
             } else if (event instanceof KvEvent.Removed removed) {
                 remove(replica, removed.blockHashes());
-            } else {
+            } else if (event instanceof KvEvent.Cleared) {
                 clear(replica);
             }
         }

@@ -2,6 +2,7 @@ package understudy.routing.policy;
 
 import java.util.Arrays;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import understudy.engine.Request;
 import understudy.kvcache.KvEvent;
 import understudy.prompt.BlockHasher;
@@ -21,6 +22,11 @@ class CachedPrefixes {
     private int[] blocks;
     private long[] blockHashes = {};
 
+    /** What replicas have in their hosts' memories; null until one of them says so. */
+    private @Nullable PrefixIndex hostIndex;
+
+    private int[] hostBlocks = {};
+
     CachedPrefixes(RoutingPolicyFactory.Cluster cluster) {
         hasher = cluster.hasher();
         maxModelLen = cluster.maxModelLen();
@@ -34,12 +40,19 @@ class CachedPrefixes {
             index.growTo(view.numReplicas());
             blocks = new int[index.maxReplicas()];
         }
+        if (hostIndex != null && hostBlocks.length < hostIndex.maxReplicas()) {
+            hostBlocks = new int[hostIndex.maxReplicas()];
+        }
         if (request.prompt().length() > maxModelLen) {
             blockHashes = new long[0];
             Arrays.fill(blocks, 0);
+            Arrays.fill(hostBlocks, 0);
         } else {
             blockHashes = leading(request.prompt().blockHashes(hasher));
             index.match(blockHashes, blocks);
+            if (hostIndex != null) {
+                hostIndex.match(blockHashes, hostBlocks);
+            }
         }
     }
 
@@ -71,9 +84,14 @@ class CachedPrefixes {
         return blocks[replica];
     }
 
-    /** Returns the same in tokens. */
+    /** Returns how many more a replica has in its host's memory, where chunks are single blocks. */
+    int hostBlocks(int replica) {
+        return replica < hostBlocks.length ? Math.max(0, hostBlocks[replica] - blocks[replica]) : 0;
+    }
+
+    /** Returns how many tokens a replica need not compute. */
     int tokens(int replica) {
-        return blocks[replica] * hasher.blockSize();
+        return (blocks[replica] + hostBlocks(replica)) * hasher.blockSize();
     }
 
     int blockSize() {
@@ -84,6 +102,33 @@ class CachedPrefixes {
     void onKvEvents(int replica, List<KvEvent> events) {
         index.growTo(replica + 1);
         index.apply(replica, events);
+        for (var event : events) {
+            applyToHost(replica, event);
+        }
+    }
+
+    private void applyToHost(int replica, KvEvent event) {
+        if (event instanceof KvEvent.HostStored stored) {
+            if (hostIndex == null) {
+                hostIndex = new PrefixIndex(index.maxReplicas());
+            }
+            hostIndex.growTo(replica + 1);
+            hostIndex.store(replica, stored.keys());
+        } else if (hostIndex != null && event instanceof KvEvent.HostRemoved removed) {
+            hostIndex.remove(replica, removed.keys());
+        } else if (hostIndex != null && event instanceof KvEvent.Cleared) {
+            hostIndex.growTo(replica + 1);
+            hostIndex.apply(replica, List.of(event));
+        }
+    }
+
+    /** Returns the blocks found in hosts' memories, for people. */
+    RoutingScores.Part hostPart(ClusterView view) {
+        return RoutingScores.Part.of("blocks in host memory", view, this::hostBlocks, true);
+    }
+
+    boolean knowsHosts() {
+        return hostIndex != null;
     }
 
     /** Returns the blocks found on each replica, for people. */

@@ -1,5 +1,6 @@
 package understudy.routing.policy;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import understudy.engine.Request;
@@ -33,8 +34,17 @@ public final class PrefixAware implements RoutingPolicy {
      *
      * @param cacheThreshold share of the prompt's blocks that must match, 0 to 1; more than this
      * @param balance when the load goes first
+     * @param hostWeight what a block in a host's memory counts, in relation to one on the GPU, 0 to 1 (llm-d: {@code
+     *     kvCacheBackendConfigs})
      */
-    public record Options(double cacheThreshold, LoadBalance balance) {
+    public record Options(double cacheThreshold, LoadBalance balance, double hostWeight) {
+        private static final double HOST_WEIGHT = 0.8;
+
+        /** Creates options with llm-d's weight of blocks in a host's memory. */
+        public Options(double cacheThreshold, LoadBalance balance) {
+            this(cacheThreshold, balance, HOST_WEIGHT);
+        }
+
         static Options read(PolicySettings settings) {
             return new Options(settings.number("cache-threshold", 0, 1), LoadBalance.read(settings));
         }
@@ -52,7 +62,9 @@ public final class PrefixAware implements RoutingPolicy {
     }
 
     static RoutingPolicyFactory factory(PolicySettings settings) {
-        return factory(Options.read(settings));
+        var options = Options.read(settings);
+        double hostWeight = settings.number("host-weight", 0, 1);
+        return factory(new Options(options.cacheThreshold, options.balance, hostWeight));
     }
 
     @Override
@@ -65,10 +77,14 @@ public final class PrefixAware implements RoutingPolicy {
 
     private int choose(ClusterView view) {
         boolean isBalanced = !options.balance.isExceeded(view);
-        int best = mostCached(cached, view);
-        followsCache = isBalanced && cached.blocks(best) > options.cacheThreshold * cached.numBlocks();
+        int best = cached.knowsHosts() ? ReplicaChoice.lowest(view, i -> -score(i)) : mostCached(cached, view);
+        followsCache = isBalanced && score(best) > options.cacheThreshold * cached.numBlocks();
         rule = followsCache ? "most cached" : (isBalanced ? "too little cached" : "out of balance") + LEAST_LOADED;
         return followsCache ? best : LeastOutstanding.leastLoaded(view);
+    }
+
+    private double score(int replica) {
+        return cached.blocks(replica) + options.hostWeight * cached.hostBlocks(replica);
     }
 
     @Override
@@ -79,8 +95,11 @@ public final class PrefixAware implements RoutingPolicy {
     @Override
     public RoutingScores explain(ClusterView view) {
         var load = RoutingScores.outstanding(view);
-        return new RoutingScores(
-                rule, followsCache ? List.of(cached.part(view), load) : List.of(load, cached.part(view)));
+        var parts =
+                cached.knowsHosts() ? List.of(cached.part(view), cached.hostPart(view)) : List.of(cached.part(view));
+        var all = new ArrayList<>(parts);
+        all.add(followsCache ? all.size() : 0, load);
+        return new RoutingScores(rule, all);
     }
 
     @Override
