@@ -3,6 +3,7 @@ package understudy.cluster;
 import it.unimi.dsi.fastutil.ints.IntImmutableList;
 import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.longs.Long2ObjectLinkedOpenHashMap;
+import it.unimi.dsi.fastutil.longs.LongImmutableList;
 import it.unimi.dsi.fastutil.longs.LongList;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 import java.util.ArrayList;
@@ -31,7 +32,16 @@ final class KvTransfers {
     sealed interface Command extends KvBlockManager.Command {}
 
     /** Another replica holds the KV of a request that has come here. */
-    record Expect(long requestId, ActorRef<Replica.Command> holder) implements Command {}
+    record Expect(long requestId, ActorRef<Replica.Command> holder, long prefillNanos) implements Command {}
+
+    /** Asks which chunks the host's memory of this replica has; they stay until {@link TakeBack}. */
+    record Lend(long job, LongList keys, ActorRef<? super Lent> replyTo) implements Command {}
+
+    /** The answer to {@link Lend}. */
+    record Lent(long job, LongList keys) implements Command {}
+
+    /** Ends the use of chunks that were lent. */
+    record TakeBack(LongList keys) implements Command {}
 
     /** Asks whether the blocks of a request are still here, which another replica is going to read. */
     record Read(long requestId, long job, ActorRef<? super ReadAnswered> replyTo) implements Command {}
@@ -95,8 +105,9 @@ final class KvTransfers {
         var random = setup.peers().linkRandom(replicaIndex);
         hostLink = context.spawn(Link.create(clock, spec.hostLink(), random), "host-link");
         onEnded = context.messageAdapter(TransferEnded.class, Moved::new);
-        storeMoves = new StoreMoves(context, stores(context, setup), blocks, outside(0), onEnded);
         reads = new RemoteReads(context, clock, spec.lease());
+        var peers = new StoreMoves.Peers(reads, network, spec.chunkBytes(), replicaIndex);
+        storeMoves = new StoreMoves(context, stores(context, setup), blocks, outside(0), peers, onEnded);
         leases = new KvLeases(spec.lease());
     }
 
@@ -123,11 +134,17 @@ final class KvTransfers {
         } else if (command instanceof ReadEnded ended) {
             onReadEnded(ended.requestId);
         } else if (command instanceof Expect expect) {
-            reads.expect(expect.requestId, expect.holder);
+            reads.expect(expect);
         } else if (command instanceof Heartbeat heartbeat) {
             onHeartbeat(heartbeat.requestIds);
         } else if (command instanceof BeatDue) {
             reads.onBeatDue();
+        } else if (command instanceof Lend lend) {
+            lend.replyTo.tell(new Lent(lend.job, new LongImmutableList(blocks.lend(lend.keys))));
+        } else if (command instanceof Lent lent) {
+            endIfOver(storeMoves.onLent(lent));
+        } else if (command instanceof TakeBack back) {
+            blocks.takeBack(back.keys);
         } else if (command instanceof Found found) {
             endIfOver(storeMoves.onFound(found.found));
         } else if (command instanceof StorePrepared prepared) {
@@ -170,7 +187,7 @@ final class KvTransfers {
                     end(job, true);
                 }
             }
-            case PROMOTE, CASCADE -> storeMoves.start(job);
+            case PROMOTE, CASCADE -> endIfOver(storeMoves.start(job));
             case NOTIFY -> {
                 reads.end(job.requestId());
                 end(job, false);
@@ -209,7 +226,7 @@ final class KvTransfers {
                 new Transfer(
                         outside(job.job()),
                         ports,
-                        numBlocks * spec.networkBytesPerBlock(),
+                        spec.exposedBytes(numBlocks, reads.prefillNanos(job.requestId())),
                         numBlocks * spec.descriptorsPerBlock(),
                         job.remoteReplica() * JOBS_PER_REPLICA + replicaIndex),
                 onEnded));
@@ -245,6 +262,7 @@ final class KvTransfers {
 
     /** A replica has died from which KV was being read. */
     void onHolderGone(ActorRef<?> holder) {
+        storeMoves.onPeerGone(holder).forEach(job -> end(job, true));
         for (var job : reads.lost(holder, running.values())) {
             Objects.requireNonNull(network).tell(new Link.Cancel(outside(job.job())));
             counters.reads().addFailed();

@@ -97,10 +97,11 @@ final class PrefillLegs {
     }
 
     /** Returns what the replica that answers gets. */
-    static Request answered(Leg leg) {
+    static Request answered(Leg leg, RequestEvent.Timing timing) {
         var request = leg.arrival.request();
+        long prefillNanos = timing.firstTokenNanos() - timing.scheduledNanos();
         var params =
-                KvTransferParams.remotePrefill(leg.prefiller, request.prompt().length());
+                KvTransferParams.remotePrefill(leg.prefiller, request.prompt().length(), prefillNanos);
         return request.withTransfer(request.sampling(), params);
     }
 

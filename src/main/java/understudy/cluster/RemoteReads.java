@@ -1,5 +1,6 @@
 package understudy.cluster;
 
+import it.unimi.dsi.fastutil.longs.Long2LongOpenHashMap;
 import it.unimi.dsi.fastutil.longs.Long2ObjectLinkedOpenHashMap;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongImmutableList;
@@ -9,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
+import org.jspecify.annotations.Nullable;
 import understudy.kvcache.connector.TransferJob;
 import understudy.runtime.Clock;
 import understudy.transfer.KvLease;
@@ -20,6 +22,7 @@ final class RemoteReads {
     private final KvLease lease;
     private final Long2ObjectLinkedOpenHashMap<ActorRef<Replica.Command>> holders =
             new Long2ObjectLinkedOpenHashMap<>();
+    private final Long2LongOpenHashMap prefillNanos = new Long2LongOpenHashMap();
     private boolean isBeating;
 
     RemoteReads(ActorContext<KvBlockManager.Command> context, Clock clock, KvLease lease) {
@@ -29,9 +32,10 @@ final class RemoteReads {
     }
 
     /** A request has come whose KV another replica holds. */
-    void expect(long requestId, ActorRef<Replica.Command> holder) {
-        holders.put(requestId, holder);
-        context.watch(holder);
+    void expect(KvTransfers.Expect expect) {
+        holders.put(expect.requestId(), expect.holder());
+        prefillNanos.put(expect.requestId(), expect.prefillNanos());
+        context.watch(expect.holder());
         beatLater();
     }
 
@@ -46,10 +50,21 @@ final class RemoteReads {
 
     /** Tells the other replica that its blocks are not needed any more. */
     void end(long requestId) {
-        var holder = holders.remove(requestId);
+        var holder = forget(requestId);
         if (holder != null) {
             holder.tell(new Replica.ForMemory(new KvTransfers.ReadEnded(requestId)));
         }
+    }
+
+    /** Returns how long it took to compute the prompt. */
+    long prefillNanos(long requestId) {
+        return prefillNanos.get(requestId);
+    }
+
+    /** Ends the interest in another replica's KV without a word to it; returns that replica, or null if there is none. */
+    @Nullable ActorRef<Replica.Command> forget(long requestId) {
+        prefillNanos.remove(requestId);
+        return holders.remove(requestId);
     }
 
     /** Returns which reads from a replica that has died are lost, and forgets all that it held. */

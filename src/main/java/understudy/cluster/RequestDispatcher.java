@@ -5,6 +5,7 @@ import java.util.Objects;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.FinishReason;
+import understudy.kvcache.connector.KvTransferParams;
 import understudy.report.Outcome;
 import understudy.routing.ClusterView;
 import understudy.routing.Lanes;
@@ -26,6 +27,7 @@ final class RequestDispatcher {
     private final RequestGate gate;
     private final RoutingPolicy policy;
     private final boolean keepsAccount;
+    private final int minPeerFetchTokens;
     private final AdmissionControl<RequestGate.Arrival> admission;
     private final SlowReplicas slowReplicas;
     private final @Nullable PrefillLegs prefillLegs;
@@ -51,6 +53,7 @@ final class RequestDispatcher {
         this.replicas = replicas;
         this.gate = gate;
         keepsAccount = spec.router().wants(Signal.PROGRESS);
+        minPeerFetchTokens = spec.router().minPeerFetchTokens();
         admission = new AdmissionControl<>(spec.admission());
         this.slowReplicas = slowReplicas;
         var disaggregation = spec.router().disaggregation();
@@ -202,8 +205,22 @@ final class RequestDispatcher {
         if (prefillLegs != null && prefillLegs.areWanted(numUncached)) {
             prefillLegs.begin(arrival, chosen, clock.nowNanos());
         } else {
-            dispatch(arrival, chosen, false, null);
+            fetchOrDispatch(arrival, chosen);
         }
+    }
+
+    /** Dispatches a request, which may fetch KV from the replica that has most of it, if that is worth it. */
+    private void fetchOrDispatch(RequestGate.Arrival arrival, int chosen) {
+        int source = minPeerFetchTokens == 0
+                ? chosen
+                : view.bestReady((a, b) -> Integer.compare(policy.cachedTokens(b), policy.cachedTokens(a)));
+        if (source == chosen || policy.cachedTokens(source) - policy.cachedTokens(chosen) < minPeerFetchTokens) {
+            dispatch(arrival, chosen, false, null);
+            return;
+        }
+        var request = arrival.request();
+        var params = KvTransferParams.kvSource(source);
+        dispatch(arrival.with(request.withTransfer(request.sampling(), params)), chosen, false, replicas.get(source));
     }
 
     /** A prompt is computed, or has failed, or its request was given up. */
@@ -217,13 +234,13 @@ final class RequestDispatcher {
             if (finished.reason() == FinishReason.ABORT) {
                 gate.abort(arrival.request(), arrival.replyTo());
             } else {
-                answer(leg, true);
+                answer(leg, finished.timing());
             }
         } else if (event instanceof RequestEvent.Rejected rejected) {
             reject(arrival, rejected.outcome(), rejected.reason());
         } else if (event instanceof RequestEvent.Failed failed) {
             if (prefillLegs.fallsBack()) {
-                answer(leg, false);
+                answer(leg, null);
             } else {
                 gate.failPrefill(arrival.request(), arrival.replyTo(), failed);
             }
@@ -231,9 +248,9 @@ final class RequestDispatcher {
     }
 
     /** Sends a request on to the replica that was chosen to answer it, or to another one if that is gone. */
-    private void answer(PrefillLegs.Leg leg, boolean isComputed) {
+    private void answer(PrefillLegs.Leg leg, RequestEvent.@Nullable Timing prefill) {
         look();
-        var arrival = isComputed ? leg.arrival().with(PrefillLegs.answered(leg)) : leg.arrival();
+        var arrival = prefill == null ? leg.arrival() : leg.arrival().with(PrefillLegs.answered(leg, prefill));
         int decoder = leg.decoder();
         if (!view.takesRequests(decoder)) {
             if (view.numReady() == 0) {
@@ -242,7 +259,7 @@ final class RequestDispatcher {
             }
             decoder = policy.choose(arrival.request(), view);
         }
-        dispatch(arrival, decoder, false, isComputed ? replicas.get(leg.prefiller()) : null);
+        dispatch(arrival, decoder, false, prefill == null ? null : replicas.get(leg.prefiller()));
     }
 
     private void reject(RequestGate.Arrival arrival, Outcome outcome, String reason) {
@@ -261,10 +278,9 @@ final class RequestDispatcher {
         view.onDispatched(chosen);
         if (keepsAccount) {
             int numCached = isPinned ? 0 : policy.cachedTokens(chosen);
-            view.onSent(
-                    chosen,
-                    request,
-                    kvHolder == null ? numCached : request.prompt().length());
+            var transfer = request.kvTransfer();
+            boolean isComputed = transfer != null && transfer.doRemotePrefill();
+            view.onSent(chosen, request, isComputed ? request.prompt().length() : numCached);
         }
         if (arrival.isStreaming()) {
             arrival.replyTo().tell(new RequestEvent.Admitted(request.id(), chosen, fault.malformedAtToken()));

@@ -83,7 +83,8 @@ final class RunningCluster {
     /** Starts the network between replicas, if they have anything to say to each other. */
     private @Nullable ActorRef<Link.Command> network(ClusterSpec spec) {
         var transfers = spec.replicas().get(0).transfers();
-        if (transfers == null || spec.router().disaggregation() == null) {
+        boolean isUsed = spec.router().disaggregation() != null || spec.router().minPeerFetchTokens() > 0;
+        if (transfers == null || !isUsed) {
             return null;
         }
         var nics = spec.replicas().stream()

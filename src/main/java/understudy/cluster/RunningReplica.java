@@ -1,6 +1,7 @@
 package understudy.cluster;
 
 import java.time.Duration;
+import java.util.Objects;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.ChildFailed;
@@ -128,7 +129,8 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
         }
         clients.add(add);
         if (add.kvHolder() != null) {
-            parts.kvBlockManager().tell(new KvTransfers.Expect(request.id(), add.kvHolder()));
+            var transfer = Objects.requireNonNull(request.kvTransfer());
+            parts.kvBlockManager().tell(new KvTransfers.Expect(request.id(), add.kvHolder(), transfer.prefillNanos()));
         }
         long apiNanos = Math.max(0, spec.apiDelayNanos() - add.headStartNanos());
         var delay = Duration.ofNanos(apiNanos + add.fault().delayNanos());

@@ -15,18 +15,30 @@ import understudy.cluster.link.KvTier;
 import understudy.cluster.link.Link;
 import understudy.kvcache.ConnectedBlocks;
 import understudy.kvcache.connector.TransferJob;
+import understudy.transfer.KvTransferSpec;
 import understudy.transfer.Transfer;
 import understudy.transfer.TransferEnded;
 
 /** Moves of chunks between a host's memory and the slower ones behind it. */
 final class StoreMoves {
+    private static final long MAX_REPLICAS = 1L << 20;
+
     private final List<KvStore> stores;
     private final ConnectedBlocks blocks;
     private final long idOffset;
     private final ActorRef<KvTier.Found> onFound;
     private final ActorRef<KvTier.StorePrepared> onPrepared;
     private final ActorRef<TransferEnded> onMoved;
+    private final ActorRef<? super KvTransfers.Lent> self;
+    private final Peers peers;
     private final Long2ObjectOpenHashMap<Move> moves = new Long2ObjectOpenHashMap<>();
+
+    /**
+     * Way to the hosts of other replicas.
+     *
+     * @param replicaIndex of this replica
+     */
+    record Peers(RemoteReads reads, @Nullable ActorRef<Link.Command> network, long chunkBytes, int replicaIndex) {}
 
     /** Move under way; a chunk that was found stays in the store until it is over. */
     private static final class Move {
@@ -34,6 +46,11 @@ final class StoreMoves {
         int store;
         LongList found = LongList.of();
         LongList moved = LongList.of();
+
+        /** The other replica, while it is asked, or read from. */
+        @Nullable ActorRef<Replica.Command> peer;
+
+        boolean isAsked;
 
         Move(TransferJob job) {
             this.job = job;
@@ -50,23 +67,95 @@ final class StoreMoves {
             List<KvStore> stores,
             ConnectedBlocks blocks,
             long idOffset,
+            Peers peers,
             ActorRef<TransferEnded> onMoved) {
         this.stores = stores;
         this.blocks = blocks;
         this.idOffset = idOffset;
         this.onMoved = onMoved;
+        this.peers = peers;
+        self = context.getSelf();
         onFound = context.messageAdapter(KvTier.Found.class, KvTransfers.Found::new);
         onPrepared = context.messageAdapter(KvTier.StorePrepared.class, KvTransfers.StorePrepared::new);
     }
 
-    void start(TransferJob job) {
+    /** Starts a move; returns the job if it is over, since there is nobody to ask. */
+    @Nullable TransferJob start(TransferJob job) {
         var move = new Move(job);
         moves.put(job.job(), move);
         if (job.kind() == TransferJob.Kind.CASCADE) {
             store(move).tier().tell(new KvTier.PrepareStore(job.job(), job.keys(), onPrepared));
+        } else if (askPeer(move)) {
+            move.isAsked = true;
+        } else if (stores.isEmpty()) {
+            return remove(job.job());
         } else {
-            store(move).tier().tell(new KvTier.Find(job.job(), job.keys(), onFound));
+            findInStore(move);
         }
+        return null;
+    }
+
+    private void findInStore(Move move) {
+        store(move).tier().tell(new KvTier.Find(move.job.job(), move.job.keys(), onFound));
+    }
+
+    private boolean askPeer(Move move) {
+        var peer =
+                move.job.remoteReplica() < 0 || peers.network == null ? null : peers.reads.forget(move.job.requestId());
+        move.peer = peer;
+        if (peer != null) {
+            peer.tell(new Replica.ForMemory(new KvTransfers.Lend(move.job.job(), move.job.keys(), self)));
+        }
+        return peer != null;
+    }
+
+    /** Another replica has answered what it has; returns the job if it is over with that. */
+    @Nullable TransferJob onLent(KvTransfers.Lent lent) {
+        var move = moves.get(lent.job());
+        return move == null ? null : onLent(move, lent.keys());
+    }
+
+    private @Nullable TransferJob onLent(Move move, LongList keys) {
+        move.isAsked = false;
+        move.found = keys;
+        if (keys.isEmpty()) {
+            move.peer = null;
+            if (stores.isEmpty()) {
+                return remove(move.job.job());
+            }
+            findInStore(move);
+            return null;
+        }
+        move.moved = new LongImmutableList(blocks.acceptPromotion(move.job.job(), keys));
+        if (move.moved.isEmpty()) {
+            return end(move.job.job(), false);
+        }
+        fetch(move);
+        return null;
+    }
+
+    private void fetch(Move move) {
+        int remote = move.job.remoteReplica();
+        int numChunks = move.moved.size();
+        var ports = IntList.of(KvTransferSpec.portOut(remote), KvTransferSpec.portIn(peers.replicaIndex));
+        var transfer = new Transfer(
+                idOffset + move.job.job(),
+                ports,
+                numChunks * peers.chunkBytes,
+                numChunks,
+                remote * MAX_REPLICAS + peers.replicaIndex);
+        Objects.requireNonNull(peers.network).tell(new Link.Start(transfer, onMoved));
+    }
+
+    /** Another replica has died; returns the jobs that are over with that. */
+    List<TransferJob> onPeerGone(ActorRef<?> peer) {
+        var asked = moves.values().stream()
+                .filter(move -> move.isAsked && peer.equals(move.peer))
+                .toList();
+        return asked.stream()
+                .map(move -> onLent(move, LongList.of()))
+                .filter(Objects::nonNull)
+                .toList();
     }
 
     private KvStore store(Move move) {
@@ -81,7 +170,7 @@ final class StoreMoves {
     @Nullable TransferJob onFound(KvTier.Found found) {
         var move = known(found.job());
         if (found.keys().isEmpty() && ++move.store < stores.size()) {
-            store(move).tier().tell(new KvTier.Find(found.job(), move.job.keys(), onFound));
+            findInStore(move);
             return null;
         }
         move.found = found.keys();
@@ -119,7 +208,9 @@ final class StoreMoves {
     /** Ends a move, and returns its job. */
     TransferJob end(long job, boolean isFailed) {
         var move = known(job);
-        if (move.job.kind() == TransferJob.Kind.CASCADE) {
+        if (move.peer != null) {
+            move.peer.tell(new Replica.ForMemory(new KvTransfers.TakeBack(move.found)));
+        } else if (move.job.kind() == TransferJob.Kind.CASCADE) {
             store(move).tier().tell(new KvTier.EndStore(move.moved, isFailed));
         } else {
             store(move).tier().tell(new KvTier.EndLoad(move.found));

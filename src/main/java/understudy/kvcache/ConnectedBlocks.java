@@ -15,6 +15,12 @@ public interface ConnectedBlocks {
     /** Returns which jobs have to be over before the step that was planned last runs. */
     long[] jobsToFlush();
 
+    /** Lends chunks of the host's memory to another replica; see {@code KvConnector.lend}. */
+    LongList lend(LongList keys);
+
+    /** Ends that. */
+    void takeBack(LongList keys);
+
     /** Takes chunks that a slower memory has found; see {@code KvConnector.acceptPromotion}. */
     LongList acceptPromotion(long job, LongList keys);
 

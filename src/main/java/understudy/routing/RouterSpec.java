@@ -14,6 +14,8 @@ import understudy.workload.RandomStreams;
  * @param ownWire how late, and how complete, what the router knows is
  * @param alsoWanted signals that are wanted whatever the policy
  * @param streams where its random numbers come from
+ * @param minPeerFetchTokens tokens that another replica has more than the chosen one, from which on they are fetched from its
+ *     host's memory; 0 is never
  * @param disaggregation when prompts are computed by another replica than the one that answers; null for never
  */
 public record RouterSpec(
@@ -21,11 +23,12 @@ public record RouterSpec(
         Wire ownWire,
         Set<Signal> alsoWanted,
         RandomStreams streams,
+        int minPeerFetchTokens,
         @Nullable DisaggregationSpec disaggregation) {
 
     /** Creates a router of replicas that do everything. */
     public RouterSpec(RoutingPolicyFactory policy, Wire ownWire, Set<Signal> alsoWanted, RandomStreams streams) {
-        this(policy, ownWire, alsoWanted, streams, null);
+        this(policy, ownWire, alsoWanted, streams, 0, null);
     }
 
     /** Returns a router on an exact wire. */

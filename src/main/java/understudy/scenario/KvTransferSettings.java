@@ -56,7 +56,7 @@ record KvTransferSettings(ConnectorSpec connector, KvTransferSpec transfers, Lis
             throw tiers.unusable("host", "which needs a size, since KV goes to disk and store through it");
         }
         offloading.ifPresent(specs::add);
-        var transfers = transfers(kvCache.section("transfer"), host, engine, deployment);
+        var transfers = transfers(kvCache.section("transfer"), host, chunks);
         if (specs.isEmpty()) {
             return Optional.empty();
         }
@@ -126,9 +126,9 @@ record KvTransferSettings(ConnectorSpec connector, KvTransferSpec transfers, Lis
         return stores;
     }
 
-    private static KvTransferSpec transfers(
-            Section transfer, Section host, EngineSettings engine, Deployment deployment) {
-        int blockSize = engine.kvCache().blockSize();
+    private static KvTransferSpec transfers(Section transfer, Section host, Chunks chunks) {
+        int blockSize = chunks.blockSize;
+        var deployment = chunks.deployment;
         long oneWay = bytesPerSecond(host, "bandwidth");
         var hostPorts = new PortGroup(LongList.of(oneWay, oneWay), bytesPerSecond(host, "bandwidth-both-ways"));
         long nicOneWay = bytesPerSecond(transfer, "bandwidth") * deployment.tensorParallelSize();
@@ -143,11 +143,13 @@ record KvTransferSettings(ConnectorSpec connector, KvTransferSpec transfers, Lis
                 Math.round(blockSize * deployment.kvBytesPerTokenPerGpu()),
                 PortGroup.of(nicOneWay, nicOneWay),
                 Math.round(blockSize * deployment.kvBytesPerToken()),
+                chunks.bytes(),
                 deployment.numLayers(),
                 cost,
                 timeoutNanos,
                 new KvLease(
                         Math.max(1, Math.round(transfer.nanos("lease-duration"))), transfer.bool("lease-heartbeats")),
+                transfer.bool("layer-wise"),
                 transfer.choice("load-failure-policy", LoadFailurePolicy.class) == LoadFailurePolicy.FAIL);
     }
 

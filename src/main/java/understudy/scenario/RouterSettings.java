@@ -48,6 +48,7 @@ final class RouterSettings {
                 wire(router.section("wire")),
                 admission.signals(),
                 new RandomStreams(seed),
+                router.wholeNumber("peer-fetch-min-tokens", 0, EngineSizes.MAX_TOKENS),
                 isDisaggregated ? prefill : null);
     }
 

@@ -9,10 +9,12 @@ import java.util.List;
  * @param hostBytesPerBlock bytes of a KV block on one GPU
  * @param nic the replica's ports on the network: first the way out, then the way in
  * @param networkBytesPerBlock bytes of a KV block on all GPUs, what each of them has a copy of counted once
+ * @param chunkBytes bytes of a chunk of host memory, likewise
  * @param descriptorsPerBlock pieces of memory that a block is in
  * @param networkCost what a transfer over the network takes besides its bytes
  * @param networkTimeoutNanos how long one may stand still before it fails
  * @param lease how long blocks are kept for another replica
+ * @param isLayerWise whether a prompt's KV is sent layer by layer while the prompt is computed (Mooncake, SGLang)
  * @param failsOnLoadFailure whether a request fails whose KV could not be loaded; else it is computed here (vLLM {@code
  *     kv_load_failure_policy})
  */
@@ -21,16 +23,31 @@ public record KvTransferSpec(
         long hostBytesPerBlock,
         PortGroup nic,
         long networkBytesPerBlock,
+        long chunkBytes,
         int descriptorsPerBlock,
         TransferCost networkCost,
         long networkTimeoutNanos,
         KvLease lease,
+        boolean isLayerWise,
         boolean failsOnLoadFailure) {
     /** Port of the host link into the GPU. */
     public static final int TO_GPU = 0;
 
     /** Port of the host link out of the GPU. */
     public static final int FROM_GPU = 1;
+
+    /**
+     * Returns the bytes of so many blocks that are still to be moved when the prompt is computed: all, or, layer by layer,
+     * what the network could not take meanwhile, and the last layer in any case.
+     */
+    public long exposedBytes(int numBlocks, long prefillNanos) {
+        long all = numBlocks * networkBytesPerBlock;
+        if (!isLayerWise) {
+            return all;
+        }
+        double moved = nic.bytesPerSecond().getLong(1) * 1e-9 * prefillNanos;
+        return Math.max(all / descriptorsPerBlock, Math.round(all - moved));
+    }
 
     /** Returns the network of replicas like this one. */
     public LinkSpec network(List<PortGroup> nics) {

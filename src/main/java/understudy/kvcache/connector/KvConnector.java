@@ -55,6 +55,14 @@ public interface KvConnector {
         return new long[0];
     }
 
+    /** Returns which leading chunks the host's memory has; they stay until {@link #takeBack}. */
+    default LongList lend(LongList keys) {
+        return LongList.of();
+    }
+
+    /** Ends the use of chunks that were lent. */
+    default void takeBack(LongList keys) {}
+
     /**
      * Takes chunks that a slower memory has found for a {@link TransferJob.Kind#PROMOTE}.
      *

@@ -1,20 +1,31 @@
 package understudy.kvcache.connector;
 
 /**
- * Words of a router to two replicas that share a request (vLLM {@code kv_transfer_params}).
+ * Words of a router to a replica about KV that others have, or need (vLLM {@code kv_transfer_params}).
  *
  * @param doRemoteDecode whether another replica decodes: the blocks stay after the end, for it to read
  * @param doRemotePrefill whether {@code remoteReplica} has computed the prompt, and holds its blocks
- * @param remoteReplica index of that replica, or -1
+ * @param remoteReplica index of that replica, or of one whose host's memory may have some of the prompt, or -1
  * @param numRemoteTokens how many tokens it holds, counted from the beginning of the prompt
+ * @param prefillNanos how long it took to compute the prompt
  */
 public record KvTransferParams(
-        boolean doRemoteDecode, boolean doRemotePrefill, int remoteReplica, int numRemoteTokens) {
+        boolean doRemoteDecode, boolean doRemotePrefill, int remoteReplica, int numRemoteTokens, long prefillNanos) {
     /** To a replica that only computes the prompt. */
-    public static final KvTransferParams REMOTE_DECODE = new KvTransferParams(true, false, -1, 0);
+    public static final KvTransferParams REMOTE_DECODE = new KvTransferParams(true, false, -1, 0, 0);
 
     /** Returns the words to a replica that decodes, behind another one which has computed the prompt. */
-    public static KvTransferParams remotePrefill(int replica, int numTokens) {
-        return new KvTransferParams(false, true, replica, numTokens);
+    public static KvTransferParams remotePrefill(int replica, int numTokens, long prefillNanos) {
+        return new KvTransferParams(false, true, replica, numTokens, prefillNanos);
+    }
+
+    /** Returns the words to a replica that may fetch the beginning of the prompt from another one's host. */
+    public static KvTransferParams kvSource(int replica) {
+        return new KvTransferParams(false, false, replica, 0, 0);
+    }
+
+    /** Returns whether the host's memory of {@code remoteReplica} may have the beginning of the prompt. */
+    public boolean isKvSource() {
+        return !doRemotePrefill && remoteReplica >= 0;
     }
 }

@@ -89,6 +89,21 @@ final class MultiConnector implements KvConnector {
         return all;
     }
 
+    /** Only one of them has a host's memory. */
+    @Override
+    public LongList lend(LongList keys) {
+        return connectors.stream()
+                .map(connector -> connector.lend(keys))
+                .filter(lent -> !lent.isEmpty())
+                .findFirst()
+                .orElse(LongList.of());
+    }
+
+    @Override
+    public void takeBack(LongList keys) {
+        connectors.forEach(connector -> connector.takeBack(keys));
+    }
+
     @Override
     public LongList acceptPromotion(long job, LongList keys) {
         return connectors.get(which(job)).acceptPromotion(job / connectors.size(), keys);

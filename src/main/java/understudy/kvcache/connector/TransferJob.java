@@ -39,8 +39,9 @@ public record TransferJob(
     }
 
     /** Creates a move of chunks between host memory and a slower one. */
-    public static TransferJob ofChunks(long job, Kind kind, long requestId, LongList keys, int store) {
-        return new TransferJob(job, kind, requestId, 0, IntList.of(), IntList.of(), -1, keys, store);
+    public static TransferJob ofChunks(
+            long job, Kind kind, long requestId, LongList keys, int store, int remoteReplica) {
+        return new TransferJob(job, kind, requestId, 0, IntList.of(), IntList.of(), remoteReplica, keys, store);
     }
 
     /** Returns the same job under another number. */

@@ -231,6 +231,16 @@ public final class ConnectedKvCacheManager extends KvCacheManager implements Con
     }
 
     @Override
+    public LongList lend(LongList keys) {
+        return connector.lend(keys);
+    }
+
+    @Override
+    public void takeBack(LongList keys) {
+        connector.takeBack(keys);
+    }
+
+    @Override
     public LongList acceptPromotion(long job, LongList keys) {
         return connector.acceptPromotion(job, keys);
     }

@@ -82,17 +82,37 @@ public final class OffloadingConnector implements KvConnector {
                 : ExternalMatch.LATER;
     }
 
-    /** Asks the slower memories for the chunks behind those that are here, once; returns whether it does. */
+    /** Asks the slower memories, and the replica that the router has named, for the chunks behind those that are here, once; returns whether it does. */
     private boolean promote(OffloadedRequest state, LongList keys, int numTokensHere) {
         int first = numTokensHere / chunkTokens;
-        if (spec.numStores() == 0 || state.isPromoted || first >= keys.size()) {
+        var params = state.request.transferParams();
+        int source = params != null && params.isKvSource() ? params.remoteReplica() : -1;
+        boolean hasSource = spec.numStores() > 0 || source >= 0;
+        if (!hasSource || state.isPromoted || first >= keys.size()) {
             return false;
         }
         state.isPromoted = true;
         var wanted = new LongArrayList(keys.subList(first, keys.size()));
         long job = begin(new Job(state, LongList.of(), true, new IntArrayList()));
-        loads.add(TransferJob.ofChunks(job, TransferJob.Kind.PROMOTE, state.request.requestId(), wanted, -1));
+        loads.add(TransferJob.ofChunks(job, TransferJob.Kind.PROMOTE, state.request.requestId(), wanted, -1, source));
         return true;
+    }
+
+    @Override
+    public LongList lend(LongList keys) {
+        int numFound = 0;
+        while (numFound < keys.size() && tier.lookup(keys.getLong(numFound)) == TierLookup.HIT) {
+            numFound++;
+        }
+        var found = new LongArrayList(keys.subList(0, numFound));
+        tier.touch(found);
+        tier.prepareLoad(found);
+        return found;
+    }
+
+    @Override
+    public void takeBack(LongList keys) {
+        keys.forEach(tier::completeLoad);
     }
 
     @Override
@@ -293,7 +313,7 @@ public final class OffloadingConnector implements KvConnector {
             tier.prepareLoad(stored.keys);
             cascades.put(nextJob, stored.keys);
             long requestId = stored.owner.request.requestId();
-            begun.add(TransferJob.ofChunks(nextJob++, TransferJob.Kind.CASCADE, requestId, stored.keys, store));
+            begun.add(TransferJob.ofChunks(nextJob++, TransferJob.Kind.CASCADE, requestId, stored.keys, store, -1));
         }
         return begun;
     }
