@@ -2,7 +2,6 @@ package understudy.app;
 
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Locale;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -20,7 +19,7 @@ import understudy.workload.trace.TraceException;
         mixinStandardHelpOptions = true,
         description = "Replays recorded decisions of the real vLLM V1 scheduler and compares every step.",
         exitCodeListHeading = "%nExit codes:%n",
-        exitCodeList = {"0:every step is identical", "1:something differs", "2:bad input"},
+        exitCodeList = {"0:every step is identical", "1:something differs, or is not replayed", "2:bad input"},
         footer = {
             "",
             "Examples:",
@@ -49,6 +48,7 @@ final class ConformCommand extends ConsoleCommand {
 
     private int numRuns;
     private int numIdenticalRuns;
+    private int numRunsNotReplayed;
     private long numSteps;
     private long numIdenticalSteps;
 
@@ -70,20 +70,24 @@ final class ConformCommand extends ConsoleCommand {
                 }
             }
         }
-        out.printf(
-                Locale.ROOT,
-                "workloads %d/%d, steps %d/%d identical%n",
-                numIdenticalRuns,
-                numRuns,
-                numIdenticalSteps,
-                numSteps);
+        out.println(summary());
         out.flush();
         return numIdenticalRuns == numRuns ? 0 : DIFFERS;
+    }
+
+    private String summary() {
+        String notReplayed = numRunsNotReplayed == 0 ? "" : "; workloads not replayed: " + numRunsNotReplayed;
+        return "workloads " + numIdenticalRuns + "/" + (numRuns - numRunsNotReplayed) + ", steps " + numIdenticalSteps
+                + "/" + numSteps + " identical" + notReplayed;
     }
 
     private String compare(RecordedRun run) {
         numRuns++;
         String name = "workload " + numRuns + " (" + describe(run) + ")";
+        if (!run.config().notReplayed().isEmpty()) {
+            numRunsNotReplayed++;
+            return name + ": not replayed: " + String.join(", ", run.config().notReplayed());
+        }
         Conformance conformance;
         try {
             conformance = Conformance.of(run, usesActors ? ActorReplay.replay(run) : DirectReplay.replay(run));

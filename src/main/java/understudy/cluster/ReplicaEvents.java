@@ -32,23 +32,19 @@ final class ReplicaEvents {
     private long decodeNanos;
     private long decodeTokens;
     private final LoadReporter loadReporter;
-    private final boolean isConnected;
 
-    /** @param isConnected whether the memory has KV from elsewhere, so that it has to hear of every step */
     ReplicaEvents(
             ReplicaCounters counters,
             RequestBook requests,
             ActorRef<KvBlockManager.Command> kvBlockManager,
             ReplicaPeers peers,
-            LoadReporter loadReporter,
-            boolean isConnected) {
+            LoadReporter loadReporter) {
         replicaIndex = counters.replicaIndex();
         this.counters = counters;
         this.requests = requests;
         this.kvBlockManager = kvBlockManager;
         this.peers = peers;
         this.loadReporter = loadReporter;
-        this.isConnected = isConnected;
         subscriber = peers.subscriber();
         toldLoad = ClusterEvent.EngineLoad.NONE;
     }
@@ -72,9 +68,7 @@ final class ReplicaEvents {
         }
         tellRouter();
         loadReporter.onChange();
-        // Blocks may wait for the end of this very step.
-        boolean isSettled = !result.settlement().isEmpty() || isConnected;
-        var settlement = isSettled ? result.settlement().build() : null;
+        var settlement = result.toSettle();
         if (subscriber != null) {
             toldLoad = load();
             return new KvBlockManager.Settle(

@@ -59,13 +59,7 @@ record ReplicaParts(
                 engine,
                 new ClientTable(index, counters, spec.keepsTokenTimes()),
                 counters,
-                new ReplicaEvents(
-                        counters,
-                        engine.planner().requests(),
-                        kvBlockManager,
-                        peers,
-                        loadReporter,
-                        spec.kvCache().connector() != null),
+                new ReplicaEvents(counters, engine.planner().requests(), kvBlockManager, peers, loadReporter),
                 loadReporter);
     }
 

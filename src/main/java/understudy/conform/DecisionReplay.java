@@ -1,7 +1,9 @@
 package understudy.conform;
 
+import static understudy.conform.RecordingPlanner.NANOS_PER_STEP;
+
+import it.unimi.dsi.fastutil.longs.LongList;
 import java.time.Duration;
-import java.util.Map;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.ChildFailed;
@@ -16,9 +18,8 @@ import understudy.cluster.ReplicaPeers;
 import understudy.cluster.ReplicaSpec;
 import understudy.cluster.RequestEvent;
 import understudy.cluster.VirtualGpu;
+import understudy.engine.FinishReason;
 import understudy.engine.RequestLimits;
-import understudy.kvcache.KvSnapshot;
-import understudy.kvcache.content.KvCacheManager;
 import understudy.routing.RouterSpec;
 import understudy.routing.policy.RoundRobin;
 import understudy.runtime.Clock;
@@ -40,7 +41,13 @@ public final class DecisionReplay extends AbstractBehavior<DecisionReplay.Comman
 
     private record Arrive(int index) implements Command {}
 
-    private record Decided(PlanSummary plan, KvSnapshot state) implements Command {}
+    private record Decided(PlannedStep step) implements Command {}
+
+    private record LoadFailed(int step, long requestId) implements Command {}
+
+    private enum Wake implements Command {
+        NOW
+    }
 
     private record Heard(RequestEvent event) implements Command {}
 
@@ -59,12 +66,10 @@ public final class DecisionReplay extends AbstractBehavior<DecisionReplay.Comman
         void onFailed(Throwable cause);
     }
 
-    private static final long NANOS_PER_STEP = 1_000_000;
-
     private final TimerScheduler<Command> timers;
-    private final Clock clock;
     private final RecordedRun run;
     private final ReplayLog log;
+    private final RecordingPlanner planner;
     private final Observer observer;
     private final ActorRef<Replica.Command> replica;
     private final ActorRef<RequestEvent> requestEvents;
@@ -77,14 +82,14 @@ public final class DecisionReplay extends AbstractBehavior<DecisionReplay.Comman
             Observer observer) {
         super(context);
         this.timers = timers;
-        this.clock = clock;
         this.run = run;
         this.observer = observer;
         log = new ReplayLog(run);
+        planner = new RecordingPlanner(run, new Telling(context.getSelf()));
         requestEvents = context.messageAdapter(RequestEvent.class, Heard::new);
         var nobody = context.getSystem().ignoreRef();
         var peers = new ReplicaPeers(nobody.narrow(), nobody.narrow(), RouterSpec.of(RoundRobin.FACTORY), null, null);
-        replica = context.spawn(Replica.create(clock, 0, spec(run, context.getSelf()), peers), "replica");
+        replica = context.spawn(Replica.create(clock, 0, spec(run, planner), peers), "replica");
         context.watch(replica);
     }
 
@@ -95,17 +100,26 @@ public final class DecisionReplay extends AbstractBehavior<DecisionReplay.Comman
     }
 
     /** The recording's driver makes one plan in each step, an empty one included. */
-    private static ReplicaSpec spec(RecordedRun run, ActorRef<Command> self) {
-        var kvCache = new KvCacheManager(run.kvCacheConfig());
-        var scheduler = new RecordingPlanner.Config(
-                run.schedulerConfig(), kvCache, (plan, state) -> self.tell(new Decided(plan, state)));
+    private static ReplicaSpec spec(RecordedRun run, RecordingPlanner planner) {
         return ReplicaSpec.of(
-                        scheduler,
+                        new RecordingPlanner.Config(planner),
                         RequestLimits.NONE,
                         run.kvCacheConfig(),
                         VirtualGpu.Factory.of(batch -> NANOS_PER_STEP))
-                .withMemory(setup -> KvBlockManager.create(kvCache, setup))
+                .withMemory(setup -> KvBlockManager.create(planner.memory(), setup))
                 .withPlanIntervalNanos(NANOS_PER_STEP);
+    }
+
+    private record Telling(ActorRef<Command> self) implements RecordingPlanner.Listener {
+        @Override
+        public void onPlanned(PlannedStep step) {
+            self.tell(new Decided(step));
+        }
+
+        @Override
+        public void onFailed(int step, long requestId) {
+            self.tell(new LoadFailed(step, requestId));
+        }
     }
 
     @Override
@@ -115,6 +129,8 @@ public final class DecisionReplay extends AbstractBehavior<DecisionReplay.Comman
                 .onMessage(Heard.class, this::onHeard)
                 .onMessage(Arrive.class, this::onArrive)
                 .onMessage(Start.class, this::onStart)
+                .onMessage(LoadFailed.class, this::onLoadFailed)
+                .onMessage(Wake.class, this::onWake)
                 .onMessage(AskForRecord.class, this::onAskForRecord)
                 .onMessage(Recorded.class, this::onRecorded)
                 .onSignal(ChildFailed.class, this::onChildFailed)
@@ -140,12 +156,38 @@ public final class DecisionReplay extends AbstractBehavior<DecisionReplay.Comman
     }
 
     private Behavior<Command> onDecided(Decided decided) {
-        log.onPlan(clock.nowNanos() / NANOS_PER_STEP, decided.plan, decided.state, Map.of());
+        var step = decided.step;
+        log.onPlanned(step);
+        for (int i = 0; i < run.requests().size(); i++) {
+            if (run.requests().get(i).abortStep() == step.step()) {
+                replica.tell(new Replica.Abort(i));
+            }
+        }
+        boolean mayPark =
+                run.config().connector() != null && step.step() < run.steps().size();
+        if (mayPark && step.plan().scheduled().isEmpty()) {
+            // With one step in flight there is no other reason to plan in the next instant, with two there is a tick.
+            long delayNanos = run.config().asyncScheduling() ? 0 : NANOS_PER_STEP;
+            timers.startSingleTimer(Wake.NOW, Wake.NOW, Duration.ofNanos(delayNanos));
+        }
+        return this;
+    }
+
+    /** The engine waits after an empty plan until something happens; the recording's driver plans again. */
+    private Behavior<Command> onWake(Wake now) {
+        replica.tell(new KvBlockManager.KvArrived(LongList.of(), null));
+        return this;
+    }
+
+    /** The replica's scheduler has given up the request already; now the replica itself does. */
+    private Behavior<Command> onLoadFailed(LoadFailed failed) {
+        log.onFinished(failed.step, failed.requestId);
+        replica.tell(new Replica.Abort(failed.requestId));
         return this;
     }
 
     private Behavior<Command> onHeard(Heard heard) {
-        if (heard.event instanceof RequestEvent.Finished finished) {
+        if (heard.event instanceof RequestEvent.Finished finished && finished.reason() != FinishReason.ABORT) {
             long instant = finished.atNanos() / NANOS_PER_STEP;
             log.onFinished(run.config().asyncScheduling() ? instant : instant - 1, finished.requestId());
         }
@@ -158,6 +200,7 @@ public final class DecisionReplay extends AbstractBehavior<DecisionReplay.Comman
     }
 
     private Behavior<Command> onAskForRecord(AskForRecord now) {
+        planner.catchUp(run.steps().size());
         replica.tell(new Replica.GetRecord(getContext().messageAdapter(Replica.Recorded.class, Recorded::new)));
         return this;
     }
@@ -165,6 +208,7 @@ public final class DecisionReplay extends AbstractBehavior<DecisionReplay.Comman
     private Behavior<Command> onRecorded(Recorded recorded) {
         var record = recorded.replicaRecord;
         var stats = record.value().stats().prefixCache();
+        var external = planner.memory().externalStats();
         var end = new RecordedRun.End(
                 record.freeBlocks(),
                 record.value().stats().numPreemptions(),
@@ -172,10 +216,10 @@ public final class DecisionReplay extends AbstractBehavior<DecisionReplay.Comman
                 stats.hits(),
                 stats.preemptedQueries(),
                 stats.preemptedHits(),
-                0,
-                0,
-                0,
-                0);
+                external.queries(),
+                external.hits(),
+                external.preemptedQueries(),
+                external.preemptedHits());
         observer.onEnded(log.toRun(end, record.value().numUnfinished()));
         return this;
     }

@@ -19,8 +19,9 @@ public record DirectEngine(StepPlanner planner, KvCache kvCache) {
     /** Applies the result of a planned step that ran until {@code atNanos}. */
     public StepResult update(StepPlan plan, long atNanos) {
         var result = planner.update(plan, atNanos);
-        if (!result.settlement().isEmpty() || kvCache.connected() != null) {
-            kvCache.settle(result.settlement().build());
+        var settlement = result.toSettle();
+        if (settlement != null) {
+            kvCache.settle(settlement);
         }
         return result;
     }

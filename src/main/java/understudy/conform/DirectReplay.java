@@ -110,7 +110,7 @@ public final class DirectReplay {
         sampled = result.sampled().stream().collect(Collectors.toMap(EngineRequest::name, request -> 1));
         var finished = new ArrayList<>(names(result.finished()));
         if (worker != null) {
-            finished.addAll(worker.afterUpdate());
+            finished.addAll(names(worker.afterUpdate()));
         }
         return finished;
     }

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import understudy.engine.EngineRequest;
 import understudy.engine.Planner;
 import understudy.engine.StepPlan;
 import understudy.kvcache.connector.TransferJob;
@@ -111,7 +112,7 @@ final class OffloadingWorker extends ReplayWorker {
     }
 
     @Override
-    List<String> afterUpdate() {
+    List<EngineRequest> afterUpdate() {
         var arrived = new LongArrayList();
         for (long job : completed) {
             connector.onJobEnded(job, false);

@@ -38,7 +38,11 @@ public record RecordedRun(
         return new RecordedRun(config, requests, steps, end, minSeqs);
     }
 
-    /** Settings, as vLLM names them. */
+    /**
+     * Settings, as vLLM names them.
+     *
+     * @param notReplayed names of those settings that cannot be replayed; then the steps of the recording are not read
+     */
     public record Config(
             int numBlocks,
             int blockSize,
@@ -50,7 +54,8 @@ public record RecordedRun(
             boolean enablePrefixCaching,
             boolean enableChunkedPrefill,
             boolean asyncScheduling,
-            @Nullable RecordedConnector connector) {}
+            @Nullable RecordedConnector connector,
+            List<String> notReplayed) {}
 
     /**
      * A request.

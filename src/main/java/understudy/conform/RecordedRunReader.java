@@ -10,6 +10,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
@@ -107,26 +108,9 @@ public final class RecordedRunReader implements Closeable {
                 throw run.get("requests").problem("has " + request.id() + " twice");
             }
         }
-        return new RecordedRun(config(config), requests, run.get("steps").list(this::step), end(run.get("end")));
-    }
-
-    private RecordedRun.Config config(RecordedPart config) {
-        String policy = config.get("policy").text();
-        if (!policy.equals("fcfs") && !policy.equals("priority")) {
-            throw config.get("policy").unusable("fcfs or priority");
-        }
-        return new RecordedRun.Config(
-                config.get("num_blocks").number(2),
-                config.get("block_size").number(1),
-                config.get("max_num_batched_tokens").number(1),
-                config.get("max_num_seqs").number(1),
-                config.get("max_model_len").number(2),
-                config.get("long_prefill_token_threshold").number(0),
-                policy.equals("priority"),
-                config.get("prefix_caching").bool(),
-                config.get("chunked_prefill").bool(),
-                config.get("async").bool(),
-                connector(config));
+        var settings = RecordedSettings.read(config);
+        var steps = settings.notReplayed().isEmpty() ? run.get("steps").list(this::step) : List.<StepDecision>of();
+        return new RecordedRun(settings, requests, steps, end(run.get("end")));
     }
 
     /** vLLM's {@code arrival_time} of a recording is its step, and a thousandth for each request before it. */
@@ -152,30 +136,6 @@ public final class RecordedRunReader implements Closeable {
                 arrivalStep + index / REQUESTS_PER_SECOND,
                 request.number("abort_step", 0, -1),
                 transfer(request.find("kv")));
-    }
-
-    private static @Nullable RecordedConnector connector(RecordedPart config) {
-        var role = config.find("kv_role");
-        if (role == null) {
-            return null;
-        }
-        return new RecordedConnector(
-                !role.text().equals("kv_consumer"),
-                !role.text().equals("kv_producer"),
-                config.find("kv_load_failure_policy") == null
-                        || config.get("kv_load_failure_policy").text().equals("recompute"),
-                config.find("cpu_blocks") == null ? null : offload(config));
-    }
-
-    private static RecordedConnector.Offload offload(RecordedPart config) {
-        return new RecordedConnector.Offload(
-                config.get("cpu_blocks").number(1),
-                config.get("cpu_policy").text().equals("arc"),
-                config.get("blocks_per_chunk").number(1),
-                config.get("store_threshold").number(0),
-                config.get("offload_prompt_only").bool(),
-                config.get("load_steps").number(0),
-                config.get("store_steps").number(0));
     }
 
     private static RecordedConnector.@Nullable Transfer transfer(@Nullable RecordedPart kv) {

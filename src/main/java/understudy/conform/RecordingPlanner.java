@@ -1,58 +1,104 @@
 package understudy.conform;
 
+import it.unimi.dsi.fastutil.ints.IntList;
 import java.util.List;
-import java.util.function.BiConsumer;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.EngineRequest;
 import understudy.engine.Planner;
 import understudy.engine.PlannerConfig;
 import understudy.engine.RequestBook;
+import understudy.engine.SchedulerConfig;
 import understudy.engine.StepPlan;
+import understudy.engine.StepResult;
 import understudy.kvcache.KvAnswer;
 import understudy.kvcache.KvAsk;
 import understudy.kvcache.KvCache;
 import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.KvSnapshot;
+import understudy.kvcache.content.KvCacheManager;
 
 /**
- * Planner that tells of each plan, and of what the memory holds after it. Before a plan is complete it asks the memory
- * one question more, about nothing: when that is answered, the memory has heeded all that was said before.
+ * Planner that tells of each plan, and of what the memory holds around it, and has the recording's worker do its part
+ * in each step. Before and after it plans it asks the memory one question more, about nothing: when that is answered,
+ * the memory has heeded all that was said before.
+ *
+ * <p>The recording's driver plans in each step, and applies a result in each, or in each but the first with two steps in
+ * flight; both may be empty. What the engine leaves out of that is made up for before its next plan.
  */
 final class RecordingPlanner implements Planner {
-    private final Planner planner;
-    private final KvCache memory;
-    private final BiConsumer<PlanSummary, KvSnapshot> listener;
-    private boolean isComplete;
+    static final long NANOS_PER_STEP = 1_000_000;
 
-    private RecordingPlanner(Planner planner, KvCache memory, BiConsumer<PlanSummary, KvSnapshot> listener) {
-        this.planner = planner;
-        this.memory = memory;
-        this.listener = listener;
+    private static final KvAsk NOTHING = new KvAsk.Match(List.of());
+
+    private enum Phase {
+        BEFORE,
+        WITHIN,
+        AFTER,
+        OVER
     }
 
-    /** Settings of an engine with such a planner; {@code memory} is the one that it plans with. */
-    record Config(PlannerConfig config, KvCache memory, BiConsumer<PlanSummary, KvSnapshot> listener)
-            implements PlannerConfig {
+    /** Listener to what comes of a recorded run. */
+    interface Listener {
+
+        void onPlanned(PlannedStep step);
+
+        /** A request has ended with the result applied in a step, since its KV could not be loaded. */
+        void onFailed(int step, long requestId);
+    }
+
+    private final SchedulerConfig config;
+    private final Planner planner;
+    private final @Nullable ReplayWorker worker;
+    private final KvCache memory;
+    private final Listener listener;
+    private KvSnapshot before;
+    private Phase phase = Phase.OVER;
+    private long nowNanos;
+
+    /** Whether there is a plan of this step already, so that this one is to be empty. */
+    private boolean isRepeated;
+
+    private int numPlanned;
+    private int numUpdated;
+    private boolean isUpdating;
+
+    RecordingPlanner(RecordedRun run, Listener listener) {
+        this.listener = listener;
+        config = run.schedulerConfig();
+        planner = config.createPlanner(run.kvCacheConfig());
+        worker = ReplayWorker.of(run, planner);
+        memory = worker == null ? new KvCacheManager(run.kvCacheConfig()) : worker.memory();
+        before = memory.snapshot(IntList.of());
+    }
+
+    /** Settings of the one engine that has this planner. */
+    record Config(RecordingPlanner planner) implements PlannerConfig {
 
         @Override
         public Planner createPlanner(KvCacheConfig kvCache) {
-            return new RecordingPlanner(config.createPlanner(kvCache), memory, listener);
+            return planner;
         }
 
         @Override
         public int maxNumSeqs() {
-            return config.maxNumSeqs();
+            return planner.config.maxNumSeqs();
         }
 
         @Override
         public int maxNumBatchedTokens(int maxModelLen) {
-            return config.maxNumBatchedTokens(maxModelLen);
+            return planner.config.maxNumBatchedTokens(maxModelLen);
         }
 
         @Override
         public int maxStepsInFlight() {
-            return config.maxStepsInFlight();
+            return planner.config.maxStepsInFlight();
         }
+    }
+
+    /** Returns the memory that the engine is to plan with. */
+    KvCache memory() {
+        return memory;
     }
 
     @Override
@@ -62,33 +108,91 @@ final class RecordingPlanner implements Planner {
 
     @Override
     public void begin(long atNanos) {
-        planner.begin(atNanos);
-        isComplete = false;
+        nowNanos = atNanos;
+        isRepeated = atNanos / NANOS_PER_STEP < numPlanned;
+        phase = isRepeated ? Phase.OVER : Phase.BEFORE;
     }
 
     @Override
     public @Nullable KvAsk next() {
-        if (isComplete) {
-            return null;
+        if (phase == Phase.WITHIN) {
+            var ask = planner.next();
+            if (ask != null) {
+                return ask;
+            }
+            phase = Phase.AFTER;
         }
-        var ask = planner.next();
-        isComplete = ask == null;
-        return isComplete ? new KvAsk.Match(List.of()) : ask;
+        return phase == Phase.OVER ? null : NOTHING;
     }
 
     @Override
     public void answer(KvAnswer answer) {
-        if (!isComplete) {
+        if (phase == Phase.WITHIN) {
             planner.answer(answer);
+        } else if (phase == Phase.BEFORE) {
+            catchUp((int) (nowNanos / NANOS_PER_STEP));
+            planner.begin(nowNanos);
+            phase = Phase.WITHIN;
+        } else {
+            phase = Phase.OVER;
         }
     }
 
     @Override
     public StepPlan plan() {
+        if (isRepeated) {
+            return new StepPlan();
+        }
         var plan = planner.plan();
-        var summary = PlanSummary.of(plan, planner);
-        listener.accept(summary, memory.snapshot(summary.runningHandles()));
+        onPlanned(PlanSummary.of(plan, planner), plan.step());
         return plan;
+    }
+
+    private void onPlanned(PlanSummary plan, long planStep) {
+        var after = memory.snapshot(plan.runningHandles());
+        Map<String, Object> fields = worker == null ? Map.of() : worker.onPlanned(numPlanned, planStep);
+        listener.onPlanned(new PlannedStep(numPlanned, plan, before, after, fields));
+        before = after;
+        numPlanned++;
+    }
+
+    /** With one step in flight a result belongs to the step that has just ended, with two to the one planned last. */
+    @Override
+    public StepResult update(StepPlan executed, long atNanos) {
+        catchUp((int) (atNanos / NANOS_PER_STEP) + config.maxStepsInFlight() - 2);
+        return beginUpdate(executed, atNanos);
+    }
+
+    /** Makes up for all that the recording's driver does before a step. */
+    void catchUp(int step) {
+        endUpdate();
+        while (numUpdated < step) {
+            beginUpdate(new StepPlan(), numUpdated * NANOS_PER_STEP);
+            endUpdate();
+        }
+    }
+
+    private StepResult beginUpdate(StepPlan executed, long atNanos) {
+        if (numPlanned == numUpdated) {
+            onPlanned(PlanSummary.EMPTY, 0);
+        }
+        if (worker != null && numUpdated > config.maxStepsInFlight() - 2) {
+            worker.beforeUpdate(numUpdated, executed);
+        }
+        numUpdated++;
+        isUpdating = true;
+        return planner.update(executed, atNanos);
+    }
+
+    /** What is removed by an update counts with that, not with the next plan. */
+    private void endUpdate() {
+        if (worker != null && isUpdating) {
+            int step = numUpdated - 1;
+            worker.afterUpdate().forEach(request -> listener.onFailed(step, request.id()));
+            worker.onStepEnded(step);
+            before = memory.snapshot(IntList.of());
+        }
+        isUpdating = false;
     }
 
     @Override

@@ -60,8 +60,8 @@ abstract class ReplayWorker {
     /** Says what is wrong before the result of a step is applied. */
     abstract void beforeUpdate(int step, StepPlan executed);
 
-    /** Ends what has failed and what is over, after the result of a step; returns the names of those that failed. */
-    abstract List<String> afterUpdate();
+    /** Ends what has failed and what is over, after the result of a step; returns those that failed. */
+    abstract List<EngineRequest> afterUpdate();
 
     /** Returns the recording's fields from the end of a step. */
     Map<String, Object> onStepEnded(int step) {

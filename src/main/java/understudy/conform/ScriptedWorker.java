@@ -8,8 +8,8 @@ import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongList;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 import it.unimi.dsi.fastutil.longs.LongSet;
-import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -135,28 +135,20 @@ final class ScriptedWorker extends ReplayWorker {
         return due;
     }
 
-    /** Ends what has failed and what is over, after the result of a step; returns the names of those that failed. */
     @Override
-    List<String> afterUpdate() {
-        var failed = new ArrayList<String>();
-        if (!recomputes()) {
-            log.setEndsWithError(true);
-            affected.stream()
-                    .map(LoadFailure.Affected::request)
-                    .sorted(ScriptedWorker::byId)
-                    .forEach(request -> {
-                        failed.add(request.name());
-                        abort(request);
-                    });
-            log.setEndsWithError(false);
-        }
+    List<EngineRequest> afterUpdate() {
+        var failed = recomputes()
+                ? List.<EngineRequest>of()
+                : affected.stream()
+                        .map(LoadFailure.Affected::request)
+                        .sorted(Comparator.comparingLong(EngineRequest::id))
+                        .toList();
+        log.setEndsWithError(true);
+        failed.forEach(this::abort);
+        log.setEndsWithError(false);
         output.received.forEach(this::arrive);
         output.sent.forEach(memory::release);
         return failed;
-    }
-
-    private static int byId(EngineRequest a, EngineRequest b) {
-        return Long.compare(a.id(), b.id());
     }
 
     private void abort(EngineRequest request) {

@@ -86,7 +86,7 @@ public final class EngineCore {
     /** Returns whether the engine would try to plan a step now. */
     public boolean canPlan() {
         boolean hasRoom = !isPlanning && !isBlocked && !isParked && inFlight.size() < maxStepsInFlight;
-        return hasRoom && (planner.requests().numUnfinished() > 0 || !inFlight.isEmpty());
+        return hasRoom && (planner.requests().hasWork() || !inFlight.isEmpty());
     }
 
     /** Returns whether nothing is in flight although there are requests. */
@@ -95,7 +95,7 @@ public final class EngineCore {
     }
 
     /**
-     * Opens the conversation with the KV cache about the next step, if {@link #canPlan()} holds and there are requests.
+     * Opens the conversation with the KV cache about the next step, if {@link #canPlan()} holds and there is work.
      *
      * @return whether it has
      */
@@ -103,7 +103,7 @@ public final class EngineCore {
         if (!canPlan()) {
             return false;
         }
-        if (planner.requests().numUnfinished() == 0) {
+        if (!planner.requests().hasWork()) {
             isBlocked = true;
             return false;
         }

@@ -11,18 +11,45 @@ import understudy.kvcache.LoadState;
  */
 final class KvLoads {
     private final boolean isOn;
+    private final boolean readsPlans;
     private final int blockSize;
     private final int maxModelLen;
     private final LinkedHashSet<EngineRequest> prefillsInFlight = new LinkedHashSet<>();
 
+    /** Whether a request has ended since the last plan. */
+    private boolean hasEnded;
+
     KvLoads(KvCacheConfig kvCache) {
-        isOn = kvCache.connector() != null;
+        var connector = kvCache.connector();
+        isOn = connector != null;
+        readsPlans = connector != null && connector.readsPlans();
         blockSize = kvCache.blockSize();
         maxModelLen = kvCache.maxModelLen();
     }
 
     boolean areOn() {
         return isOn;
+    }
+
+    /** Returns whether the memory reads who is scheduled, and who has ended. */
+    boolean readPlans() {
+        return readsPlans;
+    }
+
+    /** Returns whether a request has ended of which the memory makes something with the next plan only. */
+    boolean hasUnreadEnd() {
+        return readsPlans && hasEnded;
+    }
+
+    /** Records that the memory is told of a plan. */
+    void onPlanned() {
+        hasEnded = false;
+    }
+
+    /** Records that a request has ended. */
+    void end(EngineRequest request) {
+        endPrefill(request);
+        hasEnded = true;
     }
 
     /** Records that a request has got its first blocks, and will need more. */

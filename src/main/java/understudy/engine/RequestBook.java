@@ -24,9 +24,7 @@ public final class RequestBook {
         blockSize = kvCache.blockSize();
         loads = new KvLoads(kvCache);
         // Who looks at every scheduled request wants to see each of them.
-        var connector = kvCache.connector();
-        boolean readsPlans = connector != null && connector.readsPlans();
-        cohort = new DecodeCohort(running, kvCache, isAsync, readsPlans ? 0 : minRunningOfCohort);
+        cohort = new DecodeCohort(running, kvCache, isAsync, loads.readPlans() ? 0 : minRunningOfCohort);
         stepUpdate = new StepUpdate(kvCache, isAsync, all, waiting, running, cohort, loads);
     }
 
@@ -105,6 +103,11 @@ public final class RequestBook {
     /** Returns the number of requests that have not ended. */
     public int numUnfinished() {
         return all.size();
+    }
+
+    /** Returns whether there is something to plan (vLLM {@code has_requests}): the memory may have to hear of an end. */
+    boolean hasWork() {
+        return numUnfinished() > 0 || loads.hasUnreadEnd();
     }
 
     /** Returns the number of requests that were admitted and have not ended. */

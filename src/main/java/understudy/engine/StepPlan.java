@@ -35,7 +35,8 @@ public final class StepPlan {
     /** The members, if anybody has asked. */
     private @Nullable List<EngineRequest> members;
 
-    StepPlan() {}
+    /** Creates an empty plan. */
+    public StepPlan() {}
 
     /** Returns the step's number, from 1. */
     public long step() {

@@ -34,7 +34,6 @@ public final class StepPlanner implements Planner {
     private final DecodeCohort cohort;
     private final PreemptionVictim preemptionVictim;
     private final KvLoads loads;
-    private final boolean readsPlans;
     private final boolean dropsInFlight;
     private final ReservationDraft draft = new ReservationDraft();
     private final ArrayDeque<EngineRequest> toRelease = new ArrayDeque<>();
@@ -63,7 +62,6 @@ public final class StepPlanner implements Planner {
         cohort = requests.cohort;
         loads = requests.loads;
         var connector = kvCache.connector();
-        readsPlans = connector != null && connector.readsPlans();
         dropsInFlight = connector != null && connector.requiresKvDelivery();
         preemptionVictim = config.preemptionVictim().orDefaultOf(config.policy());
     }
@@ -134,7 +132,8 @@ public final class StepPlanner implements Planner {
         }
         if (loads.areOn() && phase != Phase.OVER) {
             phase = Phase.OVER;
-            return plan.endAsk(readsPlans);
+            loads.onPlanned();
+            return plan.endAsk(loads.readPlans());
         }
         finishPlan();
         return null;

@@ -23,8 +23,16 @@ public final class StepResult {
     private final LongArrayList gapNanos = new LongArrayList();
     private final IntArrayList gapCounts = new IntArrayList();
     private final Settlement.Builder settlement = new Settlement.Builder();
+    private final boolean isAlwaysSettled;
 
-    StepResult() {}
+    /**
+     * Creates an empty result.
+     *
+     * @param isAlwaysSettled whether the memory has to hear of the end of each step, since blocks may wait for it
+     */
+    StepResult(boolean isAlwaysSettled) {
+        this.isAlwaysSettled = isAlwaysSettled;
+    }
 
     /** Returns how many requests got a token. */
     public int numSampled() {
@@ -78,8 +86,12 @@ public final class StepResult {
         return gapCounts;
     }
 
-    /** Returns what the KV cache has to be told; it may be empty. */
-    public Settlement.Builder settlement() {
+    /** Returns what the KV cache has to be told, or null for nothing. */
+    public @Nullable Settlement toSettle() {
+        return isAlwaysSettled || !settlement.isEmpty() ? settlement.build() : null;
+    }
+
+    Settlement.Builder settlement() {
         return settlement;
     }
 

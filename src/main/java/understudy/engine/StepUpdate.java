@@ -20,7 +20,7 @@ final class StepUpdate {
     private final DecodeCohort cohort;
     private final KvLoads loads;
     private final Set<EngineRequest> toDrop = new HashSet<>();
-    private final StepResult result = new StepResult();
+    private final StepResult result;
 
     StepUpdate(
             KvCacheConfig kvCache,
@@ -40,6 +40,7 @@ final class StepUpdate {
         this.running = running;
         this.cohort = cohort;
         this.loads = loads;
+        result = new StepResult(loads.areOn());
     }
 
     StepResult apply(StepPlan plan, long atNanos) {
@@ -183,7 +184,7 @@ final class StepUpdate {
             waiting.remove(request);
         }
         cohort.leave(request);
-        loads.endPrefill(request);
+        loads.end(request);
         request.status = EngineRequest.Status.FINISHED;
         request.finishReason = reason;
         requests.remove(request);

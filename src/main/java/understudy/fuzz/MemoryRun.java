@@ -139,8 +139,8 @@ final class MemoryRun {
     private void update() {
         numInFlight--;
         var result = engine.update(++now);
-        if (!result.settlement().isEmpty()) {
-            var settlement = result.settlement().build();
+        var settlement = result.toSettle();
+        if (settlement != null) {
             prefixLaw.onSettled(settlement);
             memory.settle(settlement);
         }

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -22,8 +23,6 @@ import understudy.TestData;
  * the result ends the request. Its blocks are freed, the partial one to the front.
  */
 final class ConformCommandTest {
-    private static final String GOLDEN =
-            TestData.recording("vllm-scheduler.json.gz").toString();
     private static final String RECORDING = """
             [{"config": {"num_blocks": 4, "block_size": 4, "max_num_batched_tokens": 64, "max_num_seqs": 2,
               "policy": "fcfs", "prefix_caching": true, "max_model_len": 512, "long_prefill_token_threshold": 0,
@@ -43,13 +42,64 @@ final class ConformCommandTest {
     private Path directory;
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "--actors", "--decode-cohort-min-seqs=0", "--actors --decode-cohort-min-seqs=0"})
-    void recordedDecisionsOfVllm_areOurs(String options) {
-        var conform = call(("conform " + options + " " + GOLDEN).trim().split(" +"));
+    @CsvSource({
+        "vllm-scheduler, 32, 7107",
+        "vllm-pd,        30, 3185",
+        "vllm-nixl,      12, 1028",
+        "vllm-offload,   24, 3261"
+    })
+    void recordedDecisionsOfVllm_areOurs(String recording, int numRuns, int numSteps) {
+        String file = TestData.recording(recording + ".json.gz").toString();
+        String all = "workloads %1$d/%1$d, steps %2$d/%2$d identical".formatted(numRuns, numSteps);
+        for (var options :
+                List.of("", "--actors ", "--decode-cohort-min-seqs=0 ", "--actors --decode-cohort-min-seqs=0 ")) {
+            var conform = call(("conform " + options + file).split(" "));
 
-        assertThat(conform.out).endsWith("workloads 32/32, steps 7107/7107 identical\n");
-        assertThat(conform.out.lines()).hasSize(33);
-        assertThat(conform.exitCode).isZero();
+            assertThat(conform.out).as(options).contains("\n" + all);
+            assertThat(conform.out.lines().filter(line -> line.endsWith(" steps identical")))
+                    .as(options)
+                    .hasSize(numRuns);
+        }
+    }
+
+    /** Of the 32 workloads of this file two use speculative decoding. */
+    @Test
+    void recordingWithSettingsOfOthers_saysWhatIsNotReplayed() {
+        var conform = call("conform", TestData.recording("vllm-pd.json.gz").toString());
+
+        assertThat(conform.out.lines().filter(line -> line.contains("not replayed:")))
+                .containsExactly(
+                        "workload 18 (18 requests, 32 blocks, fcfs, no prefix cache): not replayed: num_speculative_tokens",
+                        "workload 24 (18 requests, 44 blocks, fcfs): not replayed: num_speculative_tokens, use_eagle",
+                        "workloads 30/30, steps 3185/3185 identical; workloads not replayed: 2");
+        assertThat(conform.exitCode).isEqualTo(1);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "'\"groups\": []', groups",
+        "'\"max_loras\": 2', max_loras",
+        "'\"max_loras\": 0, \"pipeline_parallel_size\": 2', pipeline_parallel_size",
+        "'\"pipeline_parallel_size\": 1, \"use_eagle\": true', use_eagle"
+    })
+    void settingThatIsNotReplayed_isNamed(String setting, String name) throws IOException {
+        String file = write(RECORDING.replace("\"async\": false", "\"async\": false, " + setting));
+
+        var conform = call("conform", file);
+
+        assertThat(conform.out)
+                .isEqualTo("workload 1 (1 requests, 4 blocks, fcfs): not replayed: " + name + '\n'
+                        + "workloads 0/0, steps 0/0 identical; workloads not replayed: 1\n");
+        assertThat(conform.exitCode).isEqualTo(1);
+        assertThat(call("conform", "--actors", file).out).isEqualTo(conform.out);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"\"groups\": null", "\"max_loras\": 0", "\"num_speculative_tokens\": null"})
+    void settingThatMeansNothing_isReplayed(String setting) throws IOException {
+        String file = write(RECORDING.replace("\"async\": false", "\"async\": false, " + setting));
+
+        assertThat(call("conform", file).exitCode).isZero();
     }
 
     @Test

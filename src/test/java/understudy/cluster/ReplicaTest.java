@@ -13,6 +13,9 @@ import org.junit.jupiter.api.Test;
 import understudy.engine.FinishReason;
 import understudy.faults.RequestFault;
 import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.connector.ConnectorSpec;
+import understudy.kvcache.tier.OffloadingSpec;
+import understudy.kvcache.tier.TierSpec;
 import understudy.report.Outcome;
 import understudy.report.RequestRecord;
 import understudy.testkit.VirtualTimeTestKit;
@@ -32,6 +35,7 @@ final class ReplicaTest {
     private final VirtualTimeTestKit.Inbox<MetricsCollector.Command> metrics =
             kit.createInbox(MetricsCollector.Command.class);
     private final VirtualTimeTestKit.Inbox<RequestEvent> client = kit.createInbox(RequestEvent.class);
+    private ConnectorSpec connector;
 
     @Test
     void streamingSender_hearsOfEveryToken() {
@@ -102,6 +106,23 @@ final class ReplicaTest {
                                 ended -> assertThat(ended.ended().outcome()).isEqualTo(Outcome.ABORTED)));
         assertThat(usages(stats)).last().isEqualTo(0.0);
         assertThat(usages(stats)).first().isNotEqualTo(0.0);
+    }
+
+    @Test
+    void abort_freesBlocksWithTheStepInFlight_ifTheConnectorSaysSo() {
+        connector = new OffloadingSpec(TierSpec.of(10), 1, true, true, 0);
+        var stats = kit.createInbox(ClusterEvent.class);
+        var replica = spawn(false, stats.ref());
+        replica.tell(new Replica.AddRequest(request(7, 0, 20, 100), client.ref(), false));
+        kit.advance(Duration.ofMillis(12));
+        replica.tell(new Replica.Abort(7));
+        kit.advance(Duration.ofMillis(2));
+        assertThat(usages(stats)).last().isNotEqualTo(0.0);
+
+        kit.advance(Duration.ofMillis(2));
+
+        // The step from 10 ms to 15 ms still writes to the two blocks; its result means nothing else to the memory.
+        assertThat(usages(stats)).last().isEqualTo(0.0);
     }
 
     @Test
@@ -230,7 +251,9 @@ final class ReplicaTest {
         var recording = ReplicaSpec.of(
                         spec.scheduler(),
                         spec.limits(),
-                        KvCacheConfig.vllm(cluster.hasher, 1_000).withMaxModelLen(cluster.maxModelLen),
+                        KvCacheConfig.vllm(cluster.hasher, 1_000)
+                                .withMaxModelLen(cluster.maxModelLen)
+                                .withConnector(connector),
                         spec.device())
                 .withApiDelayNanos(cluster.apiDelayNanos);
         return kit.spawn(Replica.create(kit.clock(), 0, recording, peers), "replica");

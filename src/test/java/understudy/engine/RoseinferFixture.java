@@ -63,8 +63,9 @@ final class RoseinferFixture {
 
     StepResult update(StepPlan plan) {
         var result = planner.update(plan, ++nowNanos);
-        if (!result.settlement().isEmpty()) {
-            memory.settle(result.settlement().build());
+        var settlement = result.toSettle();
+        if (settlement != null) {
+            memory.settle(settlement);
         }
         return result;
     }

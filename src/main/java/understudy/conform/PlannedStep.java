@@ -1,0 +1,19 @@
+package understudy.conform;
+
+import java.util.List;
+import java.util.Map;
+import understudy.kvcache.KvSnapshot;
+
+/**
+ * Plan of a step of a recorded run, and the memory around it.
+ *
+ * @param before what the memory held when the step before was over
+ * @param after what it holds with the plan
+ * @param fields further fields of the recording about the plan
+ */
+record PlannedStep(int step, PlanSummary plan, KvSnapshot before, KvSnapshot after, Map<String, Object> fields) {
+
+    StepDecision decision(List<String> finished) {
+        return plan.decision(before, after, finished, fields, Map.of());
+    }
+}

@@ -1,0 +1,73 @@
+package understudy.conform;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Settings of a recording, as they stand in its file. */
+final class RecordedSettings {
+    private RecordedSettings() {}
+
+    static RecordedRun.Config read(RecordedPart config) {
+        String policy = config.get("policy").text();
+        if (!policy.equals("fcfs") && !policy.equals("priority")) {
+            throw config.get("policy").unusable("fcfs or priority");
+        }
+        return new RecordedRun.Config(
+                config.get("num_blocks").number(2),
+                config.get("block_size").number(1),
+                config.get("max_num_batched_tokens").number(1),
+                config.get("max_num_seqs").number(1),
+                config.get("max_model_len").number(2),
+                config.get("long_prefill_token_threshold").number(0),
+                policy.equals("priority"),
+                config.get("prefix_caching").bool(),
+                config.get("chunked_prefill").bool(),
+                config.get("async").bool(),
+                connector(config),
+                notReplayed(config));
+    }
+
+    private static List<String> notReplayed(RecordedPart config) {
+        var names = new ArrayList<String>();
+        if (config.find("groups") != null) {
+            names.add("groups");
+        }
+        for (String name : List.of("max_loras", "num_speculative_tokens")) {
+            if (config.number(name, 0, 0) > 0) {
+                names.add(name);
+            }
+        }
+        if (config.number("pipeline_parallel_size", 1, 1) > 1) {
+            names.add("pipeline_parallel_size");
+        }
+        if (config.bool("use_eagle", false)) {
+            names.add("use_eagle");
+        }
+        return names;
+    }
+
+    private static @Nullable RecordedConnector connector(RecordedPart config) {
+        var role = config.find("kv_role");
+        if (role == null) {
+            return null;
+        }
+        return new RecordedConnector(
+                !role.text().equals("kv_consumer"),
+                !role.text().equals("kv_producer"),
+                config.find("kv_load_failure_policy") == null
+                        || config.get("kv_load_failure_policy").text().equals("recompute"),
+                config.find("cpu_blocks") == null ? null : offload(config));
+    }
+
+    private static RecordedConnector.Offload offload(RecordedPart config) {
+        return new RecordedConnector.Offload(
+                config.get("cpu_blocks").number(1),
+                config.get("cpu_policy").text().equals("arc"),
+                config.get("blocks_per_chunk").number(1),
+                config.get("store_threshold").number(0),
+                config.get("offload_prompt_only").bool(),
+                config.get("load_steps").number(0),
+                config.get("store_steps").number(0));
+    }
+}

@@ -1,0 +1,89 @@
+package understudy.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import understudy.kvcache.KvCache;
+import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.connector.TransferJob;
+import understudy.kvcache.content.ConnectedKvCacheManager;
+import understudy.kvcache.content.KvCacheManager;
+import understudy.kvcache.tier.OffloadingSpec;
+import understudy.kvcache.tier.TierSpec;
+import understudy.prompt.Xxh3BlockHasher;
+
+/** What an engine owes to a memory with a connector; blocks have 16 tokens. */
+final class ConnectedEngineTest {
+    private static final KvCacheConfig PLAIN = KvCacheConfig.vllm(new Xxh3BlockHasher(16), 100);
+
+    @Test
+    void lastRequestThatEnds_isFollowedByOnePlan_withWhichTheRestOfItIsStored() {
+        var memory = new ConnectedKvCacheManager(offloading(false));
+        var engine = engine(offloading(false));
+        // 31 tokens fill one block, which is stored at once; with the answer of one token they fill two.
+        engine.add(request(31), 0);
+        plan(engine, memory);
+        assertThat(sizes(memory.takeJobs())).containsExactly(1);
+        memory.settle(engine.update(1).toSettle());
+
+        assertThat(engine.canPlan()).isTrue();
+        assertThat(plan(engine, memory).isEmpty()).isTrue();
+        assertThat(sizes(memory.takeJobs())).containsExactly(1);
+        engine.wake();
+        assertThat(engine.canPlan()).as("the memory has heard of everything").isFalse();
+    }
+
+    @Test
+    void endOfAStep_isToldToAMemoryWhoseBlocksWaitForIt() {
+        var memory = new ConnectedKvCacheManager(offloading(true));
+        var engine = engine(offloading(true));
+        engine.add(request(20), 0);
+        plan(engine, memory);
+        var aborted = engine.planner().abort(0);
+        memory.free(aborted.handle(), aborted.lastStep());
+        // 20 tokens are in two blocks.
+        assertThat(memory.numDeferredBlocks()).isEqualTo(2);
+
+        memory.settle(engine.update(1).toSettle());
+
+        assertThat(memory.numDeferredBlocks()).isZero();
+    }
+
+    @Test
+    void endOfAStep_isNothingToAMemoryWithoutAConnector() {
+        var memory = new KvCacheManager(PLAIN);
+        var engine = engine(PLAIN);
+        engine.add(request(20), 0);
+        plan(engine, memory);
+        engine.planner().abort(0);
+
+        assertThat(engine.update(1).toSettle()).isNull();
+    }
+
+    private static List<Integer> sizes(List<TransferJob> jobs) {
+        return jobs.stream().map(job -> job.gpuBlocks().size()).toList();
+    }
+
+    private static KvCacheConfig offloading(boolean defersFrees) {
+        return PLAIN.withConnector(new OffloadingSpec(TierSpec.of(10), 1, false, defersFrees, 0));
+    }
+
+    private static EngineCore engine(KvCacheConfig kvCache) {
+        return new EngineCore(SchedulerConfig.VLLM.withAsyncScheduling(false), kvCache, RequestLimits.NONE);
+    }
+
+    private static Request request(int numTokens) {
+        return EngineFixture.request(0, EngineFixture.filled(numTokens, 1), 1, 0, OutputPlan.ENDLESS);
+    }
+
+    private static StepPlan plan(EngineCore engine, KvCache memory) {
+        assertThat(engine.beginPlan(0)).isTrue();
+        for (var ask = engine.planner().next();
+                ask != null;
+                ask = engine.planner().next()) {
+            engine.planner().answer(memory.answer(ask));
+        }
+        return engine.endPlan(0);
+    }
+}
