@@ -88,7 +88,7 @@ final class ArchitectureTest {
             api.openai: api.call api.http api.model api.schema cluster faults prompt runtime
             api: api.admin api.call api.http api.kvevents api.live api.metrics api.model api.openai cluster faults host \
                 kvcache routing runtime workload
-            scenario: api.call api.http api.kvevents api.model cluster engine engine.queue faults kvcache \
+            scenario: api.call api.http api.kvevents api.model cluster cluster.link engine engine.queue faults kvcache \
                 kvcache.connector kvcache.eviction kvcache.tier latency prompt report routing routing.admission routing.policy \
                 scaling transfer workload workload.trace
             fidelity: cluster host latency report scenario workload workload.trace

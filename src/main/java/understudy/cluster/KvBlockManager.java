@@ -185,7 +185,7 @@ public final class KvBlockManager extends ExtensibleBehavior<KvBlockManager.Comm
         } else if (command instanceof ResetPrefixCache reset) {
             onResetPrefixCache(reset);
         } else if (command instanceof Free free) {
-            onFree(free);
+            kvCache.abort(free.requestId, free.transferParams, free.handle, free.lastStep);
         } else if (command instanceof Resize resize) {
             kvCache.resize(resize.numGpuBlocks);
         } else if (command instanceof GetBlockHashes get) {
@@ -196,15 +196,6 @@ public final class KvBlockManager extends ExtensibleBehavior<KvBlockManager.Comm
             Objects.requireNonNull(transfers).on(transfer);
         }
         return this;
-    }
-
-    private void onFree(Free free) {
-        var connected = kvCache.connected();
-        if (connected == null) {
-            kvCache.free(free.handle, free.lastStep);
-        } else {
-            connected.abort(free.requestId, free.transferParams, free.handle, free.lastStep);
-        }
     }
 
     @Override

@@ -18,7 +18,6 @@ import understudy.cluster.link.Link;
 import understudy.kvcache.ConnectedBlocks;
 import understudy.kvcache.connector.TransferJob;
 import understudy.runtime.Clock;
-import understudy.transfer.KvLeases;
 import understudy.transfer.KvTransferSpec;
 import understudy.transfer.Transfer;
 import understudy.transfer.TransferCounters;
@@ -73,7 +72,6 @@ final class KvTransfers {
     private static final long JOBS_PER_REPLICA = 1L << 40;
 
     private final Clock clock;
-    private final ActorRef<KvBlockManager.Command> self;
     private final ActorRef<? super KvBlockManager.KvArrived> replica;
     private final ConnectedBlocks blocks;
     private final KvTransferSpec spec;
@@ -83,12 +81,10 @@ final class KvTransfers {
     private final ActorRef<TransferEnded> onEnded;
     private final RemoteReads reads;
     private final StoreMoves storeMoves;
-    private final KvLeases leases;
     private final TransferCounters counters = new TransferCounters();
     private final Long2ObjectLinkedOpenHashMap<TransferJob> running = new Long2ObjectLinkedOpenHashMap<>();
     private final LongOpenHashSet toFlush = new LongOpenHashSet();
     private @Nullable Runnable whenFlushed;
-    private long leaseDueNanos = Long.MAX_VALUE;
 
     KvTransfers(
             ActorContext<KvBlockManager.Command> context,
@@ -96,7 +92,6 @@ final class KvTransfers {
             KvTransferSpec spec,
             KvBlockManager.Setup setup) {
         clock = setup.clock();
-        self = context.getSelf();
         replica = setup.replica();
         this.blocks = blocks;
         this.spec = spec;
@@ -105,10 +100,9 @@ final class KvTransfers {
         var random = setup.peers().linkRandom(replicaIndex);
         hostLink = context.spawn(Link.create(clock, spec.hostLink(), random), "host-link");
         onEnded = context.messageAdapter(TransferEnded.class, Moved::new);
-        reads = new RemoteReads(context, clock, spec.lease());
+        reads = new RemoteReads(context, clock, spec.lease(), blocks, replica, counters);
         var peers = new StoreMoves.Peers(reads, network, spec.chunkBytes(), replicaIndex);
         storeMoves = new StoreMoves(context, stores(context, setup), blocks, outside(0), peers, onEnded);
-        leases = new KvLeases(spec.lease());
     }
 
     /** Starts the stores of this replica alone, and takes the one that all have together. */
@@ -127,31 +121,27 @@ final class KvTransfers {
     void on(Command command) {
         if (command instanceof Moved moved) {
             onMoved(moved.ended);
-        } else if (command instanceof Read read) {
-            onRead(read);
         } else if (command instanceof ReadAnswered answer) {
             onReadAnswered(answer);
-        } else if (command instanceof ReadEnded ended) {
-            onReadEnded(ended.requestId);
-        } else if (command instanceof Expect expect) {
-            reads.expect(expect);
-        } else if (command instanceof Heartbeat heartbeat) {
-            onHeartbeat(heartbeat.requestIds);
-        } else if (command instanceof BeatDue) {
-            reads.onBeatDue();
         } else if (command instanceof Lend lend) {
-            lend.replyTo.tell(new Lent(lend.job, new LongImmutableList(blocks.lend(lend.keys))));
+            lend.replyTo.tell(
+                    new Lent(lend.job, new LongImmutableList(blocks.connector().lend(lend.keys))));
         } else if (command instanceof Lent lent) {
             endIfOver(storeMoves.onLent(lent));
         } else if (command instanceof TakeBack back) {
-            blocks.takeBack(back.keys);
+            blocks.connector().takeBack(back.keys);
         } else if (command instanceof Found found) {
             endIfOver(storeMoves.onFound(found.found));
         } else if (command instanceof StorePrepared prepared) {
             endIfOver(storeMoves.onPrepared(prepared.prepared));
-        } else if (command instanceof LeaseDue) {
-            onLeaseDue();
+        } else if (!reads.on(command)) {
+            throw new IllegalArgumentException("unknown message: " + command);
         }
+    }
+
+    /** Starts the leases of requests that have left blocks behind for others. */
+    void onHeld() {
+        reads.onHeld();
     }
 
     TransferCounters counters() {
@@ -165,7 +155,7 @@ final class KvTransfers {
      */
     void onPlanEnded(Runnable whenReady) {
         blocks.takeJobs().forEach(this::start);
-        for (long job : blocks.jobsToFlush()) {
+        for (long job : blocks.connector().jobsToFlush()) {
             if (running.containsKey(job)) {
                 toFlush.add(job);
             }
@@ -283,52 +273,5 @@ final class KvTransfers {
         replica.tell(new KvBlockManager.KvArrived(
                 isAwaited ? LongList.of(job.requestId()) : LongList.of(),
                 hasFailed ? new KvBlockManager.FailedLoad(job.requestId(), job.gpuBlocks(), table) : null));
-    }
-
-    /** Starts the leases of requests that have left blocks behind for others. */
-    void onHeld() {
-        for (long requestId : blocks.takeHeld()) {
-            leases.begin(requestId, clock.nowNanos());
-        }
-        awaitLease();
-    }
-
-    /** Answers whether blocks are still here. */
-    private void onRead(Read read) {
-        read.replyTo().tell(new ReadAnswered(read.job(), blocks.isHeld(read.requestId())));
-    }
-
-    /** Frees what another replica has read, or does not want. */
-    private void onReadEnded(long requestId) {
-        leases.end(requestId);
-        free(LongList.of(requestId));
-    }
-
-    private void onHeartbeat(LongList requestIds) {
-        requestIds.forEach(id -> leases.renew(id, clock.nowNanos()));
-    }
-
-    private void onLeaseDue() {
-        leaseDueNanos = Long.MAX_VALUE;
-        var expired = leases.expired(clock.nowNanos());
-        counters.addExpired(expired.size());
-        free(expired);
-        awaitLease();
-    }
-
-    /** A lease that was renewed is looked at once more when it would have ended. */
-    private void awaitLease() {
-        long atNanos = leases.nextNanos();
-        if (atNanos < leaseDueNanos) {
-            leaseDueNanos = atNanos;
-            clock.tellAfter(atNanos - clock.nowNanos(), self, LeaseDue.NOW);
-        }
-    }
-
-    private void free(LongList requestIds) {
-        requestIds.forEach(blocks::release);
-        if (!requestIds.isEmpty()) {
-            replica.tell(new KvBlockManager.KvArrived(LongList.of(), null));
-        }
     }
 }

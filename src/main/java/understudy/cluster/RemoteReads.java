@@ -4,6 +4,7 @@ import it.unimi.dsi.fastutil.longs.Long2LongOpenHashMap;
 import it.unimi.dsi.fastutil.longs.Long2ObjectLinkedOpenHashMap;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongImmutableList;
+import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -11,28 +12,69 @@ import java.util.List;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.jspecify.annotations.Nullable;
+import understudy.kvcache.ConnectedBlocks;
 import understudy.kvcache.connector.TransferJob;
 import understudy.runtime.Clock;
 import understudy.transfer.KvLease;
+import understudy.transfer.KvLeases;
+import understudy.transfer.TransferCounters;
 
-/** Other replicas that hold the KV of requests here, which have to be told that it is still wanted, or no longer. */
+/**
+ * Reads of KV from other replicas, seen from both ends: those that hold the KV of requests here have to be told that it is
+ * still wanted, or no longer; blocks here are kept for others as long as their lease lasts.
+ */
 final class RemoteReads {
     private final ActorContext<KvBlockManager.Command> context;
     private final Clock clock;
     private final KvLease lease;
+    private final ConnectedBlocks blocks;
+    private final ActorRef<? super KvBlockManager.KvArrived> replica;
+    private final TransferCounters counters;
+    private final KvLeases leases;
+    private long leaseDueNanos = Long.MAX_VALUE;
     private final Long2ObjectLinkedOpenHashMap<ActorRef<Replica.Command>> holders =
             new Long2ObjectLinkedOpenHashMap<>();
     private final Long2LongOpenHashMap prefillNanos = new Long2LongOpenHashMap();
     private boolean isBeating;
 
-    RemoteReads(ActorContext<KvBlockManager.Command> context, Clock clock, KvLease lease) {
+    RemoteReads(
+            ActorContext<KvBlockManager.Command> context,
+            Clock clock,
+            KvLease lease,
+            ConnectedBlocks blocks,
+            ActorRef<? super KvBlockManager.KvArrived> replica,
+            TransferCounters counters) {
         this.context = context;
         this.clock = clock;
         this.lease = lease;
+        this.blocks = blocks;
+        this.replica = replica;
+        this.counters = counters;
+        leases = new KvLeases(lease);
+    }
+
+    /** Handles a message about reads, of either end; returns whether it is one. */
+    boolean on(KvTransfers.Command command) {
+        if (command instanceof KvTransfers.Read read) {
+            onRead(read);
+        } else if (command instanceof KvTransfers.ReadEnded ended) {
+            onReadEnded(ended.requestId());
+        } else if (command instanceof KvTransfers.Heartbeat heartbeat) {
+            onHeartbeat(heartbeat.requestIds());
+        } else if (command instanceof KvTransfers.LeaseDue) {
+            onLeaseDue();
+        } else if (command instanceof KvTransfers.Expect expect) {
+            expect(expect);
+        } else if (command instanceof KvTransfers.BeatDue) {
+            onBeatDue();
+        } else {
+            return false;
+        }
+        return true;
     }
 
     /** A request has come whose KV another replica holds. */
-    void expect(KvTransfers.Expect expect) {
+    private void expect(KvTransfers.Expect expect) {
         holders.put(expect.requestId(), expect.holder());
         prefillNanos.put(expect.requestId(), expect.prefillNanos());
         context.watch(expect.holder());
@@ -80,7 +122,7 @@ final class RemoteReads {
     }
 
     /** Renews all leases. */
-    void onBeatDue() {
+    private void onBeatDue() {
         isBeating = false;
         var byHolder = new LinkedHashMap<ActorRef<Replica.Command>, LongArrayList>();
         holders.long2ObjectEntrySet()
@@ -95,6 +137,53 @@ final class RemoteReads {
         if (!isBeating && lease.hasHeartbeats() && !holders.isEmpty()) {
             isBeating = true;
             clock.tellAfter(lease.heartbeatNanos(), context.getSelf(), KvTransfers.BeatDue.NOW);
+        }
+    }
+
+    /** Starts the leases of requests that have left blocks behind for others. */
+    void onHeld() {
+        for (long requestId : blocks.takeHeld()) {
+            leases.begin(requestId, clock.nowNanos());
+        }
+        awaitLease();
+    }
+
+    /** Answers whether blocks are still here. */
+    private void onRead(KvTransfers.Read read) {
+        read.replyTo().tell(new KvTransfers.ReadAnswered(read.job(), blocks.isHeld(read.requestId())));
+    }
+
+    /** Frees what another replica has read, or does not want. */
+    private void onReadEnded(long requestId) {
+        leases.end(requestId);
+        free(LongList.of(requestId));
+    }
+
+    private void onHeartbeat(LongList requestIds) {
+        requestIds.forEach(id -> leases.renew(id, clock.nowNanos()));
+    }
+
+    private void onLeaseDue() {
+        leaseDueNanos = Long.MAX_VALUE;
+        var expired = leases.expired(clock.nowNanos());
+        counters.addExpired(expired.size());
+        free(expired);
+        awaitLease();
+    }
+
+    /** A lease that was renewed is looked at once more when it would have ended. */
+    private void awaitLease() {
+        long atNanos = leases.nextNanos();
+        if (atNanos < leaseDueNanos) {
+            leaseDueNanos = atNanos;
+            clock.tellAfter(atNanos - clock.nowNanos(), context.getSelf(), KvTransfers.LeaseDue.NOW);
+        }
+    }
+
+    private void free(LongList requestIds) {
+        requestIds.forEach(blocks::release);
+        if (!requestIds.isEmpty()) {
+            replica.tell(new KvBlockManager.KvArrived(LongList.of(), null));
         }
     }
 }

@@ -1,6 +1,7 @@
 package understudy.cluster;
 
 import it.unimi.dsi.fastutil.ints.IntList;
+import java.util.Objects;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
@@ -68,6 +69,12 @@ public final class Replica {
         /** Returns the same with what is left of the request. */
         AddRequest with(Request rest) {
             return new AddRequest(rest, replyTo, isStreaming, isPinned, numRetries, fault, headStartNanos, null);
+        }
+
+        /** Returns what the memory has to know of the replica that holds the KV; there must be one. */
+        KvTransfers.Expect expectation() {
+            var transfer = Objects.requireNonNull(request.kvTransfer());
+            return new KvTransfers.Expect(request.id(), Objects.requireNonNull(kvHolder), transfer.prefillNanos());
         }
 
         /** Returns whether another replica may serve the request after a crash, when it has so many tokens. */

@@ -22,6 +22,7 @@ import understudy.runtime.Clock;
 final class RequestDispatcher {
     private final Clock clock;
     private final ActorRef<Router.Command> router;
+    private final Lanes.Lane lane;
     private final ClusterView view;
     private final List<ActorRef<Replica.Command>> replicas;
     private final RequestGate gate;
@@ -48,8 +49,9 @@ final class RequestDispatcher {
             ClusterEvent.@Nullable Subscriber subscriber) {
         this.clock = clock;
         this.router = router;
-        view = lanes.answering().view();
-        policy = lanes.answering().policy();
+        lane = lanes.answering();
+        view = lane.view();
+        policy = lane.policy();
         this.replicas = replicas;
         this.gate = gate;
         keepsAccount = spec.router().wants(Signal.PROGRESS);
@@ -211,10 +213,8 @@ final class RequestDispatcher {
 
     /** Dispatches a request, which may fetch KV from the replica that has most of it, if that is worth it. */
     private void fetchOrDispatch(RequestGate.Arrival arrival, int chosen) {
-        int source = minPeerFetchTokens == 0
-                ? chosen
-                : view.bestReady((a, b) -> Integer.compare(policy.cachedTokens(b), policy.cachedTokens(a)));
-        if (source == chosen || policy.cachedTokens(source) - policy.cachedTokens(chosen) < minPeerFetchTokens) {
+        int source = lane.kvSource(chosen, minPeerFetchTokens);
+        if (source == chosen) {
             dispatch(arrival, chosen, false, null);
             return;
         }

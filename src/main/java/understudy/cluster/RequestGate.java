@@ -1,5 +1,7 @@
 package understudy.cluster;
 
+import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
+import java.util.BitSet;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.FinishReason;
@@ -136,6 +138,38 @@ final class RequestGate {
         metrics.tell(event);
         if (subscriber != null) {
             subscriber.tell(event);
+        }
+    }
+
+    /**
+     * Requests given up while a replica that has crashed may still send requests back: an abort that the dead replica has
+     * not heeded may be meant for one of these.
+     */
+    static final class AbortedReroutes {
+        private final BitSet replicas = new BitSet();
+        private final LongOpenHashSet aborted = new LongOpenHashSet();
+
+        /** A replica has crashed; until its end it may send requests back. */
+        void begin(int replicaIndex) {
+            replicas.set(replicaIndex);
+        }
+
+        /** A replica has sent back all that it will. */
+        void end(int replicaIndex) {
+            replicas.clear(replicaIndex);
+            if (replicas.isEmpty()) {
+                aborted.clear();
+            }
+        }
+
+        void onAbort(long requestId) {
+            if (!replicas.isEmpty()) {
+                aborted.add(requestId);
+            }
+        }
+
+        boolean isAborted(long requestId) {
+            return aborted.contains(requestId);
         }
     }
 }

@@ -140,7 +140,7 @@ public final class Router extends AbstractBehavior<Router.Command> {
     private final List<ActorRef<Replica.Command>> replicas = new ArrayList<>();
     private final BitSet up = new BitSet();
     private final RequestDispatcher dispatcher;
-    private final AbortedReroutes abortedReroutes = new AbortedReroutes();
+    private final RequestGate.AbortedReroutes abortedReroutes = new RequestGate.AbortedReroutes();
     private long numSubmitted;
 
     private Router(

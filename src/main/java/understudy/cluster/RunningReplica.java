@@ -1,7 +1,6 @@
 package understudy.cluster;
 
 import java.time.Duration;
-import java.util.Objects;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.ChildFailed;
@@ -129,8 +128,7 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
         }
         clients.add(add);
         if (add.kvHolder() != null) {
-            var transfer = Objects.requireNonNull(request.kvTransfer());
-            parts.kvBlockManager().tell(new KvTransfers.Expect(request.id(), add.kvHolder(), transfer.prefillNanos()));
+            parts.kvBlockManager().tell(add.expectation());
         }
         long apiNanos = Math.max(0, spec.apiDelayNanos() - add.headStartNanos());
         var delay = Duration.ofNanos(apiNanos + add.fault().delayNanos());
@@ -158,7 +156,11 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
     private Behavior<Replica.Command> onKvArrived(KvBlockManager.KvArrived arrived) {
         var failed = arrived.failed();
         if (failed != null && spec.failsOnLoadFailure()) {
-            return isDeferred(arrived) ? this : failLoad(failed);
+            if (isDeferred(arrived)) {
+                return this;
+            }
+            aborter.failLoad(failed.requestId(), clock.nowNanos());
+            return onRequestsGone();
         }
         if (failed != null) {
             engine.onLoadFailed(failed.requestId(), failed.invalid(), failed.table());
@@ -166,11 +168,6 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
         engine.onKvArrived(arrived.requestIds());
         steps.planSoon();
         return this;
-    }
-
-    private Behavior<Replica.Command> failLoad(KvBlockManager.FailedLoad failed) {
-        aborter.failLoad(failed.requestId(), clock.nowNanos());
-        return onRequestsGone();
     }
 
     private Behavior<Replica.Command> onStepDone(VirtualGpu.StepDone done) {

@@ -126,7 +126,7 @@ final class StoreMoves {
             findInStore(move);
             return null;
         }
-        move.moved = new LongImmutableList(blocks.acceptPromotion(move.job.job(), keys));
+        move.moved = new LongImmutableList(blocks.connector().acceptPromotion(move.job.job(), keys));
         if (move.moved.isEmpty()) {
             return end(move.job.job(), false);
         }
@@ -174,7 +174,7 @@ final class StoreMoves {
             return null;
         }
         move.found = found.keys();
-        move.moved = new LongImmutableList(blocks.acceptPromotion(found.job(), found.keys()));
+        move.moved = new LongImmutableList(blocks.connector().acceptPromotion(found.job(), found.keys()));
         if (!move.moved.isEmpty()) {
             transfer(move, KvStoreSpec.READ);
             return null;

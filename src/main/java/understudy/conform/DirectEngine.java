@@ -32,12 +32,7 @@ public record DirectEngine(StepPlanner planner, KvCache kvCache) {
         if (request == null) {
             return false;
         }
-        var connected = kvCache.connected();
-        if (connected == null) {
-            kvCache.free(request.handle(), request.lastStep());
-        } else {
-            connected.abort(requestId, request.request().kvTransfer(), request.handle(), request.lastStep());
-        }
+        kvCache.abort(requestId, request.request().kvTransfer(), request.handle(), request.lastStep());
         return true;
     }
 

@@ -75,7 +75,7 @@ final class OffloadingWorker extends ReplayWorker {
         var cpu = new ArrayList<Object>();
         var loads = new ArrayList<Object>();
         var stores = new ArrayList<Object>();
-        for (var job : memory.takeJobs()) {
+        for (var job : memory.connected().takeJobs()) {
             boolean isLoad = job.kind() == TransferJob.Kind.LOAD;
             running.put(job.job(), job);
             due.put(job.job(), step + (isLoad ? settings.loadSteps() : settings.storeSteps()));
@@ -89,7 +89,7 @@ final class OffloadingWorker extends ReplayWorker {
         cpu.addAll(attempts);
         attempts.clear();
         var flush = new ArrayList<Integer>();
-        for (long job : memory.jobsToFlush()) {
+        for (long job : memory.connected().connector().jobsToFlush()) {
             flush.add((int) job);
             due.computeIfPresent(job, (id, at) -> step);
         }

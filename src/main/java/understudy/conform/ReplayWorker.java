@@ -46,7 +46,8 @@ abstract class ReplayWorker {
         var fields = log.takePlanned();
         var loading = new LinkedHashMap<String, Object>();
         loadingRequests()
-                .forEach(request -> loading.put(request.name(), IntArrayList.wrap(memory.blocksOf(request.id()))));
+                .forEach(request -> loading.put(
+                        request.name(), IntArrayList.wrap(memory.connected().blocksOf(request.id()))));
         fields.put("loading", loading);
         return fields;
     }
@@ -66,13 +67,13 @@ abstract class ReplayWorker {
     /** Returns the recording's fields from the end of a step. */
     Map<String, Object> onStepEnded(int step) {
         var fields = new LinkedHashMap<String, Object>();
-        fields.put("held", names(memory.held()));
-        fields.put("deferred_blocks", memory.numDeferredBlocks());
+        fields.put("held", names(memory.connected().held()));
+        fields.put("deferred_blocks", memory.connected().numDeferredBlocks());
         return fields;
     }
 
     void arrive(long requestId) {
-        if (memory.onArrived(requestId)) {
+        if (memory.connected().onArrived(requestId)) {
             planner.requests().onKvArrived(requestId);
         }
     }

@@ -77,12 +77,12 @@ final class ScriptedWorker extends ReplayWorker {
         if (output.invalid.isEmpty()) {
             return;
         }
-        affected =
-                planner.requests().onBlocksInvalid(output.invalid, request -> memory.blocksOf(request.id()), executed);
+        affected = planner.requests()
+                .onBlocksInvalid(output.invalid, request -> memory.connected().blocksOf(request.id()), executed);
         for (var request : affected) {
             if (!recomputes() && request.isRunning() && request.firstInvalidBlock() >= 0) {
-                int[] table = memory.blocksOf(request.request().id());
-                memory.forget(Arrays.copyOfRange(table, request.firstInvalidBlock(), table.length));
+                int[] table = memory.connected().blocksOf(request.request().id());
+                memory.connected().forget(Arrays.copyOfRange(table, request.firstInvalidBlock(), table.length));
             }
         }
     }
@@ -147,7 +147,7 @@ final class ScriptedWorker extends ReplayWorker {
         failed.forEach(this::abort);
         log.setEndsWithError(false);
         output.received.forEach(this::arrive);
-        output.sent.forEach(memory::release);
+        output.sent.forEach(memory.connected()::release);
         return failed;
     }
 

@@ -1,9 +1,7 @@
 package understudy.kvcache;
 
-import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
-import understudy.kvcache.connector.KvTransferParams;
+import understudy.kvcache.connector.KvConnector;
 import understudy.kvcache.connector.TransferJob;
 
 /** Blocks of a memory that transfers read and write. */
@@ -12,17 +10,8 @@ public interface ConnectedBlocks {
     /** Returns the jobs that were begun since the last call, in order; they move bytes from now on. */
     List<TransferJob> takeJobs();
 
-    /** Returns which jobs have to be over before the step that was planned last runs. */
-    long[] jobsToFlush();
-
-    /** Lends chunks of the host's memory to another replica; see {@code KvConnector.lend}. */
-    LongList lend(LongList keys);
-
-    /** Ends that. */
-    void takeBack(LongList keys);
-
-    /** Takes chunks that a slower memory has found; see {@code KvConnector.acceptPromotion}. */
-    LongList acceptPromotion(long job, LongList keys);
+    /** Returns the connector, to ask it what has nothing to do with blocks. */
+    KvConnector connector();
 
     /**
      * Records the end of a job.
@@ -38,13 +27,6 @@ public interface ConnectedBlocks {
      * @return whether the request is still here
      */
     boolean onArrived(long requestId);
-
-    /**
-     * Frees what a request holds that has ended before its answer was complete, which may never have asked for anything.
-     *
-     * @param lastStep number of the step in which it was scheduled last
-     */
-    void abort(long requestId, @Nullable KvTransferParams params, int handle, long lastStep);
 
     /** Frees the blocks that a request has left behind for a transfer which is over; unknown requests are fine. */
     void release(long requestId);

@@ -4,6 +4,7 @@ import it.unimi.dsi.fastutil.ints.IntImmutableList;
 import it.unimi.dsi.fastutil.ints.IntList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import understudy.kvcache.connector.KvTransferParams;
 
 /** The KV memory of one replica: grants or refuses blocks, and finds cached prefixes. It never decides who runs. */
 public interface KvCache {
@@ -95,6 +96,16 @@ public interface KvCache {
      * @param lastStep number of the step in which it was scheduled last
      */
     void free(int handle, long lastStep);
+
+    /**
+     * Frees what a request holds that has ended before its answer was complete, which may never have asked for anything.
+     *
+     * @param params what a router has said of its KV, or null if nothing
+     * @param lastStep number of the step in which it was scheduled last
+     */
+    default void abort(long requestId, @Nullable KvTransferParams params, int handle, long lastStep) {
+        free(handle, lastStep);
+    }
 
     /** Forgets all cached content; refused, with false, while any block is in use. */
     boolean resetPrefixCache();

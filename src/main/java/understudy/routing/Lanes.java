@@ -14,7 +14,23 @@ public final class Lanes {
     private final List<Lane> byReplica = new ArrayList<>();
 
     /** Replicas of one kind, and who chooses among them. */
-    public record Lane(ClusterView view, RoutingPolicy policy) {}
+    public record Lane(ClusterView view, RoutingPolicy policy) {
+
+        /**
+         * Returns the replica that has most of the prompt that was chosen for last, as far as the policy knows.
+         *
+         * @param chosen the replica that gets the request
+         * @param minTokens how many tokens more than that it must have, above 0; 0 for none
+         * @return its index, or {@code chosen} if none has so many more
+         */
+        public int kvSource(int chosen, int minTokens) {
+            if (minTokens == 0) {
+                return chosen;
+            }
+            int most = view.bestReady((a, b) -> policy.cachedTokens(b) - policy.cachedTokens(a));
+            return policy.cachedTokens(most) - policy.cachedTokens(chosen) < minTokens ? chosen : most;
+        }
+    }
 
     public Lanes(Lane answering, @Nullable Lane prefilling) {
         this.answering = answering;

@@ -116,7 +116,7 @@ final class AbortsInVirtualTimeTest {
 
     @Test
     void abortAfterACrash_isForgottenWhenTheReplicaIsGone() {
-        var abortedReroutes = new AbortedReroutes();
+        var abortedReroutes = new RequestGate.AbortedReroutes();
         abortedReroutes.begin(0);
         abortedReroutes.begin(1);
         abortedReroutes.onAbort(7);

@@ -28,6 +28,7 @@ import org.junit.jupiter.api.Test;
 import understudy.engine.PlannerConfig;
 import understudy.kvcache.Reservation;
 import understudy.kvcache.Settlement;
+import understudy.kvcache.connector.ConnectorSpec;
 import understudy.latency.BatchShape;
 import understudy.prompt.BlockHasher;
 import understudy.prompt.Prompt;
@@ -60,6 +61,7 @@ final class MessageValuesTest {
             BatchShape.class,
             PrefillEstimate.class,
             PlannerConfig.class,
+            ConnectorSpec.class,
             // Recipes: each call makes something new.
             Function.class,
             Supplier.class,

@@ -24,12 +24,12 @@ final class ConnectedEngineTest {
         // 31 tokens fill one block, which is stored at once; with the answer of one token they fill two.
         engine.add(request(31), 0);
         plan(engine, memory);
-        assertThat(sizes(memory.takeJobs())).containsExactly(1);
+        assertThat(sizes(memory.connected().takeJobs())).containsExactly(1);
         memory.settle(engine.update(1).toSettle());
 
         assertThat(engine.canPlan()).isTrue();
         assertThat(plan(engine, memory).isEmpty()).isTrue();
-        assertThat(sizes(memory.takeJobs())).containsExactly(1);
+        assertThat(sizes(memory.connected().takeJobs())).containsExactly(1);
         engine.wake();
         assertThat(engine.canPlan()).as("the memory has heard of everything").isFalse();
     }
@@ -43,11 +43,11 @@ final class ConnectedEngineTest {
         var aborted = engine.planner().abort(0);
         memory.free(aborted.handle(), aborted.lastStep());
         // 20 tokens are in two blocks.
-        assertThat(memory.numDeferredBlocks()).isEqualTo(2);
+        assertThat(memory.connected().numDeferredBlocks()).isEqualTo(2);
 
         memory.settle(engine.update(1).toSettle());
 
-        assertThat(memory.numDeferredBlocks()).isZero();
+        assertThat(memory.connected().numDeferredBlocks()).isZero();
     }
 
     @Test

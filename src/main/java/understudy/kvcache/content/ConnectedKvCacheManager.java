@@ -1,8 +1,6 @@
 package understudy.kvcache.content;
 
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
-import it.unimi.dsi.fastutil.longs.LongArrayList;
-import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -22,21 +20,19 @@ import understudy.kvcache.connector.ConnectorSpec;
 import understudy.kvcache.connector.ExternalMatch;
 import understudy.kvcache.connector.KvConnector;
 import understudy.kvcache.connector.KvTransferParams;
-import understudy.kvcache.connector.TransferJob;
 
 /**
  * The KV memory of vLLM V1 with a connector: KV may come from elsewhere, and blocks may stay for a transfer (vLLM {@code
  * v1/core/sched/scheduler.py} and {@code kv_cache_manager.py}).
  */
-public final class ConnectedKvCacheManager extends KvCacheManager implements ConnectedBlocks {
+public final class ConnectedKvCacheManager extends KvCacheManager {
     private static final Admission.Refused REFUSED = new Admission.Refused();
     private static final Admission.Deferred DEFERRED = new Admission.Deferred();
 
     private final KvConnector connector;
     private final LeftBlocks left;
     private final Long2ObjectOpenHashMap<ConnectedSequence> byRequest = new Long2ObjectOpenHashMap<>();
-    private final List<TransferJob> begun = new ArrayList<>();
-    private final LongArrayList newlyHeld = new LongArrayList();
+    private final TransferredBlocks transferred;
     private PrefixCacheStats externalStats = PrefixCacheStats.NONE;
 
     /** Creates an empty cache with the connector of its settings. */
@@ -49,6 +45,7 @@ public final class ConnectedKvCacheManager extends KvCacheManager implements Con
         super(config);
         this.connector = connector;
         left = new LeftBlocks(pool, spec(config).defersFrees());
+        transferred = new TransferredBlocks(connector, pool, left, byRequest);
     }
 
     private static ConnectorSpec spec(KvCacheConfig config) {
@@ -172,12 +169,9 @@ public final class ConnectedKvCacheManager extends KvCacheManager implements Con
 
     private void leave(int handle, ConnectedSequence sequence, long lastStep, boolean isComplete) {
         boolean isForOthers = connector.onEnded(sequence, isComplete);
-        if (isForOthers) {
-            newlyHeld.add(sequence.requestId());
-        }
         int[] blocks = sequence.takeBlocks();
         if (isForOthers || sequence.isLoading()) {
-            left.hold(sequence.requestId(), blocks, lastStep);
+            left.hold(sequence.requestId(), blocks, lastStep, isForOthers);
         } else {
             left.free(blocks, lastStep);
         }
@@ -202,7 +196,7 @@ public final class ConnectedKvCacheManager extends KvCacheManager implements Con
             sequence.setNumTokens(end.numTokens().getInt(i));
             scheduled.add(sequence);
         }
-        begun.addAll(connector.onPlanned(scheduled, end.numComputedTokens().toIntArray()));
+        transferred.begin(connector.onPlanned(scheduled, end.numComputedTokens().toIntArray()));
         if (!config.recordsEvents()) {
             connector.drainChanges(); // nobody asks for them
         }
@@ -210,96 +204,12 @@ public final class ConnectedKvCacheManager extends KvCacheManager implements Con
 
     @Override
     public ConnectedBlocks connected() {
-        return this;
+        return transferred;
     }
 
     @Override
     public PrefixCacheStats externalStats() {
         return externalStats;
-    }
-
-    @Override
-    public List<TransferJob> takeJobs() {
-        var taken = List.copyOf(begun);
-        begun.clear();
-        return taken;
-    }
-
-    @Override
-    public long[] jobsToFlush() {
-        return connector.jobsToFlush();
-    }
-
-    @Override
-    public LongList lend(LongList keys) {
-        return connector.lend(keys);
-    }
-
-    @Override
-    public void takeBack(LongList keys) {
-        connector.takeBack(keys);
-    }
-
-    @Override
-    public LongList acceptPromotion(long job, LongList keys) {
-        return connector.acceptPromotion(job, keys);
-    }
-
-    @Override
-    public boolean onJobEnded(TransferJob job, boolean isFailed) {
-        begun.addAll(connector.onJobEnded(job.job(), isFailed));
-        return job.kind().isAwaited() && onArrived(job.requestId());
-    }
-
-    @Override
-    public boolean onArrived(long requestId) {
-        var sequence = byRequest.get(requestId);
-        if (sequence == null) {
-            left.release(requestId);
-            return false;
-        }
-        sequence.setLoading(false);
-        return true;
-    }
-
-    @Override
-    public void release(long requestId) {
-        left.release(requestId);
-    }
-
-    @Override
-    public long[] takeHeld() {
-        long[] taken = newlyHeld.toLongArray();
-        newlyHeld.clear();
-        return taken;
-    }
-
-    @Override
-    public boolean isHeld(long requestId) {
-        return left.isHeld(requestId);
-    }
-
-    @Override
-    public long[] held() {
-        return left.heldRequests();
-    }
-
-    @Override
-    public int numDeferredBlocks() {
-        return left.numDeferredBlocks();
-    }
-
-    @Override
-    public int[] blocksOf(long requestId) {
-        var sequence = byRequest.get(requestId);
-        return sequence == null ? left.blocksOf(requestId) : sequence.blockTable();
-    }
-
-    @Override
-    public void forget(int[] blocks) {
-        for (int block : blocks) {
-            pool.forget(block);
-        }
     }
 
     /** Those of the host's memory follow those of the GPU. */

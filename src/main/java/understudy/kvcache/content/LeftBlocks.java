@@ -1,6 +1,7 @@
 package understudy.kvcache.content;
 
 import it.unimi.dsi.fastutil.longs.Long2ObjectRBTreeMap;
+import it.unimi.dsi.fastutil.longs.LongArrayList;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,6 +15,7 @@ final class LeftBlocks {
     private final boolean defersFrees;
     private final ArrayDeque<Table> deferred = new ArrayDeque<>();
     private final Long2ObjectRBTreeMap<Table> held = new Long2ObjectRBTreeMap<>();
+    private final LongArrayList heldForOthers = new LongArrayList();
     private long numStepsDone;
 
     LeftBlocks(BlockPool pool, boolean defersFrees) {
@@ -56,8 +58,11 @@ final class LeftBlocks {
         }
     }
 
-    /** Keeps the blocks of a request that has ended. */
-    void hold(long requestId, int[] blocks, long lastStep) {
+    /** Keeps the blocks of a request that has ended, for other replicas or for a load that is not over. */
+    void hold(long requestId, int[] blocks, long lastStep, boolean isForOthers) {
+        if (isForOthers) {
+            heldForOthers.add(requestId);
+        }
         held.put(requestId, new Table(blocks, lastStep));
     }
 
@@ -67,6 +72,13 @@ final class LeftBlocks {
         if (table != null) {
             free(table.blocks, table.lastStep);
         }
+    }
+
+    /** Returns the requests whose blocks are kept for other replicas since the last call. */
+    long[] takeHeldForOthers() {
+        long[] taken = heldForOthers.toLongArray();
+        heldForOthers.clear();
+        return taken;
     }
 
     boolean isHeld(long requestId) {

@@ -1,8 +1,12 @@
 package understudy.kvcache.tier;
 
 import it.unimi.dsi.fastutil.ints.IntArrayList;
+import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
+import it.unimi.dsi.fastutil.longs.LongList;
+import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 import understudy.kvcache.connector.ConnectedRequest;
+import understudy.kvcache.connector.TransferJob;
 
 /** Request of which chunks are stored and loaded. */
 final class OffloadedRequest {
@@ -31,6 +35,12 @@ final class OffloadedRequest {
         this.request = request;
     }
 
+    /** Returns a move between blocks of the GPU and of the host's memory. */
+    TransferJob job(long job, TransferJob.Kind kind, IntList gpuBlocks, IntList hostBlocks, int blockSize) {
+        int numTokens = gpuBlocks.size() * blockSize;
+        return new TransferJob(job, kind, request.requestId(), numTokens, gpuBlocks, hostBlocks, -1);
+    }
+
     /** Returns the keys of all chunks whose tokens are known. */
     LongArrayList keys(int blockSize, int blocksPerChunk) {
         int numChunks = request.numTokens() / blockSize / blocksPerChunk;
@@ -39,6 +49,23 @@ final class OffloadedRequest {
             keys.add(request.hashOf(i * blocksPerChunk - 1));
         }
         return keys;
+    }
+
+    /**
+     * Returns the blocks of those chunks that are stored.
+     *
+     * @param offered keys of the chunks from {@link #numConsidered} on
+     */
+    IntArrayList blocksOf(LongList offered, LongList stored, int blocksPerChunk) {
+        var storedKeys = new LongOpenHashSet(stored);
+        var found = new IntArrayList();
+        for (int i = 0; i < offered.size(); i++) {
+            if (storedKeys.contains(offered.getLong(i))) {
+                int first = (numConsidered + i) * blocksPerChunk;
+                found.addAll(blocks.subList(first, first + blocksPerChunk));
+            }
+        }
+        return found;
     }
 
     /** Returns how many leading tokens may be stored now. */

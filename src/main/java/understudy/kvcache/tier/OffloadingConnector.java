@@ -1,11 +1,9 @@
 package understudy.kvcache.tier;
 
 import it.unimi.dsi.fastutil.ints.IntArrayList;
-import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongList;
-import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 import it.unimi.dsi.fastutil.longs.LongRBTreeSet;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,16 +25,13 @@ public final class OffloadingConnector implements KvConnector {
     private final int blockSize;
     private final int chunkTokens;
     private final Consumer<StoreAttempt> observer;
-    private final TierCache tier;
     private final Long2ObjectOpenHashMap<OffloadedRequest> requests = new Long2ObjectOpenHashMap<>();
     private final Long2ObjectOpenHashMap<Job> jobs = new Long2ObjectOpenHashMap<>();
-    private final ChunkLookup chunks;
+    private final HostMemory host;
     private final List<TransferJob> loads = new ArrayList<>();
     private final LongRBTreeSet endedRequests = new LongRBTreeSet();
-    private final LongArrayList preemptedRequests = new LongArrayList();
 
     private final Long2ObjectOpenHashMap<LongList> cascades = new Long2ObjectOpenHashMap<>();
-    private final List<TierChange> changes = new ArrayList<>();
     private final StoreFences fences = new StoreFences();
     private long nextJob;
 
@@ -47,8 +42,7 @@ public final class OffloadingConnector implements KvConnector {
         this.blockSize = blockSize;
         chunkTokens = blockSize * spec.blocksPerChunk();
         this.observer = observer;
-        tier = new TierCache(spec.tier());
-        chunks = new ChunkLookup(tier, chunkTokens, enablePrefixCaching);
+        host = new HostMemory(spec.tier(), chunkTokens, enablePrefixCaching);
     }
 
     /** Attempt to store chunks of a request, so many of which were offered. */
@@ -59,7 +53,7 @@ public final class OffloadingConnector implements KvConnector {
 
     /** Returns the content of the host memory. */
     public TierCache tier() {
-        return tier;
+        return host.tier();
     }
 
     @Override
@@ -75,8 +69,8 @@ public final class OffloadingConnector implements KvConnector {
         }
         state.numLocalTokens = numLocalTokens;
         var keys = state.keys(blockSize, spec.blocksPerChunk());
-        var match = chunks.find(keys, request.numTokens(), numLocalTokens);
-        tier.touch(keys);
+        var match = host.find(keys, request.numTokens(), numLocalTokens);
+        host.tier().touch(keys);
         return match.isLater() || !promote(state, keys, numLocalTokens + match.numTokens())
                 ? match
                 : ExternalMatch.LATER;
@@ -100,27 +94,18 @@ public final class OffloadingConnector implements KvConnector {
 
     @Override
     public LongList lend(LongList keys) {
-        int numFound = 0;
-        while (numFound < keys.size() && tier.lookup(keys.getLong(numFound)) == TierLookup.HIT) {
-            numFound++;
-        }
-        var found = new LongArrayList(keys.subList(0, numFound));
-        tier.touch(found);
-        tier.prepareLoad(found);
-        return found;
+        return host.lend(keys);
     }
 
     @Override
     public void takeBack(LongList keys) {
-        keys.forEach(tier::completeLoad);
+        keys.forEach(host.tier()::completeLoad);
     }
 
     @Override
     public LongList acceptPromotion(long id, LongList keys) {
         var job = runningJob(id);
-        var output = tier.prepareStore(keys);
-        noteEvicted(output);
-        if (output instanceof PrepareStoreOutput.Prepared prepared) {
+        if (host.beginStore(keys) instanceof PrepareStoreOutput.Prepared prepared) {
             jobs.put(id, new Job(job.owner, prepared.keys(), true, job.gpuBlocks));
             return prepared.keys();
         }
@@ -149,9 +134,8 @@ public final class OffloadingConnector implements KvConnector {
         state.numConsidered = up(numTokens, chunkTokens);
         state.numComputedTokens = numTokens;
         long job = begin(new Job(state, loadedKeys, false, new IntArrayList()));
-        var source = tier.prepareLoad(loadedKeys);
-        loads.add(job(job, TransferJob.Kind.LOAD, state, target, source));
-        chunks.beginLoad(loadedKeys);
+        var source = host.beginLoad(loadedKeys);
+        loads.add(state.job(job, TransferJob.Kind.LOAD, target, source, blockSize));
     }
 
     private long begin(Job job) {
@@ -160,17 +144,11 @@ public final class OffloadingConnector implements KvConnector {
         return nextJob++;
     }
 
-    private TransferJob job(
-            long job, TransferJob.Kind kind, OffloadedRequest state, IntArrayList gpuBlocks, IntList tierBlocks) {
-        return new TransferJob(
-                job, kind, state.request.requestId(), gpuBlocks.size() * blockSize, gpuBlocks, tierBlocks, -1);
-    }
-
     @Override
     public void onPreempted(ConnectedRequest request) {
-        preemptedRequests.add(request.requestId());
         var state = requests.get(request.requestId());
         if (state != null) {
+            fences.flush(state.jobs);
             state.numComputedTokens = 0;
             state.isPromoted = false;
         }
@@ -193,7 +171,7 @@ public final class OffloadingConnector implements KvConnector {
         for (int i = 0; i < scheduled.size(); i++) {
             note(scheduled.get(i), numComputedTokens[i]);
         }
-        collectFlushes();
+        fences.flushOverwritten();
         var begun = new ArrayList<>(loads);
         scheduled.forEach(request -> store(request(request.requestId()), begun));
         endedRequests.forEach(id -> storeLast(request(id), begun));
@@ -211,17 +189,6 @@ public final class OffloadingConnector implements KvConnector {
             state.blocks.add(request.block(i));
             fences.addNew(request.block(i));
         }
-    }
-
-    private void collectFlushes() {
-        preemptedRequests.forEach(id -> {
-            var state = requests.get(id);
-            if (state != null) {
-                fences.flush(state.jobs);
-            }
-        });
-        preemptedRequests.clear();
-        fences.flushOverwritten();
     }
 
     private void storeLast(OffloadedRequest state, List<TransferJob> begun) {
@@ -245,30 +212,16 @@ public final class OffloadingConnector implements KvConnector {
         }
         var keys = state.keys(blockSize, spec.blocksPerChunk());
         var offered = new LongArrayList(keys.subList(state.numConsidered, numChunks));
-        var output = tier.prepareStore(offered);
-        noteEvicted(output);
+        var output = host.beginStore(offered);
         observer.accept(new StoreAttempt(state.request.requestId(), offered.size(), output));
         if (!(output instanceof PrepareStoreOutput.Prepared prepared)) {
             return; // tried again when the request is scheduled next
         }
         if (!prepared.keys().isEmpty()) {
-            tier.touch(keys);
-            begun.add(begin(state, prepared, chunks(state, offered, prepared)));
+            host.tier().touch(keys);
+            begun.add(begin(state, prepared, state.blocksOf(offered, prepared.keys(), spec.blocksPerChunk())));
         }
         state.numConsidered = numChunks;
-    }
-
-    /** Returns the blocks of the offered chunks that are stored. */
-    private IntArrayList chunks(OffloadedRequest state, LongList offered, PrepareStoreOutput.Prepared prepared) {
-        var stored = new LongOpenHashSet(prepared.keys());
-        var blocks = new IntArrayList();
-        for (int i = 0; i < offered.size(); i++) {
-            if (stored.contains(offered.getLong(i))) {
-                int first = (state.numConsidered + i) * spec.blocksPerChunk();
-                blocks.addAll(state.blocks.subList(first, first + spec.blocksPerChunk()));
-            }
-        }
-        return blocks;
     }
 
     private TransferJob begin(OffloadedRequest state, PrepareStoreOutput.Prepared prepared, IntArrayList blocks) {
@@ -277,7 +230,7 @@ public final class OffloadingConnector implements KvConnector {
             fences.add(job, blocks);
             fences.flushIfOverwritten(job, blocks);
         }
-        return job(job, TransferJob.Kind.STORE, state, blocks, prepared.blocks());
+        return state.job(job, TransferJob.Kind.STORE, blocks, prepared.blocks(), blockSize);
     }
 
     @Override
@@ -289,14 +242,15 @@ public final class OffloadingConnector implements KvConnector {
     public List<TransferJob> onJobEnded(long id, boolean isFailed) {
         var cascaded = cascades.remove(id);
         if (cascaded != null) {
-            cascaded.forEach(tier::completeLoad);
+            cascaded.forEach(host.tier()::completeLoad);
             return List.of();
         }
         var job = runningJob(id);
         jobs.remove(id);
-        job.keys.forEach(key -> complete(job, key, isFailed));
-        if (job.isStore && !isFailed && !job.keys.isEmpty()) {
-            changes.add(new TierChange(true, job.keys));
+        if (job.isStore) {
+            host.endStore(job.keys, isFailed);
+        } else {
+            host.endLoad(job.keys);
         }
         if (job.owner.isEnded) {
             fences.remove(id, job.gpuBlocks);
@@ -310,7 +264,7 @@ public final class OffloadingConnector implements KvConnector {
     private List<TransferJob> cascade(Job stored) {
         var begun = new ArrayList<TransferJob>();
         for (int store = 0; store < spec.numStores(); store++) {
-            tier.prepareLoad(stored.keys);
+            host.tier().prepareLoad(stored.keys);
             cascades.put(nextJob, stored.keys);
             long requestId = stored.owner.request.requestId();
             begun.add(TransferJob.ofChunks(nextJob++, TransferJob.Kind.CASCADE, requestId, stored.keys, store, -1));
@@ -318,37 +272,14 @@ public final class OffloadingConnector implements KvConnector {
         return begun;
     }
 
-    private void complete(Job job, long key, boolean isFailed) {
-        if (!job.isStore) {
-            tier.completeLoad(key);
-            chunks.endLoad(key);
-        } else if (isFailed) {
-            tier.failStore(key);
-        } else {
-            tier.completeStore(key);
-        }
-    }
-
-    private void noteEvicted(PrepareStoreOutput output) {
-        if (output instanceof PrepareStoreOutput.Prepared prepared
-                && !prepared.evictedKeys().isEmpty()) {
-            changes.add(new TierChange(false, prepared.evictedKeys()));
-        }
-    }
-
     @Override
     public List<TierChange> drainChanges() {
-        var drained = List.copyOf(changes);
-        changes.clear();
-        return drained;
+        return host.drainChanges();
     }
 
     @Override
     public void audit() {
-        var audit = tier.audit();
-        if (!audit.isConserved()) {
-            throw new IllegalStateException("block conservation: the host memory has " + audit);
-        }
+        host.audit();
     }
 
     private OffloadedRequest request(long id) {
