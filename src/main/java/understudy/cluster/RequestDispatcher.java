@@ -120,9 +120,9 @@ final class RequestDispatcher {
                 tellHeld();
                 routeWaiting();
             }
-            case RATE_LIMITED -> reject(arrival, Outcome.RATE_LIMITED, "the rate limit is exceeded");
+            case RATE_LIMITED -> gate.reject(arrival, Outcome.RATE_LIMITED, "the rate limit is exceeded");
             case QUEUE_FULL ->
-                reject(arrival, Outcome.QUEUE_FULL, "the cluster is saturated, and no more requests may wait");
+                gate.reject(arrival, Outcome.QUEUE_FULL, "the cluster is saturated, and no more requests may wait");
             case NO_REPLICA -> gate.failUnserved(arrival.request(), arrival.replyTo(), "no replica takes requests");
         }
     }
@@ -156,7 +156,7 @@ final class RequestDispatcher {
     void onExpiryDue() {
         isExpiryDue = false;
         for (var expired : admission.expired(clock.nowNanos())) {
-            reject(expired, Outcome.QUEUE_TIMEOUT, "the request has waited too long for a replica");
+            gate.reject(expired, Outcome.QUEUE_TIMEOUT, "the request has waited too long for a replica");
         }
         awaitExpiry();
         tellHeld();
@@ -191,7 +191,7 @@ final class RequestDispatcher {
         int chosen = policy.choose(request, view);
         // Without an estimate this is NaN, which is above nothing.
         if (policy.estimatedTtftNanos(chosen) > admission.ttftLimitNanos(request.priority())) {
-            reject(arrival, Outcome.TTFT_LIMIT, "the first token would come too late");
+            gate.reject(arrival, Outcome.TTFT_LIMIT, "the first token would come too late");
             return;
         }
         if (subscriber != null) {
@@ -237,7 +237,7 @@ final class RequestDispatcher {
                 answer(leg, finished.timing());
             }
         } else if (event instanceof RequestEvent.Rejected rejected) {
-            reject(arrival, rejected.outcome(), rejected.reason());
+            gate.reject(arrival, rejected.outcome(), rejected.reason());
         } else if (event instanceof RequestEvent.Failed failed) {
             if (prefillLegs.fallsBack()) {
                 answer(leg, null);
@@ -260,10 +260,6 @@ final class RequestDispatcher {
             decoder = policy.choose(arrival.request(), view);
         }
         dispatch(arrival, decoder, false, prefill == null ? null : replicas.get(leg.prefiller()));
-    }
-
-    private void reject(RequestGate.Arrival arrival, Outcome outcome, String reason) {
-        gate.reject(arrival.request(), arrival.replyTo(), outcome, reason);
     }
 
     /** @param kvHolder the replica that holds the KV of the prompt, or null if none does */

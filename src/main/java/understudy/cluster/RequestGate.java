@@ -91,7 +91,9 @@ final class RequestGate {
     }
 
     /** Turns away a request because of the load; one that has tokens fails for what became of its replica. */
-    void reject(Request request, ActorRef<? super RequestEvent> replyTo, Outcome outcome, String reason) {
+    void reject(Arrival arrival, Outcome outcome, String reason) {
+        var request = arrival.request;
+        var replyTo = arrival.replyTo;
         if (request.earlier() != null) {
             fail(request, replyTo, RequestEvent.FailureCause.CRASH, reason, RequestRecord.NO_REPLICA);
             return;
