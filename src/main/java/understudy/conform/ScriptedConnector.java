@@ -1,5 +1,6 @@
 package understudy.conform;
 
+
 import it.unimi.dsi.fastutil.ints.IntArrayList;
 import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
@@ -60,7 +61,9 @@ final class ScriptedConnector implements KvConnector {
     }
 
     private static ExternalMatch behind(int numLocalTokens, int numTokens, boolean isAsync) {
-        return numTokens > numLocalTokens ? new ExternalMatch(numTokens - numLocalTokens, isAsync) : ExternalMatch.NONE;
+        return numTokens > numLocalTokens
+                ? new ExternalMatch(numTokens - numLocalTokens, isAsync, null)
+                : ExternalMatch.NONE;
     }
 
     @Override

@@ -4,6 +4,7 @@ import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import understudy.kvcache.connector.KvTransferParams;
+import understudy.kvcache.connector.TierState;
 import understudy.kvcache.connector.TransferJob;
 
 /** Blocks of a memory that transfers read and write. */
@@ -63,6 +64,9 @@ public interface ConnectedBlocks {
 
     /** Returns the block ids of a request that left its blocks behind, or of one that loads; empty if unknown. */
     int[] blocksOf(long requestId);
+
+    /** Returns the slower memories behind this one. */
+    List<TierState> tiers();
 
     /** Makes blocks unfindable, whose content has turned out to be wrong. */
     void forget(int[] blocks);

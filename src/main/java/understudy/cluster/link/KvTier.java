@@ -12,7 +12,7 @@ import understudy.kvcache.tier.PrepareStoreOutput;
 import understudy.kvcache.tier.TierAudit;
 import understudy.kvcache.tier.TierCache;
 import understudy.kvcache.tier.TierLookup;
-import understudy.kvcache.tier.TierStats;
+import understudy.kvcache.connector.TierStats;
 import understudy.runtime.Clock;
 
 /**

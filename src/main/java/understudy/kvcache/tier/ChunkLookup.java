@@ -3,6 +3,7 @@ package understudy.kvcache.tier;
 import it.unimi.dsi.fastutil.longs.LongList;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 import understudy.kvcache.connector.ExternalMatch;
+import understudy.kvcache.connector.KvSource;
 
 /** Look-up of a request's chunks in host memory, behind the tokens that the GPU has. */
 final class ChunkLookup {
@@ -46,7 +47,7 @@ final class ChunkLookup {
         int end = (numFound + chunkTokens - 1) / chunkTokens;
         return isPending || isAnyBeingLoaded(keys.subList(first, Math.min(end, keys.size())))
                 ? ExternalMatch.LATER
-                : new ExternalMatch(numFound - numLocalTokens, true);
+                : new ExternalMatch(numFound - numLocalTokens, true, KvSource.HOST);
     }
 
     private boolean isAnyBeingLoaded(LongList keys) {

@@ -15,6 +15,8 @@ import understudy.kvcache.connector.ConnectedRequest;
 import understudy.kvcache.connector.ExternalMatch;
 import understudy.kvcache.connector.KvConnector;
 import understudy.kvcache.connector.TierChange;
+import understudy.kvcache.connector.KvSource;
+import understudy.kvcache.connector.TierState;
 import understudy.kvcache.connector.TransferJob;
 
 /**
@@ -341,6 +343,11 @@ public final class OffloadingConnector implements KvConnector {
         var drained = List.copyOf(changes);
         changes.clear();
         return drained;
+    }
+
+    @Override
+    public List<TierState> tiers() {
+        return List.of(new TierState(KvSource.HOST, spec.tier().numBlocks(), tier.stats()));
     }
 
     @Override
