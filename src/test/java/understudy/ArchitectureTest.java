@@ -66,14 +66,16 @@ final class ArchitectureTest {
             workload: engine prompt
             workload.trace: engine prompt workload
             faults: workload
-            report: engine kvcache kvcache.connector latency prompt transfer
-            scaling: faults latency report
+            report.latency:
+            report.transfers: engine kvcache kvcache.connector report.latency transfer
+            report: engine kvcache kvcache.connector latency prompt report.latency report.transfers
+            scaling: faults latency report report.latency
             replay.cache:
             replay: replay.cache workload.trace
             runtime:
             cluster.link: kvcache.tier runtime transfer
             cluster: cluster.link engine faults kvcache kvcache.connector kvcache.content kvcache.session latency prompt report \
-                routing routing.admission routing.policy runtime scaling transfer workload workload.trace
+                report.transfers routing routing.admission routing.policy runtime scaling transfer workload workload.trace
             host: cluster report runtime
             conform: cluster engine engine.queue kvcache kvcache.connector kvcache.content kvcache.tier latency prompt report \
                 routing routing.policy runtime workload.trace
@@ -81,8 +83,10 @@ final class ArchitectureTest {
             api.schema: api.http
             api.model: api.http api.schema engine prompt workload
             api.call: api.http api.model api.schema cluster engine faults host prompt report runtime
-            api.metrics: api.call api.model cluster faults kvcache prompt report routing
-            api.live: api.call api.http cluster faults kvcache prompt report routing runtime
+            api.metrics: api.call api.model cluster faults kvcache kvcache.connector prompt report report.transfers routing \
+                transfer
+            api.live: api.call api.http cluster faults kvcache kvcache.connector prompt report report.transfers routing \
+                runtime transfer
             api.kvevents: cluster kvcache prompt
             api.admin: api.call api.http cluster faults host runtime workload
             api.openai: api.call api.http api.model api.schema cluster faults prompt runtime
@@ -91,12 +95,12 @@ final class ArchitectureTest {
             scenario: api.call api.http api.kvevents api.model cluster cluster.link engine engine.queue faults kvcache \
                 kvcache.connector kvcache.eviction kvcache.tier latency prompt report routing routing.admission routing.policy \
                 scaling transfer workload workload.trace
-            fidelity: cluster host latency report scenario workload workload.trace
+            fidelity: cluster host latency report report.latency scenario workload workload.trace
             fuzz: cluster engine engine.queue faults host kvcache kvcache.eviction kvcache.session prompt report routing routing.policy runtime scenario \
                 workload
             app: api api.call api.http api.kvevents cluster conform engine fidelity fuzz host latency replay report routing runtime \
                 scenario workload workload.trace
-            testkit: api api.call api.http api.kvevents cluster engine faults host kvcache prompt report runtime scenario
+            testkit: api api.call api.http api.kvevents cluster engine faults host kvcache prompt report report.latency runtime scenario
             """);
 
     /** No Pekko, no clock, no thread, no unseeded random. */

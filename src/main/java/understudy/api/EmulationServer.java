@@ -36,12 +36,12 @@ import understudy.api.kvevents.KvEventNames;
 import understudy.api.kvevents.KvEventPublisher;
 import understudy.api.kvevents.KvEventSettings;
 import understudy.api.live.LiveFeed;
+import understudy.api.live.LiveReplica;
 import understudy.api.live.LiveView;
 import understudy.api.metrics.EngineMetrics;
 import understudy.api.metrics.RouterMetrics;
 import understudy.cluster.ClusterEvent;
 import understudy.cluster.ClusterSpec;
-import understudy.cluster.ReplicaSpec;
 import understudy.cluster.Router;
 import understudy.faults.ReplicaState;
 import understudy.host.ClusterHost;
@@ -77,10 +77,8 @@ public final class EmulationServer implements AutoCloseable {
         this.kvEvents = kvEvents;
         system = ActorSystem.create(Behaviors.empty(), "understudy-http", config(settings));
         var registry = new PrometheusRegistry();
-        var view = new LiveView(
-                spec.replicas().size(), index -> spec.replica(index).kvCache().numGpuBlocks() - 1);
-        var kvCaches = spec.replicas().stream().map(ReplicaSpec::kvCache).toList();
-        var engineMetrics = new EngineMetrics(registry, settings, kvCaches);
+        var view = new LiveView(spec.replicas().size(), index -> LiveReplica.Kind.of(spec.replica(index)));
+        var engineMetrics = new EngineMetrics(registry, settings, spec);
         var httpMetrics = new HttpMetrics(registry);
         var state = new ServerState();
         httpMetrics.watch(host.time(), state::numInFlight);

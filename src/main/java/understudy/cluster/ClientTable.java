@@ -173,7 +173,7 @@ final class ClientTable {
 
     /** Tells a sender that its request can never be served; one that has tokens fails for what became of its replica. */
     RequestRecord reject(Replica.AddRequest submit, String reason, long atNanos) {
-        counters.onEnded(0);
+        counters.onEnded(null);
         var request = submit.request();
         if (request.earlier() != null) {
             return new Ending(new Client(submit, LongLists.EMPTY_LIST), request, request.earlier())
@@ -197,7 +197,7 @@ final class ClientTable {
     private Ending remove(Request request, @Nullable EngineRequest running) {
         var client = clientOf(request.id());
         byRequest.remove(request.id());
-        counters.onEnded(running == null ? 0 : running.numPeeks());
+        counters.onEnded(running);
         count(client, -1);
         return running == null
                 ? new Ending(client, request, request.progress())

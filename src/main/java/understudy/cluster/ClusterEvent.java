@@ -14,7 +14,10 @@ import understudy.faults.ReplicaState;
 import understudy.kvcache.KvBlockCounts;
 import understudy.kvcache.KvEvent;
 import understudy.kvcache.PrefixCacheStats;
+import understudy.report.Outcome;
 import understudy.report.RequestRecord;
+import understudy.report.transfers.KvTraffic;
+import understudy.report.transfers.PromptTokens;
 import understudy.routing.RoutingScores;
 
 /**
@@ -77,6 +80,15 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
                     replicaIndex, endNanos, numTokens, numSampled, gapNanos, gapCounts, ended, first, after, kvCache);
         }
 
+        /** Returns how many of the tokens it has sampled belong to an answer: those of prefill legs do not. */
+        public int numAnswerTokens() {
+            int count = numSampled;
+            for (var request : ended) {
+                count -= request.outcome() == Outcome.PREFILL_LEG ? request.numOutputTokens() : 0;
+            }
+            return count;
+        }
+
         StepEnded with(KvCacheState after) {
             return new StepEnded(
                     replicaIndex,
@@ -126,22 +138,29 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
      *
      * @param requestIds of the requests that got one
      * @param ttftNanos the time from each request's arrival
-     * @param numPromptTokens of these requests, of which {@code numCachedTokens} were found in the cache
+     * @param promptTokens of these requests
+     * @param legTokens prompt tokens that were computed for other replicas, by requests that are not among these
      * @param resumedIds of requests that got their first token here, after others on a replica that has crashed
      */
     record FirstTokens(
-            LongList requestIds, LongList ttftNanos, long numPromptTokens, long numCachedTokens, LongList resumedIds) {
-        public static final FirstTokens NONE = new FirstTokens(LongList.of(), LongList.of(), 0, 0, LongList.of());
+            LongList requestIds,
+            LongList ttftNanos,
+            PromptTokens promptTokens,
+            PromptTokens legTokens,
+            LongList resumedIds) {
+        public static final FirstTokens NONE =
+                new FirstTokens(LongList.of(), LongList.of(), PromptTokens.NONE, PromptTokens.NONE, LongList.of());
     }
 
     /**
      * Queues of a replica, and what it has counted since the start of the run (vLLM {@code SchedulerStats}).
      *
      * @param numRequests requests that the replica was given
+     * @param numDeferred how many of those that wait could not be admitted when it was their turn
      * @param numPreemptions how often a request lost its blocks
      */
-    record EngineLoad(int numRunning, int numWaiting, long numRequests, long numPreemptions) {
-        public static final EngineLoad NONE = new EngineLoad(0, 0, 0, 0);
+    record EngineLoad(int numRunning, int numWaiting, int numDeferred, long numRequests, long numPreemptions) {
+        public static final EngineLoad NONE = new EngineLoad(0, 0, 0, 0, 0);
     }
 
     /**
@@ -150,6 +169,8 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
      * @param usage share of blocks that are referenced, 0 to 1
      * @param prefixCache lookups since the start of the run
      * @param events changes of the prefix table since the last time, in order; none unless the subscriber wants them
+     * @param traffic with other memories: transfers since the last time, all else since the memory's start; null without a
+     *     connector
      */
     record KvCacheState(
             long atNanos,
@@ -157,9 +178,10 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
             KvBlockCounts blocks,
             PrefixCacheStats prefixCache,
             int blockSize,
-            List<KvEvent> events) {
+            List<KvEvent> events,
+            @Nullable KvTraffic traffic) {
         public static final KvCacheState NONE =
-                new KvCacheState(0, 0, KvBlockCounts.NONE, PrefixCacheStats.NONE, 1, List.of());
+                new KvCacheState(0, 0, KvBlockCounts.NONE, PrefixCacheStats.NONE, 1, List.of(), null);
     }
 
     /**

@@ -25,6 +25,7 @@ import understudy.kvcache.PrefixCacheStats;
 import understudy.kvcache.Settlement;
 import understudy.kvcache.connector.KvTransferParams;
 import understudy.kvcache.session.KvCaches;
+import understudy.report.transfers.KvTraffic;
 import understudy.routing.LoadReport;
 import understudy.runtime.Clock;
 
@@ -118,8 +119,14 @@ public final class KvBlockManager extends ExtensibleBehavior<KvBlockManager.Comm
      * @param stats the lookups so far
      * @param peakUsage the largest share of blocks that were in use after a question, 0 to 1
      * @param freeOrder the free blocks in the order in which they would be given out
+     * @param traffic with other memories; null without a connector
      */
-    public record Audited(KvCacheAudit audit, PrefixCacheStats stats, double peakUsage, IntList freeOrder)
+    public record Audited(
+            KvCacheAudit audit,
+            PrefixCacheStats stats,
+            double peakUsage,
+            IntList freeOrder,
+            @Nullable KvTraffic traffic)
             implements Replica.Command {}
 
     /**
@@ -252,7 +259,13 @@ public final class KvBlockManager extends ExtensibleBehavior<KvBlockManager.Comm
 
     private ClusterEvent.KvCacheState state(long atNanos, List<KvEvent> events) {
         return new ClusterEvent.KvCacheState(
-                atNanos, kvCache.usage(), kvCache.blockCounts(), before.plus(kvCache.stats()), blockSize, events);
+                atNanos,
+                kvCache.usage(),
+                kvCache.blockCounts(),
+                before.plus(kvCache.stats()),
+                blockSize,
+                events,
+                transfers == null ? null : transfers.taken(kvCache.externalStats()));
     }
 
     /**
@@ -279,6 +292,7 @@ public final class KvBlockManager extends ExtensibleBehavior<KvBlockManager.Comm
 
     private void onAudit(Audit audit) {
         var freeOrder = new IntImmutableList(kvCache.freeOrder());
-        audit.replyTo.tell(new Audited(kvCache.audit(), kvCache.stats(), peakUsage, freeOrder));
+        var traffic = transfers == null ? null : transfers.all(kvCache.externalStats());
+        audit.replyTo.tell(new Audited(kvCache.audit(), kvCache.stats(), peakUsage, freeOrder, traffic));
     }
 }

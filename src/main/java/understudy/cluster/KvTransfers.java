@@ -16,7 +16,9 @@ import understudy.cluster.link.KvStore;
 import understudy.cluster.link.KvTier;
 import understudy.cluster.link.Link;
 import understudy.kvcache.ConnectedBlocks;
+import understudy.kvcache.PrefixCacheStats;
 import understudy.kvcache.connector.TransferJob;
+import understudy.report.transfers.KvTraffic;
 import understudy.runtime.Clock;
 import understudy.transfer.KvTransferSpec;
 import understudy.transfer.Transfer;
@@ -81,7 +83,8 @@ final class KvTransfers {
     private final ActorRef<TransferEnded> onEnded;
     private final RemoteReads reads;
     private final StoreMoves storeMoves;
-    private final TransferCounters counters = new TransferCounters();
+    private final TransferCounters counters;
+    private final boolean isCounted;
     private final Long2ObjectLinkedOpenHashMap<TransferJob> running = new Long2ObjectLinkedOpenHashMap<>();
     private final LongOpenHashSet toFlush = new LongOpenHashSet();
     private @Nullable Runnable whenFlushed;
@@ -97,6 +100,8 @@ final class KvTransfers {
         this.spec = spec;
         replicaIndex = setup.replicaIndex();
         network = setup.peers().network();
+        counters = new TransferCounters(setup.peers().keepsRecords());
+        isCounted = setup.peers().keepsRecords() || setup.peers().subscriber() != null;
         var random = setup.peers().linkRandom(replicaIndex);
         hostLink = context.spawn(Link.create(clock, spec.hostLink(), random), "host-link");
         onEnded = context.messageAdapter(TransferEnded.class, Moved::new);
@@ -144,8 +149,14 @@ final class KvTransfers {
         reads.onHeld();
     }
 
-    TransferCounters counters() {
-        return counters;
+    /** Returns what was transferred since the last call, for the subscriber. */
+    KvTraffic taken(PrefixCacheStats external) {
+        return new KvTraffic(external, counters.take(), blocks.connector().tiers());
+    }
+
+    /** Returns what was transferred since the start. */
+    KvTraffic all(PrefixCacheStats external) {
+        return new KvTraffic(external, counters.all(), blocks.connector().tiers());
     }
 
     /**
@@ -231,13 +242,21 @@ final class KvTransfers {
         if (job == null) {
             return; // it was given up while its answer was on its way
         }
-        log(job).add(ended, job.gpuBlocks().size() * spec.descriptorsPerBlock());
+        if (isCounted) {
+            log(job).add(ended, numDescriptors(job));
+        }
         if (job.kind() == TransferJob.Kind.READ) {
             reads.end(job.requestId());
         } else if (job.kind() == TransferJob.Kind.PROMOTE || job.kind() == TransferJob.Kind.CASCADE) {
             storeMoves.end(job.job(), ended.isFailed());
         }
         end(job, ended.isFailed());
+    }
+
+    private int numDescriptors(TransferJob job) {
+        return job.kind() == TransferJob.Kind.READ
+                ? job.gpuBlocks().size() * spec.descriptorsPerBlock()
+                : job.otherBlocks().size();
     }
 
     private TransferLog log(TransferJob job) {

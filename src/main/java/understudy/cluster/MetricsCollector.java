@@ -70,7 +70,7 @@ public final class MetricsCollector extends AbstractBehavior<MetricsCollector.Co
         if (!keepsRecords) {
             return this;
         }
-        log.addStep(step.replicaIndex(), step.endNanos(), step.numTokens(), step.numSampled());
+        log.addStep(step.replicaIndex(), step.endNanos(), step.numTokens(), step.numAnswerTokens());
         log.addGaps(step.gapNanos(), step.gapCounts());
         if (!step.ended().isEmpty()) {
             step.ended().forEach(this::add);

@@ -242,7 +242,7 @@ public final class Replica {
                         "block conservation: replica " + counters.replicaIndex() + " had " + audited.audit());
             }
             counters.onPeakKvUsage(audited.peakUsage());
-            counters.onMemoryGone(audited.stats());
+            counters.onMemoryGone(audited.stats(), audited.traffic());
             events.gone();
             if (owner != null) {
                 owner.tell(new Replica.Gone(counters.lastRecord()));

@@ -14,6 +14,7 @@ import understudy.engine.StepResult;
 import understudy.kvcache.KvBlockCounts;
 import understudy.report.ReplicaCounters;
 import understudy.report.RequestRecord;
+import understudy.report.transfers.PromptTokens;
 import understudy.runtime.Clock;
 
 /** Events of one replica, told to its subscriber, to the collector of the run's figures, and to the router. */
@@ -111,11 +112,12 @@ final class ReplicaEvents {
     /** Publishes the end of the replica's queues and memory, once its counters have the memory's lookups. */
     void gone() {
         if (subscriber != null) {
-            var nothing = new ClusterEvent.EngineLoad(0, 0, counters.numRequests(), counters.numPreemptions());
+            var nothing = new ClusterEvent.EngineLoad(0, 0, 0, counters.numRequests(), counters.numPreemptions());
             subscriber.tell(new ClusterEvent.LoadChanged(replicaIndex, nothing));
             var lookups = counters.prefixCacheOfPredecessors();
             subscriber.tell(new ClusterEvent.KvCacheChanged(
-                    replicaIndex, new ClusterEvent.KvCacheState(0, 0, KvBlockCounts.NONE, lookups, 1, List.of())));
+                    replicaIndex,
+                    new ClusterEvent.KvCacheState(0, 0, KvBlockCounts.NONE, lookups, 1, List.of(), null)));
         }
     }
 
@@ -159,40 +161,44 @@ final class ReplicaEvents {
     private boolean hasChanged() {
         return requests.numRunning() != toldLoad.numRunning()
                 || requests.numWaiting() != toldLoad.numWaiting()
+                || requests.numSkipped() != toldLoad.numDeferred()
                 || counters.numRequests() != toldLoad.numRequests()
                 || counters.numPreemptions() != toldLoad.numPreemptions();
     }
 
     private ClusterEvent.EngineLoad load() {
         return new ClusterEvent.EngineLoad(
-                requests.numRunning(), requests.numWaiting(), counters.numRequests(), counters.numPreemptions());
+                requests.numRunning(),
+                requests.numWaiting(),
+                requests.numSkipped(),
+                counters.numRequests(),
+                counters.numPreemptions());
     }
 
     private static ClusterEvent.FirstTokens firstTokens(List<EngineRequest> sampledAlone, long atNanos) {
         var requestIds = new LongArrayList();
         var resumedIds = new LongArrayList();
         var ttftNanos = new LongArrayList();
-        long numPromptTokens = 0;
-        long numCachedTokens = 0;
+        var promptTokens = PromptTokens.NONE;
+        var legTokens = PromptTokens.NONE;
         for (var request : sampledAlone) {
-            var transfer = request.request().kvTransfer();
-            boolean isPrefillLeg = transfer != null && transfer.doRemoteDecode();
-            if (request.numAnswerTokens() == 1 && !isPrefillLeg) {
+            if (request.request().isPrefillLeg()) {
+                legTokens = legTokens.plus(PromptTokens.of(request));
+            } else if (request.numAnswerTokens() == 1) {
                 requestIds.add(request.request().id());
                 ttftNanos.add(atNanos - request.request().arrivalNanos());
-                numPromptTokens += request.numPromptTokens();
-                numCachedTokens += request.numCachedTokens();
+                promptTokens = promptTokens.plus(PromptTokens.of(request));
             } else if (request.numOutputTokens() == 1) {
                 resumedIds.add(request.request().id());
             }
         }
-        return ttftNanos.isEmpty() && resumedIds.isEmpty()
+        return ttftNanos.isEmpty() && resumedIds.isEmpty() && legTokens == PromptTokens.NONE
                 ? ClusterEvent.FirstTokens.NONE
                 : new ClusterEvent.FirstTokens(
                         new LongImmutableList(requestIds),
                         new LongImmutableList(ttftNanos),
-                        numPromptTokens,
-                        numCachedTokens,
+                        promptTokens,
+                        legTokens,
                         new LongImmutableList(resumedIds));
     }
 

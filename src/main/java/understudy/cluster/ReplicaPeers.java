@@ -18,6 +18,7 @@ import understudy.routing.Signal;
  * @param owner is told when the replica has stopped; null if it never does
  * @param network link to the other replicas, or null if there is none
  * @param sharedStore memory that all replicas have together, or null if there is none
+ * @param keepsRecords whether all transfers are kept for a report
  */
 public record ReplicaPeers(
         ActorRef<Router.Command> router,
@@ -26,16 +27,17 @@ public record ReplicaPeers(
         ClusterEvent.@Nullable Subscriber subscriber,
         @Nullable ActorRef<? super Replica.Gone> owner,
         @Nullable ActorRef<Link.Command> network,
-        @Nullable KvStore sharedStore) {
+        @Nullable KvStore sharedStore,
+        boolean keepsRecords) {
 
-    /** Creates the peers of a replica without a network. */
+    /** Creates the peers of a replica without a network, of which all is kept for a report. */
     public ReplicaPeers(
             ActorRef<Router.Command> router,
             ActorRef<MetricsCollector.Command> metrics,
             RouterSpec routerSpec,
             ClusterEvent.@Nullable Subscriber subscriber,
             @Nullable ActorRef<? super Replica.Gone> owner) {
-        this(router, metrics, routerSpec, subscriber, owner, null, null);
+        this(router, metrics, routerSpec, subscriber, owner, null, null, true);
     }
 
     /** Returns the source of chance failures on a replica's own link. */

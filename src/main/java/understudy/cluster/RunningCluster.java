@@ -43,8 +43,15 @@ final class RunningCluster {
         var collector = child(MetricsCollector.create(spec, observer::onProgress), "metrics");
         var subscriber = subscriber(start);
         router = child(Router.create(clock, spec, collector, subscriber), "router");
-        var peers =
-                new ReplicaPeers(router, collector, spec.router(), subscriber, self, network(spec), sharedStore(spec));
+        var peers = new ReplicaPeers(
+                router,
+                collector,
+                spec.router(),
+                subscriber,
+                self,
+                network(spec),
+                sharedStore(spec),
+                spec.keepsRecords());
         registry = new ReplicaRegistry(context, clock, spec, peers);
         records = new RunRecords(registry, collector, clock, self, observer);
         for (var timed : spec.faults().changes()) {

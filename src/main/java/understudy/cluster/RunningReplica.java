@@ -286,7 +286,7 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
     private Behavior<Replica.Command> onAudited(KvBlockManager.Audited audited) {
         if (recordReceiver != null) {
             counters.onPeakKvUsage(audited.peakUsage());
-            var value = counters.record(audited.audit(), audited.stats());
+            var value = counters.record(audited.audit(), audited.stats(), audited.traffic());
             recordReceiver.tell(new Replica.Recorded(replicaIndex, value, audited.freeOrder()));
         }
         return this;

@@ -1,8 +1,10 @@
 package understudy.conform;
 
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import understudy.kvcache.connector.ConnectorSpec;
 import understudy.kvcache.connector.KvConnector;
+import understudy.kvcache.connector.KvSource;
 import understudy.kvcache.tier.OffloadingSpec;
 import understudy.kvcache.tier.TierPolicy;
 import understudy.kvcache.tier.TierSpec;
@@ -66,6 +68,11 @@ record RecordedConnector(
     }
 
     private record Scripted(boolean requiresKvDelivery, boolean defersFrees) implements ConnectorSpec {
+        @Override
+        public Set<KvSource> sources() {
+            return Set.of();
+        }
+
         @Override
         public boolean readsPlans() {
             return false;

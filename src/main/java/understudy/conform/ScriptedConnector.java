@@ -60,7 +60,9 @@ final class ScriptedConnector implements KvConnector {
     }
 
     private static ExternalMatch behind(int numLocalTokens, int numTokens, boolean isAsync) {
-        return numTokens > numLocalTokens ? new ExternalMatch(numTokens - numLocalTokens, isAsync) : ExternalMatch.NONE;
+        return numTokens > numLocalTokens
+                ? new ExternalMatch(numTokens - numLocalTokens, isAsync, null)
+                : ExternalMatch.NONE;
     }
 
     @Override

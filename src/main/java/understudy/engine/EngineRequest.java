@@ -4,6 +4,8 @@ import org.jspecify.annotations.Nullable;
 import understudy.kvcache.Admission;
 import understudy.kvcache.PrefixCacheEvents;
 import understudy.kvcache.PrefixLookup;
+import understudy.kvcache.connector.ExternalMatch;
+import understudy.kvcache.connector.KvSource;
 
 /**
  * A request inside a scheduler: how far it has come, and when. Only its {@link Planner} changes it.
@@ -55,6 +57,9 @@ public final class EngineRequest extends IdentifiedRequest {
     int numPreemptions;
     int numCachedTokens;
     int numExternalTokens;
+
+    @Nullable KvSource kvSource;
+
     PrefixCacheEvents prefixCacheEvents = PrefixCacheEvents.NONE;
     long scheduledNanos;
 
@@ -122,6 +127,11 @@ public final class EngineRequest extends IdentifiedRequest {
         return numExternalTokens;
     }
 
+    /** Returns where these have come from; null if there are none, or nobody knows. */
+    public @Nullable KvSource kvSource() {
+        return kvSource;
+    }
+
     /** Returns when its first token was sampled here. */
     public long firstTokenNanos() {
         return firstTokenNanos;
@@ -186,7 +196,7 @@ public final class EngineRequest extends IdentifiedRequest {
         if (numPreemptions == 0) {
             scheduledNanos = atNanos;
             if (isLookedUp) {
-                note(admission.numCachedTokens(), admission.numExternalTokens(), admission.events());
+                note(admission.numCachedTokens(), admission.external(), admission.events());
             }
         }
     }
@@ -198,14 +208,23 @@ public final class EngineRequest extends IdentifiedRequest {
         numComputedTokens = loading.numCachedTokens();
         numSlots = roundUp(numComputedTokens, blockSize);
         if (numPreemptions == 0) {
-            note(loading.numCachedTokens(), loading.numExternalTokens(), loading.events());
+            note(loading.numCachedTokens(), loading.external(), loading.events());
         }
     }
 
-    private void note(int numCached, int numExternal, PrefixCacheEvents events) {
+    private void note(int numCached, ExternalMatch external, PrefixCacheEvents events) {
         numCachedTokens = numCached;
-        numExternalTokens = numExternal;
+        numExternalTokens = external.numTokens();
+        kvSource = external.source();
         prefixCacheEvents = events;
+    }
+
+    /** Goes back to the first tokens, since the KV of those behind could not be loaded. */
+    void cutTo(int numTokens) {
+        numComputedTokens = numTokens;
+        int numLost = numPreemptions > 0 ? 0 : Math.max(0, numCachedTokens - numTokens);
+        numCachedTokens -= numLost;
+        numExternalTokens = Math.max(0, numExternalTokens - numLost);
     }
 
     /** Ends the wait for KV; without any, the prompt is looked up anew. */

@@ -71,7 +71,7 @@ public final class LoadFailure {
         if (!isAffected) {
             return null;
         }
-        request.numComputedTokens = first < 0 ? numComputed : first * blockSize;
+        request.cutTo(first < 0 ? numComputed : first * blockSize);
         return new Affected(request, request.status == EngineRequest.Status.RUNNING, first);
     }
 }

@@ -49,6 +49,11 @@ public record Request(
         return new Request(id, "", arrivalNanos, prompt, SamplingParams.ofMaxTokens(maxTokens), 0, "", output);
     }
 
+    /** Returns whether a replica is only to compute the prompt, for another one that answers. */
+    public boolean isPrefillLeg() {
+        return kvTransfer != null && kvTransfer.doRemoteDecode();
+    }
+
     /** Returns the same request with another priority. */
     public Request withPriority(int newPriority) {
         return new Request(id, name, arrivalNanos, prompt, sampling, newPriority, tenant, output, earlier, kvTransfer);

@@ -135,6 +135,11 @@ public final class RequestBook {
         return waiting.skipped();
     }
 
+    /** Returns how many of those that wait could not be admitted when it was their turn. */
+    public int numSkipped() {
+        return waiting.numSkipped();
+    }
+
     /** Returns the number of requests that wait to be admitted. */
     public int numWaiting() {
         return waiting.size();

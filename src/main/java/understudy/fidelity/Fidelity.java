@@ -3,8 +3,8 @@ package understudy.fidelity;
 import com.github.freva.asciitable.ColumnData;
 import java.util.ArrayList;
 import java.util.List;
-import understudy.report.LatencyStats;
 import understudy.report.Tables;
+import understudy.report.latency.LatencyStats;
 
 /** Measured figures of a real server against those of a run of the same requests. */
 public final class Fidelity {

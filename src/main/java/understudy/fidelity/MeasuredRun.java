@@ -2,8 +2,8 @@ package understudy.fidelity;
 
 import java.nio.file.Path;
 import java.util.Optional;
-import understudy.report.LatencyStats;
 import understudy.report.RunReport;
+import understudy.report.latency.LatencyStats;
 import understudy.scenario.Section;
 
 /** Compares a run with the times of a real server, if its trace has them. */

@@ -1,5 +1,7 @@
 package understudy.kvcache;
 
+import understudy.kvcache.connector.ExternalMatch;
+
 /** The KV cache's answer to an {@link AdmissionRequest}. */
 public sealed interface Admission {
 
@@ -7,15 +9,15 @@ public sealed interface Admission {
      * The request holds blocks for its cached tokens and for those of this step.
      *
      * @param numCachedTokens leading tokens whose KV was found: whole blocks, or all of them after a full hit
-     * @param numExternalTokens how many of these have come from elsewhere; 0 for a request that has waited for them
+     * @param external those of them that have come from elsewhere; none for a request that has waited for them
      * @param numScheduledTokens tokens to compute in this step; after a full hit the one of a decode step, or 0 if the
      *     prompt's last logits were found too and nothing is computed
      * @param events what the look into the cache has come to
      */
-    record Admitted(int numCachedTokens, int numExternalTokens, int numScheduledTokens, PrefixCacheEvents events)
+    record Admitted(int numCachedTokens, ExternalMatch external, int numScheduledTokens, PrefixCacheEvents events)
             implements Admission {
         public Admitted(int numCachedTokens, int numScheduledTokens, PrefixCacheEvents events) {
-            this(numCachedTokens, 0, numScheduledTokens, events);
+            this(numCachedTokens, ExternalMatch.NONE, numScheduledTokens, events);
         }
     }
 
@@ -23,10 +25,10 @@ public sealed interface Admission {
      * The request holds blocks for leading tokens whose KV is on its way; it can be admitted when that has come.
      *
      * @param numCachedTokens leading tokens whose KV is here or on its way
-     * @param numExternalTokens how many of these are on their way
+     * @param external those of them that are on their way
      * @param events what the look into the cache has come to
      */
-    record Loading(int numCachedTokens, int numExternalTokens, PrefixCacheEvents events) implements Admission {}
+    record Loading(int numCachedTokens, ExternalMatch external, PrefixCacheEvents events) implements Admission {}
 
     /** Nothing was changed: it is not known yet what is to be had from elsewhere. Others may go first. */
     record Deferred() implements Admission {}

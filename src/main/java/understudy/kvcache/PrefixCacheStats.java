@@ -13,6 +13,11 @@ public record PrefixCacheStats(long queries, long hits, long preemptedQueries, l
     /** No lookups. */
     public static final PrefixCacheStats NONE = new PrefixCacheStats(0, 0, 0, 0);
 
+    /** Returns the share of queried tokens that were found, 0 to 1, without those after preemptions. */
+    public double hitRate() {
+        return queries == 0 ? 0 : (double) hits / queries;
+    }
+
     /** Returns these counts and one more admission. */
     public PrefixCacheStats plus(boolean isResumed, int numTokens, int numHitTokens) {
         return isResumed

@@ -1,6 +1,8 @@
 package understudy.report;
 
 import java.util.Arrays;
+import understudy.report.latency.LatencyStats;
+import understudy.report.latency.RadixSort;
 
 /** Figures of the requests of a log that were answered. */
 final class CompletedRequests {

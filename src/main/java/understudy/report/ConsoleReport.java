@@ -6,15 +6,15 @@ import com.github.freva.asciitable.HorizontalAlign;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import understudy.report.latency.LatencyStats;
 
 /** Prints a report as people know it from {@code vllm bench serve}, and below that what a cluster adds to it. */
 public final class ConsoleReport {
-    private static final int WIDTH = 50;
     private static final int BAR_WIDTH = 20;
     private static final int MAX_HISTORY = 50;
     private static final double NANOS_PER_MILLI = 1e6;
 
-    private final StringBuilder text = new StringBuilder();
+    private final ReportText text = new ReportText();
     private final RunReport report;
 
     private ConsoleReport(RunReport report) {
@@ -34,9 +34,11 @@ public final class ConsoleReport {
             writer.writePrefixCaching(report.prefixCaching());
         }
         report.fleet().ifPresent(writer::writeFleet);
-        writer.text.append("=".repeat(WIDTH)).append("\n\n");
+        report.transfers().ifPresent(transfers -> TransferText.writeTotals(transfers, writer.text));
+        writer.text.end();
         report.fleet().ifPresent(writer::writeHistory);
         writer.writeReplicas();
+        report.transfers().ifPresent(transfers -> TransferText.writeTables(transfers, writer.text));
         if (report.goodput().isMeasured()) {
             writer.writeServiceLevels();
         }
@@ -45,85 +47,85 @@ public final class ConsoleReport {
     }
 
     private void writeTotals() {
-        heading(report.isPartial() ? " Serving Benchmark Result (partial) " : " Serving Benchmark Result ", '=');
-        line("Successful requests:", report.numCompleted());
-        line("Failed requests:", report.numFailed());
+        text.heading(report.isPartial() ? " Serving Benchmark Result (partial) " : " Serving Benchmark Result ", '=');
+        text.line("Successful requests:", report.numCompleted());
+        text.line("Failed requests:", report.numFailed());
         if (report.numAborted() > 0) {
-            line("Aborted requests:", report.numAborted());
+            text.line("Aborted requests:", report.numAborted());
         }
         if (report.numRejected() > 0) {
-            line("Rejected requests:", report.numRejected());
-            report.loadShed().forEach((outcome, count) -> line("  " + word(outcome) + ":", count));
+            text.line("Rejected requests:", report.numRejected());
+            report.loadShed().forEach((outcome, count) -> text.line("  " + word(outcome) + ":", count));
         }
         if (report.numAbandoned() > 0) {
-            line("Abandoned follow-up turns:", report.numAbandoned());
+            text.line("Abandoned follow-up turns:", report.numAbandoned());
         }
         if (report.numUnfinished() > 0) {
-            line("Unfinished requests:", report.numUnfinished());
+            text.line("Unfinished requests:", report.numUnfinished());
         }
-        line("Benchmark duration (s):", report.durationSeconds());
-        line("Total input tokens:", report.totalInputTokens());
-        line("Total generated tokens:", report.totalOutputTokens());
-        line("Request throughput (req/s):", report.requestThroughput());
+        text.line("Benchmark duration (s):", report.durationSeconds());
+        text.line("Total input tokens:", report.totalInputTokens());
+        text.line("Total generated tokens:", report.totalOutputTokens());
+        text.line("Request throughput (req/s):", report.requestThroughput());
         if (report.goodput().isMeasured()) {
-            line("Request goodput (req/s):", report.requestGoodput());
+            text.line("Request goodput (req/s):", report.requestGoodput());
         }
-        line("Output token throughput (tok/s):", report.outputThroughput());
-        line("Peak output token throughput (tok/s):", report.maxOutputTokensPerSecond());
-        line("Peak concurrent requests:", report.maxConcurrentRequests());
-        line("Total token throughput (tok/s):", report.totalTokenThroughput());
+        text.line("Output token throughput (tok/s):", report.outputThroughput());
+        text.line("Peak output token throughput (tok/s):", report.maxOutputTokensPerSecond());
+        text.line("Peak concurrent requests:", report.maxConcurrentRequests());
+        text.line("Total token throughput (tok/s):", report.totalTokenThroughput());
     }
 
     private void writeLatency(String title, String name, LatencyStats stats) {
-        heading(title, '-');
-        line("Mean " + name + " (ms):", stats.meanNanos() / NANOS_PER_MILLI);
-        line("Median " + name + " (ms):", stats.p50Nanos() / NANOS_PER_MILLI);
-        line("P90 " + name + " (ms):", stats.p90Nanos() / NANOS_PER_MILLI);
-        line("P95 " + name + " (ms):", stats.p95Nanos() / NANOS_PER_MILLI);
-        line("P99 " + name + " (ms):", stats.p99Nanos() / NANOS_PER_MILLI);
+        text.heading(title, '-');
+        text.line("Mean " + name + " (ms):", stats.meanNanos() / NANOS_PER_MILLI);
+        text.line("Median " + name + " (ms):", stats.p50Nanos() / NANOS_PER_MILLI);
+        text.line("P90 " + name + " (ms):", stats.p90Nanos() / NANOS_PER_MILLI);
+        text.line("P95 " + name + " (ms):", stats.p95Nanos() / NANOS_PER_MILLI);
+        text.line("P99 " + name + " (ms):", stats.p99Nanos() / NANOS_PER_MILLI);
     }
 
     private void writeQueueAndCache() {
-        heading("Queue and Prefix Cache", '-');
-        line("Mean queue time (ms):", report.queueTime().meanNanos() / NANOS_PER_MILLI);
-        line("P99 queue time (ms):", report.queueTime().p99Nanos() / NANOS_PER_MILLI);
-        line("Prefix cache queries (tokens):", report.prefixCache().queries());
-        line("Prefix cache hits (tokens):", report.prefixCache().hits());
-        line("Prefix cache hit rate (%):", report.prefixCacheHitRate() * 100);
-        line("Preemptions:", report.numPreemptions());
+        text.heading("Queue and Prefix Cache", '-');
+        text.line("Mean queue time (ms):", report.queueTime().meanNanos() / NANOS_PER_MILLI);
+        text.line("P99 queue time (ms):", report.queueTime().p99Nanos() / NANOS_PER_MILLI);
+        text.line("Prefix cache queries (tokens):", report.prefixCache().queries());
+        text.line("Prefix cache hits (tokens):", report.prefixCache().hits());
+        text.line("Prefix cache hit rate (%):", report.prefixCacheHitRate() * 100);
+        text.line("Preemptions:", report.numPreemptions());
     }
 
     private void writePrefixCaching(PrefixCachingStats stats) {
-        heading("Prefix Caching by Request", '-');
-        line("Hit rate (%):", stats.hitRate() * 100);
-        line("Conversational hit rate (%):", stats.conversationalHitRate() * 100);
-        line("Cross-request hit rate (%):", stats.crossRequestHitRate() * 100);
-        line("Conversational hits:", stats.conversationalHits());
-        line("Cross-request hits:", stats.crossRequestHits());
-        line("Full hits, no prefill needed:", stats.fullHits());
-        line("Full misses:", stats.fullMisses());
-        line("Misses by an unexpected prompt:", stats.unexpectedPrompts());
-        line("Mean cached tokens of hits:", stats.meanCachedTokensOfHits());
-        line("Mean prefilled tokens:", stats.meanPrefilledTokens());
-        line("Prefilled of prompt tokens (%):", stats.prefilledShare() * 100);
-        line("Mean TTFT of hits (ms):", stats.ttftOfHits().meanNanos() / NANOS_PER_MILLI);
-        line("Mean TTFT of misses (ms):", stats.ttftOfMisses().meanNanos() / NANOS_PER_MILLI);
+        text.heading("Prefix Caching by Request", '-');
+        text.line("Hit rate (%):", stats.hitRate() * 100);
+        text.line("Conversational hit rate (%):", stats.conversationalHitRate() * 100);
+        text.line("Cross-request hit rate (%):", stats.crossRequestHitRate() * 100);
+        text.line("Conversational hits:", stats.conversationalHits());
+        text.line("Cross-request hits:", stats.crossRequestHits());
+        text.line("Full hits, no prefill needed:", stats.fullHits());
+        text.line("Full misses:", stats.fullMisses());
+        text.line("Misses by an unexpected prompt:", stats.unexpectedPrompts());
+        text.line("Mean cached tokens of hits:", stats.meanCachedTokensOfHits());
+        text.line("Mean prefilled tokens:", stats.meanPrefilledTokens());
+        text.line("Prefilled of prompt tokens (%):", stats.prefilledShare() * 100);
+        text.line("Mean TTFT of hits (ms):", stats.ttftOfHits().meanNanos() / NANOS_PER_MILLI);
+        text.line("Mean TTFT of misses (ms):", stats.ttftOfMisses().meanNanos() / NANOS_PER_MILLI);
     }
 
     private void writeFleet(FleetStats fleet) {
-        heading("Replicas and Cost", '-');
-        line("Most replicas at a time:", fleet.maxReplicas());
-        line("Replica hours:", fleet.replicaHours());
-        line("GPU hours:", fleet.gpuHours());
+        text.heading("Replicas and Cost", '-');
+        text.line("Most replicas at a time:", fleet.maxReplicas());
+        text.line("Replica hours:", fleet.replicaHours());
+        text.line("GPU hours:", fleet.gpuHours());
         if (fleet.gpuHourPrice() > 0) {
-            line("Cost:", fleet.cost());
-            line("Cost per million generated tokens:", fleet.costPerMillionTokens(report.totalOutputTokens()));
+            text.line("Cost:", fleet.cost());
+            text.line("Cost per million generated tokens:", fleet.costPerMillionTokens(report.totalOutputTokens()));
         }
     }
 
     private void writeHistory(FleetStats fleet) {
         if (fleet.history().size() > MAX_HISTORY) {
-            text.append(fleet.history().size()).append(" changes of the number of replicas; --json has them all\n");
+            text.append(fleet.history().size() + " changes of the number of replicas; --json has them all\n");
         } else if (fleet.history().size() > 1) {
             List<ColumnData<FleetStats.Point>> columns = List.of(
                     Tables.decimals("From s", "%.0f", point -> point.atNanos() / 1e9),
@@ -133,7 +135,7 @@ public final class ConsoleReport {
                             .header("Replicas")
                             .dataAlign(HorizontalAlign.LEFT)
                             .with(point -> "#".repeat(point.numReady()) + "+".repeat(point.numStarting())));
-            text.append(Tables.text(fleet.history(), columns)).append('\n');
+            text.table(fleet.history(), columns);
         }
     }
 
@@ -154,11 +156,11 @@ public final class ConsoleReport {
                         .dataAlign(HorizontalAlign.LEFT)
                         .with(r -> bar(r.numRequests(), mostRequests)),
                 Tables.counts("Steps", ReplicaStats::numSteps),
-                Tables.numbers("Busy %", r -> percent(r.busyNanos() / 1e9, report.durationSeconds())),
+                Tables.numbers("Busy %", r -> ReportText.percent(r.busyNanos() / 1e9, report.durationSeconds())),
                 Tables.decimals("Peak KV %", "%.2f", r -> r.peakKvUsage() * 100),
                 Tables.numbers("Hit rate %", ConsoleReport::hitRate),
                 Tables.counts("Preemptions", ReplicaStats::numPreemptions)));
-        text.append(Tables.text(report.replicas(), columns)).append('\n');
+        text.table(report.replicas(), columns);
     }
 
     private void writeServiceLevels() {
@@ -169,7 +171,7 @@ public final class ConsoleReport {
                 Tables.decimals("Attainment", "%.4f", Goodput.ServiceClass::attainment),
                 Tables.numbers("Wanted", each -> String.valueOf(each.wanted())),
                 Tables.words("SLO", each -> each.isMet() ? "met" : "missed"));
-        text.append(Tables.text(report.goodput().classes(), columns)).append('\n');
+        text.table(report.goodput().classes(), columns);
     }
 
     private static String word(Outcome outcome) {
@@ -196,37 +198,10 @@ public final class ConsoleReport {
 
     private static String hitRate(ReplicaStats replica) {
         var cache = replica.prefixCache();
-        return percent((double) cache.hits(), (double) cache.queries());
-    }
-
-    private static String percent(double part, double whole) {
-        return whole == 0 ? "-" : decimal(part / whole * 100);
+        return ReportText.percent((double) cache.hits(), (double) cache.queries());
     }
 
     private static String bar(long count, long longest) {
         return "#".repeat((int) Math.round((double) count * BAR_WIDTH / Math.max(1, longest)));
-    }
-
-    private void heading(String title, char fill) {
-        int left = (WIDTH - title.length()) / 2;
-        int right = WIDTH - title.length() - left;
-        String rule = String.valueOf(fill);
-        text.append(rule.repeat(left)).append(title).append(rule.repeat(right)).append('\n');
-    }
-
-    private void line(String label, long value) {
-        line(label, String.valueOf(value));
-    }
-
-    private void line(String label, double value) {
-        line(label, decimal(value));
-    }
-
-    private void line(String label, String value) {
-        text.append(String.format(Locale.ROOT, "%-40s %-10s\n", label, value));
-    }
-
-    private static String decimal(double value) {
-        return String.format(Locale.ROOT, "%.2f", value);
     }
 }

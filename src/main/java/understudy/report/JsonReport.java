@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.util.Locale;
+import understudy.report.latency.LatencyStats;
 
 /** Writes a report as JSON, under the key names of {@code vllm bench serve --save-result}. */
 public final class JsonReport {
@@ -47,6 +48,11 @@ public final class JsonReport {
             writer.writeLatencies();
             writer.writeCaches();
             writer.writePrefixCaching(report.prefixCaching());
+            if (report.transfers().isPresent()) {
+                json.writeObjectFieldStart("kv_transfers");
+                new TransferJson(json).write(report.transfers().get());
+                json.writeEndObject();
+            }
             if (report.fleet().isPresent()) {
                 writer.writeFleet(report.fleet().get());
             }
@@ -192,6 +198,9 @@ public final class JsonReport {
         json.writeNumberField("prefix_cache_queries", replica.prefixCache().queries());
         json.writeNumberField("prefix_cache_hits", replica.prefixCache().hits());
         json.writeNumberField("num_preemptions", replica.numPreemptions());
+        if (report.transfers().isPresent()) {
+            new TransferJson(json).writePromptTokens(replica.transfers().promptTokens());
+        }
         json.writeEndObject();
     }
 

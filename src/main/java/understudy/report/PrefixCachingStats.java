@@ -3,6 +3,7 @@ package understudy.report;
 import java.util.Arrays;
 import understudy.kvcache.PrefixCacheEvent;
 import understudy.kvcache.PrefixCacheEvents;
+import understudy.report.latency.LatencyStats;
 
 /**
  * Effect of prefix caching on the answered requests: the summary metrics of the session cache.

@@ -1,8 +1,13 @@
 package understudy.report;
 
+import org.jspecify.annotations.Nullable;
+import understudy.engine.EngineRequest;
 import understudy.kvcache.KvCacheAudit;
 import understudy.kvcache.PrefixCacheStats;
 import understudy.latency.BatchShape;
+import understudy.report.transfers.KvTraffic;
+import understudy.report.transfers.PromptTokens;
+import understudy.report.transfers.ReplicaTransfers;
 
 /** Counts what one replica does, while it does it. */
 public final class ReplicaCounters {
@@ -19,6 +24,9 @@ public final class ReplicaCounters {
     private long numPeeks;
     private long numPreemptionsWithdrawn;
     private PrefixCacheStats pastPrefixCache = PrefixCacheStats.NONE;
+
+    /** Without the traffic of the memory that is in use. */
+    private ReplicaTransfers transfers = ReplicaTransfers.NONE;
 
     /** Creates the counters of a replica that has done nothing. */
     public ReplicaCounters(int replicaIndex, String group) {
@@ -42,11 +50,12 @@ public final class ReplicaCounters {
         numPeeks = predecessor.numPeeks();
         numPreemptionsWithdrawn = predecessor.numPreemptionsWithdrawn();
         pastPrefixCache = stats.prefixCache();
+        transfers = stats.transfers();
     }
 
     /** Returns the counts of a replica that has ended with its memory. */
     public RunRecord.ReplicaRecord lastRecord() {
-        return record(KvCacheAudit.NOTHING, PrefixCacheStats.NONE);
+        return record(KvCacheAudit.NOTHING, PrefixCacheStats.NONE, null);
     }
 
     public int replicaIndex() {
@@ -62,10 +71,17 @@ public final class ReplicaCounters {
         return numRequests;
     }
 
-    /** Counts a request that has ended, whose output was read too early {@code peeks} times. */
-    public void onEnded(int peeks) {
+    /** Counts a request that has ended; {@code running} is null if it was not queued. */
+    public void onEnded(@Nullable EngineRequest running) {
         numEnded++;
-        numPeeks += peeks;
+        if (running == null) {
+            return;
+        }
+        numPeeks += running.numPeeks();
+        if (running.numOutputTokens() > 0) {
+            transfers =
+                    transfers.with(PromptTokens.of(running), running.request().isPrefillLeg());
+        }
     }
 
     /** Takes note that a request that was preempted {@code preemptions} times begins anew on another replica. */
@@ -105,9 +121,10 @@ public final class ReplicaCounters {
         peakKvUsage = Math.max(peakKvUsage, usage);
     }
 
-    /** Records the lookups of a memory that has ended; a new one may follow. */
-    public void onMemoryGone(PrefixCacheStats prefixCache) {
+    /** Records the lookups and the traffic of a memory that has ended; a new one may follow. */
+    public void onMemoryGone(PrefixCacheStats prefixCache, @Nullable KvTraffic traffic) {
         pastPrefixCache = pastPrefixCache.plus(prefixCache);
+        transfers = transfers.with(traffic == null ? null : traffic.gone());
     }
 
     /** Returns the lookups in memories that have ended. */
@@ -115,17 +132,18 @@ public final class ReplicaCounters {
         return pastPrefixCache;
     }
 
-    /** Returns the counts so far, together with the audit and the lookups of the replica's memory. */
-    public RunRecord.ReplicaRecord record(KvCacheAudit audit, PrefixCacheStats prefixCache) {
+    /** Returns the counts so far, together with the audit, the lookups and the traffic of the replica's memory. */
+    public RunRecord.ReplicaRecord record(
+            KvCacheAudit audit, PrefixCacheStats prefixCache, @Nullable KvTraffic traffic) {
         return new RunRecord.ReplicaRecord(
-                stats(pastPrefixCache.plus(prefixCache)),
+                stats(pastPrefixCache.plus(prefixCache), transfers.with(traffic)),
                 audit,
                 numRequests - numEnded,
                 numPeeks,
                 numPreemptionsWithdrawn);
     }
 
-    private ReplicaStats stats(PrefixCacheStats prefixCache) {
+    private ReplicaStats stats(PrefixCacheStats prefixCache, ReplicaTransfers kvTransfers) {
         return new ReplicaStats(
                 replicaIndex,
                 group,
@@ -136,6 +154,7 @@ public final class ReplicaCounters {
                 busyNanos,
                 numPreemptions,
                 peakKvUsage,
-                prefixCache);
+                prefixCache,
+                kvTransfers);
     }
 }

@@ -1,6 +1,7 @@
 package understudy.report;
 
 import understudy.kvcache.PrefixCacheStats;
+import understudy.report.transfers.ReplicaTransfers;
 
 /**
  * Figures of one replica in a run.
@@ -15,6 +16,7 @@ import understudy.kvcache.PrefixCacheStats;
  * @param numPreemptions how often a request lost its blocks
  * @param peakKvUsage largest share of blocks in use after planning a step, 0 to 1
  * @param prefixCache lookups in its prefix table
+ * @param transfers where the KV of its prompts came from
  */
 public record ReplicaStats(
         int replicaIndex,
@@ -26,4 +28,5 @@ public record ReplicaStats(
         long busyNanos,
         long numPreemptions,
         double peakKvUsage,
-        PrefixCacheStats prefixCache) {}
+        PrefixCacheStats prefixCache,
+        ReplicaTransfers transfers) {}

@@ -3,6 +3,7 @@ package understudy.report;
 import it.unimi.dsi.fastutil.HashCommon;
 import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.longs.LongList;
+import understudy.report.latency.TokenGaps;
 
 /** Log of a run in progress: the requests that ended, and figures of every step. */
 public final class RunLog {
@@ -21,7 +22,7 @@ public final class RunLog {
      *
      * @param endNanos virtual time
      * @param numTokens tokens that it computed
-     * @param numSampled requests that got an output token
+     * @param numSampled requests that got a token of their answer
      */
     public void addStep(int replicaIndex, long endNanos, int numTokens, int numSampled) {
         outputRate.add(endNanos, numSampled);

@@ -1,11 +1,15 @@
 package understudy.report;
 
 import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 import understudy.kvcache.PrefixCacheStats;
+import understudy.report.latency.LatencyStats;
+import understudy.report.transfers.TransferReport;
 
 /**
  * The figures of a run. Everything in it depends on scenario and seed alone; what depends on the machine is in {@link
@@ -38,6 +42,7 @@ import understudy.kvcache.PrefixCacheStats;
  * @param timeline what has come to pass when, if that was asked for
  * @param stepDigest a hash over every step; equal for equal decisions at equal times
  * @param fleet what all replicas together have come to; empty unless it is asked for
+ * @param transfers where the KV of prompts came from; empty unless a replica has a connector
  */
 public record RunReport(
         boolean isPartial,
@@ -65,7 +70,8 @@ public record RunReport(
         Goodput goodput,
         Timeline timeline,
         long stepDigest,
-        Optional<FleetStats> fleet) {
+        Optional<FleetStats> fleet,
+        Optional<TransferReport> transfers) {
 
     /** Returns the report of a run that goes on. */
     public static RunReport soFar(
@@ -83,6 +89,7 @@ public record RunReport(
         var completed = new CompletedRequests(run.requests());
         var replicas =
                 run.replicas().stream().map(RunRecord.ReplicaRecord::stats).toList();
+        var ttft = completed.ttft();
         return new RunReport(
                 run.isPartial(),
                 run.requests().count(Outcome.COMPLETED),
@@ -97,7 +104,7 @@ public record RunReport(
                 completed.numOutputTokens(),
                 run.log().outputRate().peak(),
                 completed.maxConcurrent(),
-                completed.ttft(),
+                ttft,
                 completed.tpot(),
                 run.log().gaps().stats(),
                 completed.e2el(),
@@ -109,7 +116,20 @@ public record RunReport(
                 Goodput.of(run.requests(), levels),
                 Timeline.of(run, levels, intervalSeconds),
                 run.log().stepDigest(),
-                run.fleet());
+                run.fleet(),
+                transfers(replicas, ttft));
+    }
+
+    private static Optional<TransferReport> transfers(List<ReplicaStats> replicas, LatencyStats ttft) {
+        if (replicas.stream().allMatch(replica -> replica.transfers().traffic() == null)) {
+            return Optional.empty();
+        }
+        var byGroup = replicas.stream()
+                .collect(Collectors.groupingBy(
+                        ReplicaStats::group,
+                        LinkedHashMap::new,
+                        Collectors.mapping(ReplicaStats::transfers, Collectors.toList())));
+        return Optional.of(TransferReport.of(byGroup, ttft));
     }
 
     private static SortedMap<Outcome, Integer> loadShed(RequestLog requests) {
@@ -140,7 +160,7 @@ public record RunReport(
 
     /** Returns the share of looked-up tokens that were found, 0 to 1, without those after preemptions. */
     public double prefixCacheHitRate() {
-        return prefixCache.queries() == 0 ? 0 : (double) prefixCache.hits() / prefixCache.queries();
+        return prefixCache.hitRate();
     }
 
     private double perSecond(long count) {

@@ -2,6 +2,7 @@ package understudy.report;
 
 import java.util.Arrays;
 import java.util.Locale;
+import understudy.report.latency.LatencyStats;
 
 /**
  * Prints a run as roseinfer's {@code benchmark_streaming.py} does, with the same definitions: times begin when a

@@ -3,6 +3,7 @@ package understudy.report;
 import it.unimi.dsi.fastutil.doubles.DoubleArrayList;
 import java.util.Arrays;
 import java.util.List;
+import understudy.report.latency.LatencyStats;
 
 /**
  * Timeline of a run: what has come to pass in each interval. They are equally long, but for the last one, which ends with

@@ -1,7 +1,7 @@
 package understudy.scaling;
 
 import java.util.List;
-import understudy.report.LatencyStats;
+import understudy.report.latency.LatencyStats;
 
 /**
  * Metrics of a cluster at an evaluation. Immutable.

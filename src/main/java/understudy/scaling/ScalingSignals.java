@@ -7,7 +7,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.stream.IntStream;
 import understudy.faults.ReplicaState;
-import understudy.report.LatencyStats;
+import understudy.report.latency.LatencyStats;
 import understudy.scaling.ScalingMetrics.ReplicaLoad;
 
 /** Signals that an autoscaler gets from a cluster, put together for its evaluations. */

@@ -6,9 +6,9 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import understudy.faults.ReplicaState;
-import understudy.report.LatencyStats;
 import understudy.report.ReplicaStats;
 import understudy.report.RunReport;
+import understudy.report.latency.LatencyStats;
 import understudy.runtime.Stopwatch;
 
 /**

@@ -1,13 +1,23 @@
 package understudy.transfer;
 
-/** Counts of a replica's transfers since they were last told. */
+/** Counts of a replica's transfers: since they were last told, and since the start. */
 public final class TransferCounters {
-    private final TransferLog loads = new TransferLog();
-    private final TransferLog stores = new TransferLog();
-    private final TransferLog reads = new TransferLog();
-    private final TransferLog promotions = new TransferLog();
-    private final TransferLog cascades = new TransferLog();
+    private final TransferLog loads;
+    private final TransferLog stores;
+    private final TransferLog reads;
+    private final TransferLog promotions;
+    private final TransferLog cascades;
     private long numExpired;
+    private long numExpiredTaken;
+
+    /** @param keepsAll whether each transfer is kept for {@link #all} */
+    public TransferCounters(boolean keepsAll) {
+        loads = new TransferLog(keepsAll);
+        stores = new TransferLog(keepsAll);
+        reads = new TransferLog(keepsAll);
+        promotions = new TransferLog(keepsAll);
+        cascades = new TransferLog(keepsAll);
+    }
 
     /** Returns the transfers from slower memories. */
     public TransferLog loads() {
@@ -39,10 +49,21 @@ public final class TransferCounters {
         numExpired += numRequests;
     }
 
-    /** Returns the counts, which begin anew. */
+    /** Returns the counts since the last call; for one reader. */
     public TransferCounts take() {
-        var taken = new TransferCounts(loads.take(), stores.take(), reads.take(), numExpired);
-        numExpired = 0;
+        var taken = new TransferCounts(
+                loads.take(),
+                stores.take(),
+                reads.take(),
+                promotions.take(),
+                cascades.take(),
+                numExpired - numExpiredTaken);
+        numExpiredTaken = numExpired;
         return taken;
+    }
+
+    /** Returns the counts since the start. */
+    public TransferCounts all() {
+        return new TransferCounts(loads.all(), stores.all(), reads.all(), promotions.all(), cascades.all(), numExpired);
     }
 }

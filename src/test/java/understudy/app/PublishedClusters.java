@@ -7,10 +7,10 @@ import java.util.TreeMap;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import understudy.report.LatencyStats;
 import understudy.report.Outcome;
 import understudy.report.RequestRecord;
 import understudy.report.RunRecord;
+import understudy.report.latency.LatencyStats;
 
 /**
  * Runs a cluster of {@code conf/published} and prints the emulated figures beside the measured ones, a row per stage:

@@ -11,9 +11,9 @@ import java.util.TreeMap;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import understudy.report.LatencyStats;
 import understudy.report.RequestRecord;
 import understudy.report.RunRecord;
+import understudy.report.latency.LatencyStats;
 
 /**
  * Runs llm-d's benchmark of prefix-aware scheduling, a stage of a constant rate after the other, and prints the emulated

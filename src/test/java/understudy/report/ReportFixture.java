@@ -9,6 +9,7 @@ import understudy.kvcache.PrefixCacheEvent;
 import understudy.kvcache.PrefixCacheEvents;
 import understudy.kvcache.PrefixCacheStats;
 import understudy.prompt.SessionTurn;
+import understudy.report.transfers.ReplicaTransfers;
 
 /**
  * A run of 10 s with three requests: one of 4 tokens, one of a single token, one that was turned away.
@@ -29,6 +30,7 @@ final class ReportFixture {
     boolean isPartial;
     List<FleetStats.Point> history = List.of();
     Optional<FleetStats> fleet = Optional.empty();
+    ReplicaTransfers transfers = ReplicaTransfers.NONE;
 
     ReportFixture() {
         log.addRequest(request(
@@ -66,9 +68,19 @@ final class ReportFixture {
         return new HostStats(0.5, 1_000, 2_000_000, 0, 0, 0);
     }
 
-    private static ReplicaStats stats(int index, int numRequests) {
+    private ReplicaStats stats(int index, int numRequests) {
         return new ReplicaStats(
-                index, "", numRequests, 4, 200, 3, 5 * SECOND, index, 0.25, new PrefixCacheStats(100, 40, 7, 3));
+                index,
+                "",
+                numRequests,
+                4,
+                200,
+                3,
+                5 * SECOND,
+                index,
+                0.25,
+                new PrefixCacheStats(100, 40, 7, 3),
+                transfers);
     }
 
     static RequestRecord request(

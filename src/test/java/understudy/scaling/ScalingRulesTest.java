@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import understudy.latency.LinearLatency;
-import understudy.report.LatencyStats;
+import understudy.report.latency.LatencyStats;
 import understudy.scaling.ScalingMetrics.ReplicaLoad;
 
 final class ScalingRulesTest {

@@ -10,7 +10,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import understudy.report.LatencyStats;
+import understudy.report.latency.LatencyStats;
 import understudy.scaling.Hpa;
 import understudy.scaling.Keda;
 import understudy.scaling.ScalingMetric;

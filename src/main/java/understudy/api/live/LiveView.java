@@ -6,7 +6,7 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.IntUnaryOperator;
+import java.util.function.IntFunction;
 import java.util.function.ToLongFunction;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -35,7 +35,8 @@ public final class LiveView {
     private final ArrayDeque<RequestRecord> ended = new ArrayDeque<>();
     private final LatencyHistory latency = new LatencyHistory();
     private final TokenRates rates = new TokenRates();
-    private final IntUnaryOperator numBlocks;
+    private final IntFunction<LiveReplica.Kind> kinds;
+    private long sampledNanos;
     private long numDecisions;
     private long numFinished;
     private long numFailed;
@@ -44,12 +45,12 @@ public final class LiveView {
      * Creates a view of a cluster of which nothing is known.
      *
      * @param numReplicas how many there are at first
-     * @param numBlocks gives the usable KV blocks of each replica, by index
+     * @param kinds says what each replica is like, by index
      */
-    public LiveView(int numReplicas, IntUnaryOperator numBlocks) {
-        this.numBlocks = numBlocks;
+    public LiveView(int numReplicas, IntFunction<LiveReplica.Kind> kinds) {
+        this.kinds = kinds;
         for (int i = 0; i < numReplicas; i++) {
-            replicas.add(new LiveReplica(numBlocks.applyAsInt(i)));
+            replicas.add(new LiveReplica(kinds.apply(i)));
         }
     }
 
@@ -75,7 +76,7 @@ public final class LiveView {
         replica.onKvCache(step.kvCache());
         var first = step.firstTokens();
         first.ttftNanos().forEach(latency::addTtft);
-        rates.add(first.numPromptTokens(), step.numSampled());
+        rates.add(first.promptTokens().total(), step.numAnswerTokens());
         for (int i = 0; i < step.gapNanos().size(); i++) {
             latency.addGap(step.gapNanos().getLong(i), step.gapCounts().getInt(i));
         }
@@ -83,6 +84,9 @@ public final class LiveView {
     }
 
     private void onEnded(RequestRecord request) {
+        if (request.outcome() == Outcome.PREFILL_LEG) {
+            return;
+        }
         if (ended.size() == MAX_ENDED) {
             ended.remove();
         }
@@ -113,11 +117,16 @@ public final class LiveView {
     synchronized void sample(long nowNanos) {
         latency.sample(nowNanos);
         rates.sample(nowNanos);
+        if (nowNanos > sampledNanos) {
+            double seconds = (nowNanos - sampledNanos) / 1e9;
+            replicas.forEach(replica -> replica.sample(seconds));
+            sampledNanos = nowNanos;
+        }
     }
 
     private LiveReplica replica(int index) {
         while (replicas.size() <= index) {
-            replicas.add(new LiveReplica(numBlocks.applyAsInt(replicas.size())));
+            replicas.add(new LiveReplica(kinds.apply(replicas.size())));
         }
         return replicas.get(index);
     }

@@ -15,6 +15,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import understudy.api.call.ApiSettings;
 import understudy.api.call.Generation;
 import understudy.cluster.ClusterEvent;
+import understudy.cluster.ClusterSpec;
+import understudy.cluster.ReplicaSpec;
 import understudy.cluster.RequestEvent;
 import understudy.faults.ReplicaState;
 import understudy.kvcache.KvCacheConfig;
@@ -26,7 +28,7 @@ public final class EngineMetrics {
     private static final List<String> FINISHED_REASONS = List.of("stop", "length", "abort", "error", "repetition");
 
     private final ApiSettings settings;
-    private final List<KvCacheConfig> kvCaches;
+    private final ClusterSpec spec;
     private final Families families;
     private final Map<Integer, ReplicaMetrics> replicas = new ConcurrentHashMap<>();
     private final Map<Integer, ReplicaMetrics.Totals> totals = new HashMap<>();
@@ -34,23 +36,23 @@ public final class EngineMetrics {
     /**
      * Registers the series of all replicas.
      *
-     * @param kvCaches the memory of each replica
+     * @param spec says which replicas there are, and what they have
      */
-    public EngineMetrics(PrometheusRegistry registry, ApiSettings settings, List<KvCacheConfig> kvCaches) {
+    public EngineMetrics(PrometheusRegistry registry, ApiSettings settings, ClusterSpec spec) {
         this.settings = settings;
-        this.kvCaches = kvCaches;
-        families = new Families(registry, settings.model().maxModelLen());
-        for (int i = 0; i < kvCaches.size(); i++) {
+        this.spec = spec;
+        families = new Families(registry, settings.model().maxModelLen(), spec.replicas());
+        for (int i = 0; i < spec.replicas().size(); i++) {
             show(i, ReplicaMetrics.Totals.NONE);
         }
     }
 
     private void show(int index, ReplicaMetrics.Totals before) {
-        families.cacheConfig(
-                index,
-                kvCaches.get(index < kvCaches.size() ? index : 0),
-                settings.model().hashAlgorithm());
-        replicas.put(index, new ReplicaMetrics(families, String.valueOf(index), settings.servedModel(), before));
+        var replica = spec.replica(index);
+        families.cacheConfig(index, replica.kvCache(), settings.model().hashAlgorithm());
+        String engine = String.valueOf(index);
+        var traffic = families.transfers.new Series(engine, settings.servedModel(), replica);
+        replicas.put(index, new ReplicaMetrics(families, engine, settings.servedModel(), before, traffic));
     }
 
     /** Accepts an event of the cluster; on one thread. */
@@ -141,6 +143,7 @@ public final class EngineMetrics {
         final Counter promptTokensCachedBySource;
         final Counter generationTokens;
         final Counter routerDecisions;
+        final TransferMetrics transfers;
         private final Counter success;
         private final Gauge sleepState;
         private final Info cacheConfig;
@@ -149,7 +152,7 @@ public final class EngineMetrics {
         private final Map<Integer, String[]> cacheConfigs = new HashMap<>();
         private final MetricFamilies make;
 
-        Families(PrometheusRegistry registry, int maxModelLen) {
+        Families(PrometheusRegistry registry, int maxModelLen, List<ReplicaSpec> replicas) {
             make = new MetricFamilies(registry, maxModelLen);
             running = make.gauge("num_requests_running", "Number of requests in model execution batches.");
             waiting = make.gauge("num_requests_waiting", "Number of requests waiting to be processed.");
@@ -173,6 +176,7 @@ public final class EngineMetrics {
                     "source");
             generationTokens = make.counter("generation_tokens", "Number of generation tokens processed.");
             success = make.counter("request_success", "Count of successfully processed requests.", "finished_reason");
+            transfers = new TransferMetrics(make, replicas);
             alwaysZero = alwaysZero(make);
             addHistograms(make);
             routerDecisions = Counter.builder()
@@ -189,9 +193,6 @@ public final class EngineMetrics {
 
         private static List<Counter> alwaysZero(MetricFamilies make) {
             return List.of(
-                    make.counter(
-                            "external_prefix_cache_queries", "Prefix cache queries to other instances, in tokens."),
-                    make.counter("external_prefix_cache_hits", "Prefix cache hits of other instances, in tokens."),
                     make.counter("mm_cache_queries", "Multi-modal cache queries, in queried items."),
                     make.counter("mm_cache_hits", "Multi-modal cache hits, in cached items."),
                     make.counter("estimated_flops_per_gpu", "Estimated number of floating point operations per GPU."),

@@ -24,6 +24,8 @@ final class MetricFamilies {
                     DoubleStream.of(1), DoubleStream.iterate(8, b -> b <= 16384, b -> b * 2))
             .toArray();
 
+    private static final double[] OFFLOAD_BYTES = {1e6, 5e6, 10e6, 20e6, 40e6, 60e6, 80e6, 100e6, 150e6, 200e6};
+
     private final PrometheusRegistry registry;
     private final double[] tokenCounts;
     private final List<StatefulMetric<?, ?>> families = new ArrayList<>();
@@ -69,11 +71,20 @@ final class MetricFamilies {
         return histogram(name, help, tokenCounts);
     }
 
+    /** Returns sizes of transfers to and from slower memories, in bytes. */
+    Histogram offloadBytes(String name, String help, String... moreLabels) {
+        return histogram(name, help, moreLabels, OFFLOAD_BYTES);
+    }
+
     Histogram histogram(String name, String help, double... bounds) {
+        return histogram(name, help, new String[0], bounds);
+    }
+
+    private Histogram histogram(String name, String help, String[] moreLabels, double... bounds) {
         return kept(Histogram.builder()
                 .name("vllm:" + name)
                 .help(help)
-                .labelNames(labels())
+                .labelNames(labels(moreLabels))
                 .classicOnly()
                 .classicUpperBounds(bounds)
                 .register(registry));

@@ -3,12 +3,15 @@ package understudy.api.metrics;
 import io.prometheus.metrics.core.datapoints.CounterDataPoint;
 import io.prometheus.metrics.core.datapoints.DistributionDataPoint;
 import io.prometheus.metrics.core.datapoints.GaugeDataPoint;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import understudy.api.call.Generation;
 import understudy.cluster.ClusterEvent;
 import understudy.cluster.RequestEvent;
 import understudy.kvcache.PrefixCacheStats;
+import understudy.kvcache.connector.KvSource;
+import understudy.report.transfers.PromptTokens;
 
 /**
  * The series of one replica. Told by several threads; the client library is thread-safe, and each count has one teller.
@@ -19,6 +22,7 @@ final class ReplicaMetrics {
     final GaugeDataPoint running;
     final GaugeDataPoint waiting;
     final GaugeDataPoint waitingForCapacity;
+    final GaugeDataPoint waitingDeferred;
     final GaugeDataPoint kvUsage;
     final CounterDataPoint prefixQueries;
     final CounterDataPoint prefixHits;
@@ -26,12 +30,15 @@ final class ReplicaMetrics {
     final CounterDataPoint promptTokens;
     final CounterDataPoint computedTokens;
     final CounterDataPoint cacheHitTokens;
+    final CounterDataPoint externalTokens;
     final CounterDataPoint cachedTokens;
     final CounterDataPoint cachedOnDevice;
+    final Map<KvSource, CounterDataPoint> cachedElsewhere = new EnumMap<>(KvSource.class);
     final CounterDataPoint generationTokens;
     final CounterDataPoint routerDecisions;
     final Map<String, CounterDataPoint> successByReason;
     final Map<String, DistributionDataPoint> histograms;
+    private final TransferMetrics.Series transfers;
     private Totals totals;
 
     /** Counts of a replica since the start of the run, its predecessors included. */
@@ -48,13 +55,19 @@ final class ReplicaMetrics {
     }
 
     /** Shows the series of a replica, which has counted so much {@code before}, in an earlier life. */
-    ReplicaMetrics(EngineMetrics.Families families, String engine, String model, Totals before) {
+    ReplicaMetrics(
+            EngineMetrics.Families families,
+            String engine,
+            String model,
+            Totals before,
+            TransferMetrics.Series transfers) {
         totals = before;
+        this.transfers = transfers;
         String[] labels = {engine, model};
         running = families.running.labelValues(labels);
         waiting = families.waiting.labelValues(labels);
         waitingForCapacity = families.waitingByReason.labelValues(engine, model, "capacity");
-        families.waitingByReason.labelValues(engine, model, "deferred");
+        waitingDeferred = families.waitingByReason.labelValues(engine, model, "deferred");
         kvUsage = families.kvUsage.labelValues(labels);
         prefixQueries = families.prefixQueries.labelValues(labels);
         prefixHits = families.prefixHits.labelValues(labels);
@@ -62,10 +75,14 @@ final class ReplicaMetrics {
         promptTokens = families.promptTokens.labelValues(labels);
         computedTokens = families.promptTokensBySource.labelValues(engine, model, "local_compute");
         cacheHitTokens = families.promptTokensBySource.labelValues(engine, model, "local_cache_hit");
-        families.promptTokensBySource.labelValues(engine, model, "external_kv_transfer");
+        externalTokens = families.promptTokensBySource.labelValues(engine, model, "external_kv_transfer");
         cachedTokens = families.promptTokensCached.labelValues(labels);
         cachedOnDevice = families.promptTokensCachedBySource.labelValues(engine, model, "device");
         OTHER_CACHE_TIERS.forEach(tier -> families.promptTokensCachedBySource.initLabelValues(engine, model, tier));
+        for (var source : KvSource.values()) {
+            var cached = families.promptTokensCachedBySource.labelValues(engine, model, source.label());
+            cachedElsewhere.put(source, cached);
+        }
         generationTokens = families.generationTokens.labelValues(labels);
         routerDecisions = families.routerDecisions.labelValues(engine);
         successByReason = families.successByReason(engine, model);
@@ -76,7 +93,8 @@ final class ReplicaMetrics {
     void onLoad(ClusterEvent.EngineLoad load) {
         running.set(load.numRunning());
         waiting.set(load.numWaiting());
-        waitingForCapacity.set(load.numWaiting());
+        waitingForCapacity.set(load.numWaiting() - load.numDeferred());
+        waitingDeferred.set(load.numDeferred());
         preemptions.inc(load.numPreemptions() - totals.numPreemptions);
         routerDecisions.inc(load.numRequests() - totals.numRequests);
         totals = totals.with(load);
@@ -87,6 +105,9 @@ final class ReplicaMetrics {
         prefixQueries.inc(state.prefixCache().queries() - totals.prefixCache.queries());
         prefixHits.inc(state.prefixCache().hits() - totals.prefixCache.hits());
         totals = totals.with(state);
+        if (state.traffic() != null) {
+            transfers.on(state.traffic());
+        }
     }
 
     void onStep(ClusterEvent.StepEnded step) {
@@ -95,17 +116,23 @@ final class ReplicaMetrics {
             return;
         }
         var first = step.firstTokens();
-        long numComputed = first.numPromptTokens() - first.numCachedTokens();
+        var tokens = first.promptTokens().plus(first.legTokens());
         generationTokens.inc(step.numSampled());
-        promptTokens.inc(first.numPromptTokens());
-        computedTokens.inc(numComputed);
-        cacheHitTokens.inc(first.numCachedTokens());
-        cachedTokens.inc(first.numCachedTokens());
-        cachedOnDevice.inc(first.numCachedTokens());
-        observe("iteration_tokens_total", (double) numComputed + step.numSampled());
+        onPrompts(tokens);
+        observe("iteration_tokens_total", (double) tokens.numComputed() + step.numSampled());
         for (int i = 0; i < first.ttftNanos().size(); i++) {
             observe("time_to_first_token_seconds", first.ttftNanos().getLong(i) / 1e9);
         }
+    }
+
+    private void onPrompts(PromptTokens tokens) {
+        promptTokens.inc(tokens.total());
+        computedTokens.inc(tokens.numComputed());
+        cacheHitTokens.inc(tokens.numLocal());
+        externalTokens.inc(tokens.numExternal());
+        cachedTokens.inc(tokens.numCached());
+        cachedOnDevice.inc(tokens.numLocal());
+        cachedElsewhere.forEach((source, cached) -> cached.inc(tokens.from(source)));
     }
 
     private void onGaps(ClusterEvent.StepEnded step) {

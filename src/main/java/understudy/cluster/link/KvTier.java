@@ -8,11 +8,11 @@ import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.actor.typed.javadsl.Receive;
+import understudy.kvcache.connector.TierStats;
 import understudy.kvcache.tier.PrepareStoreOutput;
 import understudy.kvcache.tier.TierAudit;
 import understudy.kvcache.tier.TierCache;
 import understudy.kvcache.tier.TierLookup;
-import understudy.kvcache.tier.TierStats;
 import understudy.runtime.Clock;
 
 /**

@@ -81,6 +81,11 @@ public final class WaitingQueues<R extends QueuedRequest> {
         return waiting.inOrder();
     }
 
+    /** Returns how many requests were passed over. */
+    public int numSkipped() {
+        return skipped.size();
+    }
+
     public int size() {
         return waiting.size() + skipped.size();
     }

@@ -1,5 +1,7 @@
 package understudy.kvcache.connector;
 
+import java.util.Set;
+
 /**
  * Kind of a connector, and its settings. A value: any number of connectors may be built with it.
  */
@@ -19,6 +21,9 @@ public interface ConnectorSpec {
      * with two steps in flight.
      */
     boolean defersFrees();
+
+    /** Returns where the connector gets KV from. */
+    Set<KvSource> sources();
 
     /** Returns whether the connector looks at every scheduled request. */
     boolean readsPlans();

@@ -84,6 +84,11 @@ public interface KvConnector {
         return List.of();
     }
 
+    /** Returns the slower memories behind it. */
+    default List<TierState> tiers() {
+        return List.of();
+    }
+
     /** Recounts from scratch; throws if any block of a slower memory is lost, or there twice. */
     default void audit() {}
 }

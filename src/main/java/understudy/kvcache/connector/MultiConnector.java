@@ -132,6 +132,13 @@ final class MultiConnector implements KvConnector {
     }
 
     @Override
+    public List<TierState> tiers() {
+        return connectors.stream()
+                .flatMap(connector -> connector.tiers().stream())
+                .toList();
+    }
+
+    @Override
     public void audit() {
         connectors.forEach(KvConnector::audit);
     }

@@ -1,6 +1,8 @@
 package understudy.kvcache.connector;
 
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * Several connectors of one replica (vLLM {@code MultiConnector}).
@@ -28,6 +30,11 @@ public record MultiSpec(List<ConnectorSpec> specs) implements ConnectorSpec {
     @Override
     public boolean defersFrees() {
         return specs.stream().anyMatch(ConnectorSpec::defersFrees);
+    }
+
+    @Override
+    public Set<KvSource> sources() {
+        return specs.stream().flatMap(spec -> spec.sources().stream()).collect(Collectors.toUnmodifiableSet());
     }
 
     @Override

@@ -31,7 +31,7 @@ public final class NixlConnector implements KvConnector {
             return ExternalMatch.NONE;
         }
         int numTokens = Math.min(params.numRemoteTokens(), request.numPromptTokens()) - numLocalTokens;
-        return numTokens > 0 ? new ExternalMatch(numTokens, true) : ExternalMatch.NONE;
+        return numTokens > 0 ? new ExternalMatch(numTokens, true, KvSource.PEER) : ExternalMatch.NONE;
     }
 
     @Override

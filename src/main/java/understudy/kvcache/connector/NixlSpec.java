@@ -1,5 +1,7 @@
 package understudy.kvcache.connector;
 
+import java.util.Set;
+
 /**
  * Settings of vLLM's {@code NixlConnector}.
  *
@@ -16,6 +18,11 @@ public record NixlSpec(boolean isProducer, boolean defersFrees) implements Conne
     @Override
     public boolean requiresKvDelivery() {
         return isProducer;
+    }
+
+    @Override
+    public Set<KvSource> sources() {
+        return Set.of(KvSource.PEER);
     }
 
     @Override

@@ -88,22 +88,23 @@ public final class ConnectedKvCacheManager extends KvCacheManager {
         if (external.isLater()) {
             return DEFERRED;
         }
-        int numCached = numLocal + external.numTokens();
         return external.isAsync()
                 ? load(request, sequence, numLocal, external)
-                : admit(request, sequence, numLocal, numCached);
+                : admit(request, sequence, numLocal, external);
     }
 
-    private Admission admit(AdmissionRequest request, ConnectedSequence sequence, int numLocal, int numCached) {
+    private Admission admit(
+            AdmissionRequest request, ConnectedSequence sequence, int numLocal, ExternalMatch external) {
+        int numCached = numLocal + external.numTokens();
         int scheduled = request.tokensNow(numCached);
         int numComputedAfter = Math.min(numCached + scheduled, request.numTokens());
         if (scheduled == 0 || !fits(request, numComputedAfter, hits.size(), hits.countFree(), 0)) {
             return REFUSED;
         }
         boolean findsOwn = attach(sequence, numComputedAfter, request.numTokens());
-        onAllocated(request, sequence, numLocal, numCached - numLocal);
+        onAllocated(request, sequence, numLocal, external.numTokens());
         var events = events(request, numLocal, findsOwn, false);
-        return new Admission.Admitted(numCached, numCached - numLocal, scheduled, events);
+        return new Admission.Admitted(numCached, external, scheduled, events);
     }
 
     /** Allocates blocks for what is here and what is on its way, and for nothing else; caches nothing yet. */
@@ -122,7 +123,7 @@ public final class ConnectedKvCacheManager extends KvCacheManager {
         sequence.setLoading(true);
         onAllocated(request, sequence, numLocal, external.numTokens());
         var events = events(request, numLocal, findsOwn, false);
-        return new Admission.Loading(numCached, external.numTokens(), events);
+        return new Admission.Loading(numCached, external, events);
     }
 
     private void onAllocated(AdmissionRequest request, ConnectedSequence sequence, int numLocal, int numExternal) {

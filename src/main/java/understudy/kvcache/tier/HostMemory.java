@@ -7,6 +7,7 @@ import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 import java.util.ArrayList;
 import java.util.List;
 import understudy.kvcache.connector.ExternalMatch;
+import understudy.kvcache.connector.KvSource;
 import understudy.kvcache.connector.TierChange;
 
 /** Host memory of a replica: its chunks, who loads them, and what has changed in it. */
@@ -52,7 +53,7 @@ final class HostMemory {
         int end = (numFound + chunkTokens - 1) / chunkTokens;
         return isPending || isAnyBeingLoaded(keys.subList(first, Math.min(end, keys.size())))
                 ? ExternalMatch.LATER
-                : new ExternalMatch(numFound - numLocalTokens, true);
+                : new ExternalMatch(numFound - numLocalTokens, true, KvSource.HOST);
     }
 
     private boolean isAnyBeingLoaded(LongList keys) {

@@ -12,7 +12,9 @@ import java.util.function.Consumer;
 import understudy.kvcache.connector.ConnectedRequest;
 import understudy.kvcache.connector.ExternalMatch;
 import understudy.kvcache.connector.KvConnector;
+import understudy.kvcache.connector.KvSource;
 import understudy.kvcache.connector.TierChange;
+import understudy.kvcache.connector.TierState;
 import understudy.kvcache.connector.TransferJob;
 
 /**
@@ -275,6 +277,12 @@ public final class OffloadingConnector implements KvConnector {
     @Override
     public List<TierChange> drainChanges() {
         return host.drainChanges();
+    }
+
+    @Override
+    public List<TierState> tiers() {
+        return List.of(new TierState(
+                KvSource.HOST, spec.tier().numBlocks(), host.tier().stats()));
     }
 
     @Override

@@ -1,7 +1,9 @@
 package understudy.kvcache.tier;
 
+import java.util.Set;
 import understudy.kvcache.connector.ConnectorSpec;
 import understudy.kvcache.connector.KvConnector;
+import understudy.kvcache.connector.KvSource;
 
 /**
  * Settings of vLLM's {@code OffloadingConnector} ({@code kv_connector_extra_config}).
@@ -32,6 +34,11 @@ public record OffloadingSpec(
     @Override
     public boolean requiresKvDelivery() {
         return false;
+    }
+
+    @Override
+    public Set<KvSource> sources() {
+        return Set.of(KvSource.HOST);
     }
 
     @Override

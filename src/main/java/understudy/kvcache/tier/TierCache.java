@@ -7,6 +7,7 @@ import it.unimi.dsi.fastutil.ints.IntSet;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.function.LongPredicate;
+import understudy.kvcache.connector.TierStats;
 
 /**
  * The content of a slower memory tier, as the CPU manager of vLLM's {@code OffloadingConnector} decides it.

@@ -20,13 +20,14 @@ import understudy.kvcache.PrefixCacheStats;
 import understudy.prompt.SessionTurn;
 import understudy.report.Outcome;
 import understudy.report.RequestRecord;
+import understudy.report.transfers.PromptTokens;
 import understudy.routing.RoutingScores;
 
 final class LiveViewTest {
     private static final long MS = 1_000_000;
     private static final long SECOND = 1000 * MS;
 
-    private final LiveView view = new LiveView(0, replica -> 100);
+    private final LiveView view = new LiveView(0, replica -> new LiveReplica.Kind(null, 100));
 
     @Test
     void aReplicaThatHasSaidNothingIsEmpty() {
@@ -78,7 +79,12 @@ final class LiveViewTest {
                 0,
                 1,
                 30,
-                new ClusterEvent.FirstTokens(LongList.of(1), LongList.of(20 * MS), 500, 0, LongList.of()),
+                new ClusterEvent.FirstTokens(
+                        LongList.of(1),
+                        LongList.of(20 * MS),
+                        new PromptTokens(500, 0, PromptTokens.NONE.external()),
+                        PromptTokens.NONE,
+                        LongList.of()),
                 LongList.of(),
                 IntList.of(),
                 List.of()));
@@ -180,12 +186,12 @@ final class LiveViewTest {
     }
 
     private static ClusterEvent scheduler(int replica, int numRunning, int numWaiting) {
-        return new ClusterEvent.LoadChanged(replica, new ClusterEvent.EngineLoad(numRunning, numWaiting, 0, 0));
+        return new ClusterEvent.LoadChanged(replica, new ClusterEvent.EngineLoad(numRunning, numWaiting, 0, 0, 0));
     }
 
     private static ClusterEvent cache(int replica, KvBlockCounts blocks, PrefixCacheStats lookups) {
         return new ClusterEvent.KvCacheChanged(
-                replica, new ClusterEvent.KvCacheState(0, 0, blocks, lookups, 16, List.of()));
+                replica, new ClusterEvent.KvCacheState(0, 0, blocks, lookups, 16, List.of(), null));
     }
 
     /** A step with one gap between tokens. */
@@ -211,9 +217,15 @@ final class LiveViewTest {
                 gapCounts,
                 ended,
                 first,
-                new ClusterEvent.EngineLoad(3, 1, 0, 0),
+                new ClusterEvent.EngineLoad(3, 1, 0, 0, 0),
                 new ClusterEvent.KvCacheState(
-                        SECOND, 0, new KvBlockCounts(100, 30, 50), new PrefixCacheStats(40, 10, 0, 0), 16, List.of()));
+                        SECOND,
+                        0,
+                        new KvBlockCounts(100, 30, 50),
+                        new PrefixCacheStats(40, 10, 0, 0),
+                        16,
+                        List.of(),
+                        null));
     }
 
     /** Arrives at 1 s, is scheduled at 1.25 s, has its first token at 1.5 s, and ends at 2 s. */

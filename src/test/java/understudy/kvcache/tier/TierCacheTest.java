@@ -11,6 +11,7 @@ import it.unimi.dsi.fastutil.longs.LongList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import understudy.kvcache.connector.TierStats;
 import understudy.kvcache.tier.PrepareStoreOutput.Prepared;
 import understudy.kvcache.tier.PrepareStoreOutput.Refused;
 

@@ -1,4 +1,4 @@
-package understudy.report;
+package understudy.report.latency;
 
 import it.unimi.dsi.fastutil.longs.Long2LongAVLTreeMap;
 import java.util.Arrays;

@@ -1,4 +1,4 @@
-package understudy.report;
+package understudy.report.latency;
 
 import java.util.Arrays;
 

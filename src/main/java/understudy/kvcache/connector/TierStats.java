@@ -1,4 +1,4 @@
-package understudy.kvcache.tier;
+package understudy.kvcache.connector;
 
 /**
  * Counts of a tier: what has happened since it was made, in chunks, and the blocks in use now.
@@ -22,4 +22,24 @@ public record TierStats(
         long numEvictions,
         int numUsed,
         int numPending,
-        int numInRead) {}
+        int numInRead) {
+
+    /** Returns the sums. */
+    public TierStats plus(TierStats other) {
+        return new TierStats(
+                numLookups + other.numLookups,
+                numHits + other.numHits,
+                numStores + other.numStores,
+                numSkippedStores + other.numSkippedStores,
+                numRefusedStores + other.numRefusedStores,
+                numEvictions + other.numEvictions,
+                numUsed + other.numUsed,
+                numPending + other.numPending,
+                numInRead + other.numInRead);
+    }
+
+    /** Returns the same counts of a tier that holds nothing any more. */
+    TierStats gone() {
+        return new TierStats(numLookups, numHits, numStores, numSkippedStores, numRefusedStores, numEvictions, 0, 0, 0);
+    }
+}

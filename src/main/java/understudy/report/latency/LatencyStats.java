@@ -1,4 +1,4 @@
-package understudy.report;
+package understudy.report.latency;
 
 import java.util.Arrays;
 
@@ -30,7 +30,7 @@ public record LatencyStats(
     }
 
     /** Returns the statistics of the times from one event to another. */
-    static LatencyStats between(long[] startNanos, long[] endNanos) {
+    public static LatencyStats between(long[] startNanos, long[] endNanos) {
         var nanos = new double[startNanos.length];
         for (int i = 0; i < nanos.length; i++) {
             nanos[i] = endNanos[i] - startNanos[i];

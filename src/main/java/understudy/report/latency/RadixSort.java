@@ -1,4 +1,4 @@
-package understudy.report;
+package understudy.report.latency;
 
 import java.util.Arrays;
 
@@ -6,7 +6,7 @@ import java.util.Arrays;
  * Radix sort, digit by digit from the lowest. A report sorts each distribution once, in code that has hardly run before,
  * and these few short loops are compiled much sooner than what {@link Arrays#sort(long[])} does.
  */
-final class RadixSort {
+public final class RadixSort {
     private static final int DIGIT_BITS = 11;
     private static final int DIGITS = 1 << DIGIT_BITS;
 
@@ -30,7 +30,7 @@ final class RadixSort {
     }
 
     /** Puts numbers into ascending order. */
-    static void sort(long[] values) {
+    public static void sort(long[] values) {
         if (values.length < DIGITS) {
             Arrays.sort(values);
             return;

@@ -1,4 +1,4 @@
-package understudy.report;
+package understudy.report.latency;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

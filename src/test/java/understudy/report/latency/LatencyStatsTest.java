@@ -1,4 +1,4 @@
-package understudy.report;
+package understudy.report.latency;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.within;
 import java.util.Random;
 import java.util.stream.DoubleStream;
 import org.junit.jupiter.api.Test;
+import understudy.report.TokenRate;
 
 final class LatencyStatsTest {
 
