@@ -192,7 +192,7 @@ final class ReplicaEvents {
                 resumedIds.add(request.request().id());
             }
         }
-        return ttftNanos.isEmpty() && resumedIds.isEmpty() && legTokens == PromptTokens.NONE
+        return ttftNanos.isEmpty() && resumedIds.isEmpty() && legTokens.total() == 0
                 ? ClusterEvent.FirstTokens.NONE
                 : new ClusterEvent.FirstTokens(
                         new LongImmutableList(requestIds),

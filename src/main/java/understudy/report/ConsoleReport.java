@@ -198,7 +198,7 @@ public final class ConsoleReport {
 
     private static String hitRate(ReplicaStats replica) {
         var cache = replica.prefixCache();
-        return ReportText.percent((double) cache.hits(), (double) cache.queries());
+        return ReportText.percent(cache.hits(), cache.queries());
     }
 
     private static String bar(long count, long longest) {

@@ -52,6 +52,10 @@ final class ReportText {
         return whole == 0 ? "-" : decimal(part / whole * 100);
     }
 
+    static String percent(long part, long whole) {
+        return percent((double) part, (double) whole);
+    }
+
     @Override
     public String toString() {
         return text.toString();

@@ -84,7 +84,7 @@ final class NixlMetrics {
     private static double[] powersOfFour(double first, int count) {
         double[] powers = new double[count];
         for (int i = 0; i < count; i++) {
-            powers[i] = first * (1L << 2 * i);
+            powers[i] = first * (1L << (2 * i));
         }
         return powers;
     }
@@ -102,7 +102,7 @@ final class NixlMetrics {
             int numDescriptors = (int) reads.descriptors().getLong(i);
             seconds.labelValues(labels).observe(reads.nanos().getLong(i) / 1e9);
             postSeconds.labelValues(labels).observe(cost.beforeNanos(false, numDescriptors) / 1e9);
-            bytes.labelValues(labels).observe(reads.bytes().getLong(i));
+            bytes.labelValues(labels).observe((double) reads.bytes().getLong(i));
             descriptors.labelValues(labels).observe(numDescriptors);
         }
         failures.labelValues(labels).inc(reads.numFailed());

@@ -114,8 +114,8 @@ final class OffloadMetrics {
             totalBytes.labelValues(engine, model, transferType).inc(figures.totalBytes());
             totalTime.labelValues(engine, model, transferType).inc(seconds);
             for (long each : figures.bytes()) {
-                operationSize.labelValues(engine, model).observe(each);
-                size.labelValues(engine, model, transferType).observe(each);
+                operationSize.labelValues(engine, model).observe((double) each);
+                size.labelValues(engine, model, transferType).observe((double) each);
             }
         }
     }
@@ -139,7 +139,7 @@ final class OffloadMetrics {
         load.on(counts.loads(), engine, model);
         store.on(counts.stores(), engine, model);
         for (long numBlocks : counts.stores().descriptors()) {
-            allocationSize.labelValues(engine, model).observe(numBlocks);
+            allocationSize.labelValues(engine, model).observe((double) numBlocks);
         }
         var stats = tier.stats();
         usage.labelValues(engine, model).set(tier.share(stats.numPending() + stats.numInRead()));

@@ -1,7 +1,7 @@
 package understudy.report.transfers;
 
-import it.unimi.dsi.fastutil.longs.LongArrayList;
-import it.unimi.dsi.fastutil.longs.LongList;
+import java.util.EnumMap;
+import java.util.Map;
 import understudy.engine.EngineRequest;
 import understudy.kvcache.connector.KvSource;
 
@@ -11,42 +11,45 @@ import understudy.kvcache.connector.KvSource;
  *
  * @param numComputed computed by the replica itself (vLLM {@code local_compute})
  * @param numLocal found in its prefix cache (vLLM {@code local_cache_hit})
- * @param external from elsewhere, by {@link KvSource} (vLLM {@code external_kv_transfer})
+ * @param external from elsewhere (vLLM {@code external_kv_transfer}); none from a source that is missing
  */
-public record PromptTokens(long numComputed, long numLocal, LongList external) {
+public record PromptTokens(long numComputed, long numLocal, Map<KvSource, Long> external) {
     /** No tokens. */
-    public static final PromptTokens NONE =
-            new PromptTokens(0, 0, LongArrayList.of(new long[KvSource.values().length]));
+    public static final PromptTokens NONE = new PromptTokens(0, 0, Map.of());
 
     /** Returns the tokens of a request that was admitted. */
     public static PromptTokens of(EngineRequest request) {
         int numCached = request.numCachedTokens();
-        int numExternal = request.numExternalTokens();
-        var source = request.kvSource();
         long numComputed = (long) request.numPromptTokens() - numCached;
+        var source = request.kvSource();
         if (source == null) {
             return new PromptTokens(numComputed, numCached, NONE.external);
         }
-        long[] external = new long[KvSource.values().length];
-        external[source.ordinal()] = numExternal;
-        return new PromptTokens(numComputed, (long) numCached - numExternal, LongArrayList.of(external));
+        long numExternal = request.numExternalTokens();
+        return new PromptTokens(numComputed, numCached - numExternal, Map.of(source, numExternal));
     }
 
     /** Returns the sums. */
     public PromptTokens plus(PromptTokens other) {
-        long[] sums = external.toLongArray();
-        for (int i = 0; i < sums.length; i++) {
-            sums[i] += other.external.getLong(i);
+        return new PromptTokens(
+                numComputed + other.numComputed, numLocal + other.numLocal, sums(external, other.external));
+    }
+
+    private static Map<KvSource, Long> sums(Map<KvSource, Long> first, Map<KvSource, Long> second) {
+        if (first.isEmpty() || second.isEmpty()) {
+            return first.isEmpty() ? second : first;
         }
-        return new PromptTokens(numComputed + other.numComputed, numLocal + other.numLocal, LongArrayList.of(sums));
+        var sums = new EnumMap<>(first);
+        second.forEach((source, count) -> sums.merge(source, count, Long::sum));
+        return Map.copyOf(sums);
     }
 
     public long from(KvSource source) {
-        return external.getLong(source.ordinal());
+        return external.getOrDefault(source, 0L);
     }
 
     public long numExternal() {
-        return external.longStream().sum();
+        return external.values().stream().mapToLong(Long::longValue).sum();
     }
 
     public long numCached() {

@@ -74,7 +74,7 @@ public record TransferReport(
         var traffic = traffic(all);
         var transfers = traffic.transfers();
         double waitNanos = transfers.loads().totalNanos() + transfers.reads().totalNanos();
-        double waitOfOne = ratio(waitNanos, ttft.count());
+        double waitOfOne = ratio(waitNanos, (double) ttft.count());
         return new TransferReport(
                 all.requestTokens(),
                 List.copyOf(groups),

@@ -14,6 +14,12 @@ const ACTIONS = [
   ['fast', 'Normal speed', ['ready', 'draining']],
 ];
 
+// What is in slower memories, and how fast KV moves.
+function transfers({ tiers = [], transferGbPerSecond = 0 }) {
+  const parts = tiers.map(({ name, used, total }) => `${name} ${shortCount(used)} of ${shortCount(total)} blocks`);
+  return transferGbPerSecond > 0 ? [...parts, `${transferGbPerSecond.toFixed(1)} GB/s moved`].join(', ') : parts.join(', ');
+}
+
 class Card {
   constructor(index, isDense, act) {
     this.state = make('span', 'state');
@@ -21,6 +27,7 @@ class Card {
     this.used = make('span', 'used');
     this.cached = make('span', 'cached');
     this.kv = make('p', 'kv');
+    this.tiers = make('p', 'kv');
     const canvas = make('canvas');
     canvas.setAttribute('aria-hidden', 'true');
     this.spark = new Sparkline(canvas);
@@ -29,8 +36,10 @@ class Card {
     const labels = ['running', 'waiting', 'tokens/step'];
     const numbers = make('dl', 'numbers', ...labels.map((label, i) =>
       make('div', '', make('dt', '', label), this.figures[i])));
-    const title = make('h3', '', `Replica ${index}`, this.state);
-    this.element = make('li', 'card', title, numbers, canvas, bar, this.kv, this.controls(index, isDense, act));
+    this.role = make('span', 'role');
+    const title = make('h3', '', `Replica ${index}`, this.state, this.role);
+    this.element = make('li', 'card', title, numbers, canvas, bar, this.kv, this.tiers,
+      this.controls(index, isDense, act));
     this.element.dataset.replica = index;
   }
 
@@ -63,6 +72,8 @@ class Card {
     this.used.style.width = `${100 * used / Math.max(1, total)}%`;
     this.cached.style.width = `${100 * cached / Math.max(1, total)}%`;
     setText(this.kv, `KV ${shortCount(used)} used, ${shortCount(cached)} cached, ${shortCount(free)} free`);
+    setText(this.role, replica.role ?? '');
+    setText(this.tiers, transfers(replica));
     this.spark.add(replica.tokensPerStep);
     this.spark.draw();
   }

@@ -9,6 +9,7 @@ import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.longs.LongList;
 import it.unimi.dsi.fastutil.longs.LongLists;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import understudy.api.http.Json;
@@ -82,7 +83,7 @@ final class LiveViewTest {
                 new ClusterEvent.FirstTokens(
                         LongList.of(1),
                         LongList.of(20 * MS),
-                        new PromptTokens(500, 0, PromptTokens.NONE.external()),
+                        new PromptTokens(500, 0, Map.of()),
                         PromptTokens.NONE,
                         LongList.of()),
                 LongList.of(),
