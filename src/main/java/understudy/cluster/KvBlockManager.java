@@ -198,7 +198,7 @@ public final class KvBlockManager extends ExtensibleBehavior<KvBlockManager.Comm
         } else if (command instanceof GetBlockHashes get) {
             get.replyTo.tell(new BlockHashes(new LongImmutableList(kvCache.blockHashes())));
         } else if (command instanceof Audit audit) {
-            onAudit(audit);
+            KvTransfers.audit(transfers, () -> onAudit(audit));
         } else if (command instanceof KvTransfers.Command transfer) {
             Objects.requireNonNull(transfers).on(transfer);
         }

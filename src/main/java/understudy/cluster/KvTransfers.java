@@ -19,12 +19,11 @@ import understudy.kvcache.ConnectedBlocks;
 import understudy.kvcache.PrefixCacheStats;
 import understudy.kvcache.connector.TransferJob;
 import understudy.report.transfers.KvTraffic;
+import understudy.report.transfers.TransferRecorder;
 import understudy.runtime.Clock;
 import understudy.transfer.KvTransferSpec;
 import understudy.transfer.Transfer;
-import understudy.transfer.TransferCounters;
 import understudy.transfer.TransferEnded;
-import understudy.transfer.TransferLog;
 
 /** Transfers of one memory: starts its jobs on links, and tells memory and replica when they are over. */
 final class KvTransfers {
@@ -62,6 +61,8 @@ final class KvTransfers {
 
     record StorePrepared(KvTier.StorePrepared prepared) implements Command {}
 
+    record StoreAudited(KvTier.Audited audited) implements Command {}
+
     enum LeaseDue implements Command {
         NOW
     }
@@ -83,8 +84,7 @@ final class KvTransfers {
     private final ActorRef<TransferEnded> onEnded;
     private final RemoteReads reads;
     private final StoreMoves storeMoves;
-    private final TransferCounters counters;
-    private final boolean isCounted;
+    private final TransferRecorder recorder;
     private final Long2ObjectLinkedOpenHashMap<TransferJob> running = new Long2ObjectLinkedOpenHashMap<>();
     private final LongOpenHashSet toFlush = new LongOpenHashSet();
     private @Nullable Runnable whenFlushed;
@@ -100,12 +100,14 @@ final class KvTransfers {
         this.spec = spec;
         replicaIndex = setup.replicaIndex();
         network = setup.peers().network();
-        counters = new TransferCounters(setup.peers().keepsRecords());
-        isCounted = setup.peers().keepsRecords() || setup.peers().subscriber() != null;
+        recorder = new TransferRecorder(
+                spec.descriptorsPerBlock(),
+                setup.peers().keepsRecords(),
+                setup.peers().subscriber() != null);
         var random = setup.peers().linkRandom(replicaIndex);
         hostLink = context.spawn(Link.create(clock, spec.hostLink(), random), "host-link");
         onEnded = context.messageAdapter(TransferEnded.class, Moved::new);
-        reads = new RemoteReads(context, clock, spec.lease(), blocks, replica, counters);
+        reads = new RemoteReads(context, clock, spec.lease(), blocks, replica, recorder.counters());
         var peers = new StoreMoves.Peers(reads, network, spec.chunkBytes(), replicaIndex);
         storeMoves = new StoreMoves(context, stores(context, setup), blocks, outside(0), peers, onEnded);
     }
@@ -139,6 +141,8 @@ final class KvTransfers {
             endIfOver(storeMoves.onFound(found.found));
         } else if (command instanceof StorePrepared prepared) {
             endIfOver(storeMoves.onPrepared(prepared.prepared));
+        } else if (command instanceof StoreAudited audited) {
+            storeMoves.onAudited(audited.audited);
         } else if (!reads.on(command)) {
             throw new IllegalArgumentException("unknown message: " + command);
         }
@@ -149,14 +153,23 @@ final class KvTransfers {
         reads.onHeld();
     }
 
+    /** Recounts the stores, if there are any, and runs {@code whenDone} if they are sound. */
+    static void audit(@Nullable KvTransfers transfers, Runnable whenDone) {
+        if (transfers == null) {
+            whenDone.run();
+        } else {
+            transfers.storeMoves.audit(whenDone);
+        }
+    }
+
     /** Returns what was transferred since the last call, for the subscriber. */
     KvTraffic taken(PrefixCacheStats external) {
-        return new KvTraffic(external, counters.take(), blocks.connector().tiers());
+        return recorder.taken(external, blocks.connector().tiers());
     }
 
     /** Returns what was transferred since the start. */
     KvTraffic all(PrefixCacheStats external) {
-        return new KvTraffic(external, counters.all(), blocks.connector().tiers());
+        return recorder.all(external, blocks.connector().tiers());
     }
 
     /**
@@ -216,7 +229,7 @@ final class KvTransfers {
             return;
         }
         if (!answer.isHeld() || network == null) {
-            counters.reads().addFailed();
+            recorder.counters().reads().addFailed();
             reads.end(job.requestId());
             end(job, true);
             return;
@@ -242,9 +255,7 @@ final class KvTransfers {
         if (job == null) {
             return; // it was given up while its answer was on its way
         }
-        if (isCounted) {
-            log(job).add(ended, numDescriptors(job));
-        }
+        recorder.add(job, ended);
         if (job.kind() == TransferJob.Kind.READ) {
             reads.end(job.requestId());
         } else if (job.kind() == TransferJob.Kind.PROMOTE || job.kind() == TransferJob.Kind.CASCADE) {
@@ -253,28 +264,12 @@ final class KvTransfers {
         end(job, ended.isFailed());
     }
 
-    private int numDescriptors(TransferJob job) {
-        return job.kind() == TransferJob.Kind.READ
-                ? job.gpuBlocks().size() * spec.descriptorsPerBlock()
-                : job.otherBlocks().size();
-    }
-
-    private TransferLog log(TransferJob job) {
-        return switch (job.kind()) {
-            case LOAD -> counters.loads();
-            case STORE -> counters.stores();
-            case READ, NOTIFY -> counters.reads();
-            case PROMOTE -> counters.promotions();
-            case CASCADE -> counters.cascades();
-        };
-    }
-
     /** A replica has died from which KV was being read. */
     void onHolderGone(ActorRef<?> holder) {
         storeMoves.onPeerGone(holder).forEach(job -> end(job, true));
         for (var job : reads.lost(holder, running.values())) {
             Objects.requireNonNull(network).tell(new Link.Cancel(outside(job.job())));
-            counters.reads().addFailed();
+            recorder.counters().reads().addFailed();
             end(job, true);
         }
     }

@@ -4,6 +4,7 @@ import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import it.unimi.dsi.fastutil.longs.LongImmutableList;
 import it.unimi.dsi.fastutil.longs.LongList;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import org.apache.pekko.actor.typed.ActorRef;
@@ -28,6 +29,9 @@ final class StoreMoves {
     private final long idOffset;
     private final ActorRef<KvTier.Found> onFound;
     private final ActorRef<KvTier.StorePrepared> onPrepared;
+    private final ActorRef<KvTier.Audited> onAudited;
+    private final List<Runnable> whenAudited = new ArrayList<>();
+    private int numAuditsAwaited;
     private final ActorRef<TransferEnded> onMoved;
     private final ActorRef<? super KvTransfers.Lent> self;
     private final Peers peers;
@@ -77,6 +81,7 @@ final class StoreMoves {
         self = context.getSelf();
         onFound = context.messageAdapter(KvTier.Found.class, KvTransfers.Found::new);
         onPrepared = context.messageAdapter(KvTier.StorePrepared.class, KvTransfers.StorePrepared::new);
+        onAudited = context.messageAdapter(KvTier.Audited.class, KvTransfers.StoreAudited::new);
     }
 
     /** Starts a move; returns the job if it is over, since there is nobody to ask. */
@@ -156,6 +161,27 @@ final class StoreMoves {
                 .map(move -> onLent(move, LongList.of()))
                 .filter(Objects::nonNull)
                 .toList();
+    }
+
+    /** Recounts all stores, and runs {@code whenDone} if they are sound. */
+    void audit(Runnable whenDone) {
+        if (stores.isEmpty()) {
+            whenDone.run();
+            return;
+        }
+        whenAudited.add(whenDone);
+        numAuditsAwaited += stores.size();
+        stores.forEach(store -> store.tier().tell(new KvTier.Audit(onAudited)));
+    }
+
+    void onAudited(KvTier.Audited audited) {
+        if (!audited.audit().isConserved()) {
+            throw new IllegalStateException("block conservation: a store has " + audited.audit());
+        }
+        if (--numAuditsAwaited == 0) {
+            whenAudited.forEach(Runnable::run);
+            whenAudited.clear();
+        }
     }
 
     private KvStore store(Move move) {

@@ -8,7 +8,6 @@ import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.actor.typed.javadsl.Receive;
-import understudy.kvcache.connector.TierStats;
 import understudy.kvcache.tier.PrepareStoreOutput;
 import understudy.kvcache.tier.TierAudit;
 import understudy.kvcache.tier.TierCache;
@@ -36,8 +35,8 @@ public final class KvTier extends AbstractBehavior<KvTier.Command> {
     /** Ends the writing of chunks for which there was room. */
     public record EndStore(LongList keys, boolean isFailed) implements Command {}
 
-    /** Asks for its figures; a recount is among them. */
-    public record GetFigures(ActorRef<? super Figures> replyTo) implements Command {}
+    /** Recounts everything. Answered by {@link Audited}. */
+    public record Audit(ActorRef<? super Audited> replyTo) implements Command {}
 
     /** The answer to {@link Find}. */
     public record Found(long job, LongList keys) {}
@@ -45,8 +44,8 @@ public final class KvTier extends AbstractBehavior<KvTier.Command> {
     /** The answer to {@link PrepareStore}: the chunks to write; none if there is no room, or they are there. */
     public record StorePrepared(long job, LongList keys) {}
 
-    /** The answer to {@link GetFigures}. */
-    public record Figures(TierStats stats, TierAudit audit) {}
+    /** The answer to {@link Audit}. */
+    public record Audited(TierAudit audit) {}
 
     private final Clock clock;
     private final KvStoreSpec spec;
@@ -71,7 +70,7 @@ public final class KvTier extends AbstractBehavior<KvTier.Command> {
                 .onMessage(PrepareStore.class, this::onPrepareStore)
                 .onMessage(EndLoad.class, this::onEndLoad)
                 .onMessage(EndStore.class, this::onEndStore)
-                .onMessage(GetFigures.class, this::onGetFigures)
+                .onMessage(Audit.class, this::onAudit)
                 .build();
     }
 
@@ -109,8 +108,8 @@ public final class KvTier extends AbstractBehavior<KvTier.Command> {
         return this;
     }
 
-    private Behavior<Command> onGetFigures(GetFigures get) {
-        get.replyTo.tell(new Figures(tier.stats(), tier.audit()));
+    private Behavior<Command> onAudit(Audit audit) {
+        audit.replyTo.tell(new Audited(tier.audit()));
         return this;
     }
 }

@@ -28,14 +28,13 @@ public final class OffloadingConnector implements KvConnector {
     private final int chunkTokens;
     private final Consumer<StoreAttempt> observer;
     private final Long2ObjectOpenHashMap<OffloadedRequest> requests = new Long2ObjectOpenHashMap<>();
-    private final Long2ObjectOpenHashMap<Job> jobs = new Long2ObjectOpenHashMap<>();
+    private final OffloadingJobs jobs = new OffloadingJobs();
     private final HostMemory host;
     private final List<TransferJob> loads = new ArrayList<>();
     private final LongRBTreeSet endedRequests = new LongRBTreeSet();
 
     private final Long2ObjectOpenHashMap<LongList> cascades = new Long2ObjectOpenHashMap<>();
     private final StoreFences fences = new StoreFences();
-    private long nextJob;
 
     /** @param observer is told what becomes of chunks that are to be stored */
     public OffloadingConnector(
@@ -49,9 +48,6 @@ public final class OffloadingConnector implements KvConnector {
 
     /** Attempt to store chunks of a request, so many of which were offered. */
     public record StoreAttempt(long requestId, int numOffered, PrepareStoreOutput output) {}
-
-    /** Transfer under way; a store reads {@code gpuBlocks}. */
-    private record Job(OffloadedRequest owner, LongList keys, boolean isStore, IntArrayList gpuBlocks) {}
 
     /** Returns the content of the host memory. */
     public TierCache tier() {
@@ -89,7 +85,7 @@ public final class OffloadingConnector implements KvConnector {
         }
         state.isPromoted = true;
         var wanted = new LongArrayList(keys.subList(first, keys.size()));
-        long job = begin(new Job(state, LongList.of(), true, new IntArrayList()));
+        long job = jobs.begin(new OffloadingJobs.Job(state, LongList.of(), true, new IntArrayList()));
         loads.add(TransferJob.ofChunks(job, TransferJob.Kind.PROMOTE, state.request.requestId(), wanted, -1, source));
         return true;
     }
@@ -106,9 +102,9 @@ public final class OffloadingConnector implements KvConnector {
 
     @Override
     public LongList acceptPromotion(long id, LongList keys) {
-        var job = runningJob(id);
+        var job = jobs.running(id);
         if (host.beginStore(keys) instanceof PrepareStoreOutput.Prepared prepared) {
-            jobs.put(id, new Job(job.owner, prepared.keys(), true, job.gpuBlocks));
+            jobs.replace(id, new OffloadingJobs.Job(job.owner(), prepared.keys(), true, job.gpuBlocks()));
             return prepared.keys();
         }
         return LongList.of();
@@ -135,15 +131,9 @@ public final class OffloadingConnector implements KvConnector {
         }
         state.numConsidered = up(numTokens, chunkTokens);
         state.numComputedTokens = numTokens;
-        long job = begin(new Job(state, loadedKeys, false, new IntArrayList()));
+        long job = jobs.begin(new OffloadingJobs.Job(state, loadedKeys, false, new IntArrayList()));
         var source = host.beginLoad(loadedKeys);
         loads.add(state.job(job, TransferJob.Kind.LOAD, target, source, blockSize));
-    }
-
-    private long begin(Job job) {
-        jobs.put(nextJob, job);
-        job.owner.jobs.add(nextJob);
-        return nextJob++;
     }
 
     @Override
@@ -163,7 +153,7 @@ public final class OffloadingConnector implements KvConnector {
             state.isEnded = true;
             state.isComplete = isComplete;
             endedRequests.add(request.requestId());
-            state.jobs.forEach(job -> fences.add(job, runningJob(job).gpuBlocks));
+            state.jobs.forEach(job -> fences.add(job, jobs.running(job).gpuBlocks()));
         }
         return false;
     }
@@ -227,7 +217,7 @@ public final class OffloadingConnector implements KvConnector {
     }
 
     private TransferJob begin(OffloadedRequest state, PrepareStoreOutput.Prepared prepared, IntArrayList blocks) {
-        long job = begin(new Job(state, prepared.keys(), true, blocks));
+        long job = jobs.begin(new OffloadingJobs.Job(state, prepared.keys(), true, blocks));
         if (state.isEnded) {
             fences.add(job, blocks);
             fences.flushIfOverwritten(job, blocks);
@@ -247,29 +237,30 @@ public final class OffloadingConnector implements KvConnector {
             cascaded.forEach(host.tier()::completeLoad);
             return List.of();
         }
-        var job = runningJob(id);
+        var job = jobs.running(id);
         jobs.remove(id);
-        if (job.isStore) {
-            host.endStore(job.keys, isFailed);
+        if (job.isStore()) {
+            host.endStore(job.keys(), isFailed);
         } else {
-            host.endLoad(job.keys);
+            host.endLoad(job.keys());
         }
-        if (job.owner.isEnded) {
-            fences.remove(id, job.gpuBlocks);
+        if (job.owner().isEnded) {
+            fences.remove(id, job.gpuBlocks());
         }
-        job.owner.jobs.rem(id);
-        forgetIfOver(job.owner);
-        return job.isStore && !isFailed && !job.gpuBlocks.isEmpty() ? cascade(job) : List.of();
+        job.owner().jobs.rem(id);
+        forgetIfOver(job.owner());
+        return job.isStore() && !isFailed && !job.gpuBlocks().isEmpty() ? cascade(job) : List.of();
     }
 
     /** Hands what the GPU has written to the host on to all slower memories. */
-    private List<TransferJob> cascade(Job stored) {
+    private List<TransferJob> cascade(OffloadingJobs.Job stored) {
         var begun = new ArrayList<TransferJob>();
         for (int store = 0; store < spec.numStores(); store++) {
-            host.tier().prepareLoad(stored.keys);
-            cascades.put(nextJob, stored.keys);
-            long requestId = stored.owner.request.requestId();
-            begun.add(TransferJob.ofChunks(nextJob++, TransferJob.Kind.CASCADE, requestId, stored.keys, store, -1));
+            host.tier().prepareLoad(stored.keys());
+            long next = jobs.nextNumber();
+            cascades.put(next, stored.keys());
+            long requestId = stored.owner().request.requestId();
+            begun.add(TransferJob.ofChunks(next, TransferJob.Kind.CASCADE, requestId, stored.keys(), store, -1));
         }
         return begun;
     }
@@ -292,10 +283,6 @@ public final class OffloadingConnector implements KvConnector {
 
     private OffloadedRequest request(long id) {
         return Objects.requireNonNull(requests.get(id), () -> "request " + id + " is unknown");
-    }
-
-    private Job runningJob(long id) {
-        return Objects.requireNonNull(jobs.get(id), () -> "job " + id + " is not running");
     }
 
     private static int up(int value, int unit) {

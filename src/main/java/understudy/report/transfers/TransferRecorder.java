@@ -1,0 +1,67 @@
+package understudy.report.transfers;
+
+import java.util.List;
+import understudy.kvcache.PrefixCacheStats;
+import understudy.kvcache.connector.TierState;
+import understudy.kvcache.connector.TransferJob;
+import understudy.transfer.TransferCounters;
+import understudy.transfer.TransferEnded;
+import understudy.transfer.TransferLog;
+
+/** Recorder of the transfers of one replica, for its run's report and for who watches it. */
+public final class TransferRecorder {
+    private final int descriptorsPerBlock;
+    private final boolean isOn;
+    private final TransferCounters counters;
+
+    /**
+     * Creates a recorder that has seen nothing.
+     *
+     * @param descriptorsPerBlock pieces of memory that a KV block is in
+     * @param keepsRecords whether all is kept for the end of the run
+     * @param isWatched whether somebody takes what is new
+     */
+    public TransferRecorder(int descriptorsPerBlock, boolean keepsRecords, boolean isWatched) {
+        this.descriptorsPerBlock = descriptorsPerBlock;
+        isOn = keepsRecords || isWatched;
+        counters = new TransferCounters(keepsRecords);
+    }
+
+    /** Returns the counts, to add to what is not the end of a transfer. */
+    public TransferCounters counters() {
+        return counters;
+    }
+
+    /** Adds a transfer that has ended. */
+    public void add(TransferJob job, TransferEnded ended) {
+        if (isOn) {
+            log(job).add(ended, numDescriptors(job));
+        }
+    }
+
+    private int numDescriptors(TransferJob job) {
+        return job.kind() == TransferJob.Kind.READ
+                ? job.gpuBlocks().size() * descriptorsPerBlock
+                : job.otherBlocks().size();
+    }
+
+    private TransferLog log(TransferJob job) {
+        return switch (job.kind()) {
+            case LOAD -> counters.loads();
+            case STORE -> counters.stores();
+            case READ, NOTIFY -> counters.reads();
+            case PROMOTE -> counters.promotions();
+            case CASCADE -> counters.cascades();
+        };
+    }
+
+    /** Returns what was transferred since the last call. */
+    public KvTraffic taken(PrefixCacheStats external, List<TierState> tiers) {
+        return new KvTraffic(external, counters.take(), tiers);
+    }
+
+    /** Returns what was transferred since the start. */
+    public KvTraffic all(PrefixCacheStats external, List<TierState> tiers) {
+        return new KvTraffic(external, counters.all(), tiers);
+    }
+}
