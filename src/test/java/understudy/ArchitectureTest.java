@@ -73,7 +73,7 @@ final class ArchitectureTest {
             replay.cache:
             replay: replay.cache workload.trace
             runtime:
-            cluster.link: kvcache.tier runtime transfer
+            cluster.link: kvcache.connector kvcache.tier runtime transfer
             cluster: cluster.link engine faults kvcache kvcache.connector kvcache.content kvcache.session latency prompt report \
                 report.transfers routing routing.admission routing.policy runtime scaling transfer workload workload.trace
             host: cluster report runtime

@@ -9,10 +9,12 @@ import java.util.List;
 import understudy.kvcache.connector.ExternalMatch;
 import understudy.kvcache.connector.KvSource;
 import understudy.kvcache.connector.TierChange;
+import understudy.kvcache.connector.TierState;
 
 /** Host memory of a replica: its chunks, who loads them, and what has changed in it. */
 final class HostMemory {
     private final TierCache tier;
+    private final int numBlocks;
     private final int chunkTokens;
     private final boolean sharesLoads;
     private final LongOpenHashSet keysBeingLoaded = new LongOpenHashSet();
@@ -21,8 +23,13 @@ final class HostMemory {
     /** @param sharesLoads whether a request waits for a chunk that another one is loading, to find it on the GPU */
     HostMemory(TierSpec spec, int chunkTokens, boolean sharesLoads) {
         tier = new TierCache(spec);
+        numBlocks = spec.numBlocks();
         this.chunkTokens = chunkTokens;
         this.sharesLoads = sharesLoads;
+    }
+
+    TierState state() {
+        return new TierState(KvSource.HOST, numBlocks, tier.stats());
     }
 
     /**

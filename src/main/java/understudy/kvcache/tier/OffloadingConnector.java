@@ -12,7 +12,6 @@ import java.util.function.Consumer;
 import understudy.kvcache.connector.ConnectedRequest;
 import understudy.kvcache.connector.ExternalMatch;
 import understudy.kvcache.connector.KvConnector;
-import understudy.kvcache.connector.KvSource;
 import understudy.kvcache.connector.TierChange;
 import understudy.kvcache.connector.TierState;
 import understudy.kvcache.connector.TransferJob;
@@ -32,7 +31,6 @@ public final class OffloadingConnector implements KvConnector {
     private final HostMemory host;
     private final List<TransferJob> loads = new ArrayList<>();
     private final LongRBTreeSet endedRequests = new LongRBTreeSet();
-
     private final Long2ObjectOpenHashMap<LongList> cascades = new Long2ObjectOpenHashMap<>();
     private final StoreFences fences = new StoreFences();
 
@@ -79,8 +77,7 @@ public final class OffloadingConnector implements KvConnector {
         int first = numTokensHere / chunkTokens;
         var params = state.request.transferParams();
         int source = params != null && params.isKvSource() ? params.remoteReplica() : -1;
-        boolean hasSource = spec.numStores() > 0 || source >= 0;
-        if (!hasSource || state.isPromoted || first >= keys.size()) {
+        if ((spec.numStores() == 0 && source < 0) || state.isPromoted || first >= keys.size()) {
             return false;
         }
         state.isPromoted = true;
@@ -272,8 +269,7 @@ public final class OffloadingConnector implements KvConnector {
 
     @Override
     public List<TierState> tiers() {
-        return List.of(new TierState(
-                KvSource.HOST, spec.tier().numBlocks(), host.tier().stats()));
+        return List.of(host.state());
     }
 
     @Override

@@ -18,11 +18,17 @@ import understudy.faults.ReplicaState;
 import understudy.kvcache.KvBlockCounts;
 import understudy.kvcache.PrefixCacheEvents;
 import understudy.kvcache.PrefixCacheStats;
+import understudy.kvcache.connector.KvSource;
+import understudy.kvcache.connector.TierState;
+import understudy.kvcache.connector.TierStats;
 import understudy.prompt.SessionTurn;
 import understudy.report.Outcome;
 import understudy.report.RequestRecord;
+import understudy.report.transfers.KvTraffic;
 import understudy.report.transfers.PromptTokens;
 import understudy.routing.RoutingScores;
+import understudy.transfer.TransferCounts;
+import understudy.transfer.TransferFigures;
 
 final class LiveViewTest {
     private static final long MS = 1_000_000;
@@ -72,6 +78,46 @@ final class LiveViewTest {
         assertThat(snapshot().get("replicas").get(0)).hasToString("""
                 {"state":"down","running":0,"waiting":0,"tokensPerStep":0,\
                 "kv":{"total":0,"used":0,"cached":0,"free":0}}""");
+    }
+
+    /** 3 GB in 2 s, and nothing after that. */
+    @Test
+    void cardsHaveRoleTiersAndSpeed_whereThereAreAny() {
+        var pd = new LiveView(1, replica -> new LiveReplica.Kind("decode", 100));
+        var reads = new TransferFigures(LongList.of(SECOND), LongList.of(3_000_000_000L), LongList.of(1), 0);
+        var none = TransferFigures.NONE;
+        var host = new TierState(KvSource.HOST, 50, new TierStats(0, 0, 0, 0, 0, 0, 20, 0, 0));
+        var traffic = new KvTraffic(
+                PrefixCacheStats.NONE, new TransferCounts(none, none, reads, none, none, 0), List.of(host));
+        pd.on(new ClusterEvent.KvCacheChanged(
+                0,
+                new ClusterEvent.KvCacheState(
+                        0, 0, new KvBlockCounts(100, 0, 0), PrefixCacheStats.NONE, 16, List.of(), traffic)));
+        pd.sample(2 * SECOND);
+
+        var card = Json.read(Json.write(pd.snapshot(List.of()))).get("replicas").get(0);
+        assertThat(card.get("role").asText()).isEqualTo("decode");
+        assertThat(card.get("tiers")).hasToString("[{\"name\":\"host\",\"used\":20,\"total\":50}]");
+        assertThat(card.get("transferGbPerSecond").asDouble()).isEqualTo(1.5);
+
+        pd.sample(3 * SECOND);
+        assertThat(Json.read(Json.write(pd.snapshot(List.of())))
+                        .get("replicas")
+                        .get(0)
+                        .has("transferGbPerSecond"))
+                .isFalse();
+    }
+
+    @Test
+    void prefillLegs_areNoRequests_andTheirTokensNoOutput() {
+        view.on(step(0, 1, MS, List.of(record(5, Outcome.PREFILL_LEG, 1))));
+        view.sample(2 * SECOND);
+
+        // The one token that the step has sampled is that of the leg.
+        var totals = snapshot().get("totals");
+        assertThat(totals.get("failed").asInt()).isZero();
+        assertThat(totals.get("outputTokensPerSecond").asDouble()).isZero();
+        assertThat(snapshot().get("requests")).isEmpty();
     }
 
     @Test
