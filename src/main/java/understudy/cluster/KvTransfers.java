@@ -3,6 +3,7 @@ package understudy.cluster;
 import it.unimi.dsi.fastutil.ints.IntImmutableList;
 import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.longs.Long2ObjectLinkedOpenHashMap;
+import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import it.unimi.dsi.fastutil.longs.LongList;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 import java.util.Objects;
@@ -30,16 +31,30 @@ final class KvTransfers {
     record Expect(long requestId, ActorRef<Replica.Command> holder) implements Command {}
 
     /** Asks whether the blocks of a request are still here, which another replica is going to read. */
-    record Read(long requestId, long job, ActorRef<? super ReadAnswered> replyTo) implements Command {}
+    record Read(long requestId, long job, ActorRef<? super KvBlockManager.Command> replyTo) implements Command {}
 
     /** The answer to {@link Read}. */
     record ReadAnswered(long job, boolean isHeld) implements Command {}
+
+    /** The lease on the blocks of a read has ended before the read. */
+    record ReadOutdated(long job) implements Command {}
 
     /** Another replica has read the blocks of a request, or is not going to. */
     record ReadEnded(long requestId) implements Command {}
 
     /** Another replica is still going to read the blocks of these requests. */
     record Heartbeat(LongList requestIds) implements Command {}
+
+    /** A request that was expected will never be here. */
+    record Unserved(long requestId) implements Command {}
+
+    /** Asks for {@link Over} as soon as nothing is moved, nor kept for other replicas, nor expected from them. */
+    record AwaitEnd(ActorRef<? super Over> replyTo) implements Command {}
+
+    /** The answer to {@link AwaitEnd}. */
+    enum Over implements Replica.Command {
+        NOW
+    }
 
     record Moved(TransferEnded ended) implements Command {}
 
@@ -67,8 +82,10 @@ final class KvTransfers {
     private final KvLeases leases;
     private final TransferCounters counters = new TransferCounters();
     private final Long2ObjectLinkedOpenHashMap<TransferJob> running = new Long2ObjectLinkedOpenHashMap<>();
+    private final Long2ObjectOpenHashMap<Read> readsHere = new Long2ObjectOpenHashMap<>();
     private final LongOpenHashSet toFlush = new LongOpenHashSet();
     private @Nullable Runnable whenFlushed;
+    private @Nullable ActorRef<? super Over> leaver;
     private long leaseDueNanos = Long.MAX_VALUE;
 
     KvTransfers(
@@ -97,8 +114,12 @@ final class KvTransfers {
             onRead(read);
         } else if (command instanceof ReadAnswered answer) {
             onReadAnswered(answer);
+        } else if (command instanceof ReadOutdated outdated) {
+            onReadOutdated(outdated.job);
         } else if (command instanceof ReadEnded ended) {
             onReadEnded(ended.requestId);
+        } else if (command instanceof Unserved unserved) {
+            onUnserved(unserved.requestId);
         } else if (command instanceof Expect expect) {
             reads.expect(expect.requestId, expect.holder);
         } else if (command instanceof Heartbeat heartbeat) {
@@ -107,6 +128,16 @@ final class KvTransfers {
             reads.onBeatDue();
         } else if (command instanceof LeaseDue) {
             onLeaseDue();
+        } else if (command instanceof AwaitEnd await) {
+            leaver = await.replyTo;
+        }
+        tellIfOver();
+    }
+
+    private void tellIfOver() {
+        if (leaver != null && running.isEmpty() && reads.areOver() && blocks.held().length == 0) {
+            leaver.tell(Over.NOW);
+            leaver = null;
         }
     }
 
@@ -131,6 +162,7 @@ final class KvTransfers {
         } else {
             whenFlushed = whenReady;
         }
+        tellIfOver();
     }
 
     private void start(TransferJob job) {
@@ -140,11 +172,15 @@ final class KvTransfers {
             case STORE -> move(job, KvTransferSpec.FROM_GPU);
             case READ -> {
                 if (!reads.begin(job)) {
-                    end(job, true);
+                    lose(job);
                 }
             }
             case NOTIFY -> {
                 reads.end(job.requestId());
+                end(job, false);
+            }
+            case NOTIFY_UNSERVED -> {
+                onUnserved(job.requestId());
                 end(job, false);
             }
         }
@@ -163,22 +199,58 @@ final class KvTransfers {
         if (job == null) {
             return;
         }
-        if (!answer.isHeld() || network == null) {
-            counters.reads().addFailed();
-            reads.end(job.requestId());
-            end(job, true);
+        if (!answer.isHeld() && onStale(job)) {
             return;
         }
         int numBlocks = job.gpuBlocks().size();
         var ports = IntList.of(KvTransferSpec.portOut(job.remoteReplica()), KvTransferSpec.portIn(replicaIndex));
-        network.tell(new Link.Start(
-                new Transfer(
-                        outside(job.job()),
-                        ports,
-                        numBlocks * spec.networkBytesPerBlock(),
-                        numBlocks * spec.descriptorsPerBlock(),
-                        job.remoteReplica() * JOBS_PER_REPLICA + replicaIndex),
-                onEnded));
+        network()
+                .tell(new Link.Start(
+                        new Transfer(
+                                outside(job.job()),
+                                ports,
+                                numBlocks * spec.networkBytesPerBlock(),
+                                numBlocks * spec.descriptorsPerBlock(),
+                                job.remoteReplica() * JOBS_PER_REPLICA + replicaIndex),
+                        onEnded));
+    }
+
+    /** The other replica has given the blocks up while they were being read. */
+    private void onReadOutdated(long jobNumber) {
+        var job = running.get(jobNumber);
+        if (job != null) {
+            onStale(job);
+        }
+    }
+
+    /** Returns whether a read fails of blocks that are not there any more. */
+    private boolean onStale(TransferJob job) {
+        if (spec.failsStaleReads()) {
+            lose(job);
+        } else {
+            counters.addStale();
+        }
+        return spec.failsStaleReads();
+    }
+
+    /** Ends a read before its time. */
+    private void lose(TransferJob job) {
+        network().tell(new Link.Cancel(outside(job.job())));
+        counters.reads().addFailed();
+        reads.end(job.requestId());
+        end(job, true);
+    }
+
+    private ActorRef<Link.Command> network() {
+        return Objects.requireNonNull(network);
+    }
+
+    private void onUnserved(long requestId) {
+        if (spec.notifiesOnReject()) {
+            reads.end(requestId);
+        } else {
+            reads.drop(requestId);
+        }
     }
 
     private long outside(long job) {
@@ -201,17 +273,14 @@ final class KvTransfers {
         return switch (job.kind()) {
             case LOAD -> counters.loads();
             case STORE -> counters.stores();
-            case READ, NOTIFY -> counters.reads();
+            case READ, NOTIFY, NOTIFY_UNSERVED -> counters.reads();
         };
     }
 
     /** A replica has died from which KV was being read. */
     void onHolderGone(ActorRef<?> holder) {
-        for (var job : reads.lost(holder, running.values())) {
-            Objects.requireNonNull(network).tell(new Link.Cancel(outside(job.job())));
-            counters.reads().addFailed();
-            end(job, true);
-        }
+        reads.lost(holder, running.values()).forEach(this::lose);
+        tellIfOver();
     }
 
     private void end(TransferJob job, boolean isFailed) {
@@ -238,12 +307,17 @@ final class KvTransfers {
 
     /** Answers whether blocks are still here. */
     private void onRead(Read read) {
-        read.replyTo().tell(new ReadAnswered(read.job(), blocks.isHeld(read.requestId())));
+        boolean isHeld = blocks.isHeld(read.requestId());
+        if (isHeld) {
+            readsHere.put(read.requestId(), read);
+        }
+        read.replyTo().tell(new ReadAnswered(read.job(), isHeld));
     }
 
     /** Frees what another replica has read, or does not want. */
     private void onReadEnded(long requestId) {
         leases.end(requestId);
+        readsHere.remove(requestId);
         free(LongList.of(requestId));
     }
 
@@ -255,8 +329,16 @@ final class KvTransfers {
         leaseDueNanos = Long.MAX_VALUE;
         var expired = leases.expired(clock.nowNanos());
         counters.addExpired(expired.size());
+        expired.forEach(this::tellOutdated);
         free(expired);
         awaitLease();
+    }
+
+    private void tellOutdated(long requestId) {
+        var read = readsHere.remove(requestId);
+        if (read != null) {
+            read.replyTo().tell(new ReadOutdated(read.job()));
+        }
     }
 
     /** A lease that was renewed is looked at once more when it would have ended. */

@@ -52,6 +52,15 @@ final class RemoteReads {
         }
     }
 
+    /** Forgets what another replica holds for a request that will never read it, whether it is told of that or not. */
+    void drop(long requestId) {
+        holders.remove(requestId);
+    }
+
+    boolean areOver() {
+        return holders.isEmpty();
+    }
+
     /** Returns which reads from a replica that has died are lost, and forgets all that it held. */
     List<TransferJob> lost(ActorRef<?> holder, Collection<TransferJob> running) {
         var lost = new ArrayList<TransferJob>();

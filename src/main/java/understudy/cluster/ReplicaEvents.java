@@ -176,9 +176,7 @@ final class ReplicaEvents {
         long numPromptTokens = 0;
         long numCachedTokens = 0;
         for (var request : sampledAlone) {
-            var transfer = request.request().kvTransfer();
-            boolean isPrefillLeg = transfer != null && transfer.doRemoteDecode();
-            if (request.numAnswerTokens() == 1 && !isPrefillLeg) {
+            if (request.numAnswerTokens() == 1 && !request.request().isPrefillLeg()) {
                 requestIds.add(request.request().id());
                 ttftNanos.add(atNanos - request.request().arrivalNanos());
                 numPromptTokens += request.numPromptTokens();

@@ -32,6 +32,9 @@ public final class EngineCore {
     /** Whether nothing can be planned before KV arrives, blocks become free, or a request comes or goes. */
     private boolean isParked;
 
+    /** Whether anything of that has happened since the last plan was begun. */
+    private boolean isWoken;
+
     /** Creates an engine without requests, which turns away what is beyond its limits. */
     public EngineCore(PlannerConfig config, KvCacheConfig kvCache, RequestLimits limits) {
         planner = config.createPlanner(kvCache);
@@ -81,12 +84,19 @@ public final class EngineCore {
     /** Takes note that something has changed of which a plan could take account. */
     public void wake() {
         isParked = false;
+        isWoken = true;
     }
 
     /** Returns whether the engine would try to plan a step now. */
     public boolean canPlan() {
         boolean hasRoom = !isPlanning && !isBlocked && !isParked && inFlight.size() < maxStepsInFlight;
-        return hasRoom && (planner.requests().numUnfinished() > 0 || !inFlight.isEmpty());
+        return hasRoom && (hasNews() || !inFlight.isEmpty());
+    }
+
+    /** Returns whether a plan has anything to say to the memory: of requests, or of their ends. */
+    private boolean hasNews() {
+        return planner.requests().numUnfinished() > 0
+                || planner.requests().loads.haveEnded();
     }
 
     /** Returns whether nothing is in flight although there are requests. */
@@ -95,7 +105,8 @@ public final class EngineCore {
     }
 
     /**
-     * Opens the conversation with the KV cache about the next step, if {@link #canPlan()} holds and there are requests.
+     * Opens the conversation with the KV cache about the next step, if {@link #canPlan()} holds and there are requests,
+     * or some have ended of which transfers have to know.
      *
      * @return whether it has
      */
@@ -103,11 +114,13 @@ public final class EngineCore {
         if (!canPlan()) {
             return false;
         }
-        if (planner.requests().numUnfinished() == 0) {
+        if (!hasNews()) {
             isBlocked = true;
             return false;
         }
         isPlanning = true;
+        isWoken = false;
+        planner.requests().loads.beginPlan();
         planner.begin(atNanos);
         return true;
     }
@@ -130,7 +143,9 @@ public final class EngineCore {
         } else if (!inFlight.isEmpty()) {
             isBlocked = true;
         } else if (planner.requests().loads.areOn()) {
-            isParked = plan.preempted().isEmpty() && arrivedMeanwhile.isEmpty() && arrivedKv.isEmpty();
+            isParked = plan.preempted().isEmpty()
+                    && !isWoken
+                    && !planner.requests().loads.mayGetUnstuck();
         } else if (plan.preempted().isEmpty() && planner.requests().numUnfinished() > 0) {
             throw new IllegalStateException("work conservation: the device is idle, but "
                     + planner.requests().numRunning() + " requests run and "

@@ -10,13 +10,25 @@ import understudy.kvcache.LoadState;
  * its own.
  */
 final class KvLoads {
+    /** How many plans in a row may admit nobody although KV has come. */
+    private static final int MAX_STUCK_PLANS = 100;
+
+    /** How often in a row all that run may preempt each other, before any request has ended. */
+    private static final int MAX_ROUNDS = 8;
+
     private final boolean isOn;
+    private final boolean defersFrees;
     private final int blockSize;
     private final int maxModelLen;
     private final LinkedHashSet<EngineRequest> prefillsInFlight = new LinkedHashSet<>();
+    private boolean haveEnded;
+    private int numRounds;
+    private int numStuckPlans;
 
     KvLoads(KvCacheConfig kvCache) {
-        isOn = kvCache.connector() != null;
+        var connector = kvCache.connector();
+        isOn = connector != null;
+        defersFrees = connector != null && connector.defersFrees();
         blockSize = kvCache.blockSize();
         maxModelLen = kvCache.maxModelLen();
     }
@@ -39,6 +51,30 @@ final class KvLoads {
         }
     }
 
+    /** Records the end of a request, of which the memory's transfers learn with the next plan. */
+    void onEnded(EngineRequest request) {
+        endPrefill(request);
+        haveEnded = isOn;
+        numRounds = 0;
+    }
+
+    /**
+     * Returns whether the last running request may be preempted, too. Where blocks are free only when steps in flight
+     * are over, those of the others come too late for it; vLLM then admits all anew, and may go on so for ever.
+     */
+    boolean mayPreemptLast() {
+        return !defersFrees || ++numRounds <= MAX_ROUNDS;
+    }
+
+    /** Returns whether requests have ended since the last plan was begun. */
+    boolean haveEnded() {
+        return haveEnded;
+    }
+
+    void beginPlan() {
+        haveEnded = false;
+    }
+
     /** Returns whether a request has to wait for its KV; it waits no longer from the first time on that it need not. */
     boolean isParked(EngineRequest request) {
         if (request.status != RequestStatus.WAITING_FOR_REMOTE_KVS) {
@@ -48,6 +84,28 @@ final class KvLoads {
             request.onKvArrived();
         }
         return request.status == RequestStatus.WAITING_FOR_REMOTE_KVS;
+    }
+
+    /** Returns whether the KV of a waiting request has come, which has not been admitted since. */
+    boolean isLoaded(EngineRequest request) {
+        boolean isParked = request.status == RequestStatus.WAITING_FOR_REMOTE_KVS;
+        return isParked ? request.hasKvArrived : request.numComputedTokens > 0;
+    }
+
+    /** Records one more plan that admits nobody although there is KV, and returns whether there were too many. */
+    boolean areStuck() {
+        numStuckPlans = Math.min(numStuckPlans + 1, MAX_STUCK_PLANS + 1);
+        return numStuckPlans > MAX_STUCK_PLANS;
+    }
+
+    /** Returns whether it is worth while to plan once more, although nothing has changed. */
+    boolean mayGetUnstuck() {
+        return numStuckPlans > 0 && numStuckPlans <= MAX_STUCK_PLANS;
+    }
+
+    /** Records a plan with work for the device. */
+    void onWork() {
+        numStuckPlans = 0;
     }
 
     /** Returns what the memory has to know of KV from elsewhere to admit a request. */

@@ -70,6 +70,11 @@ public record Request(
         return new Request(id, name, arrivalNanos, prompt, newSampling, priority, tenant, output, earlier, transfer);
     }
 
+    /** Returns whether only the prompt is wanted of it, for another replica to answer. */
+    public boolean isPrefillLeg() {
+        return kvTransfer != null && kvTransfer.doRemoteDecode();
+    }
+
     /** Returns the same request with another prompt. */
     Request withPrompt(Prompt other) {
         return new Request(id, name, arrivalNanos, other, sampling, priority, tenant, output, earlier, kvTransfer);

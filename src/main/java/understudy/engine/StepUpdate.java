@@ -40,6 +40,10 @@ final class StepUpdate {
         this.running = running;
         this.cohort = cohort;
         this.loads = loads;
+        var connector = kvCache.connector();
+        if (connector != null && connector.defersFrees()) {
+            result.settlement().wantAlways();
+        }
     }
 
     StepResult apply(StepPlan plan, long atNanos) {
@@ -183,7 +187,7 @@ final class StepUpdate {
             waiting.remove(request);
         }
         cohort.leave(request);
-        loads.endPrefill(request);
+        loads.onEnded(request);
         request.status = RequestStatus.FINISHED;
         request.finishReason = reason;
         requests.remove(request);

@@ -64,9 +64,16 @@ public final class Settlement {
         private int size;
         private long step;
         private long atNanos;
+        private boolean isAlwaysWanted;
 
+        /** Has the memory told of every step, as one wants it that frees blocks when a step is over. */
+        public void wantAlways() {
+            isAlwaysWanted = true;
+        }
+
+        /** Returns whether the memory need not be told. */
         public boolean isEmpty() {
-            return size == 0;
+            return size == 0 && !isAlwaysWanted;
         }
 
         /**

@@ -55,7 +55,7 @@ public record RequestRecord(
         return new RequestRecord(
                 request.id(),
                 replicaIndex,
-                isPrefillLeg(request) ? Outcome.PREFILL_LEG : outcome,
+                request.isPrefillLeg() ? Outcome.PREFILL_LEG : outcome,
                 request.arrivalNanos(),
                 happened(progress.queuedNanos(), atNanos),
                 happened(progress.scheduledNanos(), atNanos),
@@ -70,10 +70,6 @@ public record RequestRecord(
                 request.prompt().turn(),
                 progress.events(),
                 progress.tokenNanos());
-    }
-
-    private static boolean isPrefillLeg(Request request) {
-        return request.kvTransfer() != null && request.kvTransfer().doRemoteDecode();
     }
 
     private static long happened(long nanos, long endNanos) {

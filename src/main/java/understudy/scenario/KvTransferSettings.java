@@ -34,6 +34,11 @@ record KvTransferSettings(ConnectorSpec connector, KvTransferSpec transfers) {
         RECOMPUTE
     }
 
+    private enum StaleRead {
+        FAIL,
+        GARBAGE
+    }
+
     /** Reads both sections; empty if a replica has no KV but its own. */
     static Optional<KvTransferSettings> read(
             Section kvCache, EngineSettings engine, Deployment deployment, boolean isDisaggregated) {
@@ -110,7 +115,9 @@ record KvTransferSettings(ConnectorSpec connector, KvTransferSpec transfers) {
                 timeoutNanos,
                 new KvLease(
                         Math.max(1, Math.round(transfer.nanos("lease-duration"))), transfer.bool("lease-heartbeats")),
-                transfer.choice("load-failure-policy", LoadFailurePolicy.class) == LoadFailurePolicy.FAIL);
+                transfer.choice("load-failure-policy", LoadFailurePolicy.class) == LoadFailurePolicy.FAIL,
+                transfer.choice("stale-read", StaleRead.class) == StaleRead.FAIL,
+                transfer.bool("notify-on-reject"));
     }
 
     private static long bytesPerSecond(Section section, String key) {

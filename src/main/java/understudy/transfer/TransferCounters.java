@@ -6,6 +6,7 @@ public final class TransferCounters {
     private final TransferLog stores = new TransferLog();
     private final TransferLog reads = new TransferLog();
     private long numExpired;
+    private long numStale;
 
     /** Returns the transfers from slower memories. */
     public TransferLog loads() {
@@ -27,10 +28,16 @@ public final class TransferCounters {
         numExpired += numRequests;
     }
 
+    /** Adds a read of blocks that the other replica had given up. */
+    public void addStale() {
+        numStale++;
+    }
+
     /** Returns the counts, which begin anew. */
     public TransferCounts take() {
-        var taken = new TransferCounts(loads.take(), stores.take(), reads.take(), numExpired);
+        var taken = new TransferCounts(loads.take(), stores.take(), reads.take(), numExpired, numStale);
         numExpired = 0;
+        numStale = 0;
         return taken;
     }
 }

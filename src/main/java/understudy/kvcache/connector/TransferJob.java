@@ -29,7 +29,9 @@ public record TransferJob(
         /** From the blocks of another replica, which are free afterwards; the request waits for it. */
         READ,
         /** Nothing is moved, but another replica may free its blocks. */
-        NOTIFY;
+        NOTIFY,
+        /** The same, of a request that has ended before it was admitted. */
+        NOTIFY_UNSERVED;
 
         /** Returns whether a request waits until such a job is over. */
         public boolean isAwaited() {
