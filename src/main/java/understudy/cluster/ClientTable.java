@@ -190,7 +190,9 @@ final class ClientTable {
         if (running != null && running.numOutputTokens() > 0) {
             return submit.with(ending.request.resumed(ending.progress));
         }
-        counters.onWithdrawn(running == null ? 0 : running.numPreemptions());
+        if (!request.isPrefillLeg()) {
+            countPreemptionsElsewhere(running);
+        }
         return submit;
     }
 
@@ -199,9 +201,17 @@ final class ClientTable {
         byRequest.remove(request.id());
         counters.onEnded(running);
         count(client, -1);
+        if (request.isPrefillLeg()) {
+            countPreemptionsElsewhere(running);
+        }
         return running == null
                 ? new Ending(client, request, request.progress())
                 : new Ending(client, running.request(), AnswerProgress.of(running, client.tokenNanos));
+    }
+
+    /** Takes note of preemptions that the record of the request will not tell of. */
+    private void countPreemptionsElsewhere(@Nullable EngineRequest running) {
+        counters.onWithdrawn(running == null ? 0 : running.numPreemptions());
     }
 
     private void count(Client client, int change) {

@@ -44,16 +44,30 @@ final class KvTransfers {
     record TakeBack(LongList keys) implements Command {}
 
     /** Asks whether the blocks of a request are still here, which another replica is going to read. */
-    record Read(long requestId, long job, ActorRef<? super ReadAnswered> replyTo) implements Command {}
+    record Read(long requestId, long job, ActorRef<? super KvBlockManager.Command> replyTo) implements Command {}
 
     /** The answer to {@link Read}. */
     record ReadAnswered(long job, boolean isHeld) implements Command {}
+
+    /** The lease on the blocks of a read has ended before the read. */
+    record ReadOutdated(long job) implements Command {}
 
     /** Another replica has read the blocks of a request, or is not going to. */
     record ReadEnded(long requestId) implements Command {}
 
     /** Another replica is still going to read the blocks of these requests. */
     record Heartbeat(LongList requestIds) implements Command {}
+
+    /** A request that was expected will never be here. */
+    record Unserved(long requestId) implements Command {}
+
+    /** Asks for {@link Over} as soon as nothing is moved, nor kept for other replicas, nor expected from them. */
+    record AwaitEnd(ActorRef<? super Over> replyTo) implements Command {}
+
+    /** The answer to {@link AwaitEnd}. */
+    enum Over implements Replica.Command {
+        NOW
+    }
 
     record Moved(TransferEnded ended) implements Command {}
 
@@ -88,6 +102,7 @@ final class KvTransfers {
     private final Long2ObjectLinkedOpenHashMap<TransferJob> running = new Long2ObjectLinkedOpenHashMap<>();
     private final LongOpenHashSet toFlush = new LongOpenHashSet();
     private @Nullable Runnable whenFlushed;
+    private @Nullable ActorRef<? super Over> leaver;
 
     KvTransfers(
             ActorContext<KvBlockManager.Command> context,
@@ -130,6 +145,12 @@ final class KvTransfers {
             onMoved(moved.ended);
         } else if (command instanceof ReadAnswered answer) {
             onReadAnswered(answer);
+        } else if (command instanceof ReadOutdated outdated) {
+            onReadOutdated(outdated.job);
+        } else if (command instanceof Unserved unserved) {
+            onUnserved(unserved.requestId);
+        } else if (command instanceof AwaitEnd await) {
+            leaver = await.replyTo;
         } else if (command instanceof Lend lend) {
             lend.replyTo.tell(
                     new Lent(lend.job, new LongImmutableList(blocks.connector().lend(lend.keys))));
@@ -145,6 +166,14 @@ final class KvTransfers {
             storeMoves.onAudited(audited.audited);
         } else if (!reads.on(command)) {
             throw new IllegalArgumentException("unknown message: " + command);
+        }
+        tellIfOver();
+    }
+
+    private void tellIfOver() {
+        if (leaver != null && running.isEmpty() && reads.areOver() && blocks.held().length == 0) {
+            leaver.tell(Over.NOW);
+            leaver = null;
         }
     }
 
@@ -189,6 +218,7 @@ final class KvTransfers {
         } else {
             whenFlushed = whenReady;
         }
+        tellIfOver();
     }
 
     private void start(TransferJob job) {
@@ -198,12 +228,16 @@ final class KvTransfers {
             case STORE -> move(job, KvTransferSpec.FROM_GPU);
             case READ -> {
                 if (!reads.begin(job)) {
-                    end(job, true);
+                    lose(job);
                 }
             }
             case PROMOTE, CASCADE -> endIfOver(storeMoves.start(job));
             case NOTIFY -> {
                 reads.end(job.requestId());
+                end(job, false);
+            }
+            case NOTIFY_UNSERVED -> {
+                onUnserved(job.requestId());
                 end(job, false);
             }
         }
@@ -228,22 +262,58 @@ final class KvTransfers {
         if (job == null) {
             return;
         }
-        if (!answer.isHeld() || network == null) {
-            recorder.counters().reads().addFailed();
-            reads.end(job.requestId());
-            end(job, true);
+        if (!answer.isHeld() && onStale(job)) {
             return;
         }
         int numBlocks = job.gpuBlocks().size();
         var ports = IntList.of(KvTransferSpec.portOut(job.remoteReplica()), KvTransferSpec.portIn(replicaIndex));
-        network.tell(new Link.Start(
-                new Transfer(
-                        outside(job.job()),
-                        ports,
-                        spec.exposedBytes(numBlocks, reads.prefillNanos(job.requestId())),
-                        numBlocks * spec.descriptorsPerBlock(),
-                        job.remoteReplica() * JOBS_PER_REPLICA + replicaIndex),
-                onEnded));
+        network()
+                .tell(new Link.Start(
+                        new Transfer(
+                                outside(job.job()),
+                                ports,
+                                spec.exposedBytes(numBlocks, reads.prefillNanos(job.requestId())),
+                                numBlocks * spec.descriptorsPerBlock(),
+                                job.remoteReplica() * JOBS_PER_REPLICA + replicaIndex),
+                        onEnded));
+    }
+
+    /** The other replica has given the blocks up while they were being read. */
+    private void onReadOutdated(long jobNumber) {
+        var job = running.get(jobNumber);
+        if (job != null) {
+            onStale(job);
+        }
+    }
+
+    /** Returns whether a read fails of blocks that are not there any more. */
+    private boolean onStale(TransferJob job) {
+        if (spec.failsStaleReads()) {
+            lose(job);
+        } else {
+            recorder.counters().addStale();
+        }
+        return spec.failsStaleReads();
+    }
+
+    /** Ends a read before its time. */
+    private void lose(TransferJob job) {
+        network().tell(new Link.Cancel(outside(job.job())));
+        recorder.counters().reads().addFailed();
+        reads.end(job.requestId());
+        end(job, true);
+    }
+
+    private ActorRef<Link.Command> network() {
+        return Objects.requireNonNull(network);
+    }
+
+    private void onUnserved(long requestId) {
+        if (spec.notifiesOnReject()) {
+            reads.end(requestId);
+        } else {
+            reads.forget(requestId);
+        }
     }
 
     private long outside(long job) {
@@ -267,11 +337,8 @@ final class KvTransfers {
     /** A replica has died from which KV was being read. */
     void onHolderGone(ActorRef<?> holder) {
         storeMoves.onPeerGone(holder).forEach(job -> end(job, true));
-        for (var job : reads.lost(holder, running.values())) {
-            Objects.requireNonNull(network).tell(new Link.Cancel(outside(job.job())));
-            recorder.counters().reads().addFailed();
-            end(job, true);
-        }
+        reads.lost(holder, running.values()).forEach(this::lose);
+        tellIfOver();
     }
 
     private void end(TransferJob job, boolean isFailed) {

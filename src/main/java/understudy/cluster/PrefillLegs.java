@@ -31,8 +31,9 @@ final class PrefillLegs {
      *
      * @param prefiller index of the replica that does it
      * @param decoder index of the replica that was chosen to answer
+     * @param isAborted whether its sender has given it up
      */
-    record Leg(RequestGate.Arrival arrival, int prefiller, int decoder) {}
+    record Leg(RequestGate.Arrival arrival, int prefiller, int decoder, boolean isAborted) {}
 
     /** @param events where to tell what becomes of the prompts */
     PrefillLegs(
@@ -79,7 +80,7 @@ final class PrefillLegs {
         if (keepsAccount) {
             lane.view().onSent(prefiller, request, policy().cachedTokens(prefiller));
         }
-        legs.put(request.id(), new Leg(arrival, prefiller, decoder));
+        legs.put(request.id(), new Leg(arrival, prefiller, decoder, false));
         numLegs++;
         long headStart = arrival.isRerouted() ? 0 : nowNanos - request.arrivalNanos();
         var leg = request.withTransfer(SamplingParams.ofMaxTokens(1), KvTransferParams.REMOTE_DECODE);
@@ -93,7 +94,16 @@ final class PrefillLegs {
 
     /** Takes a prompt from the list that is computed, or has failed; null if it is not there. */
     @Nullable Leg end(long requestId) {
-        return legs.remove(requestId);
+        var leg = legs.remove(requestId);
+        if (leg != null) {
+            lane.view().onEnded(requestId);
+        }
+        return leg;
+    }
+
+    /** A request is given up, whose prompt may be computed already. */
+    void abort(long requestId) {
+        legs.computeIfPresent(requestId, (id, leg) -> new Leg(leg.arrival, leg.prefiller, leg.decoder, true));
     }
 
     /** Returns what the replica that answers gets. */

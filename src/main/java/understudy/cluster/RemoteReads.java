@@ -2,6 +2,7 @@ package understudy.cluster;
 
 import it.unimi.dsi.fastutil.longs.Long2LongOpenHashMap;
 import it.unimi.dsi.fastutil.longs.Long2ObjectLinkedOpenHashMap;
+import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongImmutableList;
 import it.unimi.dsi.fastutil.longs.LongList;
@@ -31,6 +32,7 @@ final class RemoteReads {
     private final ActorRef<? super KvBlockManager.KvArrived> replica;
     private final TransferCounters counters;
     private final KvLeases leases;
+    private final Long2ObjectOpenHashMap<KvTransfers.Read> readsHere = new Long2ObjectOpenHashMap<>();
     private long leaseDueNanos = Long.MAX_VALUE;
     private final Long2ObjectLinkedOpenHashMap<ActorRef<Replica.Command>> holders =
             new Long2ObjectLinkedOpenHashMap<>();
@@ -150,12 +152,17 @@ final class RemoteReads {
 
     /** Answers whether blocks are still here. */
     private void onRead(KvTransfers.Read read) {
-        read.replyTo().tell(new KvTransfers.ReadAnswered(read.job(), blocks.isHeld(read.requestId())));
+        boolean isHeld = blocks.isHeld(read.requestId());
+        if (isHeld) {
+            readsHere.put(read.requestId(), read);
+        }
+        read.replyTo().tell(new KvTransfers.ReadAnswered(read.job(), isHeld));
     }
 
     /** Frees what another replica has read, or does not want. */
     private void onReadEnded(long requestId) {
         leases.end(requestId);
+        readsHere.remove(requestId);
         free(LongList.of(requestId));
     }
 
@@ -167,8 +174,21 @@ final class RemoteReads {
         leaseDueNanos = Long.MAX_VALUE;
         var expired = leases.expired(clock.nowNanos());
         counters.addExpired(expired.size());
+        expired.forEach(this::tellOutdated);
         free(expired);
         awaitLease();
+    }
+
+    private void tellOutdated(long requestId) {
+        var read = readsHere.remove(requestId);
+        if (read != null) {
+            read.replyTo().tell(new KvTransfers.ReadOutdated(read.job()));
+        }
+    }
+
+    /** Returns whether no other replica is expected to have anything. */
+    boolean areOver() {
+        return holders.isEmpty();
     }
 
     /** A lease that was renewed is looked at once more when it would have ended. */

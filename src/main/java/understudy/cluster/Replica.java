@@ -38,6 +38,7 @@ public final class Replica {
                     ReportLoad,
                     VirtualGpu.StepDone,
                     ForMemory,
+                    KvTransfers.Over,
                     KvBlockManager.Answered,
                     KvBlockManager.KvArrived,
                     KvBlockManager.Audited {}

@@ -4,7 +4,6 @@ import java.util.List;
 import java.util.Objects;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.jspecify.annotations.Nullable;
-import understudy.engine.FinishReason;
 import understudy.kvcache.connector.KvTransferParams;
 import understudy.report.Outcome;
 import understudy.routing.ClusterView;
@@ -173,6 +172,9 @@ final class RequestDispatcher {
 
     /** Ends a request that waits here and that its sender has given up; returns whether it was here. */
     boolean abort(long requestId) {
+        if (prefillLegs != null) {
+            prefillLegs.abort(requestId);
+        }
         var waiting = admission.remove(requestId);
         if (waiting != null) {
             gate.abort(waiting.request(), waiting.replyTo());
@@ -230,12 +232,10 @@ final class RequestDispatcher {
             return;
         }
         var arrival = leg.arrival();
-        if (event instanceof RequestEvent.Finished finished) {
-            if (finished.reason() == FinishReason.ABORT) {
-                gate.abort(arrival.request(), arrival.replyTo());
-            } else {
-                answer(leg, finished.timing());
-            }
+        if (leg.isAborted()) {
+            gate.abort(arrival.request(), arrival.replyTo());
+        } else if (event instanceof RequestEvent.Finished finished) {
+            answer(leg, finished.timing());
         } else if (event instanceof RequestEvent.Rejected rejected) {
             gate.reject(arrival, rejected.outcome(), rejected.reason());
         } else if (event instanceof RequestEvent.Failed failed) {

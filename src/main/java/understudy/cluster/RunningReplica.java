@@ -35,6 +35,7 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
     private final ReplicaEvents events;
     private final Replica.DeferredCommands deferred;
     private @Nullable ActorRef<? super Replica.Recorded> recordReceiver;
+    private boolean awaitsTransfers;
 
     RunningReplica(
             ActorContext<Replica.Command> context,
@@ -120,16 +121,19 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
     private Behavior<Replica.Command> onAddRequest(Replica.AddRequest add) {
         var request = engine.fit(add.request());
         counters.onRequest();
+        if (add.kvHolder() != null) {
+            parts.kvBlockManager().tell(add.expectation());
+        }
         var refusal = engine.refusal(request);
         if (refusal.isPresent()) {
+            if (add.kvHolder() != null) {
+                parts.kvBlockManager().tell(new KvTransfers.Unserved(request.id()));
+            }
             events.requestEnded(clients.reject(add, refusal.get(), clock.nowNanos()));
             events.loadChanged();
             return this;
         }
         clients.add(add);
-        if (add.kvHolder() != null) {
-            parts.kvBlockManager().tell(add.expectation());
-        }
         long apiNanos = Math.max(0, spec.apiDelayNanos() - add.headStartNanos());
         var delay = Duration.ofNanos(apiNanos + add.fault().delayNanos());
         if (delay.isZero()) {
@@ -243,18 +247,28 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
     }
 
     private Behavior<Replica.Command> onLeave() {
-        return clients.size() == 0 ? leave() : leaving();
+        return isDone() ? leave() : leaving();
     }
 
-    /** A replica that leaves works as ever until its last request has ended. */
+    /** Returns whether there is nothing more to do; asks, once all requests have ended, for the end of all transfers. */
+    private boolean isDone() {
+        if (clients.size() == 0 && spec.transfers() != null && !awaitsTransfers) {
+            awaitsTransfers = true;
+            parts.kvBlockManager().tell(new KvTransfers.AwaitEnd(parts.self()));
+        }
+        return clients.size() == 0 && spec.transfers() == null;
+    }
+
+    /** A replica that leaves works as ever until its last request has ended, and nobody waits for its memory. */
     private Behavior<Replica.Command> leaving() {
         return Behaviors.receive(Replica.Command.class)
+                .onMessage(KvTransfers.Over.class, over -> leave())
                 .onAnyMessage(message -> {
                     var next = receive(context, message);
                     if (next != this) {
                         return next;
                     }
-                    return clients.size() == 0 ? leave() : Behaviors.same();
+                    return isDone() ? leave() : Behaviors.same();
                 })
                 .onSignal(ChildFailed.class, this::onChildFailed)
                 .build();

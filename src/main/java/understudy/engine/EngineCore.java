@@ -32,6 +32,9 @@ public final class EngineCore {
     /** Whether nothing can be planned before KV arrives, blocks become free, or a request comes or goes. */
     private boolean isParked;
 
+    /** Whether anything of that has happened since the last plan was begun. */
+    private boolean isWoken;
+
     /** Creates an engine without requests, which turns away what is beyond its limits. */
     public EngineCore(PlannerConfig config, KvCacheConfig kvCache, RequestLimits limits) {
         planner = config.createPlanner(kvCache);
@@ -81,6 +84,7 @@ public final class EngineCore {
     /** Takes note that something has changed of which a plan could take account. */
     public void wake() {
         isParked = false;
+        isWoken = true;
     }
 
     /** Returns whether the engine would try to plan a step now. */
@@ -108,6 +112,7 @@ public final class EngineCore {
             return false;
         }
         isPlanning = true;
+        isWoken = false;
         planner.begin(atNanos);
         return true;
     }
@@ -130,7 +135,9 @@ public final class EngineCore {
         } else if (!inFlight.isEmpty()) {
             isBlocked = true;
         } else if (planner.requests().loads.areOn()) {
-            isParked = plan.preempted().isEmpty() && arrivedMeanwhile.isEmpty() && arrivedKv.isEmpty();
+            isParked = plan.preempted().isEmpty()
+                    && !isWoken
+                    && !planner.requests().loads.mayGetUnstuck();
         } else if (plan.preempted().isEmpty() && planner.requests().numUnfinished() > 0) {
             throw new IllegalStateException("work conservation: the device is idle, but "
                     + planner.requests().numRunning() + " requests run and "

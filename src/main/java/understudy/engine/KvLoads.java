@@ -10,8 +10,15 @@ import understudy.kvcache.LoadState;
  * its own.
  */
 final class KvLoads {
+    /** How many plans in a row may admit nobody although KV has come. */
+    private static final int MAX_STUCK_PLANS = 100;
+
+    /** How often in a row all that run may preempt each other, before any request has ended. */
+    private static final int MAX_ROUNDS = 8;
+
     private final boolean isOn;
     private final boolean readsPlans;
+    private final boolean defersFrees;
     private final int blockSize;
     private final int maxModelLen;
     private final LinkedHashSet<EngineRequest> prefillsInFlight = new LinkedHashSet<>();
@@ -19,10 +26,14 @@ final class KvLoads {
     /** Whether a request has ended since the last plan. */
     private boolean hasEnded;
 
+    private int numRounds;
+    private int numStuckPlans;
+
     KvLoads(KvCacheConfig kvCache) {
         var connector = kvCache.connector();
         isOn = connector != null;
         readsPlans = connector != null && connector.readsPlans();
+        defersFrees = connector != null && connector.defersFrees();
         blockSize = kvCache.blockSize();
         maxModelLen = kvCache.maxModelLen();
     }
@@ -38,7 +49,7 @@ final class KvLoads {
 
     /** Returns whether a request has ended of which the memory makes something with the next plan only. */
     boolean hasUnreadEnd() {
-        return readsPlans && hasEnded;
+        return isOn && hasEnded;
     }
 
     /** Records that the memory is told of a plan. */
@@ -50,6 +61,7 @@ final class KvLoads {
     void end(EngineRequest request) {
         endPrefill(request);
         hasEnded = true;
+        numRounds = 0;
     }
 
     /** Records that a request has got its first blocks, and will need more. */
@@ -75,6 +87,36 @@ final class KvLoads {
             request.onKvArrived();
         }
         return request.status == EngineRequest.Status.WAITING_FOR_REMOTE_KVS;
+    }
+
+    /**
+     * Returns whether the last running request may be preempted, too. Where blocks are free only when steps in flight
+     * are over, those of the others come too late for it; vLLM then admits all anew, and may go on so for ever.
+     */
+    boolean mayPreemptLast() {
+        return !defersFrees || ++numRounds <= MAX_ROUNDS;
+    }
+
+    /** Returns whether the KV of a waiting request has come, which has not been admitted since. */
+    boolean isLoaded(EngineRequest request) {
+        boolean isParked = request.status == EngineRequest.Status.WAITING_FOR_REMOTE_KVS;
+        return isParked ? request.hasKvArrived : request.numComputedTokens > 0;
+    }
+
+    /** Records one more plan that admits nobody although there is KV, and returns whether there were too many. */
+    boolean areStuck() {
+        numStuckPlans = Math.min(numStuckPlans + 1, MAX_STUCK_PLANS + 1);
+        return numStuckPlans > MAX_STUCK_PLANS;
+    }
+
+    /** Returns whether it is worth while to plan once more, although nothing has changed. */
+    boolean mayGetUnstuck() {
+        return numStuckPlans > 0 && numStuckPlans <= MAX_STUCK_PLANS;
+    }
+
+    /** Records a plan with work for the device. */
+    void onWork() {
+        numStuckPlans = 0;
     }
 
     /** Returns what the memory has to know of KV from elsewhere to admit a request. */

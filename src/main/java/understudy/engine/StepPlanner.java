@@ -201,11 +201,23 @@ public final class StepPlanner implements Planner {
             waiting.skip(head);
             head.onLoading(loading, blockSize);
             loads.beginPrefill(head);
-        } else if (admission instanceof Admission.Deferred) {
+        } else if (admission instanceof Admission.Deferred || isStuckBehindHead()) {
             waiting.skip(head);
         } else {
             phase = Phase.ENDING; // a refusal blocks every request behind the head
         }
+    }
+
+    /**
+     * Returns whether nothing runs, and requests whose KV has come hold the blocks that the refused one needs, plan after
+     * plan. vLLM lets them wait behind it for ever.
+     */
+    private boolean isStuckBehindHead() {
+        return loads.areOn()
+                && running.size() == 0
+                && numInFlight == 0
+                && waiting.skipped().stream().anyMatch(loads::isLoaded)
+                && loads.areStuck();
     }
 
     @Override
@@ -262,6 +274,10 @@ public final class StepPlanner implements Planner {
         int numTokens = plan.numScheduledTokens(planIndex);
         plan.truncate(planIndex);
         draft.clear();
+        if (running.size() == 1 && numInFlight > 0 && !loads.mayPreemptLast()) {
+            phase = Phase.ENDING;
+            return;
+        }
         int victimIndex = preemptionVictim.indexIn(running);
         var victim = running.remove(victimIndex);
         plan.unschedule(victim);
@@ -285,6 +301,9 @@ public final class StepPlanner implements Planner {
     private void finishPlan() {
         waiting.endStep();
         numInFlight += plan.isEmpty() ? 0 : 1;
+        if (!plan.isEmpty()) {
+            loads.onWork();
+        }
         plan.settleMembers();
         for (int i = plan.numMembers(); i < plan.size(); i++) {
             var request = plan.request(i);

@@ -36,10 +36,10 @@ final class MemoryRun {
 
     MemoryRun(Scenario scenario) {
         dice = new Dice(new RandomStreams(scenario.seed()).stream("memory"));
-        config = scenario.engine().kvCache();
+        config = scenario.engine().kvCache().withConnector(null);
         limits = scenario.engine().limits();
         memory = KvCaches.create(config);
-        engine = new EngineCore(scenario.engine().scheduler(), scenario.engine().kvCache(), limits);
+        engine = new EngineCore(scenario.engine().scheduler(), config, limits);
         conversations = new Conversations(dice, config.maxModelLen(), MAX_BLOCKS_ADDED * config.blockSize());
         prefixLaw = new PrefixLaw(config, memory);
         laws = new EngineLaws(scenario.engine(), engine.planner().requests(), memory);

@@ -26,6 +26,7 @@ final class ScenarioDraw {
         draft.set("seed", dice.between(0, 1_000_000));
         draft.set("cluster.replicas", numReplicas);
         new WorkloadDraw(draft, new EngineDraw(draft).draw()).draw();
+        numReplicas = new TransferDraw(draft).draw(numReplicas);
         drawRouter();
         drawAdmission();
         drawScaling();

@@ -59,7 +59,7 @@ public final class Invariants {
     private static void checkBlocks(RunRecord run, List<String> broken) {
         for (var replica : run.replicas()) {
             var audit = replica.kvCache();
-            boolean leaks = !run.isPartial() && audit.numInUse() > 0;
+            boolean leaks = !run.isPartial() && audit.leaks();
             if (leaks || !audit.isConserved()) {
                 broken.add("block conservation: replica " + replica.stats().replicaIndex() + " has " + audit);
             }

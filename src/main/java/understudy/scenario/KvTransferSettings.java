@@ -31,6 +31,11 @@ record KvTransferSettings(ConnectorSpec connector, KvTransferSpec transfers, Lis
     private static final int MAX_BLOCKS = 1 << 28;
     private static final int MAX_TOKENS = 1 << 30;
 
+    private enum StaleRead {
+        FAIL,
+        GARBAGE
+    }
+
     private enum LoadFailurePolicy {
         FAIL,
         RECOMPUTE
@@ -150,7 +155,9 @@ record KvTransferSettings(ConnectorSpec connector, KvTransferSpec transfers, Lis
                 new KvLease(
                         Math.max(1, Math.round(transfer.nanos("lease-duration"))), transfer.bool("lease-heartbeats")),
                 transfer.bool("layer-wise"),
-                transfer.choice("load-failure-policy", LoadFailurePolicy.class) == LoadFailurePolicy.FAIL);
+                transfer.choice("load-failure-policy", LoadFailurePolicy.class) == LoadFailurePolicy.FAIL,
+                transfer.choice("stale-read", StaleRead.class) == StaleRead.FAIL,
+                transfer.bool("notify-on-reject"));
     }
 
     private static long bytesPerSecond(Section section, String key) {

@@ -17,6 +17,10 @@ import java.util.List;
  * @param isLayerWise whether a prompt's KV is sent layer by layer while the prompt is computed (Mooncake, SGLang)
  * @param failsOnLoadFailure whether a request fails whose KV could not be loaded; else it is computed here (vLLM {@code
  *     kv_load_failure_policy})
+ * @param failsStaleReads whether a read fails if the other replica has given the blocks up; else whatever is in them by
+ *     then is taken for the prompt's KV
+ * @param notifiesOnReject whether another replica hears that a request will never read its blocks; else these stay until
+ *     their lease ends
  */
 public record KvTransferSpec(
         LinkSpec hostLink,
@@ -29,7 +33,9 @@ public record KvTransferSpec(
         long networkTimeoutNanos,
         KvLease lease,
         boolean isLayerWise,
-        boolean failsOnLoadFailure) {
+        boolean failsOnLoadFailure,
+        boolean failsStaleReads,
+        boolean notifiesOnReject) {
     /** Port of the host link into the GPU. */
     public static final int TO_GPU = 0;
 

@@ -9,6 +9,8 @@ public final class TransferCounters {
     private final TransferLog cascades;
     private long numExpired;
     private long numExpiredTaken;
+    private long numStale;
+    private long numStaleTaken;
 
     /** @param keepsAll whether each transfer is kept for {@link #all} */
     public TransferCounters(boolean keepsAll) {
@@ -49,6 +51,11 @@ public final class TransferCounters {
         numExpired += numRequests;
     }
 
+    /** Adds a read of blocks that the other replica had given up. */
+    public void addStale() {
+        numStale++;
+    }
+
     /** Returns the counts since the last call; for one reader. */
     public TransferCounts take() {
         var taken = new TransferCounts(
@@ -57,13 +64,16 @@ public final class TransferCounters {
                 reads.take(),
                 promotions.take(),
                 cascades.take(),
-                numExpired - numExpiredTaken);
+                numExpired - numExpiredTaken,
+                numStale - numStaleTaken);
         numExpiredTaken = numExpired;
+        numStaleTaken = numStale;
         return taken;
     }
 
     /** Returns the counts since the start. */
     public TransferCounts all() {
-        return new TransferCounts(loads.all(), stores.all(), reads.all(), promotions.all(), cascades.all(), numExpired);
+        return new TransferCounts(
+                loads.all(), stores.all(), reads.all(), promotions.all(), cascades.all(), numExpired, numStale);
     }
 }

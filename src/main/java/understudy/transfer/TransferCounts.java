@@ -9,6 +9,7 @@ package understudy.transfer;
  * @param promotions from slower memories to the host's
  * @param cascades from the host's memory to slower ones
  * @param numExpired leases that have ended before another replica had read the blocks
+ * @param numStale reads of blocks that the other replica had given up, and that were taken for the prompt's KV
  */
 public record TransferCounts(
         TransferFigures loads,
@@ -16,7 +17,8 @@ public record TransferCounts(
         TransferFigures reads,
         TransferFigures promotions,
         TransferFigures cascades,
-        long numExpired) {
+        long numExpired,
+        long numStale) {
     /** No transfers. */
     public static final TransferCounts NONE = new TransferCounts(
             TransferFigures.NONE,
@@ -24,6 +26,7 @@ public record TransferCounts(
             TransferFigures.NONE,
             TransferFigures.NONE,
             TransferFigures.NONE,
+            0,
             0);
 
     /** Returns these and those that came later. */
@@ -34,6 +37,7 @@ public record TransferCounts(
                 reads.plus(later.reads),
                 promotions.plus(later.promotions),
                 cascades.plus(later.cascades),
-                numExpired + later.numExpired);
+                numExpired + later.numExpired,
+                numStale + later.numStale);
     }
 }

@@ -74,7 +74,7 @@ public final class NixlConnector implements KvConnector {
     @Override
     public void onUnservedEnded(long requestId, @Nullable KvTransferParams params) {
         if (params != null && isToRead(requestId, params)) {
-            begin(TransferJob.Kind.NOTIFY, requestId, IntList.of(), params);
+            begin(TransferJob.Kind.NOTIFY_UNSERVED, requestId, IntList.of(), params);
         }
     }
 

@@ -59,6 +59,8 @@ public record TransferJob(
         READ,
         /** Nothing is moved, but another replica may free its blocks. */
         NOTIFY,
+        /** The same, of a request that has ended before it was admitted. */
+        NOTIFY_UNSERVED,
         /** From a slower memory to the host's; whether anything is there has to be asked first. */
         PROMOTE,
         /** From the host's memory to a slower one, as far as that does not have it. */

@@ -12,9 +12,10 @@ final class BlockPoolAudit {
     /** @param leftTables blocks that ended requests have left behind, for a while */
     static KvCacheAudit of(BlockPool pool, @Nullable KvSequence[] sequences, List<int[]> leftTables) {
         var refCounts = new int[pool.numGpuBlocks()];
+        int numLeft = 0;
         for (int[] table : leftTables) {
             for (int block : table) {
-                refCounts[block]++;
+                numLeft += refCounts[block]++ == 0 ? 1 : 0;
             }
         }
         int numBadHashes = 0;
@@ -39,7 +40,8 @@ final class BlockPoolAudit {
                 pool.prefixTable().numHashedBlocks(),
                 numBadRefCounts,
                 numBadFree,
-                numBadHashes);
+                numBadHashes,
+                numLeft);
     }
 
     private static void countReferences(KvSequence sequence, int[] refCounts) {

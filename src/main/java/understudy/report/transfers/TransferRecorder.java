@@ -49,7 +49,7 @@ public final class TransferRecorder {
         return switch (job.kind()) {
             case LOAD -> counters.loads();
             case STORE -> counters.stores();
-            case READ, NOTIFY -> counters.reads();
+            case READ, NOTIFY, NOTIFY_UNSERVED -> counters.reads();
             case PROMOTE -> counters.promotions();
             case CASCADE -> counters.cascades();
         };

@@ -88,7 +88,7 @@ final class LiveViewTest {
         var none = TransferFigures.NONE;
         var host = new TierState(KvSource.HOST, 50, new TierStats(0, 0, 0, 0, 0, 0, 20, 0, 0));
         var traffic = new KvTraffic(
-                PrefixCacheStats.NONE, new TransferCounts(none, none, reads, none, none, 0), List.of(host));
+                PrefixCacheStats.NONE, new TransferCounts(none, none, reads, none, none, 0, 0), List.of(host));
         pd.on(new ClusterEvent.KvCacheChanged(
                 0,
                 new ClusterEvent.KvCacheState(
