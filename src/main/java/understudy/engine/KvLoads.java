@@ -13,11 +13,10 @@ final class KvLoads {
     /** How many plans in a row may admit nobody although KV has come. */
     private static final int MAX_STUCK_PLANS = 100;
 
-    /** How often in a row all that run may preempt each other, before any request has ended. */
+    /** How often preemptions may leave nothing to compute before any request has ended. */
     private static final int MAX_ROUNDS = 8;
 
     private final boolean isOn;
-    private final boolean defersFrees;
     private final int blockSize;
     private final int maxModelLen;
     private final LinkedHashSet<EngineRequest> prefillsInFlight = new LinkedHashSet<>();
@@ -26,9 +25,7 @@ final class KvLoads {
     private int numStuckPlans;
 
     KvLoads(KvCacheConfig kvCache) {
-        var connector = kvCache.connector();
-        isOn = connector != null;
-        defersFrees = connector != null && connector.defersFrees();
+        isOn = kvCache.connector() != null;
         blockSize = kvCache.blockSize();
         maxModelLen = kvCache.maxModelLen();
     }
@@ -58,12 +55,18 @@ final class KvLoads {
         numRounds = 0;
     }
 
+    /** Records that a request has preempted itself, behind so many tokens in the plan. */
+    void onSelfPreempted(int numScheduledTokens) {
+        numRounds += isOn && numScheduledTokens == 0 ? 1 : 0;
+    }
+
     /**
-     * Returns whether the last running request may be preempted, too. Where blocks are free only when steps in flight
-     * are over, those of the others come too late for it; vLLM then admits all anew, and may go on so for ever.
+     * Returns whether requests have preempted each other, and the last one itself, so often that no other is to be admitted
+     * before one has ended. Where blocks are free only when steps in flight are over, those of the others come too late;
+     * vLLM then admits all anew, and may go on so for ever.
      */
-    boolean mayPreemptLast() {
-        return !defersFrees || ++numRounds <= MAX_ROUNDS;
+    boolean areThrashing() {
+        return numRounds > MAX_ROUNDS;
     }
 
     /** Returns whether requests have ended since the last plan was begun. */

@@ -128,7 +128,7 @@ public final class StepPlanner implements Planner {
             if (head == null) {
                 break;
             }
-            if (!loads.isParked(head) && head.numStaleTokens == 0) {
+            if (!loads.isParked(head) && head.numStaleTokens == 0 && !hasToLetPass(head)) {
                 candidate = head;
                 return new KvAsk.Admit(admissionRequest(head));
             }
@@ -230,11 +230,16 @@ public final class StepPlanner implements Planner {
      * plan. vLLM lets them wait behind it for ever.
      */
     private boolean isStuckBehindHead() {
-        return loads.areOn()
-                && running.size() == 0
-                && numInFlight == 0
-                && waiting.skipped().stream().anyMatch(loads::isLoaded)
-                && loads.areStuck();
+        return loads.areOn() && running.size() == 0 && numInFlight == 0 && isAnyLoaded() && loads.areStuck();
+    }
+
+    /** Returns whether a request must not go first any more, since others hold the blocks that it needs, but for it. */
+    private boolean hasToLetPass(EngineRequest head) {
+        return loads.areThrashing() && !loads.isLoaded(head) && isAnyLoaded();
+    }
+
+    private boolean isAnyLoaded() {
+        return waiting.skipped().stream().anyMatch(loads::isLoaded);
     }
 
     @Override
@@ -270,7 +275,8 @@ public final class StepPlanner implements Planner {
     }
 
     private boolean mayAdmit() {
-        return plan.preempted().isEmpty() && budget() > 0 && running.size() < config.maxNumSeqs();
+        boolean hasPlace = running.size() < (loads.areThrashing() ? 1 : config.maxNumSeqs());
+        return plan.preempted().isEmpty() && budget() > 0 && hasPlace;
     }
 
     /** Returns how many tokens a running request may compute now; 0 passes over it without ending the loop. */
@@ -301,10 +307,6 @@ public final class StepPlanner implements Planner {
         int numTokens = plan.numScheduledTokens(planIndex);
         plan.truncate(planIndex);
         draft.clear();
-        if (running.size() == 1 && numInFlight > 0 && !loads.mayPreemptLast()) {
-            phase = Phase.ENDING;
-            return;
-        }
         int victimIndex = preemptionVictim.indexIn(running);
         var victim = running.remove(victimIndex);
         plan.unschedule(victim);
@@ -318,6 +320,7 @@ public final class StepPlanner implements Planner {
         waiting.prepend(victim);
         if (victim == refused) {
             phase = Phase.ENDING;
+            loads.onSelfPreempted(plan.totalScheduledTokens());
             return;
         }
         cursor = victimIndex < runningIndex ? runningIndex - 1 : runningIndex;

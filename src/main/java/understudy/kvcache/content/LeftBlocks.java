@@ -56,8 +56,9 @@ final class LeftBlocks {
         }
     }
 
-    /** Keeps the blocks of a request that has ended. */
+    /** Keeps the blocks of a request that has ended, and no longer those of an earlier life of it. */
     void hold(long requestId, int[] blocks, long lastStep) {
+        release(requestId);
         held.put(requestId, new Table(blocks, lastStep));
     }
 
