@@ -1,5 +1,6 @@
 package understudy.cluster;
 
+import it.unimi.dsi.fastutil.HashCommon;
 import it.unimi.dsi.fastutil.ints.IntImmutableList;
 import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.longs.Long2ObjectLinkedOpenHashMap;
@@ -11,6 +12,7 @@ import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.jspecify.annotations.Nullable;
 import understudy.cluster.link.Link;
+import understudy.faults.Fault;
 import understudy.kvcache.ConnectedBlocks;
 import understudy.kvcache.connector.TransferJob;
 import understudy.runtime.Clock;
@@ -55,6 +57,12 @@ final class KvTransfers {
     enum Over implements Replica.Command {
         NOW
     }
+
+    /** The link to host memory has a fault from now on. */
+    record SetFault(Fault.OfLinks fault) implements Command {}
+
+    /** The host memory loses this share of the chunks that are not being moved. */
+    record Lose(double share) implements Command {}
 
     record Moved(TransferEnded ended) implements Command {}
 
@@ -128,10 +136,31 @@ final class KvTransfers {
             reads.onBeatDue();
         } else if (command instanceof LeaseDue) {
             onLeaseDue();
+        } else if (command instanceof SetFault set) {
+            set(hostLink, set.fault, KvTransferSpec.TO_GPU, KvTransferSpec.FROM_GPU);
+        } else if (command instanceof Lose lose) {
+            lose(lose.share);
         } else if (command instanceof AwaitEnd await) {
             leaver = await.replyTo;
         }
         tellIfOver();
+    }
+
+    /** Lets a fault of a link take effect. */
+    static void set(ActorRef<Link.Command> link, Fault.OfLinks fault, int... ports) {
+        if (fault instanceof Fault.FailTransfers fail) {
+            link.tell(new Link.SetFailShare(fail.rate()));
+        } else if (fault instanceof Fault.SlowLink slow) {
+            for (int port : ports) {
+                link.tell(new Link.SetFactor(port, slow.factor()));
+            }
+        }
+    }
+
+    /** Which chunks are lost is as good as drawn, from their hashes and the time. */
+    private void lose(double share) {
+        long salt = clock.nowNanos();
+        blocks.lose(hash -> (HashCommon.mix(hash ^ salt) >>> 1) < share * Long.MAX_VALUE);
     }
 
     private void tellIfOver() {

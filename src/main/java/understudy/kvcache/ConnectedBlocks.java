@@ -1,6 +1,7 @@
 package understudy.kvcache;
 
 import java.util.List;
+import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 import understudy.kvcache.connector.KvTransferParams;
 import understudy.kvcache.connector.TransferJob;
@@ -53,6 +54,9 @@ public interface ConnectedBlocks {
 
     /** Returns the block ids of a request that left its blocks behind, or of one that loads; empty if unknown. */
     int[] blocksOf(long requestId);
+
+    /** Loses, of what slower memories hold and no transfer uses, what has such a hash. */
+    void lose(LongPredicate isLost);
 
     /** Makes blocks unfindable, whose content has turned out to be wrong. */
     void forget(int[] blocks);

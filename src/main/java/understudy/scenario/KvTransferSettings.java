@@ -54,17 +54,21 @@ record KvTransferSettings(ConnectorSpec connector, KvTransferSpec transfers) {
         if (specs.isEmpty()) {
             return Optional.empty();
         }
-        requireBlocksByContent(kvCache, engine);
+        if (offloading.isPresent()) {
+            requireBlocksByContent(host, host.number("gib", 0, Double.MAX_VALUE) > 0 ? "gib" : "tokens", engine);
+        } else {
+            requireBlocksByContent(kvCache, "tiers", engine);
+        }
         return Optional.of(new KvTransferSettings(specs.size() == 1 ? specs.get(0) : new MultiSpec(specs), transfers));
     }
 
-    private static void requireBlocksByContent(Section kvCache, EngineSettings engine) {
+    private static void requireBlocksByContent(Section section, String key, EngineSettings engine) {
         boolean isVllm = engine.scheduler() instanceof SchedulerConfig
                 && engine.kvCache().isResizable()
                 && engine.kvCache().sharesWithinStep();
         if (!isVllm) {
-            throw kvCache.unusable(
-                    "tiers",
+            throw section.unusable(
+                    key,
                     "which, like groups with roles, need engine.kind = vllm with dedup = blocks,"
                             + " and kv-cache.sessions = off");
         }

@@ -1,6 +1,7 @@
 package understudy.kvcache.connector;
 
 import java.util.List;
+import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 import understudy.kvcache.ConnectedBlocks;
 
@@ -56,6 +57,9 @@ public interface KvConnector {
 
     /** Records the end of a job; what a failed one was to bring is not there. */
     void onJobEnded(long job, boolean isFailed);
+
+    /** Loses, of what slower memories hold and no transfer uses, what has such a hash. */
+    default void lose(LongPredicate isLost) {}
 
     /** Recounts from scratch; throws if any block of a slower memory is lost, or there twice. */
     default void audit() {}

@@ -3,6 +3,7 @@ package understudy.kvcache.connector;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -95,6 +96,11 @@ final class MultiConnector implements KvConnector {
 
     private long outside(long job, int connector) {
         return job * connectors.size() + connector;
+    }
+
+    @Override
+    public void lose(LongPredicate isLost) {
+        connectors.forEach(connector -> connector.lose(isLost));
     }
 
     @Override

@@ -5,6 +5,7 @@ import it.unimi.dsi.fastutil.longs.LongArrayList;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 import understudy.kvcache.Admission;
 import understudy.kvcache.AdmissionRequest;
@@ -273,6 +274,11 @@ public final class ConnectedKvCacheManager extends KvCacheManager implements Con
     public int[] blocksOf(long requestId) {
         var sequence = byRequest.get(requestId);
         return sequence == null ? left.blocksOf(requestId) : sequence.blockTable();
+    }
+
+    @Override
+    public void lose(LongPredicate isLost) {
+        connector.lose(isLost);
     }
 
     @Override

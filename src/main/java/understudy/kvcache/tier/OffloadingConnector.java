@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
+import java.util.function.LongPredicate;
 import understudy.kvcache.connector.ConnectedRequest;
 import understudy.kvcache.connector.ExternalMatch;
 import understudy.kvcache.connector.KvConnector;
@@ -254,6 +255,11 @@ public final class OffloadingConnector implements KvConnector {
         } else {
             tier.completeStore(key);
         }
+    }
+
+    @Override
+    public void lose(LongPredicate isLost) {
+        tier.lose(isLost);
     }
 
     @Override
