@@ -1,5 +1,9 @@
 package understudy.cluster;
 
+import it.unimi.dsi.fastutil.HashCommon;
+
+import understudy.faults.Fault;
+
 import it.unimi.dsi.fastutil.ints.IntImmutableList;
 import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.longs.Long2ObjectLinkedOpenHashMap;
@@ -76,6 +80,12 @@ final class KvTransfers {
     record StorePrepared(KvTier.StorePrepared prepared) implements Command {}
 
     record StoreAudited(KvTier.Audited audited) implements Command {}
+
+    /** The link to host memory has a fault from now on. */
+    record SetFault(Fault.OfLinks fault) implements Command {}
+
+    /** The host memory loses this share of the chunks that are not being moved. */
+    record Lose(double share) implements Command {}
 
     enum LeaseDue implements Command {
         NOW
@@ -162,6 +172,10 @@ final class KvTransfers {
             endIfOver(storeMoves.onFound(found.found));
         } else if (command instanceof StorePrepared prepared) {
             endIfOver(storeMoves.onPrepared(prepared.prepared));
+        } else if (command instanceof SetFault set) {
+            ReplicaRegistry.set(hostLink, set.fault, KvTransferSpec.TO_GPU, KvTransferSpec.FROM_GPU);
+        } else if (command instanceof Lose lose) {
+            lose(lose.share);
         } else if (command instanceof StoreAudited audited) {
             storeMoves.onAudited(audited.audited);
         } else if (!reads.on(command)) {
@@ -241,6 +255,12 @@ final class KvTransfers {
                 end(job, false);
             }
         }
+    }
+
+    /** Which chunks are lost is as good as drawn, from their hashes and the time. */
+    private void lose(double share) {
+        long salt = clock.nowNanos();
+        blocks.connector().lose(hash -> (HashCommon.mix(hash ^ salt) >>> 1) < share * Long.MAX_VALUE);
     }
 
     private void endIfOver(@Nullable TransferJob job) {

@@ -87,6 +87,9 @@ final class ReplicaRegistry implements ClusterChange.Target {
                 && !entries.get(shrink.replica()).spec.kvCache().isResizable()) {
             return Optional.of("only a KV cache that shares single blocks by content can be resized");
         }
+        if (needsTransfers(change)) {
+            return Optional.of("no KV is moved there; see kv-cache.tiers, and the roles of cluster.groups");
+        }
         if (change instanceof FleetChange.Add add && spec.kind(add.group()).isEmpty()) {
             return Optional.of("there is no group " + add.group());
         }
@@ -94,6 +97,14 @@ final class ReplicaRegistry implements ClusterChange.Target {
         tellStates();
         change.applyTo(this);
         return Optional.empty();
+    }
+
+    private boolean needsTransfers(ClusterChange change) {
+        if (change instanceof Fault.OfLinks ofLinks && ofLinks.link() == Fault.LinkKind.NETWORK) {
+            return peers.network() == null;
+        }
+        boolean isOfHost = change instanceof Fault.OfLinks || change instanceof Fault.LoseKv;
+        return isOfHost && entries.stream().noneMatch(entry -> entry.spec.transfers() != null);
     }
 
     @Override
@@ -123,10 +134,6 @@ final class ReplicaRegistry implements ClusterChange.Target {
 
     @Override
     public void crash(int replica) {
-        if (peers.network() != null) {
-            peers.network().tell(new Link.FailPort(KvTransferSpec.portOut(replica)));
-            peers.network().tell(new Link.FailPort(KvTransferSpec.portIn(replica)));
-        }
         takeDown(replica, new Replica.Crash(spec.faults().retries()));
     }
 
@@ -143,6 +150,34 @@ final class ReplicaRegistry implements ClusterChange.Target {
     @Override
     public void setFault(Fault.OfRequests fault) {
         peers.router().tell(new Router.SetFault(fault));
+    }
+
+    @Override
+    public void setFault(Fault.OfLinks fault) {
+        fault.replica()
+                .ifPresentOrElse(
+                        replica -> setFault(fault, replica),
+                        () -> IntStream.range(0, entries.size()).forEach(replica -> setFault(fault, replica)));
+    }
+
+    private void setFault(Fault.OfLinks fault, int replica) {
+        if (fault.link() == Fault.LinkKind.HOST) {
+            tellMemory(replica, new KvTransfers.SetFault(fault));
+        } else if (peers.network() != null) {
+            set(peers.network(), fault, KvTransferSpec.portOut(replica), KvTransferSpec.portIn(replica));
+        }
+    }
+
+    @Override
+    public void loseKv(int replica, double share) {
+        tellMemory(replica, new KvTransfers.Lose(share));
+    }
+
+    private void tellMemory(int replica, KvTransfers.Command command) {
+        var entry = entries.get(replica);
+        if (entry.replica != null && entry.spec.transfers() != null) {
+            entry.replica.tell(new Replica.ForMemory(command));
+        }
     }
 
     /** Starts a replica whose time has come, unless it has crashed meanwhile. */
@@ -162,6 +197,10 @@ final class ReplicaRegistry implements ClusterChange.Target {
         entry.latestRecord = gone.value();
         entry.numRecordsAwaited = 0;
         peers.router().tell(new Router.ReplicaGone(gone.replicaIndex()));
+        if (peers.network() != null) {
+            peers.network().tell(new Link.FailPort(KvTransferSpec.portOut(gone.replicaIndex())));
+            peers.network().tell(new Link.FailPort(KvTransferSpec.portIn(gone.replicaIndex())));
+        }
     }
 
     /** Asks all replicas for their record as of now; answers to earlier questions do not count. */
@@ -252,5 +291,16 @@ final class ReplicaRegistry implements ClusterChange.Target {
 
     private ActorRef<Replica.Command> living(int index) {
         return Objects.requireNonNull(entries.get(index).replica, () -> "replica " + index + " is not there");
+    }
+
+    /** Lets a fault of a link take effect at some of its ports. */
+    static void set(ActorRef<Link.Command> link, Fault.OfLinks fault, int... ports) {
+        if (fault instanceof Fault.FailTransfers fail) {
+            link.tell(new Link.SetFailShare(fail.rate()));
+        } else if (fault instanceof Fault.SlowLink slow) {
+            for (int port : ports) {
+                link.tell(new Link.SetFactor(port, slow.factor()));
+            }
+        }
     }
 }

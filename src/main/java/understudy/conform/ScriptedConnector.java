@@ -1,5 +1,7 @@
 package understudy.conform;
 
+import understudy.transfer.Transfer;
+
 import it.unimi.dsi.fastutil.ints.IntArrayList;
 import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;

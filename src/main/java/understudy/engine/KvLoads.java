@@ -1,5 +1,7 @@
 package understudy.engine;
 
+import understudy.engine.queue.WaitingQueues;
+
 import java.util.LinkedHashSet;
 import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.LoadState;
@@ -13,12 +15,11 @@ final class KvLoads {
     /** How many plans in a row may admit nobody although KV has come. */
     private static final int MAX_STUCK_PLANS = 100;
 
-    /** How often in a row all that run may preempt each other, before any request has ended. */
+    /** How often preemptions may leave nothing to compute before any request has ended. */
     private static final int MAX_ROUNDS = 8;
 
     private final boolean isOn;
     private final boolean readsPlans;
-    private final boolean defersFrees;
     private final int blockSize;
     private final int maxModelLen;
     private final LinkedHashSet<EngineRequest> prefillsInFlight = new LinkedHashSet<>();
@@ -33,7 +34,6 @@ final class KvLoads {
         var connector = kvCache.connector();
         isOn = connector != null;
         readsPlans = connector != null && connector.readsPlans();
-        defersFrees = connector != null && connector.defersFrees();
         blockSize = kvCache.blockSize();
         maxModelLen = kvCache.maxModelLen();
     }
@@ -89,22 +89,49 @@ final class KvLoads {
         return request.status == EngineRequest.Status.WAITING_FOR_REMOTE_KVS;
     }
 
+    /** Records that a request has preempted itself, behind so many tokens in the plan. */
+    void onSelfPreempted(int numScheduledTokens) {
+        numRounds += isOn && numScheduledTokens == 0 ? 1 : 0;
+    }
+
     /**
-     * Returns whether the last running request may be preempted, too. Where blocks are free only when steps in flight
-     * are over, those of the others come too late for it; vLLM then admits all anew, and may go on so for ever.
+     * Returns how many requests may run: one only if requests have preempted each other, and the last one itself, too often
+     * since one has ended. Where blocks are free only when steps in flight are over, those of the others come too late; vLLM
+     * then admits all anew, and may go on so for ever.
      */
-    boolean mayPreemptLast() {
-        return !defersFrees || ++numRounds <= MAX_ROUNDS;
+    int maxRunning(int maxNumSeqs) {
+        return areThrashing() ? 1 : maxNumSeqs;
+    }
+
+    private boolean areThrashing() {
+        return numRounds > MAX_ROUNDS;
+    }
+
+    /** Returns whether a request must not go first any more, since others hold the blocks that it needs, but for it. */
+    boolean hasToLetPass(EngineRequest head, WaitingQueues<EngineRequest> waiting) {
+        return areThrashing() && !isLoaded(head) && isAnyLoaded(waiting);
+    }
+
+    /**
+     * Returns whether nothing runs, and requests whose KV has come hold the blocks that a refused one needs, plan after
+     * plan. vLLM lets them wait behind it for ever.
+     */
+    boolean areStuck(WaitingQueues<EngineRequest> waiting) {
+        return isOn && isAnyLoaded(waiting) && areStuck();
+    }
+
+    private boolean isAnyLoaded(WaitingQueues<EngineRequest> waiting) {
+        return waiting.skipped().stream().anyMatch(this::isLoaded);
     }
 
     /** Returns whether the KV of a waiting request has come, which has not been admitted since. */
-    boolean isLoaded(EngineRequest request) {
+    private boolean isLoaded(EngineRequest request) {
         boolean isParked = request.status == EngineRequest.Status.WAITING_FOR_REMOTE_KVS;
         return isParked ? request.hasKvArrived : request.numComputedTokens > 0;
     }
 
     /** Records one more plan that admits nobody although there is KV, and returns whether there were too many. */
-    boolean areStuck() {
+    private boolean areStuck() {
         numStuckPlans = Math.min(numStuckPlans + 1, MAX_STUCK_PLANS + 1);
         return numStuckPlans > MAX_STUCK_PLANS;
     }

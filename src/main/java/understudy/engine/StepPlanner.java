@@ -123,7 +123,7 @@ public final class StepPlanner implements Planner {
             if (head == null) {
                 break;
             }
-            if (!loads.isParked(head) && head.numStaleTokens == 0) {
+            if (!loads.isParked(head) && head.numStaleTokens == 0 && !loads.hasToLetPass(head, waiting)) {
                 candidate = head;
                 return new KvAsk.Admit(
                         config.admission(head, budget(), running.size() > 0, nowNanos, loads.stateOf(head)));
@@ -201,23 +201,12 @@ public final class StepPlanner implements Planner {
             waiting.skip(head);
             head.onLoading(loading, blockSize);
             loads.beginPrefill(head);
-        } else if (admission instanceof Admission.Deferred || isStuckBehindHead()) {
+        } else if (admission instanceof Admission.Deferred
+                || (running.size() == 0 && numInFlight == 0 && loads.areStuck(waiting))) {
             waiting.skip(head);
         } else {
             phase = Phase.ENDING; // a refusal blocks every request behind the head
         }
-    }
-
-    /**
-     * Returns whether nothing runs, and requests whose KV has come hold the blocks that the refused one needs, plan after
-     * plan. vLLM lets them wait behind it for ever.
-     */
-    private boolean isStuckBehindHead() {
-        return loads.areOn()
-                && running.size() == 0
-                && numInFlight == 0
-                && waiting.skipped().stream().anyMatch(loads::isLoaded)
-                && loads.areStuck();
     }
 
     @Override
@@ -243,7 +232,7 @@ public final class StepPlanner implements Planner {
     }
 
     private boolean mayAdmit() {
-        return plan.preempted().isEmpty() && budget() > 0 && running.size() < config.maxNumSeqs();
+        return plan.preempted().isEmpty() && budget() > 0 && running.size() < loads.maxRunning(config.maxNumSeqs());
     }
 
     /** Returns how many tokens a running request may compute now; 0 passes over it without ending the loop. */
@@ -274,10 +263,6 @@ public final class StepPlanner implements Planner {
         int numTokens = plan.numScheduledTokens(planIndex);
         plan.truncate(planIndex);
         draft.clear();
-        if (running.size() == 1 && numInFlight > 0 && !loads.mayPreemptLast()) {
-            phase = Phase.ENDING;
-            return;
-        }
         int victimIndex = preemptionVictim.indexIn(running);
         var victim = running.remove(victimIndex);
         plan.unschedule(victim);
@@ -291,6 +276,7 @@ public final class StepPlanner implements Planner {
         waiting.prepend(victim);
         if (victim == refused) {
             phase = Phase.ENDING;
+            loads.onSelfPreempted(plan.totalScheduledTokens());
             return;
         }
         cursor = victimIndex < runningIndex ? runningIndex - 1 : runningIndex;

@@ -43,6 +43,11 @@ public sealed interface ClusterChange permits Fault, FleetChange, ClusterChange.
 
         void resizeKv(int replica, int numGpuBlocks);
 
+        /** Has a replica's host memory lose a share of what it holds. */
+        void loseKv(int replica, double share);
+
         void setFault(Fault.OfRequests fault);
+
+        void setFault(Fault.OfLinks fault);
     }
 }

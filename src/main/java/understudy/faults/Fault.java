@@ -117,4 +117,50 @@ public sealed interface Fault extends ClusterChange {
             return Optional.of(new LatencySpike(replica, 0));
         }
     }
+
+    /** What KV is moved over. */
+    enum LinkKind {
+        /** Between replicas. */
+        NETWORK,
+        /** Between the GPUs of a replica and host memory. */
+        HOST
+    }
+
+    /** Fault of a link over which KV is moved. */
+    sealed interface OfLinks extends Fault {
+
+        /** Returns the replica at its end, or {@link #ALL_REPLICAS}: those that are there now. */
+        OptionalInt replica();
+
+        LinkKind link();
+
+        @Override
+        default void applyTo(Target cluster) {
+            cluster.setFault(this);
+        }
+    }
+
+    /** A replica's end of a link has {@code factor} of its bandwidth, 0 to 1: 0 if it is broken. */
+    record SlowLink(OptionalInt replica, LinkKind link, double factor) implements OfLinks {
+        @Override
+        public Optional<ClusterChange> undo() {
+            return Optional.of(new SlowLink(replica, link, 1));
+        }
+    }
+
+    /** Each transfer that starts from now on fails with this probability, 0 to 1; the network's fail for all replicas. */
+    record FailTransfers(OptionalInt replica, LinkKind link, double rate) implements OfLinks {
+        @Override
+        public Optional<ClusterChange> undo() {
+            return Optional.of(new FailTransfers(replica, link, 0));
+        }
+    }
+
+    /** A replica's host memory loses this share of the chunks that are not being moved, 0 to 1. */
+    record LoseKv(int replica, double share) implements OfReplica {
+        @Override
+        public void applyTo(Target cluster) {
+            cluster.loseKv(replica, share);
+        }
+    }
 }

@@ -64,6 +64,9 @@ public final class FaultParser {
             case "remove" -> new FleetChange.Remove(replica());
             case "slow-gpu" -> new Fault.SlowGpu(replica(), number("factor", 0.001, 1e6));
             case "shrink-kv" -> new Fault.ShrinkKv(replica(), wholeNumber("num-gpu-blocks", 2, MAX_COUNT));
+            case "slow-link" -> new Fault.SlowLink(replicaOrAll(), link(), number("factor", 0, 1));
+            case "fail-transfers" -> failTransfers();
+            case "lose-kv" -> new Fault.LoseKv(replica(), number("share", 0, 1));
             case "error-rate" -> new Fault.ErrorRate(replicaOrAll(), number("rate", 0, 1));
             case "error-sequence" -> new Fault.ErrorSequence(replicaOrAll(), wholeNumber("count", 0, MAX_COUNT));
             case "cut-streams" ->
@@ -75,8 +78,24 @@ public final class FaultParser {
                 throw unusable(
                         "do",
                         text("do"),
-                        "one of add, crash, restart, drain, resume, remove, slow-gpu, shrink-kv, error-rate, error-sequence,"
-                                + " cut-streams, malform-streams, latency-spike");
+                        "one of add, crash, restart, drain, resume, remove, slow-gpu, shrink-kv, slow-link,"
+                                + " fail-transfers, lose-kv, error-rate, error-sequence, cut-streams, malform-streams,"
+                                + " latency-spike");
+        };
+    }
+
+    /** The network is one: its transfers fail whatever replica they are for. */
+    private Fault failTransfers() {
+        var link = link();
+        var replica = link == Fault.LinkKind.HOST ? replicaOrAll() : Fault.ALL_REPLICAS;
+        return new Fault.FailTransfers(replica, link, number("rate", 0, 1));
+    }
+
+    private Fault.LinkKind link() {
+        return switch (text("link")) {
+            case "network" -> Fault.LinkKind.NETWORK;
+            case "host" -> Fault.LinkKind.HOST;
+            default -> throw unusable("link", text("link"), "network or host");
         };
     }
 

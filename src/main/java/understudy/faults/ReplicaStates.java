@@ -3,6 +3,7 @@ package understudy.faults;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /** States of all replicas, and the changes that they allow. */
@@ -37,12 +38,18 @@ public final class ReplicaStates {
         if (change instanceof Fault.OfReplica ofReplica) {
             return refusal(ofReplica.replica(), isRunning(ofReplica.replica()), change);
         }
-        if (change instanceof Fault.OfRequests ofRequests
-                && ofRequests.replica().isPresent()) {
-            int replica = ofRequests.replica().getAsInt();
-            return refusal(replica, isRunning(replica), change);
+        var replica = ofSome(change);
+        return replica.isEmpty()
+                ? Optional.empty()
+                : refusal(replica.getAsInt(), isRunning(replica.getAsInt()), change);
+    }
+
+    /** Returns the replica of a fault that may as well be one of all. */
+    private static OptionalInt ofSome(ClusterChange change) {
+        if (change instanceof Fault.OfRequests ofRequests) {
+            return ofRequests.replica();
         }
-        return Optional.empty();
+        return change instanceof Fault.OfLinks ofLinks ? ofLinks.replica() : Fault.ALL_REPLICAS;
     }
 
     /** Applies a change that was not refused, as far as it changes states. */

@@ -23,6 +23,9 @@ final class FaultDraw {
             "remove",
             "slow-gpu",
             "shrink-kv",
+            "slow-link",
+            "fail-transfers",
+            "lose-kv",
             "error-rate",
             "error-sequence",
             "cut-streams",
@@ -78,6 +81,9 @@ final class FaultDraw {
         switch (kind) {
             case "slow-gpu" -> entry.put("factor", dice.pick(List.of("0.01", "3", "20")));
             case "shrink-kv" -> entry.put("num-gpu-blocks", String.valueOf(dice.between(2, 60)));
+            case "slow-link" -> drawLink(entry, "factor");
+            case "fail-transfers" -> drawLink(entry, "rate");
+            case "lose-kv" -> entry.put("share", dice.pick(List.of("0.5", "1")));
             case "error-rate" -> entry.put("rate", dice.pick(List.of("0", "0.3", "1")));
             case "error-sequence" -> entry.put("count", String.valueOf(dice.between(0, 5)));
             case "cut-streams" -> drawStream(entry, "after-tokens");
@@ -92,6 +98,15 @@ final class FaultDraw {
     private void drawStream(Map<String, String> entry, String key) {
         entry.put("rate", dice.pick(List.of("0.3", "1")));
         entry.put(key, String.valueOf(dice.between(1, 5)));
+    }
+
+    private void drawLink(Map<String, String> entry, String key) {
+        String link = dice.pick(List.of("network", "host"));
+        if (link.equals("network") && key.equals("rate")) {
+            entry.remove("replica");
+        }
+        entry.put("link", link);
+        entry.put(key, dice.pick(List.of("0", "0.1", "1")));
     }
 
     /** Returns whether an entry can be carried out with those before it, and keeps it if so. */

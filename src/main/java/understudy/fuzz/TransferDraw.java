@@ -79,5 +79,7 @@ final class TransferDraw {
         draft.maybePick("kv-cache.transfer.notify", "0ms", "10ms");
         draft.maybePick("kv-cache.transfer.lease-duration", "1ms", "20ms", "1s");
         draft.maybePick("kv-cache.transfer.lease-heartbeats", true, false);
+        draft.maybePick("kv-cache.transfer.stale-read", "fail", "garbage");
+        draft.maybePick("kv-cache.transfer.notify-on-reject", true, false);
     }
 }

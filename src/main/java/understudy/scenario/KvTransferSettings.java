@@ -65,18 +65,22 @@ record KvTransferSettings(ConnectorSpec connector, KvTransferSpec transfers, Lis
         if (specs.isEmpty()) {
             return Optional.empty();
         }
-        requireBlocksByContent(kvCache, engine);
+        if (offloading.isPresent()) {
+            requireBlocksByContent(host, host.number("gib", 0, Double.MAX_VALUE) > 0 ? "gib" : "tokens", engine);
+        } else {
+            requireBlocksByContent(kvCache, "tiers", engine);
+        }
         var connector = specs.size() == 1 ? specs.get(0) : new MultiSpec(specs);
         return Optional.of(new KvTransferSettings(connector, transfers, stores));
     }
 
-    private static void requireBlocksByContent(Section kvCache, EngineSettings engine) {
+    private static void requireBlocksByContent(Section section, String key, EngineSettings engine) {
         boolean isVllm = engine.scheduler() instanceof SchedulerConfig
                 && engine.kvCache().isResizable()
                 && engine.kvCache().sharesWithinStep();
         if (!isVllm) {
-            throw kvCache.unusable(
-                    "tiers",
+            throw section.unusable(
+                    key,
                     "which, like groups with roles, need engine.kind = vllm with dedup = blocks,"
                             + " and kv-cache.sessions = off");
         }

@@ -169,6 +169,12 @@ final class PrefillDecodeFixture implements AutoCloseable {
         return ends.get(0);
     }
 
+    boolean hasEnded(long requestId) {
+        return client.messages().stream()
+                .anyMatch(event -> event.requestId() == requestId
+                        && !(event instanceof RequestEvent.Admitted || event instanceof RequestEvent.Token));
+    }
+
     /** Returns whether a replica's process has not ended. */
     boolean isThere(int replica) {
         var hashes = kit.createInbox(KvBlockManager.BlockHashes.class);

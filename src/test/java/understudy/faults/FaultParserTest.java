@@ -29,6 +29,19 @@ final class FaultParserTest {
                 Arguments.of("do=remove,replica=1", new FleetChange.Remove(1)),
                 Arguments.of("do=slow-gpu,replica=1,factor=2.5", new Fault.SlowGpu(1, 2.5)),
                 Arguments.of("do=shrink-kv,replica=1,num-gpu-blocks=100", new Fault.ShrinkKv(1, 100)),
+                Arguments.of(
+                        "do=slow-link,replica=1,link=network,factor=0.5",
+                        new Fault.SlowLink(OptionalInt.of(1), Fault.LinkKind.NETWORK, 0.5)),
+                Arguments.of(
+                        "do=slow-link,link=host,factor=0",
+                        new Fault.SlowLink(Fault.ALL_REPLICAS, Fault.LinkKind.HOST, 0)),
+                Arguments.of(
+                        "do=fail-transfers,link=network,rate=0.1",
+                        new Fault.FailTransfers(Fault.ALL_REPLICAS, Fault.LinkKind.NETWORK, 0.1)),
+                Arguments.of(
+                        "do=fail-transfers,replica=0,link=host,rate=1",
+                        new Fault.FailTransfers(OptionalInt.of(0), Fault.LinkKind.HOST, 1)),
+                Arguments.of("do=lose-kv,replica=1,share=0.5", new Fault.LoseKv(1, 0.5)),
                 Arguments.of("do=error-rate,rate=0.1", new Fault.ErrorRate(Fault.ALL_REPLICAS, 0.1)),
                 Arguments.of("do=error-sequence,count=3", new Fault.ErrorSequence(Fault.ALL_REPLICAS, 3)),
                 Arguments.of(
@@ -58,6 +71,10 @@ final class FaultParserTest {
             delimiter = '|',
             value = {
                 "do=crash                        | replica is missing",
+                "do=slow-link,link=tape,factor=0 | link is \"tape\", must be network or host",
+                "do=slow-link,link=host,factor=2 | factor is \"2\", must be from 0.0 to 1.0",
+                "do=fail-transfers,link=network,replica=1,rate=1 | unknown key replica for fail-transfers",
+                "do=lose-kv,replica=1,share=-1   | share is \"-1\", must be from 0.0 to 1.0",
                 "do=krash,replica=0              | do is \"krash\", must be one of add, crash",
                 "do=crash,replica=-1             | replica is \"-1\", must be from 0 to 1000000000",
                 "do=crash,replica=x              | replica is \"x\", must be a whole number",

@@ -2,6 +2,7 @@ package understudy.kvcache.connector;
 
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.List;
+import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 import understudy.kvcache.ConnectedBlocks;
 
@@ -88,6 +89,9 @@ public interface KvConnector {
     default List<TierState> tiers() {
         return List.of();
     }
+
+    /** Loses, of what slower memories hold and no transfer uses, what has such a hash. */
+    default void lose(LongPredicate isLost) {}
 
     /** Recounts from scratch; throws if any block of a slower memory is lost, or there twice. */
     default void audit() {}

@@ -1,5 +1,7 @@
 package understudy.kvcache.connector;
 
+import java.util.function.LongPredicate;
+
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -122,6 +124,11 @@ final class MultiConnector implements KvConnector {
 
     private long outside(long job, int connector) {
         return job * connectors.size() + connector;
+    }
+
+    @Override
+    public void lose(LongPredicate isLost) {
+        connectors.forEach(connector -> connector.lose(isLost));
     }
 
     @Override

@@ -58,8 +58,12 @@ final class LeftBlocks {
         }
     }
 
-    /** Keeps the blocks of a request that has ended, for other replicas or for a load that is not over. */
+    /**
+     * Keeps the blocks of a request that has ended, for other replicas or for a load that is not over; no longer those
+     * of an earlier life of it.
+     */
     void hold(long requestId, int[] blocks, long lastStep, boolean isForOthers) {
+        release(requestId);
         if (isForOthers) {
             heldForOthers.add(requestId);
         }

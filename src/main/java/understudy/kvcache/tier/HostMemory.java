@@ -1,5 +1,7 @@
 package understudy.kvcache.tier;
 
+import java.util.function.LongPredicate;
+
 import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongList;
@@ -103,6 +105,14 @@ final class HostMemory {
         keys.forEach(tier::completeStore);
         if (!keys.isEmpty()) {
             changes.add(new TierChange(true, keys));
+        }
+    }
+
+    /** Loses, of the chunks that no transfer uses, those with such a key. */
+    void lose(LongPredicate isLost) {
+        var lost = tier.lose(isLost);
+        if (!lost.isEmpty()) {
+            changes.add(new TierChange(false, lost));
         }
     }
 

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
+import java.util.function.LongPredicate;
 import understudy.kvcache.connector.ConnectedRequest;
 import understudy.kvcache.connector.ExternalMatch;
 import understudy.kvcache.connector.KvConnector;
@@ -270,6 +271,11 @@ public final class OffloadingConnector implements KvConnector {
     @Override
     public List<TierState> tiers() {
         return List.of(host.state());
+    }
+
+    @Override
+    public void lose(LongPredicate isLost) {
+        host.lose(isLost);
     }
 
     @Override
