@@ -1,9 +1,6 @@
 package understudy.cluster;
 
 import it.unimi.dsi.fastutil.HashCommon;
-
-import understudy.faults.Fault;
-
 import it.unimi.dsi.fastutil.ints.IntImmutableList;
 import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.longs.Long2ObjectLinkedOpenHashMap;
@@ -19,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 import understudy.cluster.link.KvStore;
 import understudy.cluster.link.KvTier;
 import understudy.cluster.link.Link;
+import understudy.faults.Fault;
 import understudy.kvcache.ConnectedBlocks;
 import understudy.kvcache.PrefixCacheStats;
 import understudy.kvcache.connector.TransferJob;
@@ -173,7 +171,7 @@ final class KvTransfers {
         } else if (command instanceof StorePrepared prepared) {
             endIfOver(storeMoves.onPrepared(prepared.prepared));
         } else if (command instanceof SetFault set) {
-            ReplicaRegistry.set(hostLink, set.fault, KvTransferSpec.TO_GPU, KvTransferSpec.FROM_GPU);
+            Link.set(hostLink, set.fault, KvTransferSpec.TO_GPU, KvTransferSpec.FROM_GPU);
         } else if (command instanceof Lose lose) {
             lose(lose.share);
         } else if (command instanceof StoreAudited audited) {

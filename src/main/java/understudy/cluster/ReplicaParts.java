@@ -63,6 +63,20 @@ record ReplicaParts(
                 loadReporter);
     }
 
+    /** Tells the memory that another replica holds the KV of a request, if one does. */
+    void expectKvOf(Replica.AddRequest add) {
+        if (add.kvHolder() != null) {
+            kvBlockManager.tell(add.expectation());
+        }
+    }
+
+    /** Tells the memory that a request which was expected will never be served. */
+    void forgetKvOf(Replica.AddRequest add) {
+        if (add.kvHolder() != null) {
+            kvBlockManager.tell(new KvTransfers.Unserved(add.request().id()));
+        }
+    }
+
     /** Frees the blocks of a request that has ended. */
     void free(EngineRequest request) {
         kvBlockManager.tell(new KvBlockManager.Free(

@@ -164,7 +164,7 @@ final class ReplicaRegistry implements ClusterChange.Target {
         if (fault.link() == Fault.LinkKind.HOST) {
             tellMemory(replica, new KvTransfers.SetFault(fault));
         } else if (peers.network() != null) {
-            set(peers.network(), fault, KvTransferSpec.portOut(replica), KvTransferSpec.portIn(replica));
+            Link.set(peers.network(), fault, KvTransferSpec.portOut(replica), KvTransferSpec.portIn(replica));
         }
     }
 
@@ -291,16 +291,5 @@ final class ReplicaRegistry implements ClusterChange.Target {
 
     private ActorRef<Replica.Command> living(int index) {
         return Objects.requireNonNull(entries.get(index).replica, () -> "replica " + index + " is not there");
-    }
-
-    /** Lets a fault of a link take effect at some of its ports. */
-    static void set(ActorRef<Link.Command> link, Fault.OfLinks fault, int... ports) {
-        if (fault instanceof Fault.FailTransfers fail) {
-            link.tell(new Link.SetFailShare(fail.rate()));
-        } else if (fault instanceof Fault.SlowLink slow) {
-            for (int port : ports) {
-                link.tell(new Link.SetFactor(port, slow.factor()));
-            }
-        }
     }
 }

@@ -104,8 +104,8 @@ final class RequestAborter {
         if (progress != null) {
             // At once, since the next request in the queue may get the same handle.
             parts.free(progress);
-        } else if (clients.submit(request.id()).kvHolder() != null) {
-            parts.kvBlockManager().tell(new KvTransfers.Unserved(request.id()));
+        } else {
+            parts.forgetKvOf(clients.submit(request.id()));
         }
         return progress;
     }

@@ -121,14 +121,10 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
     private Behavior<Replica.Command> onAddRequest(Replica.AddRequest add) {
         var request = engine.fit(add.request());
         counters.onRequest();
-        if (add.kvHolder() != null) {
-            parts.kvBlockManager().tell(add.expectation());
-        }
+        parts.expectKvOf(add);
         var refusal = engine.refusal(request);
         if (refusal.isPresent()) {
-            if (add.kvHolder() != null) {
-                parts.kvBlockManager().tell(new KvTransfers.Unserved(request.id()));
-            }
+            parts.forgetKvOf(add);
             events.requestEnded(clients.reject(add, refusal.get(), clock.nowNanos()));
             events.loadChanged();
             return this;
@@ -158,20 +154,12 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
     }
 
     private Behavior<Replica.Command> onKvArrived(KvBlockManager.KvArrived arrived) {
-        var failed = arrived.failed();
-        if (failed != null && spec.failsOnLoadFailure()) {
-            if (isDeferred(arrived)) {
-                return this;
-            }
-            aborter.failLoad(failed.requestId(), clock.nowNanos());
-            return onRequestsGone();
+        boolean isFailure = arrived.failed() != null && spec.failsOnLoadFailure();
+        if (isFailure && isDeferred(arrived)) {
+            return this;
         }
-        if (failed != null) {
-            engine.onLoadFailed(failed.requestId(), failed.invalid(), failed.table());
-        }
-        engine.onKvArrived(arrived.requestIds());
-        steps.planSoon();
-        return this;
+        steps.onKvArrived(arrived, isFailure);
+        return isFailure ? onRequestsGone() : this;
     }
 
     private Behavior<Replica.Command> onStepDone(VirtualGpu.StepDone done) {

@@ -36,6 +36,24 @@ final class StepLoop {
         }
     }
 
+    /**
+     * KV has come, or will not come.
+     *
+     * @param isFailure whether the request fails whose KV could not be loaded
+     */
+    void onKvArrived(KvBlockManager.KvArrived arrived, boolean isFailure) {
+        var failed = arrived.failed();
+        if (failed != null && isFailure) {
+            aborter.failLoad(failed.requestId(), parts.clock().nowNanos());
+            return;
+        }
+        if (failed != null) {
+            engine.onLoadFailed(failed.requestId(), failed.invalid(), failed.table());
+        }
+        engine.onKvArrived(arrived.requestIds());
+        planSoon();
+    }
+
     /** It is time for a plan; returns whether one was made, for which the memory need not be asked. */
     boolean onTick() {
         ticks.onTick(engine.planner().requests().numUnfinished() > 0);

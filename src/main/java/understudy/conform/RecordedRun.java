@@ -1,7 +1,5 @@
 package understudy.conform;
 
-import understudy.transfer.Transfer;
-
 import it.unimi.dsi.fastutil.ints.IntList;
 import java.util.Comparator;
 import java.util.List;

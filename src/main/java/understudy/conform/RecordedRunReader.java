@@ -1,7 +1,5 @@
 package understudy.conform;
 
-import understudy.transfer.Transfer;
-
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.MappingIterator;

@@ -1,7 +1,5 @@
 package understudy.conform;
 
-import understudy.transfer.Transfer;
-
 import it.unimi.dsi.fastutil.ints.IntArrayList;
 import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;

@@ -1,8 +1,7 @@
 package understudy.engine;
 
-import understudy.engine.queue.WaitingQueues;
-
 import java.util.LinkedHashSet;
+import understudy.engine.queue.WaitingQueues;
 import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.LoadState;
 
@@ -20,6 +19,7 @@ final class KvLoads {
 
     private final boolean isOn;
     private final boolean readsPlans;
+    private final boolean dropsInFlight;
     private final int blockSize;
     private final int maxModelLen;
     private final LinkedHashSet<EngineRequest> prefillsInFlight = new LinkedHashSet<>();
@@ -34,6 +34,7 @@ final class KvLoads {
         var connector = kvCache.connector();
         isOn = connector != null;
         readsPlans = connector != null && connector.readsPlans();
+        dropsInFlight = connector != null && connector.requiresKvDelivery();
         blockSize = kvCache.blockSize();
         maxModelLen = kvCache.maxModelLen();
     }
@@ -89,6 +90,14 @@ final class KvLoads {
         return request.status == EngineRequest.Status.WAITING_FOR_REMOTE_KVS;
     }
 
+    /** Records that a request has lost its blocks; a producer also drops what it has in flight. */
+    void onPreempted(EngineRequest victim) {
+        if (dropsInFlight) {
+            victim.onReset();
+        }
+        endPrefill(victim);
+    }
+
     /** Records that a request has preempted itself, behind so many tokens in the plan. */
     void onSelfPreempted(int numScheduledTokens) {
         numRounds += isOn && numScheduledTokens == 0 ? 1 : 0;
@@ -115,9 +124,11 @@ final class KvLoads {
     /**
      * Returns whether nothing runs, and requests whose KV has come hold the blocks that a refused one needs, plan after
      * plan. vLLM lets them wait behind it for ever.
+     *
+     * @param numActive requests that run, and steps in flight
      */
-    boolean areStuck(WaitingQueues<EngineRequest> waiting) {
-        return isOn && isAnyLoaded(waiting) && areStuck();
+    boolean areStuck(WaitingQueues<EngineRequest> waiting, int numActive) {
+        return isOn && numActive == 0 && isAnyLoaded(waiting) && areStuck();
     }
 
     private boolean isAnyLoaded(WaitingQueues<EngineRequest> waiting) {

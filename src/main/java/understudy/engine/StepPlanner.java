@@ -34,7 +34,6 @@ public final class StepPlanner implements Planner {
     private final DecodeCohort cohort;
     private final PreemptionVictim preemptionVictim;
     private final KvLoads loads;
-    private final boolean dropsInFlight;
     private final ReservationDraft draft = new ReservationDraft();
     private final ArrayDeque<EngineRequest> toRelease = new ArrayDeque<>();
     private final ArrayDeque<StepPlan> unusedPlans = new ArrayDeque<>();
@@ -61,8 +60,6 @@ public final class StepPlanner implements Planner {
         running = requests.running;
         cohort = requests.cohort;
         loads = requests.loads;
-        var connector = kvCache.connector();
-        dropsInFlight = connector != null && connector.requiresKvDelivery();
         preemptionVictim = config.preemptionVictim().orDefaultOf(config.policy());
     }
 
@@ -201,8 +198,7 @@ public final class StepPlanner implements Planner {
             waiting.skip(head);
             head.onLoading(loading, blockSize);
             loads.beginPrefill(head);
-        } else if (admission instanceof Admission.Deferred
-                || (running.size() == 0 && numInFlight == 0 && loads.areStuck(waiting))) {
+        } else if (admission instanceof Admission.Deferred || loads.areStuck(waiting, running.size() + numInFlight)) {
             waiting.skip(head);
         } else {
             phase = Phase.ENDING; // a refusal blocks every request behind the head
@@ -268,10 +264,7 @@ public final class StepPlanner implements Planner {
         plan.unschedule(victim);
         plan.preempt(victim);
         victim.onPreempted();
-        if (dropsInFlight) {
-            victim.onReset();
-        }
-        loads.endPrefill(victim);
+        loads.onPreempted(victim);
         toRelease.add(victim);
         waiting.prepend(victim);
         if (victim == refused) {
@@ -286,8 +279,8 @@ public final class StepPlanner implements Planner {
 
     private void finishPlan() {
         waiting.endStep();
-        numInFlight += plan.isEmpty() ? 0 : 1;
         if (!plan.isEmpty()) {
+            numInFlight++;
             loads.onWork();
         }
         plan.settleMembers();

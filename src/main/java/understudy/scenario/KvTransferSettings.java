@@ -30,6 +30,7 @@ record KvTransferSettings(ConnectorSpec connector, KvTransferSpec transfers, Lis
     private static final double BYTES_PER_GB = 1e9;
     private static final int MAX_BLOCKS = 1 << 28;
     private static final int MAX_TOKENS = 1 << 30;
+    private static final long MIN_LEASE_NANOS = 1_000_000;
 
     private enum StaleRead {
         FAIL,
@@ -68,7 +69,7 @@ record KvTransferSettings(ConnectorSpec connector, KvTransferSpec transfers, Lis
         if (offloading.isPresent()) {
             requireBlocksByContent(host, host.number("gib", 0, Double.MAX_VALUE) > 0 ? "gib" : "tokens", engine);
         } else {
-            requireBlocksByContent(kvCache, "tiers", engine);
+            requireBlocksByContent(kvCache, "sessions", engine);
         }
         var connector = specs.size() == 1 ? specs.get(0) : new MultiSpec(specs);
         return Optional.of(new KvTransferSettings(connector, transfers, stores));
@@ -156,12 +157,19 @@ record KvTransferSettings(ConnectorSpec connector, KvTransferSpec transfers, Lis
                 deployment.numLayers(),
                 cost,
                 timeoutNanos,
-                new KvLease(
-                        Math.max(1, Math.round(transfer.nanos("lease-duration"))), transfer.bool("lease-heartbeats")),
+                new KvLease(leaseNanos(transfer), transfer.bool("lease-heartbeats")),
                 transfer.bool("layer-wise"),
                 transfer.choice("load-failure-policy", LoadFailurePolicy.class) == LoadFailurePolicy.FAIL,
                 transfer.choice("stale-read", StaleRead.class) == StaleRead.FAIL,
                 transfer.bool("notify-on-reject"));
+    }
+
+    private static long leaseNanos(Section transfer) {
+        long nanos = Math.round(transfer.nanos("lease-duration"));
+        if (nanos < MIN_LEASE_NANOS) {
+            throw transfer.unusable("lease-duration", "must be at least 1ms");
+        }
+        return nanos;
     }
 
     private static long bytesPerSecond(Section section, String key) {

@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 import understudy.cluster.ReplicaSpec;
 import understudy.cluster.VirtualGpu;
 import understudy.cluster.link.KvStoreSpec;
+import understudy.kvcache.connector.KvSource;
 import understudy.latency.ProfiledLatency;
 import understudy.routing.ReplicaTraits;
 import understudy.routing.Role;
@@ -185,6 +186,12 @@ public record ReplicaGroup(
             resolved.add(groups.get(i).engine.resolve(entries.get(i)).root().unwrapped());
         }
         return config.withValue("cluster." + GROUPS, ConfigValueFactory.fromIterable(resolved));
+    }
+
+    /** Returns whether its replicas keep KV in their hosts' memories. */
+    boolean hasHostMemory() {
+        var connector = engine.kvCache().connector();
+        return connector != null && connector.sources().contains(KvSource.HOST);
     }
 
     /** Returns prompt tokens per second, computed in full batches on an idle replica. */

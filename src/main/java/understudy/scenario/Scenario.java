@@ -72,6 +72,9 @@ public record Scenario(
             requireKvEvents(root.section("router"), router, group.engine());
             requireReservation(root.section("engine"), group.engine());
         }
+        if (router.minPeerFetchTokens() > 0 && groups.stream().noneMatch(group -> group.hasHostMemory())) {
+            throw root.section("router").unusable("peer-fetch-min-tokens", "which needs kv-cache.tiers.host");
+        }
         requireSameLength(root.section("cluster"), groups);
         if (recordsKvEvents) {
             requireSameHashes(root.section("cluster"), groups);

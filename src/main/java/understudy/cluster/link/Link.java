@@ -10,6 +10,7 @@ import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.actor.typed.javadsl.Receive;
+import understudy.faults.Fault;
 import understudy.runtime.Clock;
 import understudy.transfer.LinkSpec;
 import understudy.transfer.PortGroup;
@@ -63,6 +64,17 @@ public final class Link extends AbstractBehavior<Link.Command> {
     /** Creates an idle link; failures by chance are drawn from {@code random}, which nobody else may use. */
     public static Behavior<Command> create(Clock clock, LinkSpec spec, UniformRandomProvider random) {
         return Behaviors.setup(context -> new Link(context, clock, new Transfers(spec, random)));
+    }
+
+    /** Lets a fault of a link take effect at some of its ports. */
+    public static void set(ActorRef<Command> link, Fault.OfLinks fault, int... ports) {
+        if (fault instanceof Fault.FailTransfers fail) {
+            link.tell(new SetFailShare(fail.rate()));
+        } else if (fault instanceof Fault.SlowLink slow) {
+            for (int port : ports) {
+                link.tell(new SetFactor(port, slow.factor()));
+            }
+        }
     }
 
     @Override

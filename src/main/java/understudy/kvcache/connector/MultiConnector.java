@@ -1,11 +1,10 @@
 package understudy.kvcache.connector;
 
-import java.util.function.LongPredicate;
-
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**

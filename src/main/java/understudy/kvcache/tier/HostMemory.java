@@ -1,13 +1,12 @@
 package understudy.kvcache.tier;
 
-import java.util.function.LongPredicate;
-
 import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongList;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.LongPredicate;
 import understudy.kvcache.connector.ExternalMatch;
 import understudy.kvcache.connector.KvSource;
 import understudy.kvcache.connector.TierChange;
