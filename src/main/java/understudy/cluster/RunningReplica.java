@@ -207,7 +207,6 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
         return onRequestsGone();
     }
 
-    /** Gives back the blocks of a request that was preempted. */
     private void release(EngineRequest preempted) {
         var release = new KvAsk.Release(preempted.handle(), preempted.lastStep());
         parts.kvBlockManager().tell(new KvBlockManager.Ask(null, release, parts.self()));
