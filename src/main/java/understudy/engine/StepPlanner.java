@@ -199,7 +199,7 @@ public final class StepPlanner implements Planner {
                 nowNanos,
                 head.isPreempted(),
                 head.maxTotalTokens(),
-                loads.stateOf(head));
+                loads.stateOf(head, running.size() == 0 && numInFlight == 0));
     }
 
     private void onAdmission(Admission admission) {
