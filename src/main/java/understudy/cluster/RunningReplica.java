@@ -242,6 +242,9 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
     }
 
     private Behavior<Replica.Command> onCrash(Replica.Crash crash) {
+        if (engine.isPlanning()) {
+            counters.onPreempted(engine.planner().plan().preempted().size());
+        }
         aborter.failAll(crash.retries(), peers.router(), clock.nowNanos());
         deferred.passAbortsOn(peers.router());
         return deferred.doneBy(leave());

@@ -64,6 +64,20 @@ final class RunCheckTest {
                 """);
     }
 
+    /** Replica 0 crashes while its plan, in which a request was preempted, waits for a store to host memory. */
+    @Test
+    void preemptionOfAPlanThatIsCutOff_counts() throws InterruptedException {
+        holds("""
+                kv-cache { num-gpu-blocks = 9, tiers.host { bandwidth = 0.001, tokens = 98 } }
+                workload {
+                  requests = 8
+                  arrivals.request-rate = 200
+                  lengths { prompt { mean = 28, stddev = 42 }, output { mean = 44, stddev = 30 } }
+                }
+                faults.plan = [{ at = 2902ms, do = crash, replica = 0 }]
+                """);
+    }
+
     @Test
     void refusedScenario_isNoFailure() {
         assertThatThrownBy(() -> holds("kv-cache { block-size = 1, num-gpu-blocks = 2 }"))
