@@ -45,6 +45,9 @@ final class RequestAborter {
      * freed.
      */
     void failAll(CrashRetries retries, ActorRef<Router.Command> router, long atNanos) {
+        if (engine.isPlanning()) {
+            parts.counters().onPreempted(engine.planner().plan().preempted().size());
+        }
         for (long id : clients.requestIds()) {
             var request = clients.request(id);
             var running = engine.planner().requests().find(id);

@@ -157,19 +157,27 @@ final class KvLoads {
         numStuckPlans = 0;
     }
 
-    /** Returns what the memory has to know of KV from elsewhere to admit a request. */
-    LoadState stateOf(EngineRequest request) {
+    /**
+     * Returns what the memory has to know of KV from elsewhere to admit a request. While nothing runs, those whose load has
+     * failed get no room: in vLLM they take it from each other, and wait for ever.
+     *
+     * @param numActive requests that run, and steps in flight
+     */
+    LoadState stateOf(EngineRequest request, int numActive) {
         if (!isOn) {
             return LoadState.NONE;
         }
         return new LoadState(
-                request.id(), request.request().kvTransfer(), request.numComputedTokens, numReservedBlocks());
+                request.id(),
+                request.request().kvTransfer(),
+                request.numComputedTokens,
+                numReservedBlocks(numActive == 0));
     }
 
-    private int numReservedBlocks() {
+    private int numReservedBlocks(boolean isIdle) {
         int sum = 0;
         for (var request : prefillsInFlight) {
-            int numTokens = Math.min(request.numTokens(), maxModelLen);
+            int numTokens = isIdle && request.numSlots == 0 ? 0 : Math.min(request.numTokens(), maxModelLen);
             sum += Math.max(0, EngineRequest.roundUp(numTokens, blockSize) - request.numSlots) / blockSize;
         }
         return sum;

@@ -122,8 +122,8 @@ public final class StepPlanner implements Planner {
             }
             if (!loads.isParked(head) && head.numStaleTokens == 0 && !loads.hasToLetPass(head, waiting)) {
                 candidate = head;
-                return new KvAsk.Admit(
-                        config.admission(head, budget(), running.size() > 0, nowNanos, loads.stateOf(head)));
+                var load = loads.stateOf(head, running.size() + numInFlight);
+                return new KvAsk.Admit(config.admission(head, budget(), running.size() > 0, nowNanos, load));
             }
             waiting.skip(head);
         }

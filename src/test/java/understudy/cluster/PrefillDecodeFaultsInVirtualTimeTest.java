@@ -100,6 +100,24 @@ final class PrefillDecodeFaultsInVirtualTimeTest {
         assertAllIsWell();
     }
 
+    /** The new process begins a read, at 15 ms, before that of the old one would have ended. */
+    @Test
+    void answeringReplicaThatIsBack_readsAnew() {
+        cluster.start();
+        cluster.submit(request(0, 0, 100, 2));
+        cluster.until(10);
+        cluster.change(new Fault.Crash(1));
+        cluster.change(new FleetChange.Restart(1));
+        cluster.until(10);
+        cluster.submit(request(1, 10 * MILLI, 100, 1));
+
+        cluster.until(100);
+
+        // 10 + 5 + (1 + 7 + 1) + 5; the two had their handshake before.
+        assertThat(cluster.tokenMillis(1)).containsExactly(29L);
+        assertAllIsWell();
+    }
+
     @Test
     void crashOfTheAnsweringReplica_leavesTheBlocksToTheirLease() {
         cluster.lease = new KvLease(1000 * MILLI, true);

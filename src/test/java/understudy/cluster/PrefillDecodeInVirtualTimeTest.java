@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static understudy.cluster.ListWorkload.request;
 import static understudy.cluster.PrefillDecodeFixture.MILLI;
 
+import java.util.OptionalInt;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import understudy.engine.FinishReason;
+import understudy.faults.Fault;
 import understudy.faults.FleetChange;
 import understudy.kvcache.PrefixOptions;
 import understudy.kvcache.PrefixOptions.FullHit;
@@ -115,21 +117,50 @@ final class PrefillDecodeInVirtualTimeTest {
         assertThat(finish(0)).isEqualTo(FinishReason.ABORT);
     }
 
+    /** The request reaches the queue of the answering replica 50 ms late, at 55 ms. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void abortOfTheOnlyRequestWhileItWaits_givesTheBlocksBack(boolean notifies) {
+    void abortBeforeTheQueue_givesTheBlocksBack(boolean notifies) {
         cluster.notifiesOnReject = notifies;
         cluster.lease = new KvLease(1000 * MILLI, true);
-        cluster.replicas.apiDelayNanos = 20 * MILLI;
         cluster.start();
+        cluster.change(new Fault.LatencySpike(OptionalInt.of(1), 50 * MILLI));
         cluster.submit(request(0, 0, 100, 20));
         cluster.until(10);
         cluster.abort(0);
-        cluster.until(400);
-        assertThat(finish(0)).isEqualTo(FinishReason.ABORT);
 
         // Without a word the blocks stay for a second; nobody renews the lease.
-        cluster.until(notifies ? 500 : 2000);
+        cluster.until(notifies ? 11 : 1010);
+        assertThat(finish(0)).isEqualTo(FinishReason.ABORT);
+        assertNothingIsLeft(cluster.stop());
+    }
+
+    /** The one in the queue is never asked for: the replica has nothing more to plan. */
+    @Test
+    void abortOfAllRequests_givesTheBlocksBack() {
+        cluster.replicas.maxNumSeqs = 1;
+        cluster.start();
+        cluster.submit(request(0, 0, 100, 50));
+        cluster.until(30);
+        cluster.submit(request(1, 30 * MILLI, 100, 50));
+        cluster.until(50);
+        cluster.abort(0);
+        cluster.abort(1);
+
+        cluster.until(60);
+
+        assertNothingIsLeft(cluster.stop());
+    }
+
+    @Test
+    void requestThatIsTurnedAwayWhereItIsToBeAnswered_givesTheBlocksBack() {
+        cluster.numBlocksOfDecode = 50;
+        cluster.start();
+        cluster.submit(request(0, 0, 100, 800));
+
+        cluster.until(10);
+
+        assertThat(cluster.end(0)).isInstanceOf(RequestEvent.Rejected.class);
         assertNothingIsLeft(cluster.stop());
     }
 

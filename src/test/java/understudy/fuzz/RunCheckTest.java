@@ -31,6 +31,53 @@ final class RunCheckTest {
                 """);
     }
 
+    /** A prompt is preempted where it is computed for another replica. */
+    @Test
+    void promptForAnotherReplica_mayBePreempted() throws InterruptedException {
+        holds("""
+                cluster.groups = [{ name = prefill, replicas = 1, role = prefill }, { name = decode, replicas = 1, role = decode }]
+                engine { async-scheduling = false, long-prefill-token-threshold = 4 }
+                kv-cache { block-size = 4, num-gpu-blocks = 58 }
+                workload { requests = 2, lengths.prompt { mean = 65, stddev = 63 } }
+                """);
+    }
+
+    /** All that run preempt each other, and their blocks are free only when the steps in flight are over. */
+    @Test
+    void freesThatWait_areFreeInTheEnd() throws InterruptedException {
+        holds("""
+                cluster.groups = [{ name = prefill, replicas = 2, role = prefill }, { name = decode, replicas = 1, role = decode }]
+                kv-cache.num-gpu-blocks = 64
+                router.disaggregation.decider = conditional
+                workload { requests = 3, lengths.prompt { kind = fixed, mean = 364 } }
+                """);
+    }
+
+    /** Requests whose KV has come hold the blocks that the one before them needs. */
+    @Test
+    void shortestJob_doesNotWaitForThoseBehindIt() throws InterruptedException {
+        holds("""
+                cluster.groups = [{ name = prefill, replicas = 1, role = prefill }, { name = decode, replicas = 1, role = decode }]
+                engine { max-num-seqs = 1, scheduling-policy = sjf }
+                kv-cache { block-size = 2, num-gpu-blocks = 77 }
+                workload { kind = burst, requests = 6, lengths.prompt { mean = 3, stddev = 20 } }
+                """);
+    }
+
+    /** Replica 0 crashes while its plan, in which a request was preempted, waits for a store to host memory. */
+    @Test
+    void preemptionOfAPlanThatIsCutOff_counts() throws InterruptedException {
+        holds("""
+                kv-cache { num-gpu-blocks = 9, tiers.host { bandwidth = 0.001, tokens = 98 } }
+                workload {
+                  requests = 8
+                  arrivals.request-rate = 200
+                  lengths { prompt { mean = 28, stddev = 42 }, output { mean = 44, stddev = 30 } }
+                }
+                faults.plan = [{ at = 2902ms, do = crash, replica = 0 }]
+                """);
+    }
+
     @Test
     void refusedScenario_isNoFailure() {
         assertThatThrownBy(() -> holds("kv-cache { block-size = 1, num-gpu-blocks = 2 }"))
