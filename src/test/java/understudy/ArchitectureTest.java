@@ -74,8 +74,8 @@ final class ArchitectureTest {
             replay: replay.cache workload.trace
             runtime:
             cluster.link: faults kvcache.connector kvcache.tier runtime transfer
-            cluster: cluster.link engine faults kvcache kvcache.connector kvcache.content kvcache.session latency prompt report \
-                report.transfers routing routing.admission routing.policy runtime scaling transfer workload workload.trace
+            cluster: cluster.link engine faults kvcache kvcache.connector kvcache.content kvcache.session kvcache.tier \
+                latency prompt report report.transfers routing routing.admission routing.policy runtime scaling transfer workload workload.trace
             host: cluster report runtime
             conform: cluster engine engine.queue kvcache kvcache.connector kvcache.content kvcache.tier latency prompt report \
                 routing routing.policy runtime workload.trace
