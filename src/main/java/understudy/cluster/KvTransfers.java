@@ -127,7 +127,7 @@ final class KvTransfers {
                 spec.descriptorsPerBlock(),
                 setup.peers().keepsRecords(),
                 setup.peers().subscriber() != null);
-        var random = setup.peers().linkRandom(replicaIndex);
+        var random = setup.peers().linkRandom("host-link", replicaIndex);
         hostLink = context.spawn(Link.create(clock, spec.hostLink(), random), "host-link");
         onEnded = context.messageAdapter(TransferEnded.class, Moved::new);
         reads = new RemoteReads(context, clock, spec.lease(), blocks, replica, recorder.counters());
@@ -139,7 +139,7 @@ final class KvTransfers {
     private List<KvStore> stores(ActorContext<KvBlockManager.Command> context, KvBlockManager.Setup setup) {
         var all = new ArrayList<KvStore>();
         for (var store : setup.spec().stores()) {
-            var random = setup.peers().linkRandom(replicaIndex);
+            var random = setup.peers().linkRandom("disk-link", replicaIndex);
             all.add(
                     store.isShared()
                             ? Objects.requireNonNull(setup.peers().sharedStore())

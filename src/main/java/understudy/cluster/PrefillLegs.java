@@ -24,7 +24,6 @@ final class PrefillLegs {
     private final ActorRef<RequestEvent> events;
     private final boolean keepsAccount;
     private final Long2ObjectOpenHashMap<Leg> legs = new Long2ObjectOpenHashMap<>();
-    private long numLegs;
 
     /**
      * Prompt that is being computed.
@@ -81,7 +80,6 @@ final class PrefillLegs {
             lane.view().onSent(prefiller, request, policy().cachedTokens(prefiller));
         }
         legs.put(request.id(), new Leg(arrival, prefiller, decoder, false));
-        numLegs++;
         long headStart = arrival.isRerouted() ? 0 : nowNanos - request.arrivalNanos();
         var leg = request.withTransfer(SamplingParams.ofMaxTokens(1), KvTransferParams.REMOTE_DECODE);
         replicas.get(prefiller)
@@ -117,10 +115,5 @@ final class PrefillLegs {
 
     boolean fallsBack() {
         return spec.decodesLocallyOnFailure();
-    }
-
-    /** Returns how many prompts were sent to a replica that computes them. */
-    long numLegs() {
-        return numLegs;
     }
 }

@@ -40,9 +40,9 @@ public record ReplicaPeers(
         this(router, metrics, routerSpec, subscriber, owner, null, null, true);
     }
 
-    /** Returns the source of chance failures on a replica's own link. */
-    UniformRandomProvider linkRandom(int replicaIndex) {
-        return routerSpec.streams().stream("host-link", replicaIndex);
+    /** Returns the source of chance failures on one of a replica's own links. */
+    UniformRandomProvider linkRandom(String link, int replicaIndex) {
+        return routerSpec.streams().stream(link, replicaIndex);
     }
 
     /** Returns whether the router reads the changes of the prefix table. */

@@ -2,6 +2,7 @@ package understudy.engine;
 
 import it.unimi.dsi.fastutil.ints.IntArrayList;
 import it.unimi.dsi.fastutil.ints.IntImmutableList;
+import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.objects.ObjectArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -190,10 +191,13 @@ public final class StepPlan {
 
     /** Returns the last question about this plan; the scheduled requests stand in it if the memory reads them. */
     KvAsk.EndPlan endAsk(boolean isRead) {
+        if (!isRead) {
+            return new KvAsk.EndPlan(step, IntList.of(), IntList.of(), IntList.of());
+        }
         var handles = new IntArrayList();
         var computed = new IntArrayList();
         var known = new IntArrayList();
-        for (int i = 0; isRead && i < size(); i++) {
+        for (int i = 0; i < size(); i++) {
             handles.add(request(i).handle());
             computed.add(request(i).numComputedTokens + numScheduledTokens(i));
             known.add(request(i).numTokens());

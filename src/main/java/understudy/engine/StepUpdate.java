@@ -87,7 +87,7 @@ final class StepUpdate {
 
     private void apply(EngineRequest request, int numTokens, boolean isPartial, long atNanos) {
         boolean isStale = request.onExecuted(numTokens);
-        if (toDrop.contains(request)) {
+        if (!toDrop.isEmpty() && toDrop.contains(request)) {
             return;
         }
         int numTokensToCache = isStale ? 0 : executedTokens(request, numTokens);

@@ -10,9 +10,6 @@ public record KvLease(long durationNanos, boolean hasHeartbeats) {
     /** As vLLM has it since there are leases. */
     public static final KvLease VLLM = new KvLease(30_000_000_000L, true);
 
-    /** As vLLM had it before ({@code VLLM_NIXL_ABORT_REQUEST_TIMEOUT}). */
-    public static final KvLease FIXED = new KvLease(480_000_000_000L, false);
-
     /** Checks the range. */
     public KvLease {
         if (durationNanos < 1) {

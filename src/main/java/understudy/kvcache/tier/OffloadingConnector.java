@@ -73,7 +73,10 @@ public final class OffloadingConnector implements KvConnector {
                 : ExternalMatch.LATER;
     }
 
-    /** Asks the slower memories, and the replica that the router has named, for the chunks behind those that are here, once; returns whether it does. */
+    /**
+     * Asks the slower memories, and the replica that the router has named, for the chunks behind those that are here, once;
+     * returns whether it does.
+     */
     private boolean promote(OffloadedRequest state, LongList keys, int numTokensHere) {
         int first = numTokensHere / chunkTokens;
         var params = state.request.transferParams();
