@@ -32,13 +32,20 @@ final class JavaClientsTest {
     private static final String LONG = "Tell me about systems that serve. ".repeat(15);
 
     @AutoClose
-    private final ServerFixture server = new ServerFixture().start();
+    private final ServerFixture server = slow();
 
     @AutoClose("close")
     private final OpenAIClient openAi = OpenAIOkHttpClient.builder()
             .baseUrl(server.url() + "/v1")
             .apiKey("any")
             .build();
+
+    /** An answer that a client gives up would last 9.5 s, so that one on a busy machine is still in time. */
+    private static ServerFixture slow() {
+        var server = new ServerFixture();
+        server.speed = 1;
+        return server.start();
+    }
 
     private static ChatCompletionCreateParams.Builder question() {
         return ChatCompletionCreateParams.builder().model("m").maxCompletionTokens(20);

@@ -45,6 +45,8 @@ final class NpmClientsTest {
         try (var script = NpmClientsTest.class.getResourceAsStream(SCRIPT)) {
             Files.copy(script, directory.resolve(SCRIPT));
         }
+        // The stream that is given up after three chunks would last 9.5 s: a slow client is still in time.
+        server.speed = 1;
         server.start();
 
         int exitCode = run("seen.txt", List.of("node", SCRIPT, server.url()));
