@@ -15,6 +15,7 @@ import understudy.cluster.link.KvStoreSpec;
 import understudy.cluster.link.KvTier;
 import understudy.cluster.link.Link;
 import understudy.kvcache.ConnectedBlocks;
+import understudy.kvcache.connector.KvSource;
 import understudy.kvcache.connector.TransferJob;
 import understudy.transfer.KvTransferSpec;
 import understudy.transfer.Transfer;
@@ -131,7 +132,7 @@ final class StoreMoves {
             findInStore(move);
             return null;
         }
-        move.moved = new LongImmutableList(blocks.connector().acceptPromotion(move.job.job(), keys));
+        move.moved = new LongImmutableList(blocks.connector().acceptPromotion(move.job.job(), keys, KvSource.PEER));
         if (move.moved.isEmpty()) {
             return end(move.job.job(), false);
         }
@@ -199,13 +200,17 @@ final class StoreMoves {
             findInStore(move);
             return null;
         }
+        if (found.keys().isEmpty()) {
+            return remove(found.job());
+        }
         move.found = found.keys();
-        move.moved = new LongImmutableList(blocks.connector().acceptPromotion(found.job(), found.keys()));
+        var source = store(move).spec().isShared() ? KvSource.STORE : KvSource.DISK;
+        move.moved = new LongImmutableList(blocks.connector().acceptPromotion(found.job(), found.keys(), source));
         if (!move.moved.isEmpty()) {
             transfer(move, KvStoreSpec.READ);
             return null;
         }
-        return found.keys().isEmpty() ? remove(found.job()) : end(found.job(), false);
+        return end(found.job(), false);
     }
 
     /** A store has answered what it wants; returns the job if it is over with that. */

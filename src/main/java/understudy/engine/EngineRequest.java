@@ -5,7 +5,6 @@ import understudy.kvcache.Admission;
 import understudy.kvcache.PrefixCacheEvents;
 import understudy.kvcache.PrefixLookup;
 import understudy.kvcache.connector.ExternalMatch;
-import understudy.kvcache.connector.KvSource;
 
 /**
  * A request inside a scheduler: how far it has come, and when. Only its {@link Planner} changes it.
@@ -56,10 +55,7 @@ public final class EngineRequest extends IdentifiedRequest {
 
     int numPreemptions;
     int numCachedTokens;
-    int numExternalTokens;
-
-    @Nullable KvSource kvSource;
-
+    ExternalMatch external = ExternalMatch.NONE;
     PrefixCacheEvents prefixCacheEvents = PrefixCacheEvents.NONE;
     long scheduledNanos;
 
@@ -122,14 +118,9 @@ public final class EngineRequest extends IdentifiedRequest {
         return numCachedTokens;
     }
 
-    /** Returns how many of the cached tokens have come from elsewhere. */
-    public int numExternalTokens() {
-        return numExternalTokens;
-    }
-
-    /** Returns where these have come from; null if there are none, or nobody knows. */
-    public @Nullable KvSource kvSource() {
-        return kvSource;
+    /** Returns those of the cached tokens that have come from elsewhere. */
+    public ExternalMatch external() {
+        return external;
     }
 
     /** Returns when its first token was sampled here. */
@@ -214,8 +205,7 @@ public final class EngineRequest extends IdentifiedRequest {
 
     private void note(int numCached, ExternalMatch external, PrefixCacheEvents events) {
         numCachedTokens = numCached;
-        numExternalTokens = external.numTokens();
-        kvSource = external.source();
+        this.external = external;
         prefixCacheEvents = events;
     }
 
@@ -224,7 +214,7 @@ public final class EngineRequest extends IdentifiedRequest {
         numComputedTokens = numTokens;
         int numLost = numPreemptions > 0 ? 0 : Math.max(0, numCachedTokens - numTokens);
         numCachedTokens -= numLost;
-        numExternalTokens = Math.max(0, numExternalTokens - numLost);
+        external = external.cutTo(Math.max(0, external.numTokens() - numLost));
     }
 
     /** Ends the wait for KV; without any, the prompt is looked up anew. */

@@ -21,6 +21,7 @@ final class TransferJson {
         writePromptTokens(report.promptTokens());
         writeExternal(report.external());
         json.writeNumberField("nixl_num_kv_expired_reqs", report.numExpired());
+        json.writeNumberField("num_stale_reads", report.numStale());
         json.writeNumberField("mean_transfer_ms_per_request", report.waitNanosPerRequest() / 1e6);
         json.writeNumberField("transfer_share_of_mean_ttft", report.waitShareOfTtft());
         json.writeObjectFieldStart("transfers");

@@ -25,11 +25,14 @@ final class TransferText {
         text.line("Transfer time per request (ms):", report.waitNanosPerRequest() / NANOS_PER_MILLI);
         text.line("Transfer time of mean TTFT (%):", report.waitShareOfTtft() * 100);
         text.line("Expired leases:", report.numExpired());
+        if (report.numStale() > 0) {
+            text.line("Reads of other prompts' KV:", report.numStale());
+        }
     }
 
     /** Writes the tables: prompt tokens by source, transfers by kind, slower memories. */
     static void writeTables(TransferReport report, ReportText text) {
-        text.table(prompts(report), promptColumns());
+        text.table(prompts(report), promptColumns(report.promptTokens()));
         text.table(report.kinds(), kindColumns());
         if (!report.tiers().isEmpty()) {
             text.table(report.tiers(), tierColumns());
@@ -47,13 +50,18 @@ final class TransferText {
         return rows;
     }
 
-    private static List<ColumnData<Prompts>> promptColumns() {
+    private static List<ColumnData<Prompts>> promptColumns(PromptTokens all) {
         var columns = new ArrayList<ColumnData<Prompts>>();
         columns.add(Tables.words("Prompt tokens", Prompts::of));
         columns.add(Tables.counts("Tokens", row -> row.tokens.total()));
         columns.add(share("Computed %", PromptTokens::numComputed));
         columns.add(share("Local hit %", PromptTokens::numLocal));
         columns.add(share("Host %", tokens -> tokens.from(KvSource.HOST)));
+        for (var source : List.of(KvSource.DISK, KvSource.STORE)) {
+            if (all.from(source) > 0) {
+                columns.add(share(source == KvSource.DISK ? "Disk %" : "Store %", tokens -> tokens.from(source)));
+            }
+        }
         columns.add(share("Transferred %", tokens -> tokens.from(KvSource.PEER)));
         return columns;
     }

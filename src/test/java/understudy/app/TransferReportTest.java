@@ -6,6 +6,7 @@ import static understudy.app.CommandLineFixture.call;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
+import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.Test;
 
@@ -108,6 +109,60 @@ final class TransferReportTest {
                 .isEqualTo(host.get("used_blocks").asInt());
         assertThat(transfers.get("transfers").get("load").get("bytes").asLong())
                 .isGreaterThanOrEqualTo(tokens.get("external_kv_transfer").asLong() * 131_072);
+    }
+
+    /** The host holds 2048 blocks of 16 tokens for 131,072 bytes each, far less than the GPU: all that is found is older. */
+    @Test
+    void chunksThatCameBackFromDisk_areCountedThere() throws IOException {
+        var transfers = call(
+                        "run",
+                        "conf/tiers.conf",
+                        "--json",
+                        "-",
+                        "--set",
+                        "workload.requests=600",
+                        "--set",
+                        "kv-cache.num-gpu-blocks=2500",
+                        "--set",
+                        "kv-cache.tiers.host.gib=4",
+                        "--set",
+                        "kv-cache.tiers.disk.gib=64")
+                .json()
+                .get("kv_transfers");
+
+        var cached = transfers.get("prompt_tokens_cached_by_source");
+        long diskTokens = cached.get("disk").asLong();
+        assertThat(diskTokens).isPositive();
+        assertThat(diskTokens + cached.get("host").asLong())
+                .isEqualTo(transfers
+                        .get("prompt_tokens_by_source")
+                        .get("external_kv_transfer")
+                        .asLong());
+        assertThat(transfers.get("transfers").get("promote").get("bytes").asLong())
+                .isGreaterThanOrEqualTo(diskTokens * 131_072);
+    }
+
+    /** A prompt's ten blocks at 1 GB/s take 21 ms: no lease of 20 ms lasts until the end of a read. */
+    @Test
+    void readsOfBlocksThatAreGone_areCounted() throws IOException {
+        var arguments = Stream.concat(
+                Stream.of(PREFILL_AND_DECODE),
+                Stream.of(
+                        "--set",
+                        "kv-cache.transfer.bandwidth=1",
+                        "--set",
+                        "kv-cache.transfer.lease-duration=20ms",
+                        "--set",
+                        "kv-cache.transfer.lease-heartbeats=false",
+                        "--set",
+                        "kv-cache.transfer.stale-read=garbage"));
+
+        var json = call(arguments.toArray(String[]::new)).json();
+
+        assertThat(json.get("completed").asInt()).isEqualTo(NUM_REQUESTS);
+        assertThat(json.get("kv_transfers").get("num_stale_reads").asInt()).isEqualTo(NUM_REQUESTS);
+        assertThat(json.get("kv_transfers").get("nixl_num_kv_expired_reqs").asInt())
+                .isEqualTo(NUM_REQUESTS);
     }
 
     @Test

@@ -67,9 +67,10 @@ public interface KvConnector {
     /**
      * Takes chunks that a slower memory has found for a {@link TransferJob.Kind#PROMOTE}.
      *
+     * @param source the slower memory
      * @return those that there is room for, and that are to be moved
      */
-    default LongList acceptPromotion(long job, LongList keys) {
+    default LongList acceptPromotion(long job, LongList keys, KvSource source) {
         return LongList.of();
     }
 

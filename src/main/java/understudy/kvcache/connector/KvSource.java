@@ -4,7 +4,11 @@ package understudy.kvcache.connector;
 public enum KvSource {
     /** Host memory of the same replica. */
     HOST("host"),
-    /** GPU memory of another replica. */
+    /** Disk of the same replica. */
+    DISK("disk"),
+    /** Store that all replicas have together; vLLM tells such ones not apart. */
+    STORE("external_unspecified"),
+    /** Memory of another replica. */
     PEER("p2p");
 
     private final String label;

@@ -106,8 +106,8 @@ final class MultiConnector implements KvConnector {
     }
 
     @Override
-    public LongList acceptPromotion(long job, LongList keys) {
-        return connectors.get(which(job)).acceptPromotion(job / connectors.size(), keys);
+    public LongList acceptPromotion(long job, LongList keys, KvSource source) {
+        return connectors.get(which(job)).acceptPromotion(job / connectors.size(), keys, source);
     }
 
     @Override

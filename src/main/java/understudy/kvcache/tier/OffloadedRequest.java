@@ -5,7 +5,10 @@ import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongList;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
+import org.jspecify.annotations.Nullable;
 import understudy.kvcache.connector.ConnectedRequest;
+import understudy.kvcache.connector.ExternalMatch;
+import understudy.kvcache.connector.KvSource;
 import understudy.kvcache.connector.TransferJob;
 
 /** Request of which chunks are stored and loaded. */
@@ -24,6 +27,11 @@ final class OffloadedRequest {
     int numLocalTokens;
     /** Whether slower memories were asked for chunks since the request began to wait. */
     boolean isPromoted;
+
+    /** Tokens that the GPU and the host's memory had when these were asked, and which of these has given more. */
+    private int numTokensHere;
+
+    @Nullable KvSource promotedFrom;
 
     boolean isEnded;
     boolean isComplete;
@@ -66,6 +74,20 @@ final class OffloadedRequest {
             }
         }
         return found;
+    }
+
+    void beginPromotion(int numTokensHere) {
+        isPromoted = true;
+        this.numTokensHere = numTokensHere;
+        promotedFrom = null;
+    }
+
+    /** Returns a match with what was promoted apart from what the host's memory had before. */
+    ExternalMatch withSource(ExternalMatch match) {
+        int numHost = Math.max(0, numTokensHere - numLocalTokens);
+        return promotedFrom == null || numHost >= match.numTokens()
+                ? match
+                : new ExternalMatch(match.numTokens(), match.isAsync(), numHost, promotedFrom);
     }
 
     /** Returns how many leading tokens may be stored now. */

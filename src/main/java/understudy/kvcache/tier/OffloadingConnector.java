@@ -13,6 +13,7 @@ import java.util.function.LongPredicate;
 import understudy.kvcache.connector.ConnectedRequest;
 import understudy.kvcache.connector.ExternalMatch;
 import understudy.kvcache.connector.KvConnector;
+import understudy.kvcache.connector.KvSource;
 import understudy.kvcache.connector.TierChange;
 import understudy.kvcache.connector.TierState;
 import understudy.kvcache.connector.TransferJob;
@@ -68,9 +69,8 @@ public final class OffloadingConnector implements KvConnector {
         var keys = state.keys(blockSize, spec.blocksPerChunk());
         var match = host.find(keys, request.numTokens(), numLocalTokens);
         host.tier().touch(keys);
-        return match.isLater() || !promote(state, keys, numLocalTokens + match.numTokens())
-                ? match
-                : ExternalMatch.LATER;
+        boolean isSettled = match.isLater() || !promote(state, keys, numLocalTokens + match.numTokens());
+        return isSettled ? state.withSource(match) : ExternalMatch.LATER;
     }
 
     /**
@@ -84,7 +84,7 @@ public final class OffloadingConnector implements KvConnector {
         if ((spec.numStores() == 0 && source < 0) || state.isPromoted || first >= keys.size()) {
             return false;
         }
-        state.isPromoted = true;
+        state.beginPromotion(numTokensHere);
         var wanted = new LongArrayList(keys.subList(first, keys.size()));
         long job = jobs.begin(new OffloadingJobs.Job(state, LongList.of(), true, new IntArrayList()));
         loads.add(TransferJob.ofChunks(job, TransferJob.Kind.PROMOTE, state.request.requestId(), wanted, -1, source));
@@ -102,9 +102,10 @@ public final class OffloadingConnector implements KvConnector {
     }
 
     @Override
-    public LongList acceptPromotion(long id, LongList keys) {
+    public LongList acceptPromotion(long id, LongList keys, KvSource source) {
         var job = jobs.running(id);
         if (host.beginStore(keys) instanceof PrepareStoreOutput.Prepared prepared) {
+            job.owner().promotedFrom = source;
             jobs.replace(id, new OffloadingJobs.Job(job.owner(), prepared.keys(), true, job.gpuBlocks()));
             return prepared.keys();
         }

@@ -3,6 +3,7 @@ package understudy.report.transfers;
 import java.util.EnumMap;
 import java.util.Map;
 import understudy.engine.EngineRequest;
+import understudy.kvcache.connector.ExternalMatch;
 import understudy.kvcache.connector.KvSource;
 
 /**
@@ -21,12 +22,22 @@ public record PromptTokens(long numComputed, long numLocal, Map<KvSource, Long> 
     public static PromptTokens of(EngineRequest request) {
         int numCached = request.numCachedTokens();
         long numComputed = (long) request.numPromptTokens() - numCached;
-        var source = request.kvSource();
-        if (source == null) {
+        var match = request.external();
+        if (match.source() == null) {
             return new PromptTokens(numComputed, numCached, NONE.external);
         }
-        long numExternal = request.numExternalTokens();
-        return new PromptTokens(numComputed, numCached - numExternal, Map.of(source, numExternal));
+        return new PromptTokens(numComputed, numCached - match.numTokens(), sources(match));
+    }
+
+    private static Map<KvSource, Long> sources(ExternalMatch match) {
+        var found = new EnumMap<KvSource, Long>(KvSource.class);
+        for (var source : KvSource.values()) {
+            int numTokens = match.numTokensFrom(source);
+            if (numTokens > 0) {
+                found.put(source, (long) numTokens);
+            }
+        }
+        return Map.copyOf(found);
     }
 
     /** Returns the sums. */

@@ -18,6 +18,7 @@ import understudy.transfer.TransferFigures;
  * @param external look-ups elsewhere, in tokens
  * @param kinds of transfers, those that have happened
  * @param numExpired leases that have ended before another replica had read the blocks
+ * @param numStale reads of blocks that were given up before, where those do not fail: answers from another prompt's KV
  * @param waitNanosPerRequest mean time of the transfers that a request waits for, over all answered requests
  * @param waitShareOfTtft that time as a share of the mean TTFT
  * @param tiers slower memories, those of one kind together
@@ -28,6 +29,7 @@ public record TransferReport(
         PrefixCacheStats external,
         List<Kind> kinds,
         long numExpired,
+        long numStale,
         double waitNanosPerRequest,
         double waitShareOfTtft,
         List<TierState> tiers) {
@@ -88,6 +90,7 @@ public record TransferReport(
                         .filter(kind -> kind.time.count() + kind.numFailed > 0)
                         .toList(),
                 transfers.numExpired(),
+                transfers.numStale(),
                 waitOfOne,
                 ratio(waitOfOne, ttft.meanNanos()),
                 traffic.tiers());
