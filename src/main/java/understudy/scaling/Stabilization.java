@@ -12,16 +12,24 @@ import java.util.Deque;
  */
 public final class Stabilization {
     private final ScalingBehavior behavior;
-    private final Deque<Timed> recommendations = new ArrayDeque<>();
+    private final SlidingExtreme lowest;
+    private final SlidingExtreme highest;
     private final Deque<Timed> changes = new ArrayDeque<>();
 
-    /** A number of replicas, or its change, and the time it was decided. */
+    /** A change of the number of replicas, and the time it was decided. */
     private record Timed(long atNanos, int count) {}
 
     /** Begins at time 0 with so many replicas. */
     public Stabilization(ScalingBehavior behavior, int numReplicas) {
         this.behavior = behavior;
-        recommendations.add(new Timed(0, numReplicas));
+        lowest = new SlidingExtreme(Math::min, behavior.up().windowNanos());
+        highest = new SlidingExtreme(Math::max, behavior.down().windowNanos());
+        recommend(0, numReplicas);
+    }
+
+    private void recommend(long atNanos, int numReplicas) {
+        lowest.add(atNanos, numReplicas);
+        highest.add(atNanos, numReplicas);
     }
 
     /** Returns how many replicas there shall be after {@code current}, if a rule desires so many. */
@@ -29,7 +37,7 @@ public final class Stabilization {
         int next = behavior.minReplicas() == 0 && (current == 0 || desired == 0)
                 ? desired
                 : limited(nowNanos, current, stabilized(nowNanos, current, desired));
-        recommendations.add(new Timed(nowNanos, desired));
+        recommend(nowNanos, desired);
         if (next != current) {
             changes.add(new Timed(nowNanos, next - current));
         }
@@ -38,14 +46,8 @@ public final class Stabilization {
     }
 
     private int stabilized(long nowNanos, int current, int desired) {
-        int up = recommendations.stream()
-                .filter(each -> isWithin(each, behavior.up().windowNanos(), nowNanos))
-                .mapToInt(Timed::count)
-                .reduce(desired, Math::min);
-        int down = recommendations.stream()
-                .filter(each -> isWithin(each, behavior.down().windowNanos(), nowNanos))
-                .mapToInt(Timed::count)
-                .reduce(desired, Math::max);
+        int up = lowest.with(desired, nowNanos);
+        int down = highest.with(desired, nowNanos);
         return Math.min(Math.max(current, up), down);
     }
 
@@ -87,9 +89,7 @@ public final class Stabilization {
     }
 
     private void forget(long nowNanos) {
-        long window = Math.max(behavior.up().windowNanos(), behavior.down().windowNanos());
         long period = Math.max(behavior.up().periodNanos(), behavior.down().periodNanos());
-        recommendations.removeIf(each -> !isWithin(each, window, nowNanos));
         changes.removeIf(each -> !isWithin(each, period, nowNanos));
     }
 }
