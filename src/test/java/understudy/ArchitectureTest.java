@@ -98,8 +98,9 @@ final class ArchitectureTest {
             fidelity: cluster host latency report report.latency scenario workload workload.trace
             fuzz: cluster engine engine.queue faults host kvcache kvcache.eviction kvcache.session prompt report routing routing.policy runtime scenario \
                 workload
+            sweep: cluster host report report.latency scenario workload
             app: api api.call api.http api.kvevents cluster conform engine fidelity fuzz host latency replay report routing runtime \
-                scenario workload workload.trace
+                scenario sweep workload workload.trace
             testkit: api api.call api.http api.kvevents cluster engine faults host kvcache prompt report report.latency runtime scenario
             """);
 

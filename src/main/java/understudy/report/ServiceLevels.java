@@ -22,7 +22,7 @@ public record ServiceLevels(SortedMap<Integer, Limits> byPriority, Limits others
     }
 
     /** Returns whether a request is good by the limits of its class. */
-    boolean areMet(RequestRecord request) {
+    public boolean areMet(RequestRecord request) {
         return byPriority.getOrDefault(request.priority(), others).areMet(request);
     }
 

@@ -51,11 +51,12 @@ public final class ScenarioFile {
      * Returns the merged scenario, whose keys are all known.
      *
      * @param file path of the scenario
-     * @param flags values given on the command line, by key
+     * @param flags values given on the command line, by key; one of {@code cluster.groups.NAME} is for that group
      */
     public Config load(String file, Map<String, String> flags) {
         var scenario = read(file);
-        var fromFlags = fromFlags(flags);
+        var groupFlags = new GroupFlags(flags);
+        var fromFlags = fromFlags(groupFlags.others());
         knownKeys.check(fromFlags);
         try {
             var merged = fromFlags
@@ -65,7 +66,7 @@ public final class ScenarioFile {
                     .resolve();
             // Only now are all ${...} of the file known, and with them its keys.
             knownKeys.check(scenario.resolveWith(merged));
-            return merged;
+            return groupFlags.apply(merged);
         } catch (ConfigException e) {
             throw ScenarioException.of(e);
         }

@@ -154,6 +154,16 @@ final class BadInputTest {
     }
 
     @Test
+    void unknownGroupOnTheCommandLine_isNamed() {
+        var run = call("run", "conf/pd.conf", "--set", "cluster.groups.decoder.replicas=1");
+
+        assertThat(run.exitCode).isEqualTo(2);
+        assertThat(run.err)
+                .isEqualTo("--set cluster.groups.decoder.replicas: must be cluster.groups.NAME.KEY;"
+                        + " the groups are prefill, decode\n");
+    }
+
+    @Test
     void defaultThatDoesNotDo_isNamedByItsKey() {
         var run = call("run", small, "--set", "workload.kind=azure");
 

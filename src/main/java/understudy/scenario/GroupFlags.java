@@ -1,0 +1,63 @@
+package understudy.scenario;
+
+import com.typesafe.config.Config;
+import com.typesafe.config.ConfigObject;
+import com.typesafe.config.ConfigValueFactory;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Flags for one entry of {@code cluster.groups}, whose name stands in the key: {@code cluster.groups.decode.replicas}. */
+final class GroupFlags {
+    private static final String LIST = "cluster.groups";
+    private static final String PREFIX = LIST + ".";
+
+    private final Map<String, String> flags = new LinkedHashMap<>();
+    private final Map<String, String> others = new LinkedHashMap<>();
+
+    GroupFlags(Map<String, String> all) {
+        all.forEach((key, value) -> (key.startsWith(PREFIX) ? flags : others).put(key, value));
+    }
+
+    /** Returns the flags that are for the whole scenario. */
+    Map<String, String> others() {
+        return others;
+    }
+
+    /**
+     * Returns the scenario with these flags in its groups.
+     *
+     * @throws ScenarioException if it has no such group
+     */
+    Config apply(Config scenario) {
+        var result = scenario;
+        for (var flag : flags.entrySet()) {
+            result = apply(result, flag.getKey(), flag.getValue());
+        }
+        return result;
+    }
+
+    private static Config apply(Config scenario, String key, String value) {
+        var parts = key.substring(PREFIX.length()).split("\\.", 2);
+        var groups = scenario.getConfigList(LIST);
+        var names = groups.stream().map(GroupFlags::name).toList();
+        if (parts.length < 2 || !names.contains(parts[0])) {
+            String known =
+                    names.isEmpty() ? "the scenario has no groups" : "the groups are " + String.join(", ", names);
+            throw new ScenarioException("--set " + key + ": must be " + PREFIX + "NAME.KEY; " + known);
+        }
+        List<ConfigObject> changed = groups.stream()
+                .map(group -> parts[0].equals(name(group)) ? with(group, parts[1], key, value) : group)
+                .map(Config::root)
+                .toList();
+        return scenario.withValue(LIST, ConfigValueFactory.fromIterable(changed));
+    }
+
+    private static String name(Config group) {
+        return group.hasPath("name") ? group.getString("name") : "";
+    }
+
+    private static Config with(Config group, String path, String key, String value) {
+        return group.withValue(path, ConfigValueFactory.fromAnyRef(value, "--set " + key));
+    }
+}

@@ -1,0 +1,142 @@
+package understudy.sweep;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import understudy.cluster.ClusterSpec;
+import understudy.host.Emulation;
+import understudy.report.HostStats;
+import understudy.report.Invariants;
+import understudy.report.JsonReport;
+import understudy.report.RunRecord;
+import understudy.report.RunReport;
+import understudy.scenario.Scenario;
+import understudy.scenario.ScenarioException;
+import understudy.scenario.ScenarioFile;
+import understudy.workload.Workload;
+
+/** Runs points, in whatever thread asks for it, as fast as possible. */
+final class PointRunner {
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final HostStats NO_HOST = new HostStats(0, 0, 0, 0, 0, 0);
+    private static final List<String> OF_ONE_RUN = List.of("host", "per_replica", "timeline", "step_digest");
+
+    private final ScenarioFile files;
+    private final Map<String, String> settings;
+    private final boolean stopsHopeless;
+
+    /**
+     * @param settings of all points; a point's own go over them
+     * @param stopsHopeless whether a run ends as soon as it cannot keep its service level any more
+     */
+    PointRunner(ScenarioFile files, Map<String, String> settings, boolean stopsHopeless) {
+        this.files = files;
+        this.settings = settings;
+        this.stopsHopeless = stopsHopeless;
+    }
+
+    /**
+     * Reads and checks the scenario of a point.
+     *
+     * @throws ScenarioException if it cannot be run; the message begins with the point
+     */
+    Scenario scenario(SweepPoint point) {
+        var merged = new LinkedHashMap<>(settings);
+        merged.putAll(point.settings());
+        try {
+            return Scenario.read(files.load(point.scenario(), merged));
+        } catch (ScenarioException e) {
+            throw new ScenarioException(point.name() + ": " + e.getMessage());
+        }
+    }
+
+    /** Runs a point to its end. */
+    PointResult run(SweepPoint point) throws InterruptedException {
+        var scenario = scenario(point);
+        try (var workload = scenario.workloadSource().open();
+                var emulation = new Emulation()) {
+            boolean isWatched = stopsHopeless
+                    && scenario.serviceLevels().areSet()
+                    && workload.total().isPresent();
+            start(emulation, scenario, workload, isWatched);
+            var run = await(emulation);
+            return isWatched && run.isPartial() ? hopeless(point) : result(point, scenario, run);
+        }
+    }
+
+    private static void start(Emulation emulation, Scenario scenario, Workload workload, boolean isWatched) {
+        ClusterSpec spec = scenario.clusterSpec(() -> workload, true);
+        if (isWatched) {
+            long numRequests = workload.total().orElseThrow();
+            var watch = new SloWatch(scenario.serviceLevels(), numRequests, emulation::stop);
+            emulation.start(spec, Double.POSITIVE_INFINITY, watch::on);
+        } else {
+            emulation.start(spec, Double.POSITIVE_INFINITY);
+        }
+    }
+
+    private static RunRecord await(Emulation emulation) throws InterruptedException {
+        try {
+            return emulation.await(TimeUnit.DAYS.toMillis(365)).run();
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof RuntimeException cause ? cause : new IllegalStateException(e);
+        } catch (TimeoutException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static PointResult hopeless(SweepPoint point) {
+        return new PointResult(point.name(), Optional.of(false), true, JSON.createObjectNode());
+    }
+
+    private static PointResult result(SweepPoint point, Scenario scenario, RunRecord run) {
+        var broken = Invariants.check(run);
+        if (!broken.isEmpty()) {
+            throw new IllegalStateException(point.name() + ": invariant broken: " + broken.get(0));
+        }
+        var report = RunReport.of(run, scenario.serviceLevels(), 0);
+        var figures = figures(report, run);
+        addPerGpu(figures, report, numGpus(scenario));
+        var goodput = report.goodput();
+        Optional<Boolean> meetsSlo = goodput.isMeasured()
+                ? Optional.of(goodput.classes().stream().allMatch(each -> each.isMet()))
+                : Optional.empty();
+        return new PointResult(point.name(), meetsSlo, false, figures);
+    }
+
+    private static ObjectNode figures(RunReport report, RunRecord run) {
+        try {
+            var all = (ObjectNode) JSON.readTree(JsonReport.write(report, run.requests(), NO_HOST));
+            return all.without(new ArrayList<>(OF_ONE_RUN));
+        } catch (JsonProcessingException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static int numGpus(Scenario scenario) {
+        return scenario.groups().stream()
+                .mapToInt(group ->
+                        group.numReplicas() * group.latency().deployment().tensorParallelSize())
+                .sum();
+    }
+
+    /** A user reads as fast as tokens come after the first; a GPU's share is that of all there are. */
+    private static void addPerGpu(ObjectNode figures, RunReport report, int numGpus) {
+        double gpus = report.fleet()
+                .map(fleet -> fleet.gpuHours() * 3600 / Math.max(report.durationSeconds(), 1e-9))
+                .orElse((double) numGpus);
+        figures.put("mean_gpus", gpus);
+        figures.put("output_throughput_per_gpu", gpus == 0 ? 0 : report.outputThroughput() / gpus);
+        double tpotNanos = report.tpot().meanNanos();
+        figures.put("output_throughput_per_user", tpotNanos == 0 ? 0 : 1e9 / tpotNanos);
+    }
+}

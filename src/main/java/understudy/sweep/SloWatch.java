@@ -1,0 +1,56 @@
+package understudy.sweep;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import understudy.cluster.ClusterEvent;
+import understudy.report.Outcome;
+import understudy.report.RequestRecord;
+import understudy.report.ServiceLevels;
+
+/** Watch over a run, which tells as soon as a service level cannot be kept any more, whatever is still to come. */
+final class SloWatch {
+    private final ServiceLevels levels;
+    private final long numRequests;
+    private final Runnable onHopeless;
+    private final Map<OptionalInt, Integer> misses = new HashMap<>();
+    private boolean isHopeless;
+
+    /**
+     * @param numRequests requests of the run; a class has no more
+     * @param onHopeless runs once
+     */
+    SloWatch(ServiceLevels levels, long numRequests, Runnable onHopeless) {
+        this.levels = levels;
+        this.numRequests = numRequests;
+        this.onHopeless = onHopeless;
+    }
+
+    void on(ClusterEvent event) {
+        if (event instanceof ClusterEvent.StepEnded step) {
+            add(step.ended());
+        } else if (event instanceof ClusterEvent.RequestEnded other) {
+            add(List.of(other.ended()));
+        }
+    }
+
+    private void add(List<RequestRecord> ended) {
+        for (var request : ended) {
+            boolean counts = request.outcome() != Outcome.ABORTED && request.outcome() != Outcome.PREFILL_LEG;
+            if (counts && !levels.areMet(request)) {
+                addMiss(request.priority());
+            }
+        }
+    }
+
+    private void addMiss(int priority) {
+        var limits = levels.byPriority().get(priority);
+        var of = limits == null ? OptionalInt.empty() : OptionalInt.of(priority);
+        double allowed = (1 - (limits == null ? levels.others() : limits).attainment()) * numRequests;
+        if (misses.merge(of, 1, Integer::sum) > allowed && !isHopeless) {
+            isHopeless = true;
+            onHopeless.run();
+        }
+    }
+}

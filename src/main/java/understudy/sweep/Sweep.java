@@ -1,0 +1,142 @@
+package understudy.sweep;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/** Runs a plan: each point once, whatever asks for it, and not again if its result is known from before. */
+public final class Sweep {
+    private final SweepPlan plan;
+    private final PointExecutor executor;
+    private final @Nullable SweepJournal journal;
+    private final Map<String, CompletableFuture<PointResult>> results = new ConcurrentHashMap<>();
+    private final AtomicInteger numDone = new AtomicInteger();
+    private final int numKnown;
+
+    /** @param journal keeps results from one time to the next; null if nothing does */
+    public Sweep(SweepPlan plan, PointExecutor executor, @Nullable SweepJournal journal) {
+        this.plan = plan;
+        this.executor = executor;
+        this.journal = journal;
+        if (journal != null) {
+            journal.known().forEach((name, result) -> results.put(name, CompletableFuture.completedFuture(result)));
+        }
+        numKnown = results.size();
+    }
+
+    /** Starts everything; the rows come in the order of the combinations, those that were given up are cancelled. */
+    public List<CompletableFuture<SweepRow>> start() {
+        return plan.combinations().stream()
+                .map(point -> plan.search()
+                        .map(search -> new Bisection(search, point).start())
+                        .orElseGet(() -> runs(point).thenApply(runs -> row(point, runs))))
+                .toList();
+    }
+
+    private static SweepRow row(SweepPoint point, List<PointResult> runs) {
+        return new SweepRow(point, runs, List.of(), Optional.empty());
+    }
+
+    /** Returns how many runs have ended since {@link #start}. */
+    public int numDone() {
+        return numDone.get();
+    }
+
+    /** Returns how many results were known from before. */
+    public int numKnown() {
+        return numKnown;
+    }
+
+    /** Begins no more runs; what is done is kept. From any thread. */
+    public void stop() {
+        executor.stop();
+    }
+
+    private CompletableFuture<List<PointResult>> runs(SweepPoint combination) {
+        var futures = plan.withSeeds(combination).stream().map(this::result).toList();
+        return CompletableFuture.allOf(futures.toArray(CompletableFuture[]::new))
+                .thenApply(done -> futures.stream().map(CompletableFuture::join).toList());
+    }
+
+    private CompletableFuture<PointResult> result(SweepPoint point) {
+        var known = results.get(point.name());
+        if (known != null) {
+            return known;
+        }
+        var result = executor.submit(point).thenApply(this::keep);
+        results.put(point.name(), result);
+        return result;
+    }
+
+    private synchronized PointResult keep(PointResult result) {
+        try {
+            if (journal != null) {
+                journal.add(result);
+            }
+        } catch (IOException e) {
+            throw new CompletionException(new UncheckedIOException(e));
+        }
+        numDone.incrementAndGet();
+        return result;
+    }
+
+    /** Search in one combination. */
+    private final class Bisection {
+        private final Search search;
+        private final SweepPoint combination;
+        private final List<SweepRow.Trial> tried = new ArrayList<>();
+
+        Bisection(Search search, SweepPoint combination) {
+            this.search = search;
+            this.combination = combination;
+        }
+
+        CompletableFuture<SweepRow> start() {
+            return attempt(search.easiest())
+                    .thenCompose(easy -> isGood(easy)
+                            ? attempt(search.hardest())
+                                    .thenCompose(hard -> isGood(hard)
+                                            ? end(search.hardest(), hard, SweepRow.Border.BEYOND)
+                                            : narrow(search.easiest(), easy, search.hardest()))
+                            : end(search.easiest(), easy, SweepRow.Border.NOWHERE));
+        }
+
+        private CompletableFuture<List<PointResult>> attempt(BigDecimal value) {
+            return runs(at(value)).thenApply(runs -> {
+                tried.add(new SweepRow.Trial(Variation.plain(value), isGood(runs)));
+                return runs;
+            });
+        }
+
+        private SweepPoint at(BigDecimal value) {
+            return combination.with(search.key(), Variation.plain(value));
+        }
+
+        private boolean isGood(List<PointResult> runs) {
+            return runs.stream().allMatch(PointResult::isGood);
+        }
+
+        private CompletableFuture<SweepRow> narrow(BigDecimal good, List<PointResult> runs, BigDecimal bad) {
+            if (search.isDone(good, bad)) {
+                return end(good, runs, SweepRow.Border.FOUND);
+            }
+            var middle = search.between(good, bad);
+            return attempt(middle)
+                    .thenCompose(found -> isGood(found) ? narrow(middle, found, bad) : narrow(good, runs, middle));
+        }
+
+        private CompletableFuture<SweepRow> end(BigDecimal value, List<PointResult> runs, SweepRow.Border border) {
+            return CompletableFuture.completedFuture(
+                    new SweepRow(at(value), runs, List.copyOf(tried), Optional.of(border)));
+        }
+    }
+}

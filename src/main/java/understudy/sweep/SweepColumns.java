@@ -1,0 +1,139 @@
+package understudy.sweep;
+
+import com.github.freva.asciitable.ColumnData;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import understudy.report.Tables;
+import understudy.scenario.ScenarioException;
+
+/**
+ * Table of a sweep: what varies, whether the service level is kept, and some figures.
+ *
+ * @param settings keys that differ between rows
+ * @param figures keys of the report
+ */
+public record SweepColumns(List<String> settings, List<String> figures) {
+    /** Figures that are shown if there are any, and their short names. */
+    private static final Map<String, String> USUAL = usual();
+
+    private static final double NO_DECIMALS_FROM = 10_000;
+
+    private static Map<String, String> usual() {
+        var names = new LinkedHashMap<String, String>();
+        names.put("completed", "completed");
+        names.put("request_throughput", "requests/s");
+        names.put("request_goodput", "good/s");
+        names.put("output_throughput", "tokens/s");
+        names.put("mean_ttft_ms", "mean TTFT, ms");
+        names.put("p99_ttft_ms", "p99 TTFT, ms");
+        names.put("mean_tpot_ms", "mean TPOT, ms");
+        names.put("p99_tpot_ms", "p99 TPOT, ms");
+        names.put("output_throughput_per_user", "tokens/s/user");
+        names.put("output_throughput_per_gpu", "tokens/s/GPU");
+        names.put("fleet.cost_per_million_output_tokens", "cost/M tokens");
+        return names;
+    }
+
+    /**
+     * Returns the columns for some rows.
+     *
+     * @param wanted keys of the report; empty for the usual ones, as far as there are such
+     * @throws ScenarioException if no report has a key that is wanted
+     */
+    public static SweepColumns of(List<SweepRow> rows, List<String> wanted) {
+        for (String key : wanted) {
+            requireKnown(rows, key);
+        }
+        var figures = wanted.isEmpty()
+                ? USUAL.keySet().stream().filter(key -> has(rows, key)).toList()
+                : wanted;
+        return new SweepColumns(settings(rows), figures);
+    }
+
+    private static boolean has(List<SweepRow> rows, String key) {
+        return rows.stream().anyMatch(row -> row.figure(key).isPresent());
+    }
+
+    private static void requireKnown(List<SweepRow> rows, String key) {
+        var run = rows.stream()
+                .flatMap(row -> row.runs().stream())
+                .filter(each -> !each.isHopeless())
+                .findFirst();
+        if (run.isPresent() && !has(rows, key)) {
+            throw new ScenarioException(
+                    "--columns " + key + ": no report has such a number; see run --json, and put dots between levels");
+        }
+    }
+
+    private static List<String> settings(List<SweepRow> rows) {
+        Set<String> keys = new LinkedHashSet<>();
+        rows.forEach(row -> keys.addAll(row.point().settings().keySet()));
+        return List.copyOf(keys);
+    }
+
+    /** Returns the order of rows by a figure; those without it come last. */
+    static Comparator<SweepRow> by(String key, boolean isDescending) {
+        double last = isDescending ? Double.NEGATIVE_INFINITY : Double.POSITIVE_INFINITY;
+        Comparator<SweepRow> order = Comparator.comparingDouble(
+                row -> row.figure(key).map(SweepRow.Figure::mean).orElse(last));
+        return isDescending ? order.reversed() : order;
+    }
+
+    /** Returns the table as text. */
+    public String table(List<SweepRow> rows) {
+        var columns = new ArrayList<ColumnData<SweepRow>>();
+        if (rows.stream().map(row -> row.point().scenario()).distinct().count() > 1) {
+            columns.add(Tables.words("scenario", row -> row.point().scenario()));
+        }
+        for (String key : settings) {
+            columns.add(Tables.words(key, row -> setting(row, key)));
+        }
+        if (rows.stream().anyMatch(row -> row.meetsSlo().isPresent())) {
+            columns.add(Tables.words("slo", SweepColumns::verdict));
+        }
+        for (String key : figures) {
+            columns.add(Tables.numbers(USUAL.getOrDefault(key, key), row -> number(row, key)));
+        }
+        var front = ParetoFront.of(rows);
+        if (rows.size() > 1 && !front.isEmpty()) {
+            columns.add(Tables.words("pareto", row -> front.contains(row) ? "*" : ""));
+        }
+        return Tables.text(rows, columns) + "\n";
+    }
+
+    private static String setting(SweepRow row, String key) {
+        return row.point().settings().getOrDefault(key, "");
+    }
+
+    private static String verdict(SweepRow row) {
+        String kept = row.meetsSlo().map(isKept -> isKept ? "kept" : "missed").orElse("");
+        return row.border()
+                .map(border -> switch (border) {
+                    case FOUND -> kept;
+                    case BEYOND -> kept + ", and beyond";
+                    case NOWHERE -> kept + " everywhere";
+                })
+                .orElse(kept);
+    }
+
+    /** With several seeds the half width of the confidence interval stands behind the mean. */
+    private static String number(SweepRow row, String key) {
+        var figure = row.figure(key);
+        if (figure.isEmpty()) {
+            return "";
+        }
+        double halfWidth = figure.get().halfWidth();
+        return text(figure.get().mean()) + (Double.isNaN(halfWidth) ? "" : " +- " + text(halfWidth));
+    }
+
+    private static String text(double number) {
+        boolean isWhole = number == Math.rint(number) || Math.abs(number) >= NO_DECIMALS_FROM;
+        return String.format(Locale.ROOT, isWhole ? "%.0f" : "%.2f", number);
+    }
+}

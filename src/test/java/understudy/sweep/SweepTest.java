@@ -1,0 +1,116 @@
+package understudy.sweep;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.Test;
+
+/** Sweeps whose runs are made up. */
+final class SweepTest {
+    private final List<String> submitted = new ArrayList<>();
+
+    /** Answers at once; a run keeps its level if its settings say so. */
+    private class Answering implements PointExecutor {
+        private final Predicate<SweepPoint> isGood;
+
+        Answering(Predicate<SweepPoint> isGood) {
+            this.isGood = isGood;
+        }
+
+        @Override
+        public CompletableFuture<PointResult> submit(SweepPoint point) {
+            submitted.add(point.name());
+            return CompletableFuture.completedFuture(new PointResult(
+                    point.name(), Optional.of(isGood.test(point)), false, new ObjectMapper().createObjectNode()));
+        }
+
+        @Override
+        public void stop() {}
+
+        @Override
+        public void close() {}
+    }
+
+    private SweepRow search(Search search, List<Long> seeds, Predicate<SweepPoint> isGood) {
+        var plan = new SweepPlan(List.of("x"), List.of(), seeds, Optional.of(search));
+        return new Sweep(plan, new Answering(isGood), null).start().get(0).join();
+    }
+
+    private static double value(SweepPoint point) {
+        return Double.parseDouble(point.settings().get("k"));
+    }
+
+    /** Of 1 to 100: 1 and 100, and then 50, 75, 62, 68, 71, 69, 70. */
+    @Test
+    void highestWholeNumber_isFoundExactly() {
+        var row = search(Search.parse("k=1..100", true, 0.01), List.of(), point -> value(point) <= 70);
+
+        assertThat(row.point().settings()).containsEntry("k", "70");
+        assertThat(row.border()).contains(SweepRow.Border.FOUND);
+        assertThat(row.tried())
+                .extracting(SweepRow.Trial::value)
+                .containsExactly("1", "100", "50", "75", "62", "68", "71", "69", "70");
+        assertThat(submitted).hasSize(9);
+    }
+
+    @Test
+    void lowestWholeNumber_isFoundExactly() {
+        var row = search(Search.parse("k=1..64", false, 0.01), List.of(), point -> value(point) >= 9);
+
+        assertThat(row.point().settings()).containsEntry("k", "9");
+    }
+
+    @Test
+    void realNumber_isFoundAsCloseAsWanted() {
+        var row = search(
+                Search.parse("my.rate=1..200", true, 0.01),
+                List.of(),
+                point -> Double.parseDouble(point.settings().get("my.rate")) <= 33.3);
+
+        assertThat(Double.parseDouble(row.point().settings().get("my.rate"))).isBetween(33.3 * 0.99, 33.3);
+    }
+
+    @Test
+    void ends_tellWhereTheBorderIs() {
+        var search = Search.parse("k=1..100", true, 0.01);
+
+        assertThat(search(search, List.of(), point -> true).border()).contains(SweepRow.Border.BEYOND);
+        assertThat(search(search, List.of(), point -> true).point().settings()).containsEntry("k", "100");
+        assertThat(search(search, List.of(), point -> false).border()).contains(SweepRow.Border.NOWHERE);
+    }
+
+    @Test
+    void allSeeds_mustKeepTheLevel() {
+        var row = search(
+                Search.parse("k=1..100", true, 0.01),
+                List.of(1L, 2L),
+                point -> value(point) <= (point.settings().get("seed").equals("1") ? 70 : 40));
+
+        assertThat(row.point().settings()).containsEntry("k", "40").doesNotContainKey("seed");
+        assertThat(row.runs()).hasSize(2);
+        assertThat(row.meetsSlo()).contains(true);
+    }
+
+    @Test
+    void failedRun_failsItsRowAlone() {
+        var plan = new SweepPlan(List.of("x"), List.of(Variation.parse("k=1,2")), List.of(), Optional.empty());
+        var executor = new Answering(point -> true) {
+            @Override
+            public CompletableFuture<PointResult> submit(SweepPoint point) {
+                return value(point) == 1
+                        ? CompletableFuture.failedFuture(new IllegalStateException("broken"))
+                        : super.submit(point);
+            }
+        };
+
+        var rows = new Sweep(plan, executor, null).start();
+
+        assertThat(rows.get(0)).isCompletedExceptionally();
+        assertThat(rows.get(1).join().runs()).hasSize(1);
+    }
+}
