@@ -6,6 +6,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import understudy.kvcache.KvCache;
 import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.PrefixLookup;
 import understudy.kvcache.connector.TransferJob;
 import understudy.kvcache.content.ConnectedKvCacheManager;
 import understudy.kvcache.content.KvCacheManager;
@@ -32,6 +33,26 @@ final class ConnectedEngineTest {
         assertThat(sizes(memory.connected().takeJobs())).containsExactly(1);
         engine.wake();
         assertThat(engine.canPlan()).as("the memory has heard of everything").isFalse();
+    }
+
+    /** A queue by longest prefix looks up requests whose admission nobody asks for; the connector knows nothing of them. */
+    @Test
+    void lookedUpRequest_thatIsAborted_isNotTakenForAnother() {
+        var memory = new ConnectedKvCacheManager(offloading(false));
+        var engine = engine(offloading(false));
+        engine.add(EngineFixture.request(0, EngineFixture.filled(10, 1), 3, 0, OutputPlan.ENDLESS), 0);
+        plan(engine, memory);
+        var other = EngineFixture.request(1, EngineFixture.filled(31, 2), 1, 0, OutputPlan.ENDLESS);
+        memory.match(List.of(new PrefixLookup(7, other.prompt(), other.output().tokens(), 31, true)));
+
+        memory.abort(1, null, 7, 0);
+
+        memory.settle(engine.update(1).toSettle());
+        plan(engine, memory);
+        memory.settle(engine.update(1).toSettle());
+        assertThat(plan(engine, memory).isEmpty())
+                .as("the connector still knows the request that runs")
+                .isFalse();
     }
 
     @Test

@@ -155,14 +155,21 @@ public final class ConnectedKvCacheManager extends KvCacheManager {
     @Override
     public void free(int handle, long lastStep) {
         var sequence = (ConnectedSequence) find(handle);
-        if (sequence != null) {
+        if (isOfConnector(sequence)) {
             leave(handle, sequence, lastStep, false);
+        } else if (sequence != null) {
+            forget(handle);
         }
+    }
+
+    /** Returns whether admission was asked for: a queue in order of cached prefixes looks up others, too. */
+    private boolean isOfConnector(@Nullable ConnectedSequence sequence) {
+        return sequence != null && byRequest.get(sequence.requestId()) == sequence;
     }
 
     @Override
     public void abort(long requestId, @Nullable KvTransferParams params, int handle, long lastStep) {
-        if (find(handle) == null) {
+        if (!isOfConnector((ConnectedSequence) find(handle))) {
             connector.onUnservedEnded(requestId, params);
         }
         free(handle, lastStep);
