@@ -12,7 +12,15 @@ abstract class ConsoleCommand implements Callable<Integer> {
 
     @Mixin
     @SuppressWarnings("unused") // its option acts when it is parsed
-    private LogLevel logLevel;
+    private final LogLevel logLevel;
+
+    ConsoleCommand() {
+        this(new LogLevel());
+    }
+
+    ConsoleCommand(LogLevel usual) {
+        logLevel = usual;
+    }
 
     Console console() {
         return new Console(command.commandLine());

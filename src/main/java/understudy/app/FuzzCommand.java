@@ -59,7 +59,7 @@ final class FuzzCommand implements Callable<Integer> {
 
     @Mixin
     @SuppressWarnings("unused") // its option acts when it is parsed
-    private LogLevel logLevel;
+    private LogLevel logLevel = new LogLevel(LogLevel.Level.ERROR);
 
     @Parameters(
             paramLabel = "SCENARIO",

@@ -129,6 +129,10 @@ final class SweepCommand extends ConsoleCommand {
                     + " there at the end.")
     private @Nullable String outDirectory;
 
+    SweepCommand() {
+        super(new LogLevel(LogLevel.Level.ERROR));
+    }
+
     @Override
     public Integer call() throws Exception {
         var output = SweepOutput.checked(console(), jsonFile, outDirectory);
