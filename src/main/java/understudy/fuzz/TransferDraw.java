@@ -72,7 +72,7 @@ final class TransferDraw {
     }
 
     private void drawNetwork() {
-        draft.maybePick("kv-cache.transfer.bandwidth", 0.001, 0.1);
+        draft.maybePick("kv-cache.transfer.bandwidth", 0.01, 0.1);
         draft.maybePick("kv-cache.transfer.handshake", "10ms", "1s");
         draft.maybePick("kv-cache.transfer.post", "0ms", "10ms");
         draft.maybePick("kv-cache.transfer.per-descriptor", "1ns", "10us");
