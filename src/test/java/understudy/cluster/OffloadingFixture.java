@@ -17,6 +17,7 @@ import understudy.kvcache.connector.TierStats;
 import understudy.kvcache.tier.OffloadingSpec;
 import understudy.kvcache.tier.TierAudit;
 import understudy.kvcache.tier.TierSpec;
+import understudy.report.transfers.KvTraffic;
 import understudy.testkit.VirtualTimeTestKit;
 import understudy.testkit.VirtualTimeTestKit.Inbox;
 import understudy.transfer.KvLease;
@@ -161,18 +162,19 @@ final class OffloadingFixture implements AutoCloseable {
 
     /** Returns the counts of a replica's host memory. */
     TierStats host(ActorRef<Replica.Command> replica) {
+        return traffic(replica).tiers().get(0).stats();
+    }
+
+    /** Returns how many loads from a replica's host memory have failed. */
+    long numFailedLoads(ActorRef<Replica.Command> replica) {
+        return traffic(replica).transfers().loads().numFailed();
+    }
+
+    private KvTraffic traffic(ActorRef<Replica.Command> replica) {
         var records = kit.createInbox(Replica.Recorded.class);
         replica.tell(new Replica.GetRecord(records.ref()));
         kit.settle();
-        return records.messages()
-                .get(0)
-                .value()
-                .stats()
-                .transfers()
-                .traffic()
-                .tiers()
-                .get(0)
-                .stats();
+        return records.messages().get(0).value().stats().transfers().traffic();
     }
 
     @Override
