@@ -148,8 +148,6 @@ final class OffloadingConnectorTest {
                 .containsExactly(
                         new TransferJob(1, TransferJob.Kind.LOAD, 1, 48, IntList.of(11, 12, 13), IntList.of(0, 1), -1));
         assertThat(connector().tiers().get(0).stats().numInRead()).isEqualTo(2);
-        assertThat(planNothing()).as("once").isEmpty();
-
         connector().onJobEnded(1, false);
         assertThat(connector().tiers().get(0).stats().numInRead()).isZero();
         connector().lose(key -> true);
