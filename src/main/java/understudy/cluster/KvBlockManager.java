@@ -10,6 +10,7 @@ import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.ChildFailed;
 import org.apache.pekko.actor.typed.ExtensibleBehavior;
+import org.apache.pekko.actor.typed.PostStop;
 import org.apache.pekko.actor.typed.Signal;
 import org.apache.pekko.actor.typed.Terminated;
 import org.apache.pekko.actor.typed.TypedActorContext;
@@ -208,13 +209,14 @@ public final class KvBlockManager extends ExtensibleBehavior<KvBlockManager.Comm
     @Override
     public Behavior<Command> receiveSignal(TypedActorContext<Command> context, Signal signal) {
         if (signal instanceof ChildFailed failed) {
-            throw new IllegalStateException("a link has failed", failed.cause());
+            throw new IllegalStateException(failed.getRef().path().name() + " has failed", failed.cause());
         }
-        if (signal instanceof Terminated gone && transfers != null) {
+        if (transfers != null && signal instanceof Terminated gone) {
             transfers.onHolderGone(gone.getRef());
-            return this;
+        } else if (transfers != null && signal instanceof PostStop) {
+            transfers.stop();
         }
-        return Behaviors.unhandled();
+        return this;
     }
 
     private void onAsk(Ask ask) {

@@ -8,7 +8,9 @@ import it.unimi.dsi.fastutil.longs.LongImmutableList;
 import it.unimi.dsi.fastutil.longs.LongList;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
@@ -37,13 +39,13 @@ final class KvTransfers {
     record Expect(long requestId, ActorRef<Replica.Command> holder, long prefillNanos) implements Command {}
 
     /** Asks which chunks the host's memory of this replica has; they stay until {@link TakeBack}. */
-    record Lend(long job, LongList keys, ActorRef<? super Lent> replyTo) implements Command {}
+    record Lend(KvTier.Job job, LongList keys, ActorRef<? super Lent> replyTo) implements Command {}
 
     /** The answer to {@link Lend}. */
     record Lent(long job, LongList keys) implements Command {}
 
-    /** Ends the use of chunks that were lent. */
-    record TakeBack(LongList keys) implements Command {}
+    /** Ends the use of what was lent for a job, whether its answer has arrived or not. */
+    record TakeBack(KvTier.Job job) implements Command {}
 
     /** Asks whether the blocks of a request are still here, which another replica is going to read. */
     record Read(long requestId, long job, ActorRef<? super KvBlockManager.Command> replyTo) implements Command {}
@@ -109,6 +111,7 @@ final class KvTransfers {
     private final TransferRecorder recorder;
     private final Long2ObjectLinkedOpenHashMap<TransferJob> running = new Long2ObjectLinkedOpenHashMap<>();
     private final LongOpenHashSet toFlush = new LongOpenHashSet();
+    private final Map<KvTier.Job, LongList> lent = new HashMap<>();
     private @Nullable Runnable whenFlushed;
     private @Nullable ActorRef<? super Over> leaver;
 
@@ -160,12 +163,11 @@ final class KvTransfers {
         } else if (command instanceof AwaitEnd await) {
             leaver = await.replyTo;
         } else if (command instanceof Lend lend) {
-            lend.replyTo.tell(
-                    new Lent(lend.job, new LongImmutableList(blocks.connector().lend(lend.keys))));
+            onLend(lend);
         } else if (command instanceof Lent lent) {
             endIfOver(storeMoves.onLent(lent));
         } else if (command instanceof TakeBack back) {
-            blocks.connector().takeBack(back.keys);
+            blocks.connector().takeBack(Objects.requireNonNullElse(lent.remove(back.job), LongList.of()));
         } else if (command instanceof Found found) {
             endIfOver(storeMoves.onFound(found.found));
         } else if (command instanceof StorePrepared prepared) {
@@ -180,6 +182,14 @@ final class KvTransfers {
             throw new IllegalArgumentException("unknown message: " + command);
         }
         tellIfOver();
+    }
+
+    private void onLend(Lend lend) {
+        var keys = new LongImmutableList(blocks.connector().lend(lend.keys));
+        if (!keys.isEmpty()) {
+            lent.put(lend.job, keys);
+        }
+        lend.replyTo.tell(new Lent(lend.job.number(), keys));
     }
 
     private void tellIfOver() {
@@ -210,7 +220,9 @@ final class KvTransfers {
 
     /** Returns what was transferred since the start. */
     KvTraffic all(PrefixCacheStats external) {
-        return recorder.all(external, blocks.connector().tiers());
+        var tiers = new ArrayList<>(blocks.connector().tiers());
+        tiers.addAll(storeMoves.states());
+        return recorder.all(external, tiers);
     }
 
     /**
@@ -350,6 +362,14 @@ final class KvTransfers {
             storeMoves.end(job.job(), ended.isFailed());
         }
         end(job, ended.isFailed());
+    }
+
+    /** Gives everything up that others have for this memory, which is no more. */
+    void stop() {
+        storeMoves.giveUp();
+        running.values().stream()
+                .filter(job -> job.kind() == TransferJob.Kind.READ)
+                .forEach(job -> network().tell(new Link.Cancel(outside(job.job()))));
     }
 
     /** A replica has died from which KV was being read. */

@@ -67,6 +67,11 @@ final class ReplicaRegistry implements ClusterChange.Target {
         count();
     }
 
+    /** Returns the index of the replica of an actor. */
+    static int indexOf(String actorName) {
+        return Integer.parseInt(actorName.substring(REPLICA_NAME.length()).split("-", -1)[0]);
+    }
+
     /** Returns the state of each replica, by index. */
     List<ReplicaState> states() {
         return fleet.states();
@@ -199,7 +204,6 @@ final class ReplicaRegistry implements ClusterChange.Target {
         peers.router().tell(new Router.ReplicaGone(gone.replicaIndex()));
         if (peers.network() != null) {
             peers.network().tell(new Link.FailPort(KvTransferSpec.portOut(gone.replicaIndex())));
-            peers.network().tell(new Link.FailPort(KvTransferSpec.portIn(gone.replicaIndex())));
         }
     }
 

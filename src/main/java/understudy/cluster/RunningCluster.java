@@ -1,5 +1,6 @@
 package understudy.cluster;
 
+import it.unimi.dsi.fastutil.longs.LongList;
 import it.unimi.dsi.fastutil.longs.LongLists;
 import java.time.Duration;
 import java.util.Objects;
@@ -14,6 +15,7 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.jspecify.annotations.Nullable;
 import understudy.cluster.link.KvStore;
 import understudy.cluster.link.KvStoreSpec;
+import understudy.cluster.link.KvTier;
 import understudy.cluster.link.Link;
 import understudy.runtime.Clock;
 import understudy.workload.Workload;
@@ -31,6 +33,7 @@ final class RunningCluster {
     private final ActorRef<Router.Command> router;
     private final ReplicaRegistry registry;
     private final RunRecords records;
+    private final @Nullable KvStore sharedStore;
     private final @Nullable ActorRef<LoadGenerator.Command> loadGenerator;
 
     private RunningCluster(
@@ -43,15 +46,9 @@ final class RunningCluster {
         var collector = child(MetricsCollector.create(spec, observer::onProgress), "metrics");
         var subscriber = subscriber(start);
         router = child(Router.create(clock, spec, collector, subscriber), "router");
+        sharedStore = sharedStore(spec);
         var peers = new ReplicaPeers(
-                router,
-                collector,
-                spec.router(),
-                subscriber,
-                self,
-                network(spec),
-                sharedStore(spec),
-                spec.keepsRecords());
+                router, collector, spec.router(), subscriber, self, network(spec), sharedStore, spec.keepsRecords());
         registry = new ReplicaRegistry(context, clock, spec, peers);
         records = new RunRecords(registry, collector, clock, self, observer);
         for (var timed : spec.faults().changes()) {
@@ -232,9 +229,20 @@ final class RunningCluster {
     private Behavior<Cluster.Command> onChildEnded(Terminated ended) {
         String name = ended.getRef().path().name();
         if (name.startsWith(ReplicaRegistry.REPLICA_NAME)) {
+            auditStoreWithout(ReplicaRegistry.indexOf(name));
             return Behaviors.same();
         }
         observer.onFailed(new IllegalStateException(name + " has ended in the middle of the run"));
         return Behaviors.stopped();
+    }
+
+    /** Has the store of all replicas checked for what one has left in use there that has stopped. */
+    private void auditStoreWithout(int replica) {
+        if (sharedStore != null && registry.find(replica) == null) {
+            sharedStore
+                    .tier()
+                    .tell(new KvTier.Audit(
+                            replica, LongList.of(), context.getSystem().ignoreRef()));
+        }
     }
 }

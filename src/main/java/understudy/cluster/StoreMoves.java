@@ -5,7 +5,10 @@ import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import it.unimi.dsi.fastutil.longs.LongImmutableList;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
@@ -16,6 +19,7 @@ import understudy.cluster.link.KvTier;
 import understudy.cluster.link.Link;
 import understudy.kvcache.ConnectedBlocks;
 import understudy.kvcache.connector.KvSource;
+import understudy.kvcache.connector.TierState;
 import understudy.kvcache.connector.TransferJob;
 import understudy.transfer.KvTransferSpec;
 import understudy.transfer.Transfer;
@@ -32,6 +36,7 @@ final class StoreMoves {
     private final ActorRef<KvTier.StorePrepared> onPrepared;
     private final ActorRef<KvTier.Audited> onAudited;
     private final List<Runnable> whenAudited = new ArrayList<>();
+    private final Map<KvSource, TierState> states = new EnumMap<>(KvSource.class);
     private int numAuditsAwaited;
     private final ActorRef<TransferEnded> onMoved;
     private final ActorRef<? super KvTransfers.Lent> self;
@@ -45,12 +50,10 @@ final class StoreMoves {
      */
     record Peers(RemoteReads reads, @Nullable ActorRef<Link.Command> network, long chunkBytes, int replicaIndex) {}
 
-    /** Move under way; a chunk that was found stays in the store until it is over. */
+    /** Move under way; what was found for it stays where it is until it is over. */
     private static final class Move {
         final TransferJob job;
         int store;
-        LongList found = LongList.of();
-        LongList moved = LongList.of();
 
         /** The other replica, while it is asked, or read from. */
         @Nullable ActorRef<Replica.Command> peer;
@@ -90,7 +93,7 @@ final class StoreMoves {
         var move = new Move(job);
         moves.put(job.job(), move);
         if (job.kind() == TransferJob.Kind.CASCADE) {
-            store(move).tier().tell(new KvTier.PrepareStore(job.job(), job.keys(), onPrepared));
+            store(move).tier().tell(new KvTier.PrepareStore(outside(move), job.keys(), onPrepared));
         } else if (askPeer(move)) {
             move.isAsked = true;
         } else if (stores.isEmpty()) {
@@ -102,7 +105,7 @@ final class StoreMoves {
     }
 
     private void findInStore(Move move) {
-        store(move).tier().tell(new KvTier.Find(move.job.job(), move.job.keys(), onFound));
+        store(move).tier().tell(new KvTier.Find(outside(move), move.job.keys(), onFound));
     }
 
     private boolean askPeer(Move move) {
@@ -110,7 +113,7 @@ final class StoreMoves {
                 move.job.remoteReplica() < 0 || peers.network == null ? null : peers.reads.forget(move.job.requestId());
         move.peer = peer;
         if (peer != null) {
-            peer.tell(new Replica.ForMemory(new KvTransfers.Lend(move.job.job(), move.job.keys(), self)));
+            peer.tell(new Replica.ForMemory(new KvTransfers.Lend(outside(move), move.job.keys(), self)));
         }
         return peer != null;
     }
@@ -123,7 +126,6 @@ final class StoreMoves {
 
     private @Nullable TransferJob onLent(Move move, LongList keys) {
         move.isAsked = false;
-        move.found = keys;
         if (keys.isEmpty()) {
             move.peer = null;
             if (stores.isEmpty()) {
@@ -132,17 +134,20 @@ final class StoreMoves {
             findInStore(move);
             return null;
         }
-        move.moved = new LongImmutableList(blocks.connector().acceptPromotion(move.job.job(), keys, KvSource.PEER));
-        if (move.moved.isEmpty()) {
+        int numChunks = numAccepted(move, keys, KvSource.PEER);
+        if (numChunks == 0) {
             return end(move.job.job(), false);
         }
-        fetch(move);
+        fetch(move, numChunks);
         return null;
     }
 
-    private void fetch(Move move) {
+    private int numAccepted(Move move, LongList keys, KvSource source) {
+        return blocks.connector().acceptPromotion(move.job.job(), keys, source).size();
+    }
+
+    private void fetch(Move move, int numChunks) {
         int remote = move.job.remoteReplica();
-        int numChunks = move.moved.size();
         var ports = IntList.of(KvTransferSpec.portOut(remote), KvTransferSpec.portIn(peers.replicaIndex));
         var transfer = new Transfer(
                 idOffset + move.job.job(),
@@ -172,17 +177,21 @@ final class StoreMoves {
         }
         whenAudited.add(whenDone);
         numAuditsAwaited += stores.size();
-        stores.forEach(store -> store.tier().tell(new KvTier.Audit(onAudited)));
+        var jobs = new LongImmutableList(moves.keySet());
+        stores.forEach(store -> store.tier().tell(new KvTier.Audit(peers.replicaIndex, jobs, onAudited)));
     }
 
     void onAudited(KvTier.Audited audited) {
-        if (!audited.audit().isConserved()) {
-            throw new IllegalStateException("block conservation: a store has " + audited.audit());
-        }
+        states.put(audited.state().tier(), audited.state());
         if (--numAuditsAwaited == 0) {
             whenAudited.forEach(Runnable::run);
             whenAudited.clear();
         }
+    }
+
+    /** Returns what the last audit has found. */
+    Collection<TierState> states() {
+        return states.values();
     }
 
     private KvStore store(Move move) {
@@ -203,11 +212,9 @@ final class StoreMoves {
         if (found.keys().isEmpty()) {
             return remove(found.job());
         }
-        move.found = found.keys();
-        var source = store(move).spec().isShared() ? KvSource.STORE : KvSource.DISK;
-        move.moved = new LongImmutableList(blocks.connector().acceptPromotion(found.job(), found.keys(), source));
-        if (!move.moved.isEmpty()) {
-            transfer(move, KvStoreSpec.READ);
+        int numChunks = numAccepted(move, found.keys(), store(move).spec().source());
+        if (numChunks > 0) {
+            transfer(move, KvStoreSpec.READ, numChunks);
             return null;
         }
         return end(found.job(), false);
@@ -216,17 +223,15 @@ final class StoreMoves {
     /** A store has answered what it wants; returns the job if it is over with that. */
     @Nullable TransferJob onPrepared(KvTier.StorePrepared prepared) {
         var move = known(prepared.job());
-        move.moved = prepared.keys();
-        if (move.moved.isEmpty()) {
+        if (prepared.keys().isEmpty()) {
             return remove(prepared.job());
         }
-        transfer(move, KvStoreSpec.WRITE);
+        transfer(move, KvStoreSpec.WRITE, prepared.keys().size());
         return null;
     }
 
-    private void transfer(Move move, int port) {
+    private void transfer(Move move, int port, int numChunks) {
         var store = store(move);
-        int numChunks = move.moved.size();
         var transfer = new Transfer(
                 idOffset + move.job.job(),
                 IntList.of(port),
@@ -238,15 +243,31 @@ final class StoreMoves {
 
     /** Ends a move, and returns its job. */
     TransferJob end(long job, boolean isFailed) {
-        var move = known(job);
-        if (move.peer != null) {
-            move.peer.tell(new Replica.ForMemory(new KvTransfers.TakeBack(move.found)));
-        } else if (move.job.kind() == TransferJob.Kind.CASCADE) {
-            store(move).tier().tell(new KvTier.EndStore(move.moved, isFailed));
-        } else {
-            store(move).tier().tell(new KvTier.EndLoad(move.found));
-        }
+        release(known(job), isFailed);
         return remove(job);
+    }
+
+    private void release(Move move, boolean isFailed) {
+        if (move.peer != null) {
+            move.peer.tell(new Replica.ForMemory(new KvTransfers.TakeBack(outside(move))));
+        } else if (move.job.kind() == TransferJob.Kind.CASCADE) {
+            store(move).tier().tell(new KvTier.EndStore(outside(move), isFailed));
+        } else {
+            store(move).tier().tell(new KvTier.EndLoad(outside(move)));
+        }
+    }
+
+    /** Gives all moves up, whether their answers have come or not. */
+    void giveUp() {
+        for (var move : moves.values()) {
+            var link = move.peer == null ? store(move).link() : Objects.requireNonNull(peers.network);
+            link.tell(new Link.Cancel(idOffset + move.job.job()));
+            release(move, true);
+        }
+    }
+
+    private KvTier.Job outside(Move move) {
+        return new KvTier.Job(peers.replicaIndex, move.job.job());
     }
 
     private TransferJob remove(long job) {

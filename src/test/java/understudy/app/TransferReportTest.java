@@ -140,6 +140,12 @@ final class TransferReportTest {
                         .asLong());
         assertThat(transfers.get("transfers").get("promote").get("bytes").asLong())
                 .isGreaterThanOrEqualTo(diskTokens * 131_072);
+        // 64 GiB of blocks of 16 x 131,072 bytes, for two replicas.
+        var disk = transfers.get("tiers").get("disk");
+        assertThat(disk.get("blocks").asInt()).isEqualTo(2 * 32_768);
+        assertThat(disk.get("used_blocks").asInt())
+                .isPositive()
+                .isEqualTo(disk.get("stores").asInt());
     }
 
     /** A prompt's ten blocks at 1 GB/s take 21 ms: no lease of 20 ms lasts until the end of a read. */

@@ -16,6 +16,7 @@ import understudy.routing.PrefillEstimate;
 import understudy.routing.ReplicaTraits;
 import understudy.routing.Role;
 import understudy.routing.RouterSpec;
+import understudy.routing.RoutingPolicyFactory;
 import understudy.routing.Wire;
 import understudy.routing.admission.AdmissionSpec;
 import understudy.routing.policy.RoundRobin;
@@ -45,6 +46,7 @@ final class PrefillDecodeFixture implements AutoCloseable {
     boolean decodesLocally;
     KvLease lease = KvLease.VLLM;
     CrashRetries retries = CrashRetries.NONE;
+    RoutingPolicyFactory prefillPolicy = RoundRobin.FACTORY;
     int numBlocksOfDecode = 10_000;
 
     private final VirtualTimeTestKit kit = VirtualTimeTestKit.create();
@@ -104,7 +106,7 @@ final class PrefillDecodeFixture implements AutoCloseable {
             all.add(replica(i < numPrefill ? Role.PREFILL : Role.DECODE));
         }
         var disaggregation =
-                new DisaggregationSpec(DisaggregationSpec.Decider.ALWAYS, 0, 0, 0, decodesLocally, RoundRobin.FACTORY);
+                new DisaggregationSpec(DisaggregationSpec.Decider.ALWAYS, 0, 0, 0, decodesLocally, prefillPolicy);
         var streams = new RandomStreams(0);
         var routing = new RouterSpec(
                 RoundRobin.FACTORY, Wire.EXACT, AdmissionSpec.OPEN.signals(), streams, 0, disaggregation);

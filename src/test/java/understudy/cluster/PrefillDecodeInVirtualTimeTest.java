@@ -5,6 +5,7 @@ import static understudy.cluster.ListWorkload.request;
 import static understudy.cluster.PrefillDecodeFixture.MILLI;
 
 import java.util.OptionalInt;
+import java.util.Set;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -17,6 +18,8 @@ import understudy.kvcache.PrefixOptions.FullHit;
 import understudy.prompt.SegmentedTokens;
 import understudy.report.Invariants;
 import understudy.report.RunRecord;
+import understudy.routing.RoutingPolicyFactory;
+import understudy.routing.Signal;
 import understudy.transfer.KvLease;
 
 /**
@@ -162,6 +165,30 @@ final class PrefillDecodeInVirtualTimeTest {
 
         assertThat(cluster.end(0)).isInstanceOf(RequestEvent.Rejected.class);
         assertNothingIsLeft(cluster.stop());
+    }
+
+    /**
+     * Each prompt goes to the replica with the fewest prompt tokens: that of the first one is over at 5 ms, and the second
+     * one, at 6 ms, finds both idle; the third one, at the same time, finds 200 tokens there.
+     */
+    @Test
+    void promptThatIsComputed_countsNoMore() {
+        cluster.numPrefill = 2;
+        cluster.prefillPolicy = new RoutingPolicyFactory(
+                "fewest",
+                Set.of(Signal.PROGRESS),
+                any -> (request, view) -> view.promptTokens(0) <= view.promptTokens(1) ? 0 : 1);
+        cluster.start();
+        cluster.submit(request(0, 0, 100, 1));
+        cluster.until(6);
+        cluster.submit(request(1, 6 * MILLI, 200, 1));
+        cluster.submit(request(2, 6 * MILLI, 100, 1));
+
+        cluster.until(1000);
+
+        assertThat(cluster.stop().replicas())
+                .extracting(replica -> replica.stats().numRequests())
+                .containsExactly(2L, 1L, 3L);
     }
 
     @Test

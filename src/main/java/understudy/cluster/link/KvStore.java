@@ -8,12 +8,13 @@ import understudy.runtime.Clock;
 /** A tier and its link, as those who use it know them. */
 public record KvStore(KvStoreSpec spec, ActorRef<KvTier.Command> tier, ActorRef<Link.Command> link) {
 
-    /** Starts both actors, whose names begin alike. */
+    /** Starts and watches both actors, whose names begin alike. */
     public static KvStore start(
             ActorContext<?> context, Clock clock, KvStoreSpec spec, String name, UniformRandomProvider random) {
-        return new KvStore(
-                spec,
-                context.spawn(KvTier.create(clock, spec), name),
-                context.spawn(Link.create(clock, spec.link(), random), name + "-link"));
+        var tier = context.spawn(KvTier.create(clock, spec), name);
+        var link = context.spawn(Link.create(clock, spec.link(), random), name + "-link");
+        context.watch(tier);
+        context.watch(link);
+        return new KvStore(spec, tier, link);
     }
 }

@@ -1,5 +1,6 @@
 package understudy.cluster.link;
 
+import understudy.kvcache.connector.KvSource;
 import understudy.kvcache.tier.TierSpec;
 import understudy.transfer.LinkSpec;
 
@@ -18,4 +19,9 @@ public record KvStoreSpec(TierSpec tier, LinkSpec link, long lookupNanos, long b
 
     /** Port of the link to the store. */
     public static final int WRITE = 1;
+
+    /** Returns which memory it is. */
+    public KvSource source() {
+        return isShared ? KvSource.STORE : KvSource.DISK;
+    }
 }

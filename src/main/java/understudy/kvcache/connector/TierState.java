@@ -7,13 +7,19 @@ package understudy.kvcache.connector;
  */
 public record TierState(KvSource tier, int numBlocks, TierStats stats) {
 
-    /** Returns both as if they were one memory. */
+    /** Returns both as if they were one memory; the store that replicas share is one, of which the later state counts. */
     public TierState plus(TierState other) {
+        if (tier == KvSource.STORE) {
+            return stats.numLookups() < other.stats.numLookups() ? other : this;
+        }
         return new TierState(tier, numBlocks + other.numBlocks, stats.plus(other.stats));
     }
 
-    /** Returns what has happened in a memory that is gone. */
+    /** Returns what has happened in a memory that is gone with its replica. */
     public TierState gone() {
+        if (tier == KvSource.STORE) {
+            return this;
+        }
         return new TierState(tier, 0, stats.gone());
     }
 

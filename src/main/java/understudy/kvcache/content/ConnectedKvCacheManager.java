@@ -155,9 +155,12 @@ public final class ConnectedKvCacheManager extends KvCacheManager {
     @Override
     public void free(int handle, long lastStep) {
         var sequence = (ConnectedSequence) find(handle);
+        if (sequence == null) {
+            return;
+        }
         if (isOfConnector(sequence)) {
             leave(handle, sequence, lastStep, false);
-        } else if (sequence != null) {
+        } else {
             forget(handle);
         }
     }
