@@ -29,6 +29,7 @@ public final class Understudy {
     static {
         COMMANDS.put("run", RunCommand.class);
         COMMANDS.put("serve", ServeCommand.class);
+        COMMANDS.put("bench", BenchCommand.class);
         COMMANDS.put("replay", ReplayCommand.class);
         COMMANDS.put("conform", ConformCommand.class);
         COMMANDS.put("calibrate", CalibrateCommand.class);

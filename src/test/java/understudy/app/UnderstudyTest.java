@@ -38,8 +38,18 @@ final class UnderstudyTest {
 
     @Test
     void helpAndWhatIsUnknown_nameAllCommands() {
-        var all =
-                List.of("run", "serve", "replay", "conform", "calibrate", "fuzz", "fidelity", "models", "gpus", "help");
+        var all = List.of(
+                "run",
+                "serve",
+                "bench",
+                "replay",
+                "conform",
+                "calibrate",
+                "fuzz",
+                "fidelity",
+                "models",
+                "gpus",
+                "help");
 
         assertThat(commands()).containsExactlyElementsOf(all);
         assertThat(commands("--help")).containsExactlyElementsOf(all);
