@@ -35,6 +35,7 @@ public final class Understudy {
         COMMANDS.put("calibrate", CalibrateCommand.class);
         COMMANDS.put("fuzz", FuzzCommand.class);
         COMMANDS.put("fidelity", FidelityCommand.class);
+        COMMANDS.put("compare", CompareCommand.class);
         COMMANDS.put("models", ModelsCommand.class);
         COMMANDS.put("gpus", GpusCommand.class);
         COMMANDS.put("help", HelpCommand.class);

@@ -47,6 +47,7 @@ final class UnderstudyTest {
                 "calibrate",
                 "fuzz",
                 "fidelity",
+                "compare",
                 "models",
                 "gpus",
                 "help");
