@@ -96,11 +96,14 @@ final class ArchitectureTest {
                 kvcache.connector kvcache.eviction kvcache.tier latency prompt report routing routing.admission routing.policy \
                 scaling transfer workload workload.trace
             fidelity: cluster host latency report report.latency scenario workload workload.trace
+            bench.result: report report.latency workload
+            bench: api.model bench.result engine prompt runtime scenario workload
             fuzz: cluster engine engine.queue faults host kvcache kvcache.eviction kvcache.session prompt report routing routing.policy runtime scenario \
                 workload
             sweep: cluster host report report.latency scenario workload
-            app: api api.call api.http api.kvevents cluster conform engine fidelity fuzz host latency replay report routing runtime \
-                scenario sweep workload workload.trace
+            app.console: scenario
+            app: api api.call api.http api.kvevents app.console bench bench.result cluster conform engine fidelity fuzz host latency \
+                replay report routing runtime scenario sweep workload workload.trace
             testkit: api api.call api.http api.kvevents cluster engine faults host kvcache prompt report report.latency runtime scenario
             """);
 
@@ -114,6 +117,7 @@ final class ArchitectureTest {
             "workload",
             "faults",
             "report",
+            "bench.result",
             "scaling",
             "replay",
             "transfer");

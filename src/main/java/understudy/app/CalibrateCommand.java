@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import understudy.app.console.ConsoleCommand;
 import understudy.fidelity.Calibration;
 import understudy.fidelity.LayerCalibration;
 import understudy.fidelity.StepCalibration;

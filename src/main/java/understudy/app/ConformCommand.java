@@ -5,6 +5,7 @@ import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import understudy.app.console.ConsoleCommand;
 import understudy.conform.ActorReplay;
 import understudy.conform.Conformance;
 import understudy.conform.DirectReplay;

@@ -6,6 +6,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import understudy.app.console.ConsoleCommand;
 import understudy.fidelity.MeasuredCells;
 
 /** Compares a scenario with a table of measured means. */

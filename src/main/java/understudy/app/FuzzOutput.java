@@ -6,6 +6,8 @@ import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import understudy.app.console.Console;
+import understudy.app.console.StatusLine;
 import understudy.fuzz.Failure;
 import understudy.fuzz.Finding;
 import understudy.fuzz.Fuzzer;

@@ -4,6 +4,7 @@ import com.github.freva.asciitable.ColumnData;
 import java.util.List;
 import java.util.Locale;
 import picocli.CommandLine.Command;
+import understudy.app.console.ConsoleCommand;
 import understudy.latency.LlmSpec;
 import understudy.report.Tables;
 import understudy.scenario.LlmFile;

@@ -3,6 +3,7 @@ package understudy.app;
 import java.io.IOException;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
+import understudy.app.console.Console;
 import understudy.fidelity.Fidelity;
 import understudy.fidelity.MeasuredRun;
 import understudy.host.Emulation;

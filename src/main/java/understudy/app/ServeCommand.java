@@ -18,6 +18,7 @@ import understudy.api.EmulationServer;
 import understudy.api.WarmUp;
 import understudy.api.call.ApiSettings;
 import understudy.api.kvevents.UnusableEndpointException;
+import understudy.app.console.ConsoleCommand;
 import understudy.scenario.Scenario;
 import understudy.scenario.ScenarioException;
 import understudy.scenario.Section;

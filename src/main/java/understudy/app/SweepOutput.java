@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
+import understudy.app.console.Console;
+import understudy.app.console.StatusLine;
 import understudy.sweep.Sweep;
 
 /**

@@ -14,6 +14,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import understudy.app.console.StatusLine;
 import understudy.replay.BlockTraceReader;
 import understudy.replay.NextUse;
 import understudy.replay.ReplayResult;

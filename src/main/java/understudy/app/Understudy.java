@@ -30,11 +30,13 @@ public final class Understudy {
         COMMANDS.put("run", RunCommand.class);
         COMMANDS.put("serve", ServeCommand.class);
         COMMANDS.put("sweep", SweepCommand.class);
+        COMMANDS.put("bench", BenchCommand.class);
         COMMANDS.put("replay", ReplayCommand.class);
         COMMANDS.put("conform", ConformCommand.class);
         COMMANDS.put("calibrate", CalibrateCommand.class);
         COMMANDS.put("fuzz", FuzzCommand.class);
         COMMANDS.put("fidelity", FidelityCommand.class);
+        COMMANDS.put("compare", CompareCommand.class);
         COMMANDS.put("models", ModelsCommand.class);
         COMMANDS.put("gpus", GpusCommand.class);
         COMMANDS.put("help", HelpCommand.class);

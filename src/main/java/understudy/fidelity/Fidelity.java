@@ -21,7 +21,7 @@ public final class Fidelity {
 
         /** Returns by how many percent the emulated figure is off; above 0 if it is too large. */
         public double errorPercent() {
-            return (emulated / measured - 1) * 100;
+            return measured == emulated ? 0 : (emulated / measured - 1) * 100;
         }
     }
 

@@ -6,23 +6,24 @@ import java.util.List;
 import java.util.Locale;
 
 /** Text of a report: headings and lines as {@code vllm bench serve} has them, and tables. */
-final class ReportText {
+public final class ReportText {
     private static final int WIDTH = 50;
 
     private final StringBuilder text = new StringBuilder();
 
-    void heading(String title, char fill) {
+    /** Adds a title between two rules. */
+    public void heading(String title, char fill) {
         int left = (WIDTH - title.length()) / 2;
         int right = WIDTH - title.length() - left;
         String rule = String.valueOf(fill);
         text.append(rule.repeat(left)).append(title).append(rule.repeat(right)).append('\n');
     }
 
-    void line(String label, long value) {
+    public void line(String label, long value) {
         line(label, String.valueOf(value));
     }
 
-    void line(String label, double value) {
+    public void line(String label, double value) {
         line(label, decimal(value));
     }
 
@@ -31,7 +32,7 @@ final class ReportText {
     }
 
     /** Ends the lines. */
-    void end() {
+    public void end() {
         text.append("=".repeat(WIDTH)).append("\n\n");
     }
 
@@ -39,7 +40,7 @@ final class ReportText {
         text.append(Tables.text(rows, columns)).append('\n');
     }
 
-    void append(String words) {
+    public void append(String words) {
         text.append(words);
     }
 

@@ -26,6 +26,11 @@ public record ServiceLevels(SortedMap<Integer, Limits> byPriority, Limits others
         return byPriority.getOrDefault(request.priority(), others).areMet(request);
     }
 
+    /** Returns whether an answer is good by the limits of its class; one of one token has a TPOT of 0. */
+    public boolean areMet(int priority, long ttftNanos, double tpotNanos, long e2elNanos) {
+        return byPriority.getOrDefault(priority, others).areMet(ttftNanos, tpotNanos, e2elNanos);
+    }
+
     /**
      * Limits of one class, or {@link #OFF}.
      *
@@ -45,9 +50,14 @@ public record ServiceLevels(SortedMap<Integer, Limits> byPriority, Limits others
         /** Returns whether an answer is good: complete, and within every limit. */
         boolean areMet(RequestRecord request) {
             return request.outcome() == Outcome.COMPLETED
-                    && request.ttftNanos() <= ttftNanos
-                    && (request.numOutputTokens() == 1 || request.tpotNanos() <= tpotNanos)
-                    && request.e2elNanos() <= e2elNanos;
+                    && areMet(
+                            request.ttftNanos(),
+                            request.numOutputTokens() == 1 ? 0 : request.tpotNanos(),
+                            request.e2elNanos());
+        }
+
+        private boolean areMet(long ttft, double tpot, long e2el) {
+            return ttft <= ttftNanos && tpot <= tpotNanos && e2el <= e2elNanos;
         }
     }
 }

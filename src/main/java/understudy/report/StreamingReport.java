@@ -5,18 +5,35 @@ import java.util.Locale;
 import understudy.report.latency.LatencyStats;
 
 /**
- * Prints a run as roseinfer's {@code benchmark_streaming.py} does, with the same definitions: times begin when a
+ * Figures of roseinfer's {@code benchmark_streaming.py}, with its definitions, and its text: times begin when a
  * request's {@code add_request} is called, and throughput counts answer tokens from the first call to the last token.
- * What it says of model and device is left out.
+ *
+ * @param numRequests requests that were answered
+ * @param promptTokens tokens of all their prompts
+ * @param completionTokens tokens of all their answers
+ * @param submitNanos from the first call to the end of the last one
+ * @param wallNanos from the first call to the last token
+ * @param addRequest how long each call took
  */
-public final class StreamingReport {
+public record StreamingReport(
+        long numRequests,
+        long promptTokens,
+        long completionTokens,
+        double submitNanos,
+        double wallNanos,
+        LatencyStats addRequest,
+        LatencyStats ttft,
+        LatencyStats tpot,
+        LatencyStats itl,
+        LatencyStats latency) {
+    /** First line of the block; then come lines on model and device, if they are known. */
+    public static final String TITLE = "=== streaming benchmark ===\n";
+
     private static final double NANOS_PER_MILLI = 1e6;
     private static final double NANOS_PER_SECOND = 1e9;
 
-    private StreamingReport() {}
-
     /**
-     * Returns the block as text, with a line break at its end.
+     * Returns the block of a run as text, with a line break at its end; it says nothing of model and device.
      *
      * @param requests those of the run that {@code report} is about
      */
@@ -24,20 +41,33 @@ public final class StreamingReport {
         long[] arrivalNanos = requests.completed(requests.arrivalNanos);
         long[] queuedNanos = requests.completed(requests.queuedNanos);
         double startNanos = Arrays.stream(arrivalNanos).min().orElse(0);
-        double submitNanos = max(queuedNanos) - startNanos;
-        double wallNanos = max(requests.completed(requests.lastTokenNanos)) - startNanos;
-        double tokensPerSecond = wallNanos > 0 ? report.totalOutputTokens() / (wallNanos / NANOS_PER_SECOND) : 0;
-        var addRequest = LatencyStats.between(arrivalNanos, queuedNanos);
-        return "=== streaming benchmark ===\n"
-                + line("Requests: %d", report.numCompleted())
-                + line("Prompt tokens (total): %d", report.totalInputTokens())
-                + line("Completion tokens (total): %d", report.totalOutputTokens())
+        return TITLE
+                + new StreamingReport(
+                        report.numCompleted(),
+                        report.totalInputTokens(),
+                        report.totalOutputTokens(),
+                        max(queuedNanos) - startNanos,
+                        max(requests.completed(requests.lastTokenNanos)) - startNanos,
+                        LatencyStats.between(arrivalNanos, queuedNanos),
+                        report.ttft(),
+                        report.tpot(),
+                        report.itl(),
+                        report.e2el());
+    }
+
+    /** Returns all lines below those on model and device, with a line break at the end. */
+    @Override
+    public String toString() {
+        double tokensPerSecond = wallNanos > 0 ? completionTokens / (wallNanos / NANOS_PER_SECOND) : 0;
+        return line("Requests: %d", numRequests)
+                + line("Prompt tokens (total): %d", promptTokens)
+                + line("Completion tokens (total): %d", completionTokens)
                 + line("Submit wall: %.6f s", submitNanos / NANOS_PER_SECOND)
                 + percentiles("add_request latency", addRequest, "ms")
-                + percentiles("TTFT", report.ttft(), "ms")
-                + percentiles("TPOT", report.tpot(), "ms/token")
-                + percentiles("ITL", report.itl(), "ms")
-                + percentiles("Latency", report.e2el(), "ms")
+                + percentiles("TTFT", ttft, "ms")
+                + percentiles("TPOT", tpot, "ms/token")
+                + percentiles("ITL", itl, "ms")
+                + percentiles("Latency", latency, "ms")
                 + line("Throughput (completion,total): %.2f tokens/s", tokensPerSecond);
     }
 

@@ -12,6 +12,11 @@ public final class Stopwatch {
 
     /** Returns the wall time since the start, in seconds. */
     public double seconds() {
-        return (System.nanoTime() - startNanos) / 1e9;
+        return nanos() / 1e9;
+    }
+
+    /** Returns the wall time since the start, in nanoseconds. */
+    public long nanos() {
+        return System.nanoTime() - startNanos;
     }
 }

@@ -13,7 +13,10 @@ import understudy.cluster.ReplicaSpec;
 import understudy.cluster.VirtualGpu;
 import understudy.cluster.link.KvStoreSpec;
 import understudy.kvcache.connector.KvSource;
+import understudy.latency.BatchShape;
+import understudy.latency.LatencyModel;
 import understudy.latency.ProfiledLatency;
+import understudy.routing.PrefillEstimate;
 import understudy.routing.ReplicaTraits;
 import understudy.routing.Role;
 import understudy.scaling.TokenAware;
@@ -219,5 +222,28 @@ public record ReplicaGroup(
                 .withTraits(traits)
                 .withTransfers(transfers)
                 .withStores(stores);
+    }
+
+    /**
+     * Prefill time of a prompt as the sum of its steps, each of them alone in its batch.
+     *
+     * @param latency how long a step takes
+     * @param maxChunkTokens most tokens of a prompt in one step, at least 1
+     */
+    record PrefillSteps(LatencyModel latency, int maxChunkTokens) implements PrefillEstimate {
+
+        @Override
+        public double nanos(int numTokens, int numCachedTokens) {
+            var batch = new BatchShape.Builder();
+            double sum = 0;
+            int chunk;
+            for (int computed = numCachedTokens; computed < numTokens; computed += chunk) {
+                chunk = Math.min(maxChunkTokens, numTokens - computed);
+                batch.clear();
+                batch.add(chunk, computed, computed + chunk == numTokens);
+                sum += latency.stepNanos(batch.build());
+            }
+            return sum;
+        }
     }
 }

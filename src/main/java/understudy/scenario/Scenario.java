@@ -17,6 +17,7 @@ import understudy.routing.Signal;
 import understudy.routing.admission.AdmissionSpec;
 import understudy.scaling.ScalingSpec;
 import understudy.workload.RandomStreams;
+import understudy.workload.Traffic;
 import understudy.workload.Workload;
 
 /**
@@ -197,6 +198,11 @@ public record Scenario(
     /** Returns the workload, whose settings are checked; its file is opened with it. */
     public Workload.Source workloadSource() {
         return WorkloadSettings.read(workload, new RandomStreams(seed), maxModelLen());
+    }
+
+    /** Returns the pace of the workload. */
+    public Traffic traffic() {
+        return WorkloadSettings.traffic(workload);
     }
 
     /**

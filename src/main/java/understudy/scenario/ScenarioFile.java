@@ -19,6 +19,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Sources of a scenario, found and merged, the strongest first: flags, environment variables, the file, {@code
@@ -50,11 +51,11 @@ public final class ScenarioFile {
     /**
      * Returns the merged scenario, whose keys are all known.
      *
-     * @param file path of the scenario
+     * @param file path of the scenario, or null for none
      * @param flags values given on the command line, by key; one of {@code cluster.groups.NAME} is for that group
      */
-    public Config load(String file, Map<String, String> flags) {
-        var scenario = read(file);
+    public Config load(@Nullable String file, Map<String, String> flags) {
+        var scenario = file == null ? ConfigFactory.empty() : read(file);
         var groupFlags = new GroupFlags(flags);
         var fromFlags = fromFlags(groupFlags.others());
         knownKeys.check(fromFlags);

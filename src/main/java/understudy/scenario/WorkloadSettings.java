@@ -1,23 +1,23 @@
 package understudy.scenario;
 
 import java.nio.file.Path;
-import java.util.Set;
 import java.util.function.Function;
+import understudy.api.model.Tokenizer;
 import understudy.workload.BurstWorkload;
 import understudy.workload.ConcurrencyLimit;
 import understudy.workload.Distribution;
-import understudy.workload.Durations;
 import understudy.workload.GeneratedWorkload;
-import understudy.workload.Numbers;
 import understudy.workload.OutputLimit;
 import understudy.workload.PrefixGroups;
 import understudy.workload.RandomStreams;
 import understudy.workload.RequestRate;
+import understudy.workload.Traffic;
 import understudy.workload.WholeNumbers;
 import understudy.workload.Workload;
 import understudy.workload.trace.AzureTraceReader;
 import understudy.workload.trace.CsvTraceReader;
 import understudy.workload.trace.MooncakeTraceReader;
+import understudy.workload.trace.ShareGptWorkload;
 import understudy.workload.trace.TraceException;
 import understudy.workload.trace.TraceReader;
 import understudy.workload.trace.TraceWorkload;
@@ -29,8 +29,6 @@ final class WorkloadSettings {
     private static final int MAX_TURNS = 1_000_000;
     private static final int MAX_PROMPTS_IN_TURN = 10_000_000;
     private static final long MAX_REQUESTS = 1_000_000_000_000L;
-    private static final double MAX_ARRIVAL_SECONDS = 1e8;
-    private static final double MIN_BURSTINESS = 1e-3;
     private static final double MIN_TIME_SCALE = 1e-9;
     private static final double MAX_TIME_SCALE = 1e9;
 
@@ -39,13 +37,13 @@ final class WorkloadSettings {
         BURST,
         MOONCAKE,
         CSV,
-        AZURE
-    }
+        AZURE,
+        SHAREGPT;
 
-    private enum ArrivalKind {
-        POISSON,
-        CONSTANT,
-        GAMMA
+        /** Returns whether requests come when a file or a client says, and not at a rate. */
+        boolean isSelfTimed() {
+            return this != GENERATED && this != SHAREGPT;
+        }
     }
 
     private enum PromptOrder {
@@ -81,6 +79,7 @@ final class WorkloadSettings {
                 workload.wholeNumber("limit", 0L, Long.MAX_VALUE),
                 outputLimit,
                 maxModelLen);
+        var shareGpt = shareGpt(workload, outputLimit, maxModelLen);
         int blockTokens = workload.wholeNumber("csv-block-tokens", 1, MAX_TOKENS);
         return switch (kind) {
             case GENERATED -> () -> new GeneratedWorkload(generated, streams);
@@ -88,6 +87,7 @@ final class WorkloadSettings {
             case MOONCAKE -> trace(workload, options, MooncakeTraceReader::new);
             case CSV -> trace(workload, options, file -> new CsvTraceReader(file, blockTokens));
             case AZURE -> trace(workload, options, AzureTraceReader::new);
+            case SHAREGPT -> shareGpt(workload, shareGpt, streams);
         };
     }
 
@@ -109,11 +109,11 @@ final class WorkloadSettings {
         var arrivals = workload.section("arrivals");
         var lengths = workload.section("lengths");
         var sessions = workload.section("sessions");
-        long requests = workload.wholeNumber("requests", 1L, MAX_REQUESTS);
+        long requests = numRequests(workload);
         return new GeneratedWorkload.Options(
                 requests,
-                rate(arrivals, requests),
-                burstiness(arrivals),
+                ArrivalSettings.rate(arrivals, requests),
+                ArrivalSettings.burstiness(arrivals),
                 wholeNumbers(lengths.section("prompt"), MAX_TOKENS),
                 wholeNumbers(lengths.section("output"), MAX_TOKENS),
                 prefixGroups(workload.section("prefix-groups")),
@@ -124,6 +124,43 @@ final class WorkloadSettings {
                 workload.wholeNumber("tenants", 1, 1_000_000),
                 outputLimit,
                 maxModelLen);
+    }
+
+    private static ShareGptWorkload.Options shareGpt(Section workload, OutputLimit outputLimit, int maxModelLen) {
+        var arrivals = workload.section("arrivals");
+        long requests = numRequests(workload);
+        return new ShareGptWorkload.Options(
+                requests,
+                ArrivalSettings.rate(arrivals, requests),
+                ArrivalSettings.burstiness(arrivals),
+                workload.wholeNumber("sharegpt-output-len", 0, MAX_TOKENS),
+                outputLimit,
+                maxModelLen);
+    }
+
+    private static Workload.Source shareGpt(Section workload, ShareGptWorkload.Options options, RandomStreams streams) {
+        var file = workload.file("trace", "but this kind of workload needs a file");
+        return () -> {
+            var tokenizer = Tokenizer.load(Tokenizer.Vocabulary.CL100K_BASE);
+            return new ShareGptWorkload(file, options, tokenizer::encode, streams);
+        };
+    }
+
+    private static long numRequests(Section workload) {
+        return workload.wholeNumber("requests", 1L, MAX_REQUESTS);
+    }
+
+    /** Returns the pace of the workload. */
+    static Traffic traffic(Section workload) {
+        var arrivals = workload.section("arrivals");
+        boolean isSelfTimed = workload.choice("kind", Kind.class).isSelfTimed();
+        return new Traffic(
+                isSelfTimed
+                        ? RequestRate.constant(Double.POSITIVE_INFINITY)
+                        : ArrivalSettings.rate(arrivals, numRequests(workload)),
+                ArrivalSettings.burstiness(arrivals),
+                workload.wholeNumber("max-concurrency", 0, Integer.MAX_VALUE),
+                isSelfTimed);
     }
 
     private static PrefixGroups.Options prefixGroups(Section groups) {
@@ -147,7 +184,7 @@ final class WorkloadSettings {
         var burst = workload.section("burst");
         var lengths = workload.section("lengths");
         return new BurstWorkload.Options(
-                workload.wholeNumber("requests", 1L, MAX_REQUESTS),
+                numRequests(workload),
                 burst.wholeNumber("distinct-prompts", 0, 1_000_000),
                 wholeNumbers(lengths.section("prompt"), MAX_TOKENS),
                 wholeNumbers(lengths.section("output"), MAX_TOKENS),
@@ -156,41 +193,6 @@ final class WorkloadSettings {
                 burst.nanos("pause") / NANOS_PER_SECOND,
                 outputLimit,
                 maxModelLen);
-    }
-
-    private static RequestRate rate(Section arrivals, long requests) {
-        var constant = RequestRate.constant(arrivals.positive("request-rate", "inf"));
-        var rate = constant.changing(arrivals.entries("profile").stream()
-                .map(WorkloadSettings::piece)
-                .toList());
-        boolean changes = rate.pieces().size() > 1;
-        if (!(requests / rate.lastPerSecond() <= MAX_ARRIVAL_SECONDS)) {
-            throw arrivals.unusable(
-                    changes ? "profile" : "request-rate",
-                    "which is so little that " + requests + " requests take more than three years");
-        }
-        return rate;
-    }
-
-    private static RequestRate.Piece piece(Section.Entry entry) {
-        double atNanos = Durations.nanos(entry.values().getOrDefault("at", "")).orElse(Double.NaN);
-        double perSecond = Numbers.parse(entry.values().getOrDefault("request-rate", ""));
-        boolean hasBoth = entry.values().keySet().equals(Set.of("at", "request-rate"));
-        if (!hasBoth || !(atNanos >= 0) || !(perSecond >= 0 && perSecond < Double.POSITIVE_INFINITY)) {
-            throw new ScenarioException(
-                    entry.origin(),
-                    "workload.arrivals.profile has " + entry.values()
-                            + ", but each entry must have at, a duration such as 30s, and request-rate, a number from 0");
-        }
-        return new RequestRate.Piece(atNanos, perSecond);
-    }
-
-    private static double burstiness(Section arrivals) {
-        return switch (arrivals.choice("kind", ArrivalKind.class)) {
-            case POISSON -> 1;
-            case CONSTANT -> Double.POSITIVE_INFINITY;
-            case GAMMA -> arrivals.number("burstiness", MIN_BURSTINESS, Double.POSITIVE_INFINITY);
-        };
     }
 
     static WholeNumbers wholeNumbers(Section section, int limit) {

@@ -16,6 +16,7 @@ public final class Arrivals {
     private final RequestRate rate;
     private final SharedStateContinuousSampler gaps;
     private double nextNanos;
+    private long numArrivals;
 
     private Arrivals(RequestRate rate, SharedStateContinuousSampler gaps) {
         this.rate = rate;
@@ -36,7 +37,7 @@ public final class Arrivals {
 
     /** Returns the time of the next arrival, in nanoseconds; the first gap comes before the first arrival. */
     public long nextNanos() {
-        nextNanos = Math.min(LATEST_NANOS, rate.nanosAfter(nextNanos, gaps.sample()));
+        nextNanos = Math.min(LATEST_NANOS, rate.nanosOfArrival(numArrivals++, nextNanos, gaps.sample()));
         return Math.round(nextNanos);
     }
 

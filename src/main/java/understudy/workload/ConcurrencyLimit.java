@@ -1,5 +1,6 @@
 package understudy.workload;
 
+import it.unimi.dsi.fastutil.longs.Long2LongOpenHashMap;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.Request;
@@ -12,6 +13,7 @@ import understudy.engine.Request;
 public final class ConcurrencyLimit implements Workload {
     private final Workload workload;
     private final int maxConcurrency;
+    private final Long2LongOpenHashMap intendedById = new Long2LongOpenHashMap();
     private int numStarted;
 
     /**
@@ -35,12 +37,22 @@ public final class ConcurrencyLimit implements Workload {
 
     @Override
     public @Nullable Request followUp(Request request, int numOutputTokens, long atNanos) {
+        intendedById.remove(request.id());
         var turn = workload.followUp(request, numOutputTokens, atNanos);
         if (turn != null) {
             return turn;
         }
         var waiting = workload.next();
-        return waiting == null ? null : waiting.arrivingAt(Math.max(waiting.arrivalNanos(), atNanos));
+        if (waiting == null || waiting.arrivalNanos() >= atNanos) {
+            return waiting;
+        }
+        intendedById.put(waiting.id(), waiting.arrivalNanos());
+        return waiting.arrivingAt(atNanos);
+    }
+
+    @Override
+    public long intendedNanos(Request request) {
+        return intendedById.getOrDefault(request.id(), request.arrivalNanos());
     }
 
     @Override

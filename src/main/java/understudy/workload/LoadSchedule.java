@@ -57,8 +57,9 @@ public final class LoadSchedule {
      * Records that a request has ended.
      *
      * @param numOutputTokens length of its answer, 0 if there was none
+     * @return whether its session goes on
      */
-    public void onEnded(long requestId, int numOutputTokens, long atNanos) {
+    public boolean onEnded(long requestId, int numOutputTokens, long atNanos) {
         var ended = outstanding.remove(requestId);
         if (ended == null) {
             throw new IllegalStateException("request " + requestId + " has ended, but is not outstanding");
@@ -67,6 +68,7 @@ public final class LoadSchedule {
         if (followUp != null) {
             followUps.add(followUp);
         }
+        return followUp != null && followUp.prompt().turn().isConversationalTurn();
     }
 
     /** Returns how many requests were sent. */

@@ -3,13 +3,15 @@ package understudy.workload;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Rate of arrivals over time: constant, or changing at some times. Immutable.
  *
  * @param pieces in order of time, the first one from 0 on, the last one for ever
+ * @param rampUp what holds instead of the pieces, or null
  */
-public record RequestRate(List<Piece> pieces) {
+public record RequestRate(List<Piece> pieces, @Nullable RampUp rampUp) {
     private static final double NANOS_PER_SECOND = 1e9;
 
     /**
@@ -21,7 +23,12 @@ public record RequestRate(List<Piece> pieces) {
 
     /** Returns a rate that never changes, above 0. */
     public static RequestRate constant(double perSecond) {
-        return new RequestRate(List.of(new Piece(0, perSecond)));
+        return new RequestRate(List.of(new Piece(0, perSecond)), null);
+    }
+
+    /** Returns a rate that follows the number of arrivals. */
+    public static RequestRate of(RampUp rampUp) {
+        return new RequestRate(List.of(new Piece(0, rampUp.endPerSecond())), rampUp);
     }
 
     /** Returns this rate as it is until the first of these changes, in any order. */
@@ -31,7 +38,7 @@ public record RequestRate(List<Piece> pieces) {
         if (all.isEmpty() || all.get(0).fromNanos > 0) {
             all.add(0, pieces.get(0));
         }
-        return new RequestRate(List.copyOf(all));
+        return new RequestRate(List.copyOf(all), null);
     }
 
     /** Returns the rate that stays. */
@@ -46,6 +53,13 @@ public record RequestRate(List<Piece> pieces) {
             piece++;
         }
         return piece;
+    }
+
+    /** Returns when the arrival with a number from 0 comes, given the one before it and the gap in mean gaps. */
+    double nanosOfArrival(long index, double previousNanos, double numArrivals) {
+        return rampUp == null
+                ? nanosAfter(previousNanos, numArrivals)
+                : previousNanos + numArrivals * NANOS_PER_SECOND / rampUp.perSecond(index);
     }
 
     /** Returns when so many arrivals, which need not be whole, are to be expected after a time. */

@@ -36,6 +36,11 @@ public interface Workload extends AutoCloseable {
         return request.arrivalNanos();
     }
 
+    /** Returns when a request was wanted: when it arrives, or earlier if it had to wait for the end of others. */
+    default long intendedNanos(Request request) {
+        return request.arrivalNanos();
+    }
+
     /**
      * Returns what the answer to a request leads to: the next turn of its session, which arrives at or after
      * {@code atNanos}, or null.

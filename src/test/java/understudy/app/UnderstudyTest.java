@@ -38,8 +38,20 @@ final class UnderstudyTest {
 
     @Test
     void helpAndWhatIsUnknown_nameAllCommands() {
-        var all =
-                List.of("run", "serve", "replay", "conform", "calibrate", "fuzz", "fidelity", "models", "gpus", "help");
+        var all = List.of(
+                "run",
+                "serve",
+                "sweep",
+                "bench",
+                "replay",
+                "conform",
+                "calibrate",
+                "fuzz",
+                "fidelity",
+                "compare",
+                "models",
+                "gpus",
+                "help");
 
         assertThat(commands()).containsExactlyElementsOf(all);
         assertThat(commands("--help")).containsExactlyElementsOf(all);

@@ -14,7 +14,7 @@ final class PrefillStepsTest {
 
     @Test
     void prompt_isComputedInChunks() {
-        var prefill = new PrefillSteps(LINEAR, 8_192);
+        var prefill = new ReplicaGroup.PrefillSteps(LINEAR, 8_192);
 
         // 8,192 and 1,808 tokens: two steps of 1 ms, and 10,000 times 10 us.
         assertThat(prefill.nanos(10_000, 0)).isEqualTo(102_000_000);
@@ -26,7 +26,7 @@ final class PrefillStepsTest {
     @Test
     void chunk_attendsToWhatIsBeforeIt() {
         // A nanosecond for each token before the chunk.
-        var prefill = new PrefillSteps(batch -> 1 + batch.chunkContextTokens(0), 100);
+        var prefill = new ReplicaGroup.PrefillSteps(batch -> 1 + batch.chunkContextTokens(0), 100);
 
         // Chunks at 40, 140 and 240.
         assertThat(prefill.nanos(300, 40)).isEqualTo(3 + 40 + 140 + 240);
@@ -34,7 +34,8 @@ final class PrefillStepsTest {
 
     @Test
     void chunk_mayBeLargerThanAnyPrompt() {
-        assertThat(new PrefillSteps(LINEAR, Integer.MAX_VALUE).nanos(100, 50)).isEqualTo(1_500_000);
+        assertThat(new ReplicaGroup.PrefillSteps(LINEAR, Integer.MAX_VALUE).nanos(100, 50))
+                .isEqualTo(1_500_000);
     }
 
     @Test

@@ -33,6 +33,19 @@ final class ConcurrencyLimitTest {
                 .isNull();
     }
 
+    @Test
+    void requestThatHasWaited_wasWantedWhenItWouldHaveArrived() throws IOException {
+        var limited = new ConcurrencyLimit(trace("0,9,9\n1,9,9\n7,9,9\n"), 1);
+        var first = limited.next();
+
+        // The second one arrives after 1 s and waits for an answer until 2 s; the third one comes later than that.
+        var second = limited.followUp(first, 9, 2_000_000_000L);
+        assertThat(limited.intendedNanos(second)).isEqualTo(1_000_000_000L);
+        assertThat(limited.intendedNanos(first)).isZero();
+        var third = limited.followUp(second, 9, 3_000_000_000L);
+        assertThat(limited.intendedNanos(third)).isEqualTo(7_000_000_000L);
+    }
+
     private TraceWorkload trace(String rows) throws IOException {
         var file = Files.writeString(directory.resolve("t.csv"), "arrival_s,input_toks,output_toks\n" + rows);
         var options = new TraceWorkload.Options(1, 0, OutputLimit.MAX_TOKENS, 1000);

@@ -22,11 +22,25 @@ public record LatencyStats(
 
     /** Returns the statistics of {@code nanos}, which need not be sorted. */
     public static LatencyStats of(double[] nanos) {
+        var sorted = sorted(nanos);
+        return ofCounted(sorted, ranks(sorted.length));
+    }
+
+    /** Returns a percentile, from 0 to 100, of {@code nanos}, which need not be sorted; 0 if there are none. */
+    public static double percentile(double[] nanos, double percent) {
+        return nanos.length == 0 ? 0 : percentile(sorted(nanos), ranks(nanos.length), percent);
+    }
+
+    private static double[] sorted(double[] nanos) {
         var sorted = nanos.clone();
         RadixSort.sort(sorted);
-        var cumulated = new long[sorted.length];
+        return sorted;
+    }
+
+    private static long[] ranks(int count) {
+        var cumulated = new long[count];
         Arrays.setAll(cumulated, i -> i + 1);
-        return ofCounted(sorted, cumulated);
+        return cumulated;
     }
 
     /** Returns the statistics of the times from one event to another. */

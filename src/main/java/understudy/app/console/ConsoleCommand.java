@@ -1,4 +1,4 @@
-package understudy.app;
+package understudy.app.console;
 
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Mixin;
@@ -6,7 +6,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
 /** Base of all commands. */
-abstract class ConsoleCommand implements Callable<Integer> {
+public abstract class ConsoleCommand implements Callable<Integer> {
     @Spec
     private CommandSpec command;
 
@@ -14,15 +14,15 @@ abstract class ConsoleCommand implements Callable<Integer> {
     @SuppressWarnings("unused") // its option acts when it is parsed
     private final LogLevel logLevel;
 
-    ConsoleCommand() {
+    public ConsoleCommand() {
         this(new LogLevel());
     }
 
-    ConsoleCommand(LogLevel usual) {
+    public ConsoleCommand(LogLevel usual) {
         logLevel = usual;
     }
 
-    Console console() {
+    public Console console() {
         return new Console(command.commandLine());
     }
 }

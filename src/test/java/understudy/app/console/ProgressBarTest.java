@@ -1,4 +1,4 @@
-package understudy.app;
+package understudy.app.console;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package understudy.app;
+package understudy.app.console;
 
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -7,14 +7,14 @@ import java.util.concurrent.TimeUnit;
  * Handler of Ctrl-C: while it is open, Ctrl-C calls {@code stop}, which ends the run where it is, and gives the report
  * some time to be printed.
  */
-final class BreakOff implements AutoCloseable {
+public final class BreakOff implements AutoCloseable {
     private static final long SHUTDOWN_SECONDS = 10;
 
     private final Runnable stop;
     private final CountDownLatch isReported = new CountDownLatch(1);
     private final Thread hook = new Thread(this::breakOff, "break-off");
 
-    BreakOff(Runnable stop) {
+    public BreakOff(Runnable stop) {
         this.stop = stop;
         Runtime.getRuntime().addShutdownHook(hook);
     }

@@ -1,4 +1,4 @@
-package understudy.app;
+package understudy.app.console;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.LoggerContext;

@@ -1,22 +1,22 @@
-package understudy.app;
+package understudy.app.console;
 
 import java.io.IOException;
 import java.io.PrintWriter;
 import picocli.CommandLine;
 
 /** A command's two outputs: results go to one, warnings to the other. */
-record Console(CommandLine commandLine) {
+public record Console(CommandLine commandLine) {
     private static final int NOT_WRITTEN = 2;
 
-    PrintWriter out() {
+    public PrintWriter out() {
         return commandLine.getOut();
     }
 
-    PrintWriter err() {
+    public PrintWriter err() {
         return commandLine.getErr();
     }
 
-    void warn(String line) {
+    public void warn(String line) {
         err().println(line);
         err().flush();
     }
@@ -27,7 +27,7 @@ record Console(CommandLine commandLine) {
      *
      * @return the exit code
      */
-    int flush() {
+    public int flush() {
         boolean hasWriterFailed = out().checkError();
         if (System.out.checkError() || hasWriterFailed) {
             warn("stdout cannot be written");
@@ -37,7 +37,7 @@ record Console(CommandLine commandLine) {
     }
 
     /** Reports that a file can no longer be written, and returns the exit code. */
-    int notWritten(IOException failure) {
+    public int notWritten(IOException failure) {
         warn("the report cannot be written: " + failure);
         return NOT_WRITTEN;
     }

@@ -1,4 +1,4 @@
-package understudy.app;
+package understudy.app.console;
 
 import java.io.IOException;
 import java.io.PrintStream;
@@ -7,12 +7,12 @@ import java.nio.file.Path;
 import picocli.CommandLine.Help;
 
 /** One line on stderr that is drawn over and over; silent unless stderr is a terminal. */
-record StatusLine(PrintStream out, boolean isVisible) {
+public record StatusLine(PrintStream out, boolean isVisible) {
     private static final Path STDERR = Path.of("/proc/self/fd/2");
     private static final int WIDTH = 30;
     private static final String CLEAR_LINE = "\r\u001b[K";
 
-    static StatusLine onStderr() {
+    public static StatusLine onStderr() {
         return new StatusLine(System.err, isStderrTerminal());
     }
 
@@ -28,19 +28,19 @@ record StatusLine(PrintStream out, boolean isVisible) {
         }
     }
 
-    void draw(String line) {
+    public void draw(String line) {
         if (isVisible) {
             out.print(CLEAR_LINE + line);
             out.flush();
         }
     }
 
-    void clear() {
+    public void clear() {
         draw("");
     }
 
     /** Returns a bar that is filled to a share from 0 to 1. */
-    static String bar(double share) {
+    public static String bar(double share) {
         int filled = (int) (Math.min(1, share) * WIDTH);
         return "[" + "#".repeat(filled) + "-".repeat(WIDTH - filled) + "] ";
     }

@@ -1,10 +1,10 @@
-package understudy.app;
+package understudy.app.console;
 
 import picocli.CommandLine.Option;
 
 /** Option for the log level, common to all commands. */
-final class LogLevel {
-    enum Level {
+public final class LogLevel {
+    public enum Level {
         ERROR,
         WARN,
         INFO,
@@ -13,12 +13,12 @@ final class LogLevel {
     }
 
     /** Logs what most commands log. */
-    LogLevel() {
+    public LogLevel() {
         this(Level.WARN);
     }
 
     /** Logs this much unless the option says otherwise; a command of many runs would say the same again and again. */
-    LogLevel(Level usual) {
+    public LogLevel(Level usual) {
         set(usual);
     }
 
@@ -27,7 +27,7 @@ final class LogLevel {
             names = "--log-level",
             paramLabel = "LEVEL",
             description = "What to log on stderr: ${COMPLETION-CANDIDATES}. Default: WARN, or ERROR for many runs.")
-    final void set(Level level) {
+    public final void set(Level level) {
         System.setProperty(LogToStderr.LEVEL_PROPERTY, level.name());
     }
 }

@@ -1,4 +1,4 @@
-package understudy.app;
+package understudy.app.console;
 
 import java.util.Locale;
 import java.util.OptionalLong;
@@ -8,12 +8,12 @@ import java.util.OptionalLong;
  *
  * @param total requests of the run, if that is known
  */
-record ProgressBar(StatusLine status, OptionalLong total) {
-    void draw(long numEnded, double virtualSeconds, double wallSeconds) {
+public record ProgressBar(StatusLine status, OptionalLong total) {
+    public void draw(long numEnded, double virtualSeconds, double wallSeconds) {
         status.draw(line(numEnded, virtualSeconds, wallSeconds));
     }
 
-    void clear() {
+    public void clear() {
         status.clear();
     }
 
@@ -21,7 +21,7 @@ record ProgressBar(StatusLine status, OptionalLong total) {
      * Returns the line: bar and share if the total is known, requests, virtual time, and how much faster than life it
      * is.
      */
-    String line(long numEnded, double virtualSeconds, double wallSeconds) {
+    public String line(long numEnded, double virtualSeconds, double wallSeconds) {
         long seconds = (long) virtualSeconds;
         double speedUp = wallSeconds > 0 ? virtualSeconds / wallSeconds : 0;
         String requests = total.isPresent()

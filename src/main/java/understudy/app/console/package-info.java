@@ -1,0 +1,5 @@
+/** What all commands share: outputs, progress on stderr, log level, and Ctrl-C. */
+@NullMarked
+package understudy.app.console;
+
+import org.jspecify.annotations.NullMarked;

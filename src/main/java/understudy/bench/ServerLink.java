@@ -1,0 +1,90 @@
+package understudy.bench;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executors;
+
+/** Link to a server, with as many connections as there are requests at a time. */
+public final class ServerLink {
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final int NUM_READERS = 4;
+    private static final int OK = 200;
+
+    /** One for all, so that the first request of a benchmark is not the first one of the client. */
+    private static final HttpClient CLIENT = HttpClient.newBuilder()
+            .version(HttpClient.Version.HTTP_1_1)
+            .connectTimeout(PATIENCE)
+            .executor(Executors.newFixedThreadPool(NUM_READERS, ServerLink::reader))
+            .build();
+
+    private final BenchTarget target;
+
+    ServerLink(BenchTarget target) {
+        this.target = target;
+    }
+
+    private static Thread reader(Runnable work) {
+        var thread = new Thread(work, "bench-reader");
+        thread.setDaemon(true);
+        return thread;
+    }
+
+    /**
+     * Returns the first model of a server.
+     *
+     * @param isKnown whether the caller knows a model, and only wants to know whether the server is there
+     * @throws BenchUnreachableException if there is no such server
+     */
+    public static String firstModel(URI base, Map<String, String> headers, boolean isKnown)
+            throws InterruptedException {
+        var uri = URI.create(base + "/v1/models");
+        var request = HttpRequest.newBuilder(uri).timeout(PATIENCE).GET();
+        headers.forEach(request::setHeader);
+        try {
+            var response = CLIENT.send(request.build(), HttpResponse.BodyHandlers.ofString());
+            if (isKnown) {
+                return "";
+            }
+            var model = JSON.readTree(response.body()).path("data").path(0).path("id");
+            if (response.statusCode() != OK || !model.isTextual()) {
+                throw new BenchUnreachableException(
+                        uri + ": no list of models, but HTTP " + response.statusCode() + "; name one with --model");
+            }
+            return model.textValue();
+        } catch (JsonProcessingException e) {
+            throw new BenchUnreachableException(uri + ": no list of models, but something else");
+        } catch (IOException e) {
+            throw new BenchUnreachableException(uri + ": cannot be reached: " + Attempt.words(e));
+        }
+    }
+
+    HttpRequest request(ObjectNode body) {
+        try {
+            var request = HttpRequest.newBuilder(target.uri())
+                    .header("Content-Type", "application/json")
+                    .POST(HttpRequest.BodyPublishers.ofByteArray(JSON.writeValueAsBytes(body)));
+            target.headers().forEach(request::setHeader);
+            return request.build();
+        } catch (JsonProcessingException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Sends a request; what is returned never fails, but may hold an answer that has. */
+    CompletableFuture<LiveAnswer> send(HttpRequest request, Attempt attempt) {
+        return CLIENT.sendAsync(request, attempt::behind)
+                .thenApply(HttpResponse::body)
+                .exceptionally(attempt::onFailure);
+    }
+}

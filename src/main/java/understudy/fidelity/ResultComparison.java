@@ -1,0 +1,128 @@
+package understudy.fidelity;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectWriter;
+import com.fasterxml.jackson.databind.PropertyNamingStrategies;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.github.freva.asciitable.ColumnData;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.OptionalDouble;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import understudy.fidelity.Fidelity.Figure;
+import understudy.report.Tables;
+import understudy.scenario.ScenarioException;
+
+/** Two results of benchmarks or runs side by side: every figure that both have, and request by request if both can. */
+public final class ResultComparison {
+    private static final ObjectWriter JSON = JsonMapper.builder()
+            .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
+            .build()
+            .writerWithDefaultPrettyPrinter();
+
+    private final ResultFile real;
+    private final ResultFile emulated;
+    private final List<Row> rows;
+    private final RequestDifferences requests;
+
+    /** A figure of both, and by how much it may differ. */
+    private record Row(Figure figure, OptionalDouble tolerancePercent) {
+
+        boolean isBeyond() {
+            return tolerancePercent.isPresent() && Math.abs(figure.errorPercent()) > tolerancePercent.getAsDouble();
+        }
+
+        String verdict() {
+            if (tolerancePercent.isEmpty()) {
+                return "";
+            }
+            String limit = String.format(Locale.ROOT, "%.1f %%", tolerancePercent.getAsDouble());
+            return isBeyond() ? limit + " exceeded" : limit;
+        }
+    }
+
+    private ResultComparison(ResultFile real, ResultFile emulated, Tolerances tolerances) {
+        this.real = real;
+        this.emulated = emulated;
+        rows = new ArrayList<>();
+        real.metrics().forEach((name, value) -> {
+            var other = emulated.metrics().get(name);
+            if (other != null) {
+                rows.add(new Row(new Figure(name, value, other), tolerances.percentOf(name)));
+            }
+        });
+        tolerances.requireKnown(rows.stream().map(row -> row.figure.name()).collect(Collectors.toSet()));
+        requests = RequestDifferences.of(real.requests(), emulated.requests());
+    }
+
+    /**
+     * Reads two files and compares them.
+     *
+     * @throws ScenarioException if one of them is no result, or a tolerance is for no metric of both
+     */
+    public static ResultComparison of(String real, String emulated, Tolerances tolerances) {
+        return new ResultComparison(ResultFile.read(real), ResultFile.read(emulated), tolerances);
+    }
+
+    /** Returns whether every figure is within its tolerance. */
+    public boolean isWithin() {
+        return rows.stream().noneMatch(Row::isBeyond);
+    }
+
+    /** Returns tables for people. */
+    public String text() {
+        List<ColumnData<Row>> columns = List.of(
+                Tables.words("", row -> row.figure.name()),
+                Tables.decimals("Real", "%.2f", row -> row.figure.measured()),
+                Tables.decimals("Emulated", "%.2f", row -> row.figure.emulated()),
+                Tables.decimals("Difference", "%+.1f %%", row -> row.figure.errorPercent()),
+                Tables.words("Tolerance", Row::verdict));
+        return "Real: " + real.kind() + ", emulated: " + emulated.kind() + "\n" + Tables.text(rows, columns) + "\n"
+                + requests.text();
+    }
+
+    /** The comparison as JSON, in snake case; a percentage of nothing is null. */
+    private record Comparison(
+            String real,
+            String emulated,
+            boolean withinTolerance,
+            List<Metric> metrics,
+            long comparedRequests,
+            long differentLengths,
+            List<RequestDifferences.Difference> requests) {}
+
+    private record Metric(
+            String name,
+            double real,
+            double emulated,
+            @Nullable Double differencePercent,
+            @Nullable Double tolerancePercent,
+            boolean within) {
+
+        static Metric of(Row row) {
+            double error = row.figure.errorPercent();
+            return new Metric(
+                    row.figure.name(),
+                    row.figure.measured(),
+                    row.figure.emulated(),
+                    Double.isFinite(error) ? error : null,
+                    row.tolerancePercent.isPresent() ? row.tolerancePercent.getAsDouble() : null,
+                    !row.isBeyond());
+        }
+    }
+
+    /** Returns the same as JSON. */
+    public String json() throws JsonProcessingException {
+        return JSON.writeValueAsString(new Comparison(
+                        real.kind(),
+                        emulated.kind(),
+                        isWithin(),
+                        rows.stream().map(Metric::of).toList(),
+                        requests.numPairs(),
+                        requests.numDifferentLengths(),
+                        requests.differences()))
+                + "\n";
+    }
+}
