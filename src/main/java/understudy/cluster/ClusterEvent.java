@@ -82,6 +82,14 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
         }
 
         StepEnded with(FirstTokens first, EngineLoad after) {
+            return with(first, after, kvCache);
+        }
+
+        StepEnded with(KvCacheState after) {
+            return with(firstTokens, load, after);
+        }
+
+        private StepEnded with(FirstTokens first, EngineLoad loadAfter, KvCacheState kvCacheAfter) {
             return new StepEnded(
                     replicaIndex,
                     startNanos,
@@ -93,8 +101,8 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
                     gapCounts,
                     ended,
                     first,
-                    after,
-                    kvCache);
+                    loadAfter,
+                    kvCacheAfter);
         }
 
         /** Returns how many of the tokens it has sampled belong to an answer: those of prefill legs do not. */
@@ -104,22 +112,6 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
                 count -= request.outcome() == Outcome.PREFILL_LEG ? request.numOutputTokens() : 0;
             }
             return count;
-        }
-
-        StepEnded with(KvCacheState after) {
-            return new StepEnded(
-                    replicaIndex,
-                    startNanos,
-                    endNanos,
-                    numRequests,
-                    numTokens,
-                    numSampled,
-                    gapNanos,
-                    gapCounts,
-                    ended,
-                    firstTokens,
-                    load,
-                    after);
         }
     }
 

@@ -6,40 +6,36 @@ import java.util.List;
 import java.util.Locale;
 
 /** Text of a report: headings and lines as {@code vllm bench serve} has them, and tables. */
-final class ReportText {
+final class ReportText implements ReportSink {
     private static final int WIDTH = 50;
 
     private final StringBuilder text = new StringBuilder();
 
-    void heading(String title, char fill) {
+    @Override
+    public void heading(String title, char fill) {
         int left = (WIDTH - title.length()) / 2;
         int right = WIDTH - title.length() - left;
         String rule = String.valueOf(fill);
         text.append(rule.repeat(left)).append(title).append(rule.repeat(right)).append('\n');
     }
 
-    void line(String label, long value) {
-        line(label, String.valueOf(value));
-    }
-
-    void line(String label, double value) {
-        line(label, decimal(value));
-    }
-
-    private void line(String label, String value) {
+    @Override
+    public void line(String label, String value) {
         text.append(String.format(Locale.ROOT, "%-40s %-10s\n", label, value));
     }
 
-    /** Ends the lines. */
-    void end() {
+    @Override
+    public void end() {
         text.append("=".repeat(WIDTH)).append("\n\n");
     }
 
-    <T> void table(Collection<T> rows, List<ColumnData<T>> columns) {
+    @Override
+    public <T> void table(Collection<T> rows, List<ColumnData<T>> columns) {
         text.append(Tables.text(rows, columns)).append('\n');
     }
 
-    void append(String words) {
+    @Override
+    public void append(String words) {
         text.append(words);
     }
 

@@ -22,11 +22,20 @@ public record LatencyStats(
 
     /** Returns the statistics of {@code nanos}, which need not be sorted. */
     public static LatencyStats of(double[] nanos) {
+        var sorted = sorted(nanos);
+        return ofCounted(sorted, ranks(sorted.length));
+    }
+
+    private static double[] sorted(double[] nanos) {
         var sorted = nanos.clone();
         RadixSort.sort(sorted);
-        var cumulated = new long[sorted.length];
-        Arrays.setAll(cumulated, i -> i + 1);
-        return ofCounted(sorted, cumulated);
+        return sorted;
+    }
+
+    private static long[] ranks(int count) {
+        var ranks = new long[count];
+        Arrays.setAll(ranks, i -> i + 1);
+        return ranks;
     }
 
     /** Returns the statistics of the times from one event to another. */
@@ -36,6 +45,20 @@ public record LatencyStats(
             nanos[i] = endNanos[i] - startNanos[i];
         }
         return of(nanos);
+    }
+
+    /** Returns percentiles of {@code nanos}, which need not be sorted; none if there are no values. */
+    public static double[] percentiles(double[] nanos, double[] percents) {
+        var sorted = sorted(nanos);
+        return percentiles(sorted, ranks(sorted.length), percents);
+    }
+
+    static double[] percentiles(double[] ascending, long[] cumulated, double[] percents) {
+        return ascending.length == 0
+                ? new double[0]
+                : Arrays.stream(percents)
+                        .map(percent -> percentile(ascending, cumulated, percent))
+                        .toArray();
     }
 
     /**
