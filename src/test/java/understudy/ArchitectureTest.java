@@ -69,14 +69,18 @@ final class ArchitectureTest {
             report.latency:
             report.transfers: engine kvcache kvcache.connector report.latency transfer
             report: engine kvcache kvcache.connector latency prompt report.latency report.transfers
+            report.html:
+            report.trace:
+            report.run: kvcache kvcache.connector prompt report report.html report.latency
             scaling: faults latency report report.latency
             replay.cache:
-            replay: replay.cache workload.trace
+            replay: replay.cache report.html workload.trace
             runtime:
             cluster.link: faults kvcache.connector kvcache.tier runtime transfer
             cluster: cluster.link engine faults kvcache kvcache.connector kvcache.content kvcache.session kvcache.tier \
                 latency prompt report report.transfers routing routing.admission routing.policy runtime scaling transfer workload workload.trace
             host: cluster report runtime
+            host.watch: cluster faults kvcache.connector prompt report report.run report.trace report.transfers routing
             conform: cluster engine engine.queue kvcache kvcache.connector kvcache.content kvcache.tier latency prompt report \
                 routing routing.policy runtime workload.trace
             api.http: faults host runtime
@@ -85,7 +89,7 @@ final class ArchitectureTest {
             api.call: api.http api.model api.schema cluster engine faults host prompt report runtime
             api.metrics: api.call api.model cluster faults kvcache kvcache.connector prompt report report.transfers routing \
                 transfer
-            api.live: api.call api.http cluster faults kvcache kvcache.connector prompt report report.transfers routing \
+            api.live: api.call api.http cluster faults kvcache kvcache.connector prompt report report.html report.transfers routing \
                 runtime transfer
             api.kvevents: cluster kvcache prompt
             api.admin: api.call api.http cluster faults host runtime workload
@@ -93,7 +97,8 @@ final class ArchitectureTest {
             api: api.admin api.call api.http api.kvevents api.live api.metrics api.model api.openai cluster faults host \
                 kvcache routing runtime workload
             scenario: api.call api.http api.kvevents api.model cluster cluster.link engine engine.queue faults kvcache \
-                kvcache.connector kvcache.eviction kvcache.tier latency prompt report routing routing.admission routing.policy \
+                kvcache.connector kvcache.eviction kvcache.tier latency prompt report report.run routing routing.admission \
+                routing.policy \
                 scaling transfer workload workload.trace
             fidelity: cluster host latency report report.latency scenario workload workload.trace
             bench.result: report report.latency workload
@@ -102,8 +107,8 @@ final class ArchitectureTest {
                 workload
             sweep: cluster host report report.latency scenario workload
             app.console: scenario
-            app: api api.call api.http api.kvevents app.console bench bench.result cluster conform engine fidelity fuzz host latency \
-                replay report routing runtime scenario sweep workload workload.trace
+            app: api api.call api.http api.kvevents app.console bench bench.result cluster conform engine fidelity fuzz host host.watch \
+                latency replay report report.run routing runtime scenario sweep workload workload.trace
             testkit: api api.call api.http api.kvevents cluster engine faults host kvcache prompt report report.latency runtime scenario
             """);
 

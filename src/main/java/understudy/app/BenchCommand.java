@@ -117,7 +117,7 @@ final class BenchCommand extends ConsoleCommand {
     @Override
     public Integer call() throws Exception {
         resultOptions.check();
-        var output = RunOutput.checked(console(), jsonFile, null);
+        var output = RunOutput.checked(console(), jsonFile);
         var file = resultFile();
         var config = options.load(scenarioFile, flags());
         var scenario = Scenario.read(config);

@@ -56,7 +56,7 @@ final class CompareCommand extends ConsoleCommand {
 
     @Override
     public Integer call() throws Exception {
-        var output = RunOutput.checked(console(), jsonFile, null);
+        var output = RunOutput.checked(console(), jsonFile);
         var comparison = ResultComparison.of(real, emulated, Tolerances.of(tolerances));
         output.files().writeJson(comparison.json());
         int printed = output.print(output.isJsonOnStdout() ? comparison.json() : comparison.text());

@@ -41,7 +41,7 @@ final class FidelityCommand extends ConsoleCommand {
 
     @Override
     public Integer call() throws Exception {
-        var output = RunOutput.checked(console(), jsonFile, null);
+        var output = RunOutput.checked(console(), jsonFile);
         var cells = new MeasuredCells(options.load(scenarioFile, Map.of()));
         cells.run();
         output.files().writeJson(cells.json());

@@ -1,16 +1,14 @@
 package understudy.app;
 
-import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.Writer;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.AtomicMoveNotSupportedException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import understudy.report.PrefixCacheEventsCsv;
 import understudy.report.RequestLog;
@@ -24,8 +22,14 @@ import understudy.scenario.ScenarioException;
  *
  * @param json where the report goes as JSON, or null
  * @param directory where the files go that {@link #write} names, or null
+ * @param html where a page about the run goes, or null
+ * @param trace where a trace for Perfetto goes, or null
  */
-record ReportFiles(@Nullable Path json, @Nullable Path directory) {
+record ReportFiles(
+        @Nullable Path json,
+        @Nullable Path directory,
+        @Nullable Path html,
+        @Nullable Path trace) {
     private static final String ROUTING = "routing.csv";
 
     /** Writes the content of a file. */
@@ -38,15 +42,31 @@ record ReportFiles(@Nullable Path json, @Nullable Path directory) {
      *
      * @throws ScenarioException if a place cannot be written
      */
-    static ReportFiles checked(@Nullable String json, @Nullable String directory) {
-        var files = new ReportFiles(path("--json", json), path("--out", directory));
-        if (files.json != null) {
-            requireWritable("--json " + json, files.json);
-        }
+    static ReportFiles checked(
+            @Nullable String json, @Nullable String directory, @Nullable String html, @Nullable String trace) {
+        var files = new ReportFiles(
+                writable("--json", json),
+                path("--out", directory),
+                writable("--html", html),
+                writable("--trace", trace));
         if (files.directory != null) {
             files.requireDirectory("--out " + directory, files.directory);
         }
+        var places = Stream.of(files.json, files.html, files.trace)
+                .filter(Objects::nonNull)
+                .toList();
+        if (Set.copyOf(places).size() < places.size()) {
+            throw new ScenarioException("--json, --html, --trace: two of them are to go to the same file");
+        }
         return files;
+    }
+
+    private static @Nullable Path writable(String option, @Nullable String name) {
+        var file = path(option, name);
+        if (file != null) {
+            requireWritable(option + " " + name, file);
+        }
+        return file;
     }
 
     /** Returns the path that was given for an option, or null if none was. */
@@ -122,6 +142,13 @@ record ReportFiles(@Nullable Path json, @Nullable Path directory) {
         }
     }
 
+    /** Writes the page about the run, if it was asked for. */
+    void writeHtml(Content page) throws IOException {
+        if (html != null) {
+            write(html, page);
+        }
+    }
+
     /** Writes the JSON file alone, if it was asked for. */
     void writeJson(String report) throws IOException {
         if (json != null) {
@@ -134,35 +161,11 @@ record ReportFiles(@Nullable Path json, @Nullable Path directory) {
         write(file, out -> out.write(text));
     }
 
-    /** A device or a pipe is written through; everything else by way of a temporary file beside it. */
+    /** Writes a file, whole or not at all. */
     static void write(Path file, Content content) throws IOException {
-        var target = Files.exists(file) ? file.toRealPath() : file;
-        if (Files.exists(target) && !Files.isRegularFile(target)) {
-            write(target, content, StandardOpenOption.WRITE);
-            return;
-        }
-        var temporary = target.resolveSibling(
-                "." + target.getFileName() + "." + ProcessHandle.current().pid() + ".tmp");
-        try {
-            write(temporary, content, StandardOpenOption.CREATE_NEW);
-            move(temporary, target);
-        } finally {
-            Files.deleteIfExists(temporary);
-        }
-    }
-
-    private static void write(Path file, Content content, StandardOpenOption how) throws IOException {
-        try (BufferedWriter out =
-                Files.newBufferedWriter(file, StandardCharsets.UTF_8, StandardOpenOption.WRITE, how)) {
-            content.writeTo(out);
-        }
-    }
-
-    private static void move(Path from, Path to) throws IOException {
-        try {
-            Files.move(from, to, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-        } catch (AtomicMoveNotSupportedException e) {
-            Files.move(from, to, StandardCopyOption.REPLACE_EXISTING);
+        try (var newFile = new NewFile(file)) {
+            content.writeTo(newFile.writer());
+            newFile.keep();
         }
     }
 }

@@ -18,9 +18,11 @@ import understudy.app.console.ProgressBar;
 import understudy.app.console.StatusLine;
 import understudy.fidelity.StepExplanation;
 import understudy.host.Emulation;
+import understudy.report.run.RunSetup;
 import understudy.scenario.Scenario;
 import understudy.scenario.ScenarioException;
 import understudy.scenario.ScenarioFile;
+import understudy.scenario.ScenarioSummary;
 import understudy.workload.Workload;
 
 /** Runs a scenario and reports. */
@@ -43,6 +45,7 @@ import understudy.workload.Workload;
             "  understudy run conf/demo.conf --set router.policy=round-robin --seed 7 --json -",
             "  understudy run conf/mooncake.conf --set workload.trace=conversation_trace.jsonl --out results",
             "  understudy run conf/demo.conf --set slo.ttft=200ms --set slo.tpot=20ms --fail-on-slo",
+            "  understudy run conf/demo.conf --html report.html --trace trace.json",
             "  understudy run conf/demo.conf --explain-routing 20",
             "  understudy run conf/demo.conf --dry-run",
             "  understudy run conf/validation/rtx-4090-llama-3.1-8b.conf --explain-step 32x1@1000,1x512"
@@ -68,6 +71,19 @@ final class RunCommand extends ConsoleCommand {
 
     @Option(names = "--out", paramLabel = "DIR", description = "Writes report.json and requests.csv into a directory.")
     private @Nullable String outDirectory;
+
+    @Option(
+            names = "--html",
+            paramLabel = "FILE",
+            description = "Writes a page with charts, complete in one file: verdict, latencies, course of the run,"
+                    + " requests by phase, configuration.")
+    private @Nullable String htmlFile;
+
+    @Option(
+            names = "--trace",
+            paramLabel = "FILE",
+            description = "Writes a trace for ui.perfetto.dev: steps, requests by phase, transfers, preemptions.")
+    private @Nullable String traceFile;
 
     @Option(names = "--save-detailed", description = "Keeps the time of every token in the JSON report.")
     private boolean saveDetailed;
@@ -96,7 +112,7 @@ final class RunCommand extends ConsoleCommand {
 
     @Override
     public Integer call() throws Exception {
-        var output = RunOutput.checked(console(), jsonFile, outDirectory);
+        var output = RunOutput.checked(console(), jsonFile, outDirectory, htmlFile, traceFile);
         requireDecisions(output);
         if (dryRun) {
             return output.print(dryRun(load()));
@@ -133,8 +149,8 @@ final class RunCommand extends ConsoleCommand {
         return reasons(checked.scenario) + ScenarioFile.render(checked.scenario.resolve(config));
     }
 
-    /** Checked scenario, and its workload, open. */
-    private record Checked(Scenario scenario, Workload workload) {}
+    /** Checked scenario with what it was read from, and its workload, open. */
+    private record Checked(Config config, Scenario scenario, Workload workload) {}
 
     private Config load() {
         var flags = new LinkedHashMap<String, String>();
@@ -154,7 +170,7 @@ final class RunCommand extends ConsoleCommand {
                     "--fail-on-slo: the scenario has no service level; set slo.ttft, slo.tpot, slo.e2el or slo.classes,"
                             + " such as --set slo.ttft=500ms");
         }
-        return new Checked(scenario, scenario.workloadSource().open());
+        return new Checked(config, scenario, scenario.workloadSource().open());
     }
 
     /** Writes derived values as comments, so that the output is still a scenario. */
@@ -166,30 +182,28 @@ final class RunCommand extends ConsoleCommand {
         var scenario = checked.scenario;
         var bar = new ProgressBar(StatusLine.onStderr(), checked.workload.total());
         var onInterrupt = new BreakOff(emulation::stop);
-        try {
-            var explanation = start(emulation, checked);
+        try (var watchers = new RunWatchers(output.files(), explainedDecisions, scenario)) {
+            start(emulation, checked, watchers);
             LoggerFactory.getLogger(RunCommand.class).info("the run has started");
             var result = await(emulation, bar);
-            if (explanation != null) {
-                output.explain(explanation);
-            }
-            int exitCode = output.report(result, scenario, failOnSlo);
+            int exitCode = Math.max(
+                    output.endTrace(watchers),
+                    output.report(result, scenario, () -> setup(checked), watchers, failOnSlo));
             return result.run().isPartial() ? INTERRUPTED : exitCode;
         } finally {
             onInterrupt.close();
         }
     }
 
-    private @Nullable RoutingExplanation start(Emulation emulation, Checked checked) {
-        var scenario = checked.scenario;
-        var spec = scenario.clusterSpec(() -> checked.workload, true);
-        if (explainedDecisions == 0) {
-            emulation.start(spec, scenario.speed());
-            return null;
-        }
-        var explanation = new RoutingExplanation(explainedDecisions);
-        emulation.start(spec, scenario.speed(), explanation::on);
-        return explanation;
+    private static void start(Emulation emulation, Checked checked, RunWatchers watchers) {
+        var spec = checked.scenario.clusterSpec(() -> checked.workload, true);
+        double speed = checked.scenario.speed();
+        watchers.reader()
+                .ifPresentOrElse(reader -> emulation.start(spec, speed, reader), () -> emulation.start(spec, speed));
+    }
+
+    private RunSetup setup(Checked checked) {
+        return ScenarioSummary.of(checked.scenario, checked.config, scenarioFile, options.command(scenarioFile));
     }
 
     private static Emulation.Result await(Emulation emulation, ProgressBar bar) throws Exception {

@@ -2,11 +2,13 @@ package understudy.app;
 
 import java.io.IOException;
 import java.util.Locale;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import understudy.app.console.Console;
 import understudy.fidelity.Fidelity;
 import understudy.fidelity.MeasuredRun;
 import understudy.host.Emulation;
+import understudy.host.watch.RoutingExplanation;
 import understudy.report.ConsoleReport;
 import understudy.report.Goodput;
 import understudy.report.Invariants;
@@ -18,6 +20,8 @@ import understudy.report.RunReport;
 import understudy.report.StreamingReport;
 import understudy.report.Timeline;
 import understudy.report.TimelineReport;
+import understudy.report.run.RunPage;
+import understudy.report.run.RunSetup;
 import understudy.scenario.EngineKind;
 import understudy.scenario.Scenario;
 
@@ -34,23 +38,47 @@ record RunOutput(Console console, boolean isJsonOnStdout, ReportFiles files) {
     private static final int INVARIANT_BROKEN = 1;
     private static final int SLO_MISSED = 3;
 
+    /** Checks that the JSON can be written, to a file or with {@code -} to stdout. */
+    static RunOutput checked(Console console, @Nullable String json) {
+        return checked(console, json, null, null, null);
+    }
+
     /**
      * Checks that everything can be written.
      *
      * @param json file, or {@code -} for stdout
      * @param directory for a set of files
+     * @param html file of a page
+     * @param trace file of a trace
      */
-    static RunOutput checked(Console console, @Nullable String json, @Nullable String directory) {
+    static RunOutput checked(
+            Console console,
+            @Nullable String json,
+            @Nullable String directory,
+            @Nullable String html,
+            @Nullable String trace) {
         boolean isOnStdout = STDOUT.equals(json);
-        return new RunOutput(console, isOnStdout, ReportFiles.checked(isOnStdout ? null : json, directory));
+        return new RunOutput(
+                console, isOnStdout, ReportFiles.checked(isOnStdout ? null : json, directory, html, trace));
     }
 
     /**
      * Reports the results of a run, if it has kept all laws.
      *
+     * @param setup what was run, for the page; asked for only if there is one
+     * @param watchers of the run
      * @param failsOnSlo whether to fail if a class has missed its service level, and to name it
      */
-    int report(Emulation.Result result, Scenario scenario, boolean failsOnSlo) {
+    int report(
+            Emulation.Result result,
+            Scenario scenario,
+            Supplier<RunSetup> setup,
+            RunWatchers watchers,
+            boolean failsOnSlo)
+            throws IOException {
+        if (watchers.explanation().isPresent()) {
+            explain(watchers.explanation().get());
+        }
         warnOfRejections(result.run(), scenario);
         var broken = Invariants.check(result.run());
         if (!broken.isEmpty()) {
@@ -60,13 +88,28 @@ record RunOutput(Console console, boolean isJsonOnStdout, ReportFiles files) {
         var report = RunReport.of(result.run(), scenario.serviceLevels(), scenario.timelineSeconds());
         String json = JsonReport.write(report, result.run().requests(), result.host());
         int inFiles = write(json, result.run().requests(), report.timeline());
-        int written = Math.max(inFiles, print(isJsonOnStdout ? json : forConsole(report, result, scenario)));
+        int inPage = watchers.history()
+                .map(history -> write(new RunPage(
+                        setup.get(), result.run(), report, scenario.serviceLevels(), history, result.host())))
+                .orElse(0);
+        int onStdout = print(isJsonOnStdout ? json : forConsole(report, result, scenario));
+        int written = Math.max(Math.max(inFiles, inPage), onStdout);
         int missed = failsOnSlo ? missed(report.goodput()) : 0;
         return written == 0 ? missed : written;
     }
 
+    /** Puts the trace into its place, if there is one. */
+    int endTrace(RunWatchers watchers) {
+        try {
+            watchers.endTrace();
+            return 0;
+        } catch (IOException e) {
+            return console.notWritten(e);
+        }
+    }
+
     /** Prints decisions of the router, and writes them to a file if there is a place for it. */
-    void explain(RoutingExplanation explanation) throws IOException {
+    private void explain(RoutingExplanation explanation) throws IOException {
         print(explanation.table());
         files.writeRouting(explanation::writeCsv);
     }
@@ -117,6 +160,15 @@ record RunOutput(Console console, boolean isJsonOnStdout, ReportFiles files) {
     }
 
     /** A file that can no longer be written, though it could before the run, does not cost the rest of the report. */
+    private int write(RunPage page) {
+        try {
+            files.writeHtml(page::write);
+            return 0;
+        } catch (IOException e) {
+            return console.notWritten(e);
+        }
+    }
+
     private int write(String json, RequestLog requests, Timeline timeline) {
         try {
             files.write(json, requests, timeline);

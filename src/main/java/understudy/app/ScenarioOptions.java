@@ -15,6 +15,18 @@ final class ScenarioOptions {
             description = "Sets one setting, over environment (UNDERSTUDY_KEY) and file. Repeatable.")
     private Map<String, String> settings = new LinkedHashMap<>();
 
+    /** Returns a command that runs a scenario with the settings of the last {@link #load}. */
+    String command(String file) {
+        var command = new StringBuilder("understudy run ").append(quoted(file));
+        settings.forEach((key, value) -> command.append(" --set ").append(quoted(key + "=" + value)));
+        return command.toString();
+    }
+
+    /** Quotes for a shell what it would not take as it is. */
+    private static String quoted(String word) {
+        return word.matches("[\\w./:,=@%+-]+") ? word : "'" + word.replace("'", "'\\''") + "'";
+    }
+
     /**
      * Returns the merged scenario; what other flags of a command are short for goes over {@code --set}.
      *

@@ -127,6 +127,12 @@ final class SweepCommand extends ConsoleCommand {
     private @Nullable String jsonFile;
 
     @Option(
+            names = "--html",
+            paramLabel = "FILE",
+            description = "Writes a page with the table and its picture, complete in one file.")
+    private @Nullable String htmlFile;
+
+    @Option(
             names = "--out",
             paramLabel = "DIR",
             description = "Keeps results in a directory, as " + JOURNAL + ", and writes " + JSON_REPORT
@@ -139,7 +145,7 @@ final class SweepCommand extends ConsoleCommand {
 
     @Override
     public Integer call() throws Exception {
-        var output = SweepOutput.checked(console(), jsonFile, outDirectory);
+        var output = SweepOutput.checked(console(), jsonFile, outDirectory, htmlFile);
         var job = new SweepJob(plan(), new ScenarioFile(System.getenv()), settings, version());
         job.check();
         try (var executor = job.local(numJobs)) {

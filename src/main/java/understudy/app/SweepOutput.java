@@ -16,8 +16,9 @@ import understudy.sweep.Sweep;
 record SweepOutput(Console console, boolean isJsonOnStdout, ReportFiles files) {
 
     /** Checks that everything can be written. */
-    static SweepOutput checked(Console console, @Nullable String json, @Nullable String directory) {
-        var output = RunOutput.checked(console, json, directory);
+    static SweepOutput checked(
+            Console console, @Nullable String json, @Nullable String directory, @Nullable String html) {
+        var output = RunOutput.checked(console, json, directory, html, null);
         return new SweepOutput(console, output.isJsonOnStdout(), output.files());
     }
 
@@ -35,7 +36,7 @@ record SweepOutput(Console console, boolean isJsonOnStdout, ReportFiles files) {
             files.writeJson(json);
             var file = file(fileName);
             if (file != null) {
-                new ReportFiles(file, null).writeJson(json);
+                ReportFiles.writeText(file, json);
             }
             return printed;
         } catch (IOException e) {

@@ -14,6 +14,7 @@ import understudy.faults.ReplicaState;
 import understudy.kvcache.KvBlockCounts;
 import understudy.kvcache.KvEvent;
 import understudy.kvcache.PrefixCacheStats;
+import understudy.kvcache.connector.TransferJob;
 import understudy.report.Outcome;
 import understudy.report.RequestRecord;
 import understudy.report.transfers.KvTraffic;
@@ -29,6 +30,8 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
     /**
      * Step of a replica that has ended; one for each step.
      *
+     * @param startNanos when the device began with it
+     * @param numRequests requests in its batch
      * @param numTokens tokens that it computed
      * @param numSampled requests that got an output token
      * @param gapNanos gaps between these tokens and the same requests' tokens before, as runs of equal values
@@ -40,7 +43,9 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
      */
     record StepEnded(
             int replicaIndex,
+            long startNanos,
             long endNanos,
+            int numRequests,
             int numTokens,
             int numSampled,
             LongList gapNanos,
@@ -52,12 +57,13 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
             implements ClusterEvent, MetricsCollector.Command {
 
         /** Copies the figures of a result, which is used again for the next step. */
-        static StepEnded of(
-                int replicaIndex, long endNanos, int numTokens, StepResult result, List<RequestRecord> ended) {
+        static StepEnded of(int replicaIndex, Step step, StepResult result, List<RequestRecord> ended) {
             return new StepEnded(
                     replicaIndex,
-                    endNanos,
-                    numTokens,
+                    step.startNanos,
+                    step.endNanos,
+                    step.numRequests,
+                    step.numTokens,
                     result.numSampled(),
                     copy(result.gapNanos()),
                     copy(result.gapCounts()),
@@ -76,8 +82,27 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
         }
 
         StepEnded with(FirstTokens first, EngineLoad after) {
+            return with(first, after, kvCache);
+        }
+
+        StepEnded with(KvCacheState after) {
+            return with(firstTokens, load, after);
+        }
+
+        private StepEnded with(FirstTokens first, EngineLoad loadAfter, KvCacheState kvCacheAfter) {
             return new StepEnded(
-                    replicaIndex, endNanos, numTokens, numSampled, gapNanos, gapCounts, ended, first, after, kvCache);
+                    replicaIndex,
+                    startNanos,
+                    endNanos,
+                    numRequests,
+                    numTokens,
+                    numSampled,
+                    gapNanos,
+                    gapCounts,
+                    ended,
+                    first,
+                    loadAfter,
+                    kvCacheAfter);
         }
 
         /** Returns how many of the tokens it has sampled belong to an answer: those of prefill legs do not. */
@@ -88,27 +113,39 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
             }
             return count;
         }
-
-        StepEnded with(KvCacheState after) {
-            return new StepEnded(
-                    replicaIndex,
-                    endNanos,
-                    numTokens,
-                    numSampled,
-                    gapNanos,
-                    gapCounts,
-                    ended,
-                    firstTokens,
-                    load,
-                    after);
-        }
     }
+
+    /** Times and size of a step. */
+    record Step(long startNanos, long endNanos, int numRequests, int numTokens) {}
 
     /** Request that has ended without a step: it was turned away, given up, or failed. */
     record RequestEnded(RequestRecord ended) implements ClusterEvent, MetricsCollector.Command {}
 
     /** Queues of a replica that have changed between steps. */
     record LoadChanged(int replicaIndex, EngineLoad load) implements ClusterEvent {}
+
+    /**
+     * Move of KV to or from a replica that has ended.
+     *
+     * @param requestId for which it was
+     * @param startNanos when a link was asked for it
+     * @param bytes those that went through: all, unless it has failed
+     */
+    record KvMoved(
+            int replicaIndex,
+            TransferJob.Kind kind,
+            long requestId,
+            long startNanos,
+            long endNanos,
+            long bytes,
+            boolean isFailed)
+            implements ClusterEvent {
+
+        /** Returns whether the request waited until it was over. */
+        public boolean isWaitedFor() {
+            return kind.isAwaited() || kind == TransferJob.Kind.PROMOTE;
+        }
+    }
 
     /** KV cache of a replica that has changed between steps. */
     record KvCacheChanged(int replicaIndex, KvCacheState kvCache) implements ClusterEvent {}

@@ -109,6 +109,7 @@ final class KvTransfers {
     private final RemoteReads reads;
     private final StoreMoves storeMoves;
     private final TransferRecorder recorder;
+    private final ClusterEvent.@Nullable Subscriber subscriber;
     private final Long2ObjectLinkedOpenHashMap<TransferJob> running = new Long2ObjectLinkedOpenHashMap<>();
     private final LongOpenHashSet toFlush = new LongOpenHashSet();
     private final Map<KvTier.Job, LongList> lent = new HashMap<>();
@@ -126,10 +127,9 @@ final class KvTransfers {
         this.spec = spec;
         replicaIndex = setup.replicaIndex();
         network = setup.peers().network();
-        recorder = new TransferRecorder(
-                spec.descriptorsPerBlock(),
-                setup.peers().keepsRecords(),
-                setup.peers().subscriber() != null);
+        subscriber = setup.peers().subscriber();
+        recorder =
+                new TransferRecorder(spec.descriptorsPerBlock(), setup.peers().keepsRecords(), subscriber != null);
         var random = setup.peers().linkRandom("host-link", replicaIndex);
         hostLink = context.spawn(Link.create(clock, spec.hostLink(), random), "host-link");
         onEnded = context.messageAdapter(TransferEnded.class, Moved::new);
@@ -356,6 +356,16 @@ final class KvTransfers {
             return; // it was given up while its answer was on its way
         }
         recorder.add(job, ended);
+        if (subscriber != null) {
+            subscriber.tell(new ClusterEvent.KvMoved(
+                    replicaIndex,
+                    job.kind(),
+                    job.requestId(),
+                    ended.startNanos(),
+                    ended.endNanos(),
+                    ended.bytes(),
+                    ended.isFailed()));
+        }
         if (job.kind() == TransferJob.Kind.READ) {
             reads.end(job.requestId());
         } else if (job.kind() == TransferJob.Kind.PROMOTE || job.kind() == TransferJob.Kind.CASCADE) {

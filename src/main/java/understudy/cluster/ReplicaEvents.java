@@ -61,8 +61,8 @@ final class ReplicaEvents {
      * @return what the memory is to be told, or null for nothing
      */
     KvBlockManager.@Nullable Settle stepEnded(
-            StepResult result, int numTokens, List<RequestRecord> endedWithIt, long endNanos) {
-        var step = ClusterEvent.StepEnded.of(replicaIndex, endNanos, numTokens, result, endedWithIt);
+            StepResult result, ClusterEvent.Step ran, List<RequestRecord> endedWithIt) {
+        var step = ClusterEvent.StepEnded.of(replicaIndex, ran, result, endedWithIt);
         peers.metrics().tell(step);
         if (peers.wantsProgress()) {
             noteProgress(result, endedWithIt);
@@ -73,7 +73,7 @@ final class ReplicaEvents {
         if (subscriber != null) {
             toldLoad = load();
             return new KvBlockManager.Settle(
-                    settlement, step.with(firstTokens(result.sampledAlone(), endNanos), toldLoad));
+                    settlement, step.with(firstTokens(result.sampledAlone(), ran.endNanos()), toldLoad));
         }
         boolean concernsMemory = settlement != null || mayHaveKvEvents;
         mayHaveKvEvents = false;

@@ -95,7 +95,7 @@ final class StepLoop {
             parts.gpu().tell(new VirtualGpu.ExecuteStep(batch, parts.self()));
             planSoon();
         } else if (!plan.isEmpty()) {
-            applyResult(parts.clock().nowNanos());
+            applyResult(parts.clock().nowNanos(), parts.clock().nowNanos());
             settle();
             planSoon();
         } else if (engine.isIdleWithWork()) {
@@ -110,9 +110,9 @@ final class StepLoop {
      *
      * @return whether a plan was made, for which the memory need not be asked
      */
-    boolean onStepDone(long endNanos) {
+    boolean onStepDone(VirtualGpu.StepDone done) {
         boolean isInstantOver = ticks.areFree() && parts.clock().isInstantOver();
-        boolean hasToldClients = applyResult(endNanos);
+        boolean hasToldClients = applyResult(done.startNanos(), done.endNanos());
         if (isInstantOver && !hasToldClients && engine.canPlan()) {
             boolean isPlanned = plan();
             settle();
@@ -124,28 +124,29 @@ final class StepLoop {
     }
 
     /** Takes over the oldest step's result, and tells all others; returns whether a client was told anything. */
-    private boolean applyResult(long endNanos) {
-        int numTokens = engine.oldestInFlight().totalScheduledTokens();
+    private boolean applyResult(long startNanos, long endNanos) {
+        var plan = engine.oldestInFlight();
+        var step = new ClusterEvent.Step(startNanos, endNanos, plan.size(), plan.totalScheduledTokens());
         var result = engine.update(endNanos);
         var clients = parts.clients();
         boolean hasToldTokens = clients.onSampled(result, endNanos);
         var ended = clients.finish(result.finished());
         var toCut = aborter.toCut(result);
         if (toCut.isEmpty()) {
-            stepEnded(result, numTokens, ended, endNanos);
+            stepEnded(result, step, ended);
             return hasToldTokens || !ended.isEmpty();
         }
         var all = new ArrayList<>(ended);
         toCut.forEach(request -> all.add(aborter.cut(request, endNanos)));
-        stepEnded(result, numTokens, all, endNanos);
+        stepEnded(result, step, all);
         settle();
         toCut.forEach(parts::free);
         parts.events().kvCacheChanged(endNanos);
         return true;
     }
 
-    private void stepEnded(StepResult result, int numTokens, List<RequestRecord> ended, long endNanos) {
-        toSettle = parts.events().stepEnded(result, numTokens, ended, endNanos);
+    private void stepEnded(StepResult result, ClusterEvent.Step step, List<RequestRecord> ended) {
+        toSettle = parts.events().stepEnded(result, step, ended);
     }
 
     private void settle() {

@@ -1,27 +1,18 @@
 package understudy.replay;
 
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.io.Writer;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import org.apache.commons.text.StringEscapeUtils;
+import understudy.report.html.HtmlDocument;
 
 /**
  * Writes the report of a replay as a page of one file: charts drawn by Chart.js, which is in it, and tables that need
  * no script. It loads nothing, and tells the browser so.
  */
 public final class ReplayHtml {
-    private static final String TEMPLATE = "replay.html";
-    private static final String CHART_JS = "/META-INF/resources/webjars/chart.js/4.5.1/dist/chart.umd.min.js";
-    private static final Pattern SOURCE_MAP = Pattern.compile("//# sourceMappingURL=.*");
-    private static final Pattern PLACEHOLDER = Pattern.compile("\\{\\{([a-z-]+)}}");
     private static final double PERCENT = 100;
 
     private final ReplayReport report;
@@ -33,36 +24,23 @@ public final class ReplayHtml {
     /** Writes the page; the caller closes {@code out}. */
     public static void write(ReplayReport report, Writer out) throws IOException {
         var html = new ReplayHtml(report);
-        Map<String, String> parts = Map.of(
-                "style", resource("replay.css"),
-                "chart-js", SOURCE_MAP.matcher(resource(CHART_JS)).replaceAll(""),
-                "script", resource("replay.js"),
-                // To HTML a script element has no escapes but those of its own language.
-                "data", ReplayJson.compact(report).replace("<", "\\u003c"),
-                "trace", html.trace(),
-                "rates", html.rates(),
-                "distances", html.distances(),
-                "times", html.times());
-        out.write(PLACEHOLDER
-                .matcher(resource(TEMPLATE))
-                .replaceAll(match -> Matcher.quoteReplacement(parts.get(match.group(1)))));
+        String body = HtmlDocument.fill(
+                resource("replay.html"),
+                Map.of(
+                        "trace", html.trace(),
+                        "rates", html.rates(),
+                        "distances", html.distances(),
+                        "times", html.times()));
+        new HtmlDocument("Prefix-cache replay", "", body, ReplayJson.compact(report), resource("replay.js")).write(out);
     }
 
     private static String resource(String name) {
-        try (InputStream in =
-                ReplayHtml.class.getResourceAsStream(name.startsWith("/") ? name : "/understudy/replay/" + name)) {
-            if (in == null) {
-                throw new IllegalStateException("not in the jar: " + name);
-            }
-            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        return HtmlDocument.resource("understudy/replay/" + name);
     }
 
     private String trace() {
         var sharing = report.sharing();
-        return fact("Trace", StringEscapeUtils.escapeHtml4(String.join(", ", report.files())))
+        return fact("Trace", HtmlDocument.escaped(String.join(", ", report.files())))
                 + fact("Requests", count(report.numRequests()))
                 + fact("Prompt tokens", count(report.numPromptTokens()))
                 + fact("Tokens per block", count(report.blockSize()))

@@ -14,36 +14,46 @@ public final class ConsoleReport {
     private static final int MAX_HISTORY = 50;
     private static final double NANOS_PER_MILLI = 1e6;
 
-    private final ReportText text = new ReportText();
     private final RunReport report;
+    private final ReportSink text;
 
-    private ConsoleReport(RunReport report) {
+    private ConsoleReport(RunReport report, ReportSink text) {
         this.report = report;
+        this.text = text;
     }
 
     /** Returns the report as text, with a line break at its end. */
     public static String write(RunReport report, HostStats host) {
-        var writer = new ConsoleReport(report);
-        writer.writeTotals();
-        writer.writeLatency("Time to First Token", "TTFT", report.ttft());
-        writer.writeLatency("Time per Output Token (excl. 1st token)", "TPOT", report.tpot());
-        writer.writeLatency("Inter-token Latency", "ITL", report.itl());
-        writer.writeLatency("End-to-end Latency", "E2EL", report.e2el());
-        writer.writeQueueAndCache();
+        var text = new ReportText();
+        writeFigures(report, text);
+        writeHost(report, host, text);
+        return text.toString();
+    }
+
+    /** Writes all that depends on scenario and seed alone. */
+    public static void writeFigures(RunReport report, ReportSink text) {
+        new ConsoleReport(report, text).write();
+    }
+
+    private void write() {
+        writeTotals();
+        writeLatency("Time to First Token", "TTFT", report.ttft());
+        writeLatency("Time per Output Token (excl. 1st token)", "TPOT", report.tpot());
+        writeLatency("Inter-token Latency", "ITL", report.itl());
+        writeLatency("End-to-end Latency", "E2EL", report.e2el());
+        writeQueueAndCache();
         if (report.prefixCaching().isMeaningful()) {
-            writer.writePrefixCaching(report.prefixCaching());
+            writePrefixCaching(report.prefixCaching());
         }
-        report.fleet().ifPresent(writer::writeFleet);
-        report.transfers().ifPresent(transfers -> TransferText.writeTotals(transfers, writer.text));
-        writer.text.end();
-        report.fleet().ifPresent(writer::writeHistory);
-        writer.writeReplicas();
-        report.transfers().ifPresent(transfers -> TransferText.writeTables(transfers, writer.text));
+        report.fleet().ifPresent(this::writeFleet);
+        report.transfers().ifPresent(transfers -> TransferText.writeTotals(transfers, text));
+        text.end();
+        report.fleet().ifPresent(this::writeHistory);
+        writeReplicas();
+        report.transfers().ifPresent(transfers -> TransferText.writeTables(transfers, text));
         if (report.goodput().isMeasured()) {
-            writer.writeServiceLevels();
+            writeServiceLevels();
         }
-        writer.writeHost(host);
-        return writer.text.toString();
     }
 
     private void writeTotals() {
@@ -178,7 +188,7 @@ public final class ConsoleReport {
         return outcome.name().toLowerCase(Locale.ROOT).replace('_', ' ');
     }
 
-    private void writeHost(HostStats host) {
+    private static void writeHost(RunReport report, HostStats host, ReportSink text) {
         text.append(String.format(
                 Locale.ROOT,
                 "%.1f s of virtual time in %.2f s of wall time: %.0f x real time, %.0f events/s\n",

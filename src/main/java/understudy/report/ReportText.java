@@ -6,12 +6,12 @@ import java.util.List;
 import java.util.Locale;
 
 /** Text of a report: headings and lines as {@code vllm bench serve} has them, and tables. */
-public final class ReportText {
+public final class ReportText implements ReportSink {
     private static final int WIDTH = 50;
 
     private final StringBuilder text = new StringBuilder();
 
-    /** Adds a title between two rules. */
+    @Override
     public void heading(String title, char fill) {
         int left = (WIDTH - title.length()) / 2;
         int right = WIDTH - title.length() - left;
@@ -19,27 +19,22 @@ public final class ReportText {
         text.append(rule.repeat(left)).append(title).append(rule.repeat(right)).append('\n');
     }
 
-    public void line(String label, long value) {
-        line(label, String.valueOf(value));
-    }
-
-    public void line(String label, double value) {
-        line(label, decimal(value));
-    }
-
-    private void line(String label, String value) {
+    @Override
+    public void line(String label, String value) {
         text.append(String.format(Locale.ROOT, "%-40s %-10s\n", label, value));
     }
 
-    /** Ends the lines. */
+    @Override
     public void end() {
         text.append("=".repeat(WIDTH)).append("\n\n");
     }
 
-    <T> void table(Collection<T> rows, List<ColumnData<T>> columns) {
+    @Override
+    public <T> void table(Collection<T> rows, List<ColumnData<T>> columns) {
         text.append(Tables.text(rows, columns)).append('\n');
     }
 
+    @Override
     public void append(String words) {
         text.append(words);
     }

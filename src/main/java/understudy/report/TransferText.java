@@ -16,7 +16,7 @@ final class TransferText {
     private TransferText() {}
 
     /** Writes the figures of the run. */
-    static void writeTotals(TransferReport report, ReportText text) {
+    static void writeTotals(TransferReport report, ReportSink text) {
         var external = report.external();
         text.heading("KV Transfers and Tiers", '-');
         text.line("External prefix queries (tokens):", external.queries());
@@ -31,7 +31,7 @@ final class TransferText {
     }
 
     /** Writes the tables: prompt tokens by source, transfers by kind, slower memories. */
-    static void writeTables(TransferReport report, ReportText text) {
+    static void writeTables(TransferReport report, ReportSink text) {
         text.table(prompts(report), promptColumns(report.promptTokens()));
         text.table(report.kinds(), kindColumns());
         if (!report.tiers().isEmpty()) {

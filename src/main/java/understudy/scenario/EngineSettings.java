@@ -11,7 +11,9 @@ import understudy.engine.RoseinferConfig;
 import understudy.engine.RoseinferConfig.PrefillMode;
 import understudy.engine.SchedulerConfig;
 import understudy.engine.queue.SchedulingPolicy;
+import understudy.kvcache.GlobalPrefixLimits;
 import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.PrefixOptions;
 import understudy.kvcache.connector.ConnectorSpec;
 import understudy.kvcache.eviction.EvictionPolicy;
 import understudy.kvcache.eviction.FreeOrder;
@@ -31,6 +33,9 @@ import understudy.prompt.Xxh3BlockHasher;
  */
 public record EngineSettings(
         EngineKind kind, PlannerConfig scheduler, KvCacheConfig kvCache, RequestLimits limits, int reservedTokens) {
+    private static final int MAX_STORED_TOKENS = 100_000_000;
+    private static final int MAX_USES = 1_000_000;
+
     private static final List<String> VLLM_KEYS = List.of(
             EngineSizes.MAX_NUM_BATCHED_TOKENS,
             "long-prefill-token-threshold",
@@ -77,7 +82,7 @@ public record EngineSettings(
                 recordsKvEvents,
                 kind.prefixUnit(),
                 kind.sharesWithinStep(engine, cachesPrefixes),
-                PrefixSettings.read(engine, kvCache),
+                prefixOptions(engine, kvCache),
                 null);
     }
 
@@ -152,6 +157,26 @@ public record EngineSettings(
         return kind == EngineKind.VLLM
                 ? with(resolved, "engine." + EngineSizes.MAX_NUM_BATCHED_TOKENS, maxNumBatchedTokens())
                 : resolved;
+    }
+
+    /** Reads how prefixes are kept and found again. */
+    private static PrefixOptions prefixOptions(Section engine, Section kvCache) {
+        var sessions = kvCache.choice("sessions", PrefixOptions.SessionMode.class);
+        var store = kvCache.section("global-prefix-store");
+        boolean isStoreOn = store.bool("enabled");
+        if (isStoreOn && sessions == PrefixOptions.SessionMode.OFF) {
+            throw store.unusable(
+                    "enabled", "but kv-cache.sessions is off: then all prefixes are found by content, in one store");
+        }
+        var limits = new GlobalPrefixLimits(
+                store.wholeNumber("min-length", 1, MAX_STORED_TOKENS),
+                store.wholeNumber("min-uses", 1, MAX_USES),
+                store.wholeNumber("max-tokens", 1L, Long.MAX_VALUE));
+        return new PrefixOptions(
+                engine.choice("full-hit", PrefixOptions.FullHit.class),
+                kvCache.bool("cache-generated-blocks"),
+                sessions,
+                isStoreOn ? limits : GlobalPrefixLimits.OFF);
     }
 
     private static Config with(Config config, String key, int value) {

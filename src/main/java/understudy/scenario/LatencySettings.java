@@ -11,16 +11,18 @@ import understudy.latency.RooflineLatency;
 /**
  * The section {@code latency}.
  *
+ * @param kind where the times of steps come from
  * @param model how long a step takes, without jitter
  * @param apiDelayNanos from the arrival of a request to its entry into the waiting queue
  * @param jitter standard deviation of the logarithm of a step's time
  * @param deployment the model and the GPUs that it names
  */
-public record LatencySettings(LatencyModel model, long apiDelayNanos, double jitter, Deployment deployment) {
+public record LatencySettings(Kind kind, LatencyModel model, long apiDelayNanos, double jitter, Deployment deployment) {
     private static final double NANOS_PER_MICRO = 1e3;
     private static final ProfileLatency NO_PROFILE = new ProfileLatency(0, 0, 0, 0, 0);
 
-    private enum Kind {
+    /** Kind of a latency model, by its name in a scenario. */
+    public enum Kind {
         LINEAR,
         PROFILE,
         ROOFLINE,
@@ -30,14 +32,15 @@ public record LatencySettings(LatencyModel model, long apiDelayNanos, double jit
     /** Reads the section, and what {@code kv-cache} says about the hardware. */
     static LatencySettings read(Section latency, Section kvCache) {
         var deployment = Deployment.read(latency, kvCache);
-        var model = switch (latency.choice("model", Kind.class)) {
+        var kind = latency.choice("model", Kind.class);
+        var model = switch (kind) {
             case LINEAR -> linear(latency.section("linear"));
             case PROFILE -> profile(latency, deployment);
             case ROOFLINE -> roofline(latency, deployment);
             case PROFILED -> profiled(latency, deployment);
         };
         return new LatencySettings(
-                model, Math.round(latency.nanos("api-delay")), latency.number("jitter", 0, 1), deployment);
+                kind, model, Math.round(latency.nanos("api-delay")), latency.number("jitter", 0, 1), deployment);
     }
 
     private static LatencyModel linear(Section linear) {

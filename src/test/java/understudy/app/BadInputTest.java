@@ -195,6 +195,17 @@ final class BadInputTest {
                 .isEqualTo("--out " + file + "/a/b: " + file + " is not a directory\n");
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"--html", "--trace"})
+    void badPathOfAPage_isNamedBeforeTheRun(String option) {
+        assertThat(call("run", small, option, "/nowhere/x").err).isEqualTo(option + " /nowhere/x: no such directory\n");
+        assertThat(call("run", small, option, directory.toString()).err).contains("is a directory");
+        var both = call("run", small, option, directory.resolve("x").toString(), "--json", directory + "/x");
+        assertThat(both.err).isEqualTo("--json, --html, --trace: two of them are to go to the same file\n");
+        assertThat(both.exitCode).isEqualTo(2);
+        assertThat(both.out).isEmpty();
+    }
+
     @Test
     void misuse_pointsToTheHelp() {
         var run = call("run", small, "--sed", "4");

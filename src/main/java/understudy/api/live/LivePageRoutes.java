@@ -22,11 +22,11 @@ import org.apache.pekko.http.javadsl.model.MediaTypes;
 import org.apache.pekko.http.javadsl.model.headers.RawHeader;
 import org.apache.pekko.http.javadsl.server.Route;
 import understudy.api.http.RoutePart;
+import understudy.report.html.HtmlDocument;
 
 /** The live page at {@code /}: its files, which are all in the jar, and the events that keep it up to date. */
 public final class LivePageRoutes implements RoutePart {
     private static final String FILES = "understudy/api/page";
-    private static final String CHART_JS = "META-INF/resources/webjars/chart.js/4.5.1/dist/chart.umd.min.js";
     private static final ClassLoader CLASS_LOADER = LivePageRoutes.class.getClassLoader();
 
     /**
@@ -56,7 +56,7 @@ public final class LivePageRoutes implements RoutePart {
                 pathSingleSlash(() -> file(() -> getFromResource(FILES + "/index.html", html, CLASS_LOADER))),
                 path(
                         segment("page").slash("chart.js"),
-                        () -> file(() -> getFromResource(CHART_JS, script, CLASS_LOADER))),
+                        () -> file(() -> getFromResource(HtmlDocument.CHART_JS, script, CLASS_LOADER))),
                 pathPrefix("page", () -> file(() -> getFromResourceDirectory(FILES, CLASS_LOADER))));
     }
 

@@ -28,7 +28,7 @@ public record LatencyStats(
 
     /** Returns a percentile, from 0 to 100, of {@code nanos}, which need not be sorted; 0 if there are none. */
     public static double percentile(double[] nanos, double percent) {
-        return nanos.length == 0 ? 0 : percentile(sorted(nanos), ranks(nanos.length), percent);
+        return nanos.length == 0 ? 0 : percentiles(nanos, new double[] {percent})[0];
     }
 
     private static double[] sorted(double[] nanos) {
@@ -38,9 +38,9 @@ public record LatencyStats(
     }
 
     private static long[] ranks(int count) {
-        var cumulated = new long[count];
-        Arrays.setAll(cumulated, i -> i + 1);
-        return cumulated;
+        var ranks = new long[count];
+        Arrays.setAll(ranks, i -> i + 1);
+        return ranks;
     }
 
     /** Returns the statistics of the times from one event to another. */
@@ -50,6 +50,20 @@ public record LatencyStats(
             nanos[i] = endNanos[i] - startNanos[i];
         }
         return of(nanos);
+    }
+
+    /** Returns percentiles of {@code nanos}, which need not be sorted; none if there are no values. */
+    public static double[] percentiles(double[] nanos, double[] percents) {
+        var sorted = sorted(nanos);
+        return percentiles(sorted, ranks(sorted.length), percents);
+    }
+
+    static double[] percentiles(double[] ascending, long[] cumulated, double[] percents) {
+        return ascending.length == 0
+                ? new double[0]
+                : Arrays.stream(percents)
+                        .map(percent -> percentile(ascending, cumulated, percent))
+                        .toArray();
     }
 
     /**

@@ -47,17 +47,33 @@ public final class TokenGaps {
 
     /** Returns statistics over all gaps. */
     public LatencyStats stats() {
-        merge();
-        var values = new double[sorted.size()];
-        var cumulated = new long[values.length];
-        var reader = sorted.new Reader();
-        long count = 0;
-        for (int i = 0; reader.next(); i++) {
-            count += reader.count();
-            values[i] = reader.value();
-            cumulated[i] = count;
+        var counted = new Counted();
+        return LatencyStats.ofCounted(counted.values, counted.cumulated);
+    }
+
+    /** Returns percentiles of all gaps; none if there are no gaps. */
+    public double[] percentiles(double[] percents) {
+        var counted = new Counted();
+        return LatencyStats.percentiles(counted.values, counted.cumulated, percents);
+    }
+
+    /** All gaps so far: their values, and how many have one or a smaller one. */
+    private final class Counted {
+        private final double[] values;
+        private final long[] cumulated;
+
+        Counted() {
+            merge();
+            values = new double[sorted.size()];
+            cumulated = new long[values.length];
+            var reader = sorted.new Reader();
+            long count = 0;
+            for (int i = 0; reader.next(); i++) {
+                count += reader.count();
+                values[i] = reader.value();
+                cumulated[i] = count;
+            }
         }
-        return LatencyStats.ofCounted(values, cumulated);
     }
 
     private void merge() {

@@ -257,7 +257,9 @@ final class LiveViewTest {
             List<RequestRecord> ended) {
         return new ClusterEvent.StepEnded(
                 replica,
+                0,
                 SECOND,
+                1,
                 numTokens,
                 numSampled,
                 gapNanos,

@@ -1,4 +1,4 @@
-package understudy.app;
+package understudy.host.watch;
 
 import java.io.IOException;
 import java.io.Writer;
@@ -11,26 +11,26 @@ import understudy.report.Tables;
 import understudy.routing.RoutingScores;
 
 /** Explanation of a router's first decisions: what it looked at, of the replica it chose and of the best other one. */
-final class RoutingExplanation {
+public final class RoutingExplanation {
     private static final double NANOS_PER_SECOND = 1e9;
 
     private final int maxDecisions;
     private final List<ClusterEvent.Routed> decisions = new ArrayList<>();
 
     /** @param maxDecisions most that are explained, at least 1 */
-    RoutingExplanation(int maxDecisions) {
+    public RoutingExplanation(int maxDecisions) {
         this.maxDecisions = maxDecisions;
     }
 
     /** Hears an event, on the emulation's thread. */
-    void on(ClusterEvent event) {
+    public void on(ClusterEvent event) {
         if (event instanceof ClusterEvent.Routed routed && decisions.size() < maxDecisions) {
             decisions.add(routed);
         }
     }
 
     /** Returns a table for people. */
-    String table() {
+    public String table() {
         return Tables.text(
                         decisions,
                         List.of(
@@ -42,6 +42,13 @@ final class RoutingExplanation {
                                 Tables.words("It has", decision -> parts(decision, decision.replicaIndex())),
                                 Tables.words("Best other", RoutingExplanation::bestOther)))
                 + "\n\n";
+    }
+
+    /** Returns a decision in words. */
+    static String words(ClusterEvent.Routed decision) {
+        String other = bestOther(decision);
+        return decision.scores().rule() + "; it has " + parts(decision, decision.replicaIndex())
+                + (other.isEmpty() ? "" : "; best other " + other);
     }
 
     private static String bestOther(ClusterEvent.Routed decision) {
@@ -61,7 +68,7 @@ final class RoutingExplanation {
     }
 
     /** Writes a line for each part of each decision and each replica that could have been chosen. */
-    void writeCsv(Writer out) throws IOException {
+    public void writeCsv(Writer out) throws IOException {
         out.write("time_s,request,chosen_replica,rule,replica,part,value\n");
         for (var decision : decisions) {
             for (var part : decision.scores().parts()) {

@@ -1,4 +1,4 @@
-package understudy.app;
+package understudy.host.watch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,0 +1,30 @@
+package understudy.report;
+
+import com.github.freva.asciitable.ColumnData;
+import java.util.Collection;
+import java.util.List;
+
+/** Sink of a report's content: lines under headings, then tables, whatever they are to look like. */
+public interface ReportSink {
+
+    /** Begins a block of lines; {@code fill} is what the console draws the heading with. */
+    void heading(String title, char fill);
+
+    void line(String label, String value);
+
+    default void line(String label, long value) {
+        line(label, String.valueOf(value));
+    }
+
+    default void line(String label, double value) {
+        line(label, ReportText.decimal(value));
+    }
+
+    /** Ends the last block. */
+    void end();
+
+    <T> void table(Collection<T> rows, List<ColumnData<T>> columns);
+
+    /** Adds words, with a line break at their end. */
+    void append(String words);
+}

@@ -1,0 +1,29 @@
+package understudy.report.run;
+
+import java.util.List;
+
+/**
+ * What was run.
+ *
+ * @param scenario name of its file
+ * @param command that runs it again
+ * @param seed of every random stream
+ * @param settings those that differ from their defaults
+ * @param resolved the whole scenario, as text
+ * @param reasons what follows from the settings, a line each
+ * @param warnings what to know before believing the results, a line each
+ * @param notModelled what the run leaves out, a line each
+ */
+public record RunSetup(
+        String scenario,
+        String command,
+        long seed,
+        List<Setting> settings,
+        String resolved,
+        List<String> reasons,
+        List<String> warnings,
+        List<String> notModelled) {
+
+    /** Setting with its value, and its default; empty if it has none. */
+    public record Setting(String key, String value, String usual) {}
+}

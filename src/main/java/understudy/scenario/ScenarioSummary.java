@@ -1,0 +1,96 @@
+package understudy.scenario;
+
+import com.typesafe.config.Config;
+import com.typesafe.config.ConfigRenderOptions;
+import com.typesafe.config.ConfigValue;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.TreeMap;
+import understudy.report.run.RunSetup;
+import understudy.routing.Role;
+
+/** Summary of a scenario for a page about its run. */
+public final class ScenarioSummary {
+    private static final double NANOS_PER_MILLI = 1e6;
+
+    private ScenarioSummary() {}
+
+    /**
+     * Returns what is run.
+     *
+     * @param config from which the scenario was read
+     * @param name of its file
+     * @param command that runs it again
+     */
+    public static RunSetup of(Scenario scenario, Config config, String name, String command) {
+        return new RunSetup(
+                name,
+                command,
+                scenario.seed(),
+                settings(config),
+                ScenarioFile.render(scenario.resolve(config)),
+                scenario.reasons(),
+                scenario.warnings(),
+                notModelled(scenario));
+    }
+
+    /** Returns the settings that are not as in the defaults, by key. */
+    private static List<RunSetup.Setting> settings(Config config) {
+        var usual = new TreeMap<String, String>();
+        ScenarioFile.REFERENCE.entrySet().forEach(entry -> usual.put(entry.getKey(), text(entry.getValue())));
+        var settings = new TreeMap<String, RunSetup.Setting>();
+        for (var entry : config.entrySet()) {
+            String key = entry.getKey();
+            String value = text(entry.getValue());
+            if (!value.equals(usual.get(key))) {
+                settings.put(key, new RunSetup.Setting(key, value, usual.getOrDefault(key, "")));
+            }
+        }
+        return List.copyOf(settings.values());
+    }
+
+    private static String text(ConfigValue value) {
+        return value.unwrapped() instanceof String text ? text : value.render(ConfigRenderOptions.concise());
+    }
+
+    private static List<String> notModelled(Scenario scenario) {
+        var lines = new ArrayList<String>();
+        lines.add("Tokens mean nothing: there are no weights, and an answer is as long as the workload says.");
+        lines.add("There is no speculative decoding, no LoRA, no multimodal input and no swapping; all layers keep all"
+                + " tokens, without sliding windows.");
+        lines.add(stepTime(scenario));
+        if (scenario.groups().stream().allMatch(group -> group.latency().jitter() == 0)) {
+            lines.add("Equal steps take equally long (latency.jitter = 0).");
+        }
+        lines.add("Requests and tokens take no time between router and replicas.");
+        lines.add(edge(scenario.latency().apiDelayNanos()));
+        if (scenario.groups().stream().anyMatch(group -> group.role() != Role.BOTH)) {
+            lines.add(
+                    "KV of a computed prompt is fetched by the replica that answers; nobody pushes it layer by layer.");
+        }
+        return lines;
+    }
+
+    private static String stepTime(Scenario scenario) {
+        return switch (scenario.latency().kind()) {
+            case LINEAR -> "The time of a step is a sum of four terms (latency.model = linear), not that of kernels.";
+            case PROFILE -> "The time of a step is fitted to a few measured steps (latency.model = profile).";
+            case ROOFLINE ->
+                "The time of a step follows from data sheets (latency.model = roofline), without pipeline"
+                        + " parallelism and the padding of CUDA graphs.";
+            case PROFILED ->
+                "The time of a step follows from measured kernels (latency.model = profiled); all-reduces and"
+                        + " the host's work from formulas.";
+        };
+    }
+
+    private static String edge(long apiDelayNanos) {
+        return apiDelayNanos == 0
+                ? "HTTP and tokenizing take no time (latency.api-delay = 0)."
+                : String.format(
+                        Locale.ROOT,
+                        "HTTP and tokenizing take %.3f ms for each request, whatever the load (latency.api-delay).",
+                        apiDelayNanos / NANOS_PER_MILLI);
+    }
+}
