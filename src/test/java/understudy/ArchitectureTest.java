@@ -58,7 +58,8 @@ final class ArchitectureTest {
             kvcache.session: kvcache kvcache.content prompt
             kvcache.tier: kvcache.connector prompt
             engine.queue: prompt
-            engine: engine.queue kvcache kvcache.connector latency prompt
+            engine.speculation:
+            engine: engine.queue engine.speculation kvcache kvcache.connector latency prompt
             routing: engine kvcache prompt workload
             routing.policy: engine kvcache prompt routing routing.index workload
             routing.index: kvcache prompt
@@ -77,7 +78,7 @@ final class ArchitectureTest {
             cluster: cluster.link engine faults kvcache kvcache.connector kvcache.content kvcache.session kvcache.tier \
                 latency prompt report report.transfers routing routing.admission routing.policy runtime scaling transfer workload workload.trace
             host: cluster report runtime
-            conform: cluster engine engine.queue kvcache kvcache.connector kvcache.content kvcache.tier latency prompt report \
+            conform: cluster engine engine.queue engine.speculation kvcache kvcache.connector kvcache.content kvcache.tier latency prompt report \
                 routing routing.policy runtime workload.trace
             api.http: faults host runtime
             api.schema: api.http
@@ -92,7 +93,7 @@ final class ArchitectureTest {
             api.openai: api.call api.http api.model api.schema cluster faults prompt runtime
             api: api.admin api.call api.http api.kvevents api.live api.metrics api.model api.openai cluster faults host \
                 kvcache routing runtime workload
-            scenario: api.call api.http api.kvevents api.model cluster cluster.link engine engine.queue faults kvcache \
+            scenario: api.call api.http api.kvevents api.model cluster cluster.link engine engine.queue engine.speculation faults kvcache \
                 kvcache.connector kvcache.eviction kvcache.tier latency prompt report routing routing.admission routing.policy \
                 scaling transfer workload workload.trace
             fidelity: cluster host latency report report.latency scenario workload workload.trace

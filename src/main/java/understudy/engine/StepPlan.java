@@ -24,6 +24,10 @@ public final class StepPlan {
     private int[] numTokens = new int[64];
     private boolean[] isPartial = new boolean[64];
     private int[] epochs = new int[64];
+
+    /** Drafts among the scheduled tokens of each listed request; all 0 without speculation. */
+    private int[] numDrafts = new int[64];
+
     private int totalTokens;
     private long step;
 
@@ -71,6 +75,16 @@ public final class StepPlan {
     /** Returns whether a scheduled request will still have tokens to catch up with, so that it samples nothing. */
     public boolean isPartial(int index) {
         return index >= numMembers && isPartial[index - numMembers];
+    }
+
+    /** Returns how many of the tokens of a scheduled request are drafts. */
+    public int numDrafts(int index) {
+        return index < numMembers ? 0 : numDrafts[index - numMembers];
+    }
+
+    /** Returns how many drafts of a scheduled request the device verifies: those of an admission only fill it up. */
+    public int numDraftsToVerify(int index) {
+        return index < size() - admitted.size() - resumed.size() ? numDrafts(index) : 0;
     }
 
     /** Returns the tokens of all scheduled requests. */
@@ -178,6 +192,7 @@ public final class StepPlan {
             numTokens = Arrays.copyOf(numTokens, capacity);
             isPartial = Arrays.copyOf(isPartial, capacity);
             epochs = Arrays.copyOf(epochs, capacity);
+            numDrafts = Arrays.copyOf(numDrafts, capacity);
         }
     }
 
@@ -242,6 +257,11 @@ public final class StepPlan {
     /** Returns whether a scheduled request has been reset since, so that its result is to be dropped. */
     boolean isOutdated(int index) {
         return epochs[index - numMembers] != request(index).epoch;
+    }
+
+    /** Fixes how many of the tokens of a scheduled request are drafts; to be told of all if of any. */
+    void setDrafts(int index, int count) {
+        numDrafts[index - numMembers] = count;
     }
 
     /** Fixes, for a scheduled request, what the device computes and whether it samples. */

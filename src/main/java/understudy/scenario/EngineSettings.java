@@ -11,6 +11,7 @@ import understudy.engine.RoseinferConfig;
 import understudy.engine.RoseinferConfig.PrefillMode;
 import understudy.engine.SchedulerConfig;
 import understudy.engine.queue.SchedulingPolicy;
+import understudy.engine.speculation.SpeculationConfig;
 import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.connector.ConnectorSpec;
 import understudy.kvcache.eviction.EvictionPolicy;
@@ -101,7 +102,8 @@ public record EngineSettings(
                 engine.choice("scheduling-policy", SchedulingPolicy.class),
                 engine.choice("preemption-victim", PreemptionVictim.class),
                 engine.bool("async-scheduling"),
-                engine.wholeNumber("decode-cohort-min-seqs", 0, EngineSizes.MAX_TOKENS));
+                engine.wholeNumber("decode-cohort-min-seqs", 0, EngineSizes.MAX_TOKENS),
+                SpeculationConfig.NONE);
     }
 
     private static RequestLimits limits(Section engine, Section kvCache, KvCacheConfig memory) {
