@@ -69,13 +69,13 @@ final class ArchitectureTest {
             faults: workload
             report.latency:
             report.transfers: engine kvcache kvcache.connector report.latency transfer
-            report: engine kvcache kvcache.connector latency prompt report.latency report.transfers
+            report: engine engine.speculation kvcache kvcache.connector latency prompt report.latency report.transfers
             scaling: faults latency report report.latency
             replay.cache:
             replay: replay.cache workload.trace
             runtime:
             cluster.link: faults kvcache.connector kvcache.tier runtime transfer
-            cluster: cluster.link engine faults kvcache kvcache.connector kvcache.content kvcache.session kvcache.tier \
+            cluster: cluster.link engine engine.speculation faults kvcache kvcache.connector kvcache.content kvcache.session kvcache.tier \
                 latency prompt report report.transfers routing routing.admission routing.policy runtime scaling transfer workload workload.trace
             host: cluster report runtime
             conform: cluster engine engine.queue engine.speculation kvcache kvcache.connector kvcache.content kvcache.tier latency prompt report \
@@ -84,7 +84,7 @@ final class ArchitectureTest {
             api.schema: api.http
             api.model: api.http api.schema engine prompt workload
             api.call: api.http api.model api.schema cluster engine faults host prompt report runtime
-            api.metrics: api.call api.model cluster faults kvcache kvcache.connector prompt report report.transfers routing \
+            api.metrics: api.call api.model cluster engine engine.speculation faults kvcache kvcache.connector prompt report report.transfers routing \
                 transfer
             api.live: api.call api.http cluster faults kvcache kvcache.connector prompt report report.transfers routing \
                 runtime transfer
@@ -97,7 +97,7 @@ final class ArchitectureTest {
                 kvcache.connector kvcache.eviction kvcache.tier latency prompt report routing routing.admission routing.policy \
                 scaling transfer workload workload.trace
             fidelity: cluster host latency report report.latency scenario workload workload.trace
-            fuzz: cluster engine engine.queue faults host kvcache kvcache.eviction kvcache.session prompt report routing routing.policy runtime scenario \
+            fuzz: cluster engine engine.queue engine.speculation faults host kvcache kvcache.eviction kvcache.session prompt report routing routing.policy runtime scenario \
                 workload
             app: api api.call api.http api.kvevents cluster conform engine fidelity fuzz host latency replay report routing runtime \
                 scenario workload workload.trace

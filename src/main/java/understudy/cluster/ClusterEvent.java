@@ -10,6 +10,7 @@ import java.util.List;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.StepResult;
+import understudy.engine.speculation.DraftCounts;
 import understudy.faults.ReplicaState;
 import understudy.kvcache.KvBlockCounts;
 import understudy.kvcache.KvEvent;
@@ -30,8 +31,10 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
      * Step of a replica that has ended; one for each step.
      *
      * @param numTokens tokens that it computed
-     * @param numSampled requests that got an output token
-     * @param gapNanos gaps between these tokens and the same requests' tokens before, as runs of equal values
+     * @param numSampled output tokens that requests got
+     * @param drafts what has become of drafts
+     * @param gapNanos gaps between these tokens and the same requests' tokens before, as runs of equal values; what a
+     *     request gets in one step is one gap
      * @param gapCounts how long each of these runs is
      * @param ended requests that ended with it
      * @param firstTokens of requests that got their first token; nothing without a subscriber
@@ -43,6 +46,7 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
             long endNanos,
             int numTokens,
             int numSampled,
+            DraftCounts drafts,
             LongList gapNanos,
             IntList gapCounts,
             List<RequestRecord> ended,
@@ -58,7 +62,8 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
                     replicaIndex,
                     endNanos,
                     numTokens,
-                    result.numSampled(),
+                    result.numSampledTokens(),
+                    result.takeDrafts(),
                     copy(result.gapNanos()),
                     copy(result.gapCounts()),
                     ended,
@@ -77,7 +82,17 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
 
         StepEnded with(FirstTokens first, EngineLoad after) {
             return new StepEnded(
-                    replicaIndex, endNanos, numTokens, numSampled, gapNanos, gapCounts, ended, first, after, kvCache);
+                    replicaIndex,
+                    endNanos,
+                    numTokens,
+                    numSampled,
+                    drafts,
+                    gapNanos,
+                    gapCounts,
+                    ended,
+                    first,
+                    after,
+                    kvCache);
         }
 
         /** Returns how many of the tokens it has sampled belong to an answer: those of prefill legs do not. */
@@ -95,6 +110,7 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
                     endNanos,
                     numTokens,
                     numSampled,
+                    drafts,
                     gapNanos,
                     gapCounts,
                     ended,

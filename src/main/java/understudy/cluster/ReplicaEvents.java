@@ -63,6 +63,7 @@ final class ReplicaEvents {
     KvBlockManager.@Nullable Settle stepEnded(
             StepResult result, int numTokens, List<RequestRecord> endedWithIt, long endNanos) {
         var step = ClusterEvent.StepEnded.of(replicaIndex, endNanos, numTokens, result, endedWithIt);
+        counters.onVerified(step.drafts());
         peers.metrics().tell(step);
         if (peers.wantsProgress()) {
             noteProgress(result, endedWithIt);

@@ -167,7 +167,7 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
             return this;
         }
         counters.onStepDone(done.endNanos() - done.startNanos());
-        return steps.onStepDone(done.endNanos()) ? deferred.doneBy(this) : this;
+        return steps.onStepDone(done) ? deferred.doneBy(this) : this;
     }
 
     private Behavior<Replica.Command> onSlowGpu(Replica.SlowGpu slow) {

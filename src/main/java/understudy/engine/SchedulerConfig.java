@@ -130,6 +130,11 @@ public record SchedulerConfig(
     }
 
     @Override
+    public int numSpeculativeTokens() {
+        return speculation.numSpeculativeTokens();
+    }
+
+    @Override
     public int maxStepsInFlight() {
         return asyncScheduling ? 2 : 1;
     }

@@ -28,6 +28,8 @@ public final class StepPlan {
     /** Drafts among the scheduled tokens of each listed request; all 0 without speculation. */
     private int[] numDrafts = new int[64];
 
+    private boolean isSpeculating;
+
     private int totalTokens;
     private long step;
 
@@ -85,6 +87,16 @@ public final class StepPlan {
     /** Returns how many drafts of a scheduled request the device verifies: those of an admission only fill it up. */
     public int numDraftsToVerify(int index) {
         return index < size() - admitted.size() - resumed.size() ? numDrafts(index) : 0;
+    }
+
+    /** Returns the same of all scheduled requests, in order; empty without speculation. */
+    public IntList draftsToVerify() {
+        if (!isSpeculating) {
+            return IntList.of();
+        }
+        var counts = new int[size()];
+        Arrays.setAll(counts, this::numDraftsToVerify);
+        return new IntImmutableList(counts);
     }
 
     /** Returns the tokens of all scheduled requests. */
@@ -214,7 +226,9 @@ public final class StepPlan {
         var known = new IntArrayList();
         for (int i = 0; i < size(); i++) {
             handles.add(request(i).handle());
-            computed.add(request(i).numComputedTokens + numScheduledTokens(i));
+            computed.add(Math.min(
+                    request(i).numComputedTokens + numScheduledTokens(i),
+                    request(i).numTokens()));
             known.add(request(i).numTokens());
         }
         return new KvAsk.EndPlan(
@@ -261,6 +275,7 @@ public final class StepPlan {
 
     /** Fixes how many of the tokens of a scheduled request are drafts; to be told of all if of any. */
     void setDrafts(int index, int count) {
+        isSpeculating = true;
         numDrafts[index - numMembers] = count;
     }
 
@@ -269,7 +284,9 @@ public final class StepPlan {
         int listed = index - numMembers;
         isPartial[listed] = partial;
         epochs[listed] = requests.get(listed).epoch;
-        if (numTokens[listed] > 0) {
+        if (numDrafts[listed] > 0) {
+            shape.addVerification(numDrafts[listed], numContextTokens + numTokens[listed] - numDrafts[listed] - 1);
+        } else if (numTokens[listed] > 0) {
             shape.add(numTokens[listed], numContextTokens, !partial);
         }
     }

@@ -24,7 +24,17 @@ public record DraftCounts(long numDrafts, long numDraftTokens, LongList numAccep
 
     /** Returns the tokens that a verification brings, the one behind the accepted drafts included; NaN of none. */
     public double meanAcceptanceLength() {
-        return numDrafts == 0 ? Double.NaN : 1 + (double) numAcceptedTokens() / numDrafts;
+        return 1 + (double) numAcceptedTokens() / numDrafts;
+    }
+
+    /** Returns the share of draft tokens that were accepted; NaN of none. */
+    public double acceptanceRate() {
+        return (double) numAcceptedTokens() / numDraftTokens;
+    }
+
+    /** Returns in which share of verifications the draft in a place was accepted; NaN of none. */
+    public double acceptanceRateAt(int position) {
+        return (double) numAcceptedTokensPerPos.getLong(position) / numDrafts;
     }
 
     /** Returns the sum of both. */
