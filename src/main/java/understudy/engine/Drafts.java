@@ -50,14 +50,19 @@ final class Drafts {
         }
     }
 
-    /** Returns what the drafts of a request take that may be admitted. */
-    DraftSlots slotsOf(EngineRequest head) {
+    /**
+     * Returns what the drafts of a request take that may be admitted.
+     *
+     * @param mayHaveLookahead whether there may be blocks for it; a request without it gets in, if its KV has come, where
+     *     such requests hold all blocks, and frees its own when it wants more: in vLLM they wait for ever
+     */
+    DraftSlots slotsOf(EngineRequest head, boolean mayHaveLookahead) {
         if (!config.isOn()) {
             return DraftSlots.NONE;
         }
         boolean hasRoom = head.numTokens() + config.numSpeculativeTokens() <= maxModelLen;
         int numDecodeTokens = !padsAdmissions ? 1 : hasRoom ? 1 + config.numSpeculativeTokens() : 0;
-        return new DraftSlots(config.numLookaheadTokens(), numDecodeTokens);
+        return new DraftSlots(mayHaveLookahead ? config.numLookaheadTokens() : 0, numDecodeTokens);
     }
 
     /**

@@ -285,7 +285,7 @@ public final class StepPlan {
         isPartial[listed] = partial;
         epochs[listed] = requests.get(listed).epoch;
         if (numDrafts[listed] > 0) {
-            shape.addVerification(numDrafts[listed], numContextTokens + numTokens[listed] - numDrafts[listed] - 1);
+            shape.addVerification(numTokens[listed] - 1, numContextTokens);
         } else if (numTokens[listed] > 0) {
             shape.add(numTokens[listed], numContextTokens, !partial);
         }

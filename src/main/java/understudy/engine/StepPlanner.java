@@ -128,7 +128,7 @@ public final class StepPlanner implements Planner {
             if (!loads.isParked(head) && head.numStaleTokens == 0 && !loads.hasToLetPass(head, waiting)) {
                 candidate = head;
                 var load = loads.stateOf(head, running.size() + numInFlight);
-                var slots = drafts.slotsOf(head);
+                var slots = drafts.slotsOf(head, !loads.wereStuck());
                 return new KvAsk.Admit(config.admission(head, budget(), running.size() > 0, nowNanos, load, slots));
             }
             waiting.skip(head);

@@ -133,19 +133,11 @@ final class StepUpdate {
      */
     private void append(EngineRequest request, boolean isStale, int numExecutedTokens, int numSampled, long atNanos) {
         stamp(request, atNanos);
-        int numBefore = request.numOutputTokens;
-        FinishReason finishReason = null;
-        for (int i = 0; i < numSampled && finishReason == null; i++) {
-            boolean isEndOfSequence = request.sampler.sample();
-            request.numOutputTokens++;
-            finishReason = checkStop(request, isEndOfSequence);
-        }
-        int numKept = request.numOutputTokens - numBefore;
-        request.numNewTokens = numKept;
-        result.addSampled(request, numKept);
+        var finishReason = sample(request, numSampled);
+        result.addSampled(request, request.numNewTokens);
         int numTokensToCache = Math.min(numExecutedTokens, request.numTokens());
         if (isAsync) {
-            request.numPlaceholders -= isStale ? 0 : numKept;
+            request.numPlaceholders -= isStale ? 0 : request.numNewTokens;
             if (sharesWithinStep && request.status == EngineRequest.Status.RUNNING) {
                 numTokensToCache = completedTokens(request);
             }
@@ -157,6 +149,19 @@ final class StepUpdate {
         if (finishReason != null || numTokensToCache > 0) {
             result.settlement().add(request.handle(), numTokensToCache, request.numTokens(), finishReason != null);
         }
+    }
+
+    /** Samples so many tokens, or as many as it takes to end the answer, and returns why it ends if it does. */
+    private @Nullable FinishReason sample(EngineRequest request, int count) {
+        FinishReason finishReason = null;
+        request.numNewTokens = 0;
+        while (request.numNewTokens < count && finishReason == null) {
+            boolean isEndOfSequence = request.sampler.sample();
+            request.numNewTokens++;
+            request.numOutputTokens++;
+            finishReason = checkStop(request, isEndOfSequence);
+        }
+        return finishReason;
     }
 
     /** Notes when tokens have come, before they are counted; those of one step come as one. */

@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.within;
 import static understudy.app.CommandLineFixture.call;
 
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -42,6 +45,55 @@ final class SpeculationRunTest {
         assertThat(with.get("mean_tpot_ms").asDouble())
                 .isLessThan(without.get("mean_tpot_ms").asDouble() / 1.5);
         assertThat(without.has("spec_decode")).isFalse();
+    }
+
+    @Test
+    void detailedGaps_areThoseBetweenPieces() throws IOException {
+        var json = call(
+                        "run",
+                        SCENARIO,
+                        "--set",
+                        "report.save-detailed=true",
+                        "--set",
+                        "workload.requests=20",
+                        "--json",
+                        "-")
+                .json();
+
+        long numGaps = 0;
+        for (var gaps : json.get("itls")) {
+            assertThat(gaps).allSatisfy(gap -> assertThat(gap.asDouble()).isPositive());
+            numGaps += gaps.size();
+        }
+        assertThat(numGaps).isEqualTo(json.get("num_itl").asLong());
+    }
+
+    /**
+     * Prompts of 8 tokens are 2 blocks each, and 17 of them fill all 34: their KV has come, and none has a block for its
+     * lookahead. vLLM lets them wait for each other for ever.
+     */
+    @Test
+    void requestsWhoseKvHasComeAndFillsTheCache_areAnswered(@TempDir Path directory) throws IOException {
+        var file = Files.writeString(directory.resolve("full.conf"), """
+                cluster.groups = [
+                  { name = prefill, replicas = 2, role = prefill }, { name = both, replicas = 1, role = both }
+                ]
+                engine { max-model-len = 134, max-num-batched-tokens = 50, max-num-seqs = 3 }
+                engine.speculative { method = dflash, num-speculative-tokens = 2, synthetic-acceptance-length = 1.6 }
+                kv-cache { block-size = 4, num-gpu-blocks = 35, transfer { bandwidth = 0.001 } }
+                latency { model = roofline, llm = llama-3.1-8b, gpu = l4 }
+                router.disaggregation.uncached-tokens = 1
+                workload {
+                  requests = 20
+                  arrivals.request-rate = inf
+                  lengths { prompt { kind = fixed, mean = 8 }, output { kind = fixed, mean = 11 } }
+                }
+                """);
+
+        var json = call("run", file.toString(), "--json", "-").json();
+
+        assertThat(json.get("completed").asInt()).isEqualTo(20);
+        assertThat(json.get("total_output_tokens").asInt()).isEqualTo(20 * 11);
     }
 
     @Test

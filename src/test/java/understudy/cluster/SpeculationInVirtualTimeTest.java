@@ -8,6 +8,8 @@ import static understudy.cluster.ListWorkload.request;
 
 import it.unimi.dsi.fastutil.doubles.DoubleList;
 import it.unimi.dsi.fastutil.longs.LongList;
+import java.util.List;
+import java.util.OptionalInt;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -19,7 +21,12 @@ import understudy.engine.speculation.AcceptanceRates;
 import understudy.engine.speculation.DraftCounts;
 import understudy.engine.speculation.SpeculationMethod;
 import understudy.engine.speculation.SyntheticDrafts;
+import understudy.faults.CrashRetries;
+import understudy.faults.Fault;
+import understudy.faults.FaultPlan;
+import understudy.faults.FaultPlan.TimedChange;
 import understudy.report.Invariants;
+import understudy.report.Outcome;
 import understudy.report.RunRecord;
 import understudy.report.RunReport;
 import understudy.workload.RandomStreams;
@@ -92,6 +99,20 @@ final class SpeculationInVirtualTimeTest {
 
         assertThat(run.replicas().get(0).stats().numPreemptions()).isPositive();
         assertThat(RunReport.of(run).totalOutputTokens()).isEqualTo(50 * 200);
+        assertThat(Invariants.check(run)).isEmpty();
+    }
+
+    @Test
+    void cutAnswer_breaksOffBehindTheStepOfItsLastToken() {
+        var cut = new TimedChange(0, new Fault.CutStreams(OptionalInt.of(0), 1, 3));
+        cluster.faults = new FaultPlan(List.of(cut), CrashRetries.NONE, 0, new RandomStreams(1));
+
+        var run = run(request(0, MILLI, 100, 9));
+
+        // 1 and 3 tokens: the third one came with the fourth.
+        var only = requests(run).get(0);
+        assertThat(only.outcome()).isEqualTo(Outcome.FAILED);
+        assertThat(only.tokenNanos().size()).isEqualTo(4);
         assertThat(Invariants.check(run)).isEmpty();
     }
 

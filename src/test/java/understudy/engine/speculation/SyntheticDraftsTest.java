@@ -72,6 +72,15 @@ final class SyntheticDraftsTest {
     }
 
     @Test
+    void draftsThatAreAlwaysThere_areNotDrawn() {
+        var spec = new SyntheticDrafts.Spec(1, 1, AcceptanceRates.ofLength(1.5, 1));
+        var draws = DoubleList.of(0.4, 0.6).iterator();
+
+        assertThat(new SyntheticDrafts(spec, draws::nextDouble).execute(IntList.of(1, 1)))
+                .isEqualTo(new DraftOutput(IntList.of(1, 0), IntList.of(1, 1)));
+    }
+
+    @Test
     void countsAddUp() {
         var first = new DraftCounts(2, 5, LongList.of(2, 1));
         var second = new DraftCounts(1, 3, LongList.of(1, 1, 1));
