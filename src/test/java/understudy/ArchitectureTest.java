@@ -58,7 +58,8 @@ final class ArchitectureTest {
             kvcache.session: kvcache kvcache.content prompt
             kvcache.tier: kvcache.connector prompt
             engine.queue: prompt
-            engine: engine.queue kvcache kvcache.connector latency prompt
+            engine.speculation:
+            engine: engine.queue engine.speculation kvcache kvcache.connector latency prompt
             routing: engine kvcache prompt workload
             routing.policy: engine kvcache prompt routing routing.index workload
             routing.index: kvcache prompt
@@ -68,7 +69,7 @@ final class ArchitectureTest {
             faults: workload
             report.latency:
             report.transfers: engine kvcache kvcache.connector report.latency transfer
-            report: engine kvcache kvcache.connector latency prompt report.latency report.transfers
+            report: engine engine.speculation kvcache kvcache.connector latency prompt report.latency report.transfers
             report.html:
             report.trace:
             report.run: kvcache kvcache.connector prompt report report.html report.latency
@@ -77,17 +78,17 @@ final class ArchitectureTest {
             replay: replay.cache report.html workload.trace
             runtime:
             cluster.link: faults kvcache.connector kvcache.tier runtime transfer
-            cluster: cluster.link engine faults kvcache kvcache.connector kvcache.content kvcache.session kvcache.tier \
+            cluster: cluster.link engine engine.speculation faults kvcache kvcache.connector kvcache.content kvcache.session kvcache.tier \
                 latency prompt report report.transfers routing routing.admission routing.policy runtime scaling transfer workload workload.trace
             host: cluster report runtime
             host.watch: cluster faults kvcache.connector prompt report report.run report.trace report.transfers routing
-            conform: cluster engine engine.queue kvcache kvcache.connector kvcache.content kvcache.tier latency prompt report \
+            conform: cluster engine engine.queue engine.speculation kvcache kvcache.connector kvcache.content kvcache.tier latency prompt report \
                 routing routing.policy runtime workload.trace
             api.http: faults host runtime
             api.schema: api.http
             api.model: api.http api.schema engine prompt workload
             api.call: api.http api.model api.schema cluster engine faults host prompt report runtime
-            api.metrics: api.call api.model cluster faults kvcache kvcache.connector prompt report report.transfers routing \
+            api.metrics: api.call api.model cluster engine engine.speculation faults kvcache kvcache.connector prompt report report.transfers routing \
                 transfer
             api.live: api.call api.http cluster faults kvcache kvcache.connector prompt report report.html report.transfers routing \
                 runtime transfer
@@ -96,14 +97,14 @@ final class ArchitectureTest {
             api.openai: api.call api.http api.model api.schema cluster faults prompt runtime
             api: api.admin api.call api.http api.kvevents api.live api.metrics api.model api.openai cluster faults host \
                 kvcache routing runtime workload
-            scenario: api.call api.http api.kvevents api.model cluster cluster.link engine engine.queue faults kvcache \
+            scenario: api.call api.http api.kvevents api.model cluster cluster.link engine engine.queue engine.speculation faults kvcache \
                 kvcache.connector kvcache.eviction kvcache.tier latency prompt report report.run routing routing.admission \
                 routing.policy \
                 scaling transfer workload workload.trace
             fidelity: cluster host latency report report.latency scenario workload workload.trace
             bench.result: report report.latency workload
             bench: api.model bench.result engine prompt runtime scenario workload
-            fuzz: cluster engine engine.queue faults host kvcache kvcache.eviction kvcache.session prompt report routing routing.policy runtime scenario \
+            fuzz: cluster engine engine.queue engine.speculation faults host kvcache kvcache.eviction kvcache.session prompt report routing routing.policy runtime scenario \
                 workload
             sweep: cluster host report report.latency scenario workload
             app.console: scenario

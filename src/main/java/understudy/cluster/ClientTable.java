@@ -44,6 +44,10 @@ final class ClientTable {
         int cutAfterTokens() {
             return submit.fault().cutAfterTokens();
         }
+
+        boolean isToCutAt(int numTokens) {
+            return cutAfterTokens() > 0 && numTokens >= cutAfterTokens();
+        }
     }
 
     /** End of a request on this replica: how far it has come, as the request that it was here. */
@@ -123,7 +127,7 @@ final class ClientTable {
                 client.replyTo()
                         .tell(new RequestEvent.Token(request.request().id(), request.numAnswerTokens(), atNanos));
             }
-            if (keepsTokenTimes) {
+            for (int i = 0; keepsTokenTimes && i < request.numNewTokens(); i++) {
                 client.tokenNanos.add(atNanos);
             }
         }
@@ -137,8 +141,7 @@ final class ClientTable {
         }
         return result.sampled().stream()
                 .filter(request -> !request.isFinished())
-                .filter(request -> request.numAnswerTokens()
-                        == clientOf(request.request().id()).cutAfterTokens())
+                .filter(request -> clientOf(request.request().id()).isToCutAt(request.numAnswerTokens()))
                 .toList();
     }
 

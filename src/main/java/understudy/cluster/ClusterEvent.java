@@ -10,6 +10,7 @@ import java.util.List;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.StepResult;
+import understudy.engine.speculation.DraftCounts;
 import understudy.faults.ReplicaState;
 import understudy.kvcache.KvBlockCounts;
 import understudy.kvcache.KvEvent;
@@ -33,8 +34,10 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
      * @param startNanos when the device began with it
      * @param numRequests requests in its batch
      * @param numTokens tokens that it computed
-     * @param numSampled requests that got an output token
-     * @param gapNanos gaps between these tokens and the same requests' tokens before, as runs of equal values
+     * @param numSampled output tokens that requests got
+     * @param drafts what has become of drafts
+     * @param gapNanos gaps between these tokens and the same requests' tokens before, as runs of equal values; what a
+     *     request gets in one step is one gap
      * @param gapCounts how long each of these runs is
      * @param ended requests that ended with it
      * @param firstTokens of requests that got their first token; nothing without a subscriber
@@ -48,6 +51,7 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
             int numRequests,
             int numTokens,
             int numSampled,
+            DraftCounts drafts,
             LongList gapNanos,
             IntList gapCounts,
             List<RequestRecord> ended,
@@ -64,7 +68,8 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
                     step.endNanos,
                     step.numRequests,
                     step.numTokens,
-                    result.numSampled(),
+                    result.numSampledTokens(),
+                    result.takeDrafts(),
                     copy(result.gapNanos()),
                     copy(result.gapCounts()),
                     ended,
@@ -97,6 +102,7 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
                     numRequests,
                     numTokens,
                     numSampled,
+                    drafts,
                     gapNanos,
                     gapCounts,
                     ended,

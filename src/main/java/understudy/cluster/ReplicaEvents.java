@@ -63,6 +63,7 @@ final class ReplicaEvents {
     KvBlockManager.@Nullable Settle stepEnded(
             StepResult result, ClusterEvent.Step ran, List<RequestRecord> endedWithIt) {
         var step = ClusterEvent.StepEnded.of(replicaIndex, ran, result, endedWithIt);
+        counters.onVerified(step.drafts());
         peers.metrics().tell(step);
         if (peers.wantsProgress()) {
             noteProgress(result, endedWithIt);

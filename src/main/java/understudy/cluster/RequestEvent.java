@@ -16,7 +16,7 @@ public sealed interface RequestEvent {
      */
     record Admitted(long requestId, int replicaIndex, int malformedAtToken) implements RequestEvent {}
 
-    /** One more output token has been sampled; only for senders that stream. */
+    /** One more output token has been sampled, or several at once; only for senders that stream. */
     record Token(long requestId, int numOutputTokens, long atNanos) implements RequestEvent {}
 
     /** Last event of a request that was accepted. */

@@ -7,6 +7,7 @@ import org.apache.pekko.actor.typed.ActorRef;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.EngineCore;
 import understudy.engine.StepResult;
+import understudy.engine.speculation.DraftOutput;
 import understudy.kvcache.KvAnswer;
 import understudy.report.RequestRecord;
 import understudy.runtime.Clock;
@@ -92,10 +93,10 @@ final class StepLoop {
         if (plan.needsDevice()) {
             var batch = plan.shape();
             parts.counters().onPlanned(batch);
-            parts.gpu().tell(new VirtualGpu.ExecuteStep(batch, parts.self()));
+            parts.gpu().tell(new VirtualGpu.ExecuteStep(batch, plan.draftsToVerify(), parts.self()));
             planSoon();
         } else if (!plan.isEmpty()) {
-            applyResult(parts.clock().nowNanos(), parts.clock().nowNanos());
+            applyResult(parts.clock().nowNanos(), parts.clock().nowNanos(), DraftOutput.NONE);
             settle();
             planSoon();
         } else if (engine.isIdleWithWork()) {
@@ -112,7 +113,7 @@ final class StepLoop {
      */
     boolean onStepDone(VirtualGpu.StepDone done) {
         boolean isInstantOver = ticks.areFree() && parts.clock().isInstantOver();
-        boolean hasToldClients = applyResult(done.startNanos(), done.endNanos());
+        boolean hasToldClients = applyResult(done.startNanos(), done.endNanos(), done.drafts());
         if (isInstantOver && !hasToldClients && engine.canPlan()) {
             boolean isPlanned = plan();
             settle();
@@ -124,10 +125,10 @@ final class StepLoop {
     }
 
     /** Takes over the oldest step's result, and tells all others; returns whether a client was told anything. */
-    private boolean applyResult(long startNanos, long endNanos) {
+    private boolean applyResult(long startNanos, long endNanos, DraftOutput drafts) {
         var plan = engine.oldestInFlight();
         var step = new ClusterEvent.Step(startNanos, endNanos, plan.size(), plan.totalScheduledTokens());
-        var result = engine.update(endNanos);
+        var result = engine.update(endNanos, drafts);
         var clients = parts.clients();
         boolean hasToldTokens = clients.onSampled(result, endNanos);
         var ended = clients.finish(result.finished());

@@ -1,5 +1,6 @@
 package understudy.cluster;
 
+import it.unimi.dsi.fastutil.ints.IntList;
 import org.apache.pekko.actor.Cancellable;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
@@ -9,6 +10,9 @@ import org.apache.pekko.actor.typed.Signal;
 import org.apache.pekko.actor.typed.TypedActorContext;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import org.jspecify.annotations.Nullable;
+import understudy.engine.speculation.DraftOutput;
+import understudy.engine.speculation.SyntheticDrafts;
 import understudy.latency.BatchShape;
 import understudy.latency.JitteredLatency;
 import understudy.latency.LatencyModel;
@@ -27,14 +31,35 @@ public final class VirtualGpu extends ExtensibleBehavior<VirtualGpu.Command> {
     /** Messages of the device. */
     public sealed interface Command {}
 
-    /** Runs one step; replies when the virtual hardware has finished it. */
-    public record ExecuteStep(BatchShape batch, ActorRef<? super StepDone> replyTo) implements Command {}
+    /**
+     * Runs one step; replies when the virtual hardware has finished it.
+     *
+     * @param numDrafts drafts to verify of each scheduled request; empty without speculation
+     */
+    public record ExecuteStep(BatchShape batch, IntList numDrafts, ActorRef<? super StepDone> replyTo)
+            implements Command {
+
+        /** Runs a step without drafts. */
+        public ExecuteStep(BatchShape batch, ActorRef<? super StepDone> replyTo) {
+            this(batch, IntList.of(), replyTo);
+        }
+    }
 
     /** Steps that begin from now on take {@code factor} times as long as the model says; above 0, at first 1. */
     public record SetSlowdown(double factor) implements Command {}
 
-    /** A step ran from {@code startNanos} to {@code endNanos}. Steps finish in the order in which they were sent. */
-    public record StepDone(long startNanos, long endNanos) implements Replica.Command {}
+    /**
+     * A step ran from {@code startNanos} to {@code endNanos}. Steps finish in the order in which they were sent.
+     *
+     * @param drafts what has become of its drafts
+     */
+    public record StepDone(long startNanos, long endNanos, DraftOutput drafts) implements Replica.Command {
+
+        /** A step without drafts ran. */
+        public StepDone(long startNanos, long endNanos) {
+            this(startNanos, endNanos, DraftOutput.NONE);
+        }
+    }
 
     /** Makes the device of a replica. A value: it makes any number of them. */
     @FunctionalInterface
@@ -48,20 +73,25 @@ public final class VirtualGpu extends ExtensibleBehavior<VirtualGpu.Command> {
         }
 
         /**
-         * Returns the factory of devices whose times scatter, each from a random stream of its own.
+         * Returns the factory of devices whose times scatter and that verify drafts, each from random streams of its own.
          *
          * @param sigma standard deviation of the logarithm of a step's time, at least 0; with 0 nothing scatters
+         * @param drafts which drafts there are, and which are accepted; null without speculation
          */
-        static Factory of(LatencyModel latency, double sigma, RandomStreams streams) {
-            return sigma == 0
-                    ? of(latency)
-                    : (clock, replicaIndex) -> VirtualGpu.create(
-                            clock, new JitteredLatency(latency, sigma, streams.stream("jitter", replicaIndex)));
+        static Factory of(
+                LatencyModel latency, double sigma, SyntheticDrafts.@Nullable Spec drafts, RandomStreams streams) {
+            return (clock, replicaIndex) -> VirtualGpu.create(
+                    clock,
+                    sigma == 0 ? latency : new JitteredLatency(latency, sigma, streams.stream("jitter", replicaIndex)),
+                    drafts == null
+                            ? null
+                            : new SyntheticDrafts(drafts, streams.stream("drafts", replicaIndex)::nextDouble));
         }
     }
 
     private final Clock clock;
     private final LatencyModel latency;
+    private final @Nullable SyntheticDrafts drafts;
     private double slowdown = 1;
 
     /** The step sent last: how long it takes as the model says, when it runs, and what tells of its end to whom. */
@@ -70,20 +100,27 @@ public final class VirtualGpu extends ExtensibleBehavior<VirtualGpu.Command> {
     private long startNanos;
     private long endNanos;
     private ActorRef<? super StepDone> replyTo;
+    private DraftOutput output = DraftOutput.NONE;
     private Cancellable done = Cancellable.alreadyCancelled();
 
     /** What tells of the end of the step before. */
     private Cancellable previousDone = done;
 
-    private VirtualGpu(ActorContext<Command> context, Clock clock, LatencyModel latency) {
+    private VirtualGpu(
+            ActorContext<Command> context, Clock clock, LatencyModel latency, @Nullable SyntheticDrafts drafts) {
         this.clock = clock;
         this.latency = latency;
+        this.drafts = drafts;
         replyTo = context.getSystem().ignoreRef();
     }
 
     /** Creates an idle device. */
     public static Behavior<Command> create(Clock clock, LatencyModel latency) {
-        return Behaviors.setup(context -> new VirtualGpu(context, clock, latency));
+        return create(clock, latency, null);
+    }
+
+    private static Behavior<Command> create(Clock clock, LatencyModel latency, @Nullable SyntheticDrafts drafts) {
+        return Behaviors.setup(context -> new VirtualGpu(context, clock, latency, drafts));
     }
 
     @Override
@@ -114,6 +151,7 @@ public final class VirtualGpu extends ExtensibleBehavior<VirtualGpu.Command> {
         modelNanos = latency.stepNanos(step.batch);
         startNanos = Math.max(nowNanos, endNanos);
         replyTo = step.replyTo;
+        output = drafts == null ? DraftOutput.NONE : drafts.execute(step.numDrafts);
         schedule();
     }
 
@@ -129,6 +167,6 @@ public final class VirtualGpu extends ExtensibleBehavior<VirtualGpu.Command> {
     private void schedule() {
         long slowed = slowdown == 1 ? modelNanos : Math.max(1, Math.round(modelNanos * slowdown));
         endNanos = startNanos + Math.min(slowed, Durations.MAX_NANOS);
-        done = clock.tellAfter(endNanos - clock.nowNanos(), replyTo, new StepDone(startNanos, endNanos));
+        done = clock.tellAfter(endNanos - clock.nowNanos(), replyTo, new StepDone(startNanos, endNanos, output));
     }
 }

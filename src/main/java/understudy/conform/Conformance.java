@@ -48,6 +48,7 @@ public record Conformance(int numSteps, int numIdentical, Optional<String> diffe
         fields.put("external_hits", end.externalHits());
         fields.put("external_preempted_queries", end.externalPreemptedQueries());
         fields.put("external_preempted_hits", end.externalPreemptedHits());
+        fields.put("drafts", end.drafts());
         return fields;
     }
 

@@ -219,7 +219,8 @@ public final class DecisionReplay extends AbstractBehavior<DecisionReplay.Comman
                 external.queries(),
                 external.hits(),
                 external.preemptedQueries(),
-                external.preemptedHits());
+                external.preemptedHits(),
+                planner.drafts());
         observer.onEnded(log.toRun(end, record.value().numUnfinished()));
         return this;
     }

@@ -4,6 +4,7 @@ import understudy.engine.EngineRequest;
 import understudy.engine.StepPlan;
 import understudy.engine.StepPlanner;
 import understudy.engine.StepResult;
+import understudy.engine.speculation.DraftOutput;
 import understudy.kvcache.KvCache;
 
 /**
@@ -18,7 +19,12 @@ public record DirectEngine(StepPlanner planner, KvCache kvCache) {
 
     /** Applies the result of a planned step that ran until {@code atNanos}. */
     public StepResult update(StepPlan plan, long atNanos) {
-        var result = planner.update(plan, atNanos);
+        return update(plan, atNanos, DraftOutput.NONE);
+    }
+
+    /** Applies the result of a planned step that ran until {@code atNanos}, with what has become of its drafts. */
+    public StepResult update(StepPlan plan, long atNanos, DraftOutput output) {
+        var result = planner.update(plan, atNanos, output);
         var settlement = result.toSettle();
         if (settlement != null) {
             kvCache.settle(settlement);

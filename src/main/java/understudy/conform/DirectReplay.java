@@ -7,12 +7,13 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.EngineRequest;
 import understudy.engine.StepPlan;
 import understudy.engine.StepPlanner;
+import understudy.engine.StepResult;
+import understudy.engine.speculation.DraftCounts;
 import understudy.kvcache.KvCache;
 import understudy.kvcache.KvSnapshot;
 import understudy.kvcache.content.KvCacheManager;
@@ -30,12 +31,15 @@ public final class DirectReplay {
     private final @Nullable ReplayWorker worker;
     private final ArrayDeque<StepPlan> inFlight = new ArrayDeque<>();
     private KvSnapshot state;
+    private final RecordedDrafts device;
+    private DraftCounts drafts = DraftCounts.NONE;
     private long numPreemptions;
     private Map<String, Integer> sampled = Map.of();
 
     private DirectReplay(RecordedRun run) {
         this.run = run;
         planner = new StepPlanner(run.schedulerConfig(), run.kvCacheConfig());
+        device = new RecordedDrafts(run);
         worker = ReplayWorker.of(run, planner);
         kvCache = worker == null ? new KvCacheManager(run.kvCacheConfig()) : worker.memory();
         engine = new DirectEngine(planner, kvCache);
@@ -59,7 +63,7 @@ public final class DirectReplay {
             decisions.add(decide(step));
         }
         while (!inFlight.isEmpty()) {
-            engine.update(inFlight.remove(), run.steps().size());
+            apply(inFlight.remove(), run.steps().size());
         }
         return new ReplayedRun(decisions, end(), planner.requests().numUnfinished());
     }
@@ -79,17 +83,11 @@ public final class DirectReplay {
         if (inFlight.size() == run.schedulerConfig().maxStepsInFlight()) {
             finished = update(inFlight.remove(), step);
         }
-        Map<String, Object> updated = worker == null ? Map.of() : updated(step, aborted, numHashed);
-        return summary.decision(before, afterPlan(), finished, planned, updated);
-    }
-
-    /** What is removed by an update counts with that, not with the next plan. */
-    private KvSnapshot afterPlan() {
-        var planned = state;
-        if (worker != null) {
-            state = kvCache.snapshot(IntList.of());
-        }
-        return planned;
+        var updated = updated(step, aborted, numHashed);
+        var afterPlan = state;
+        // What is removed by an update counts with that, not with the next plan.
+        state = kvCache.snapshot(IntList.of());
+        return summary.decision(before, afterPlan, finished, planned, updated);
     }
 
     private List<String> abort(int step) {
@@ -106,8 +104,8 @@ public final class DirectReplay {
         if (worker != null) {
             worker.beforeUpdate(step, executed);
         }
-        var result = engine.update(executed, step);
-        sampled = result.sampled().stream().collect(Collectors.toMap(EngineRequest::name, request -> 1));
+        var result = apply(executed, step);
+        sampled = result.sampled().stream().collect(Collectors.toMap(EngineRequest::name, EngineRequest::numNewTokens));
         var finished = new ArrayList<>(names(result.finished()));
         if (worker != null) {
             finished.addAll(names(worker.afterUpdate()));
@@ -115,8 +113,14 @@ public final class DirectReplay {
         return finished;
     }
 
+    private StepResult apply(StepPlan executed, int step) {
+        var result = engine.update(executed, step, device.execute(executed));
+        drafts = drafts.plus(result.takeDrafts());
+        return result;
+    }
+
     private Map<String, Object> updated(int step, List<String> aborted, int numHashedBefore) {
-        var fields = Objects.requireNonNull(worker).onStepEnded(step);
+        Map<String, Object> fields = worker == null ? new LinkedHashMap<>() : worker.onStepEnded(step);
         var after = kvCache.snapshot(IntList.of());
         int numRemoved = (int) (after.numRemoved() - state.numRemoved());
         fields.put("aborted", aborted);
@@ -148,7 +152,8 @@ public final class DirectReplay {
                 external.queries(),
                 external.hits(),
                 external.preemptedQueries(),
-                external.preemptedHits());
+                external.preemptedHits(),
+                drafts);
     }
 
     private static List<String> names(List<EngineRequest> requests) {

@@ -16,6 +16,7 @@ import understudy.kvcache.KvSnapshot;
  * A plan written down by request name, to be kept when the plan itself is used again.
  *
  * @param scheduled tokens by request, in scheduling order
+ * @param drafts those of them that are drafts, by request
  * @param preempted who lost their blocks, sorted
  * @param admitted who was admitted for the first time, in order
  * @param resumed who was admitted again, in order
@@ -24,6 +25,7 @@ import understudy.kvcache.KvSnapshot;
  */
 public record PlanSummary(
         Map<String, Integer> scheduled,
+        Map<String, Integer> drafts,
         List<String> preempted,
         List<String> admitted,
         List<String> resumed,
@@ -32,13 +34,17 @@ public record PlanSummary(
 
     /** Empty plan, without requests. */
     public static final PlanSummary EMPTY =
-            new PlanSummary(Map.of(), List.of(), List.of(), List.of(), List.of(), IntList.of());
+            new PlanSummary(Map.of(), Map.of(), List.of(), List.of(), List.of(), List.of(), IntList.of());
 
     /** Writes down a plan that has just been made. */
     public static PlanSummary of(StepPlan plan, Planner planner) {
         var scheduled = new LinkedHashMap<String, Integer>();
+        var drafts = new LinkedHashMap<String, Integer>();
         for (int i = 0; i < plan.size(); i++) {
             scheduled.put(plan.request(i).request().name(), plan.numScheduledTokens(i));
+            if (plan.numDrafts(i) > 0) {
+                drafts.put(plan.request(i).request().name(), plan.numDrafts(i));
+            }
         }
         var running = new ArrayList<String>();
         var handles = new IntArrayList();
@@ -48,6 +54,7 @@ public record PlanSummary(
         }
         return new PlanSummary(
                 scheduled,
+                drafts,
                 names(plan.preempted()).stream().sorted().toList(),
                 names(plan.admitted()),
                 names(plan.resumed()),
@@ -69,6 +76,8 @@ public record PlanSummary(
             List<String> finished,
             Map<String, Object> planned,
             Map<String, Object> updated) {
+        var fields = new LinkedHashMap<>(planned);
+        fields.put("spec", drafts);
         var tables = new LinkedHashMap<String, IntList>();
         for (int i = 0; i < running.size(); i++) {
             tables.put(running.get(i), after.blockTables().get(i));
@@ -84,7 +93,7 @@ public record PlanSummary(
                 (int) (after.numStored() - before.numStored()),
                 (int) (after.numRemoved() - before.numRemoved()),
                 finished.stream().sorted().toList(),
-                planned,
+                fields,
                 updated);
     }
 

@@ -11,7 +11,10 @@ import understudy.engine.Request;
 import understudy.engine.SamplingParams;
 import understudy.engine.SchedulerConfig;
 import understudy.engine.queue.SchedulingPolicy;
+import understudy.engine.speculation.DraftCounts;
+import understudy.engine.speculation.SpeculationConfig;
 import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.PrefixOptions;
 import understudy.prompt.Prompt;
 import understudy.prompt.TokenIds;
 import understudy.prompt.Xxh3BlockHasher;
@@ -55,6 +58,7 @@ public record RecordedRun(
             boolean enableChunkedPrefill,
             boolean asyncScheduling,
             @Nullable RecordedConnector connector,
+            SpeculationConfig speculation,
             List<String> notReplayed) {}
 
     /**
@@ -65,6 +69,8 @@ public record RecordedRun(
      * @param arrivalTime vLLM's {@code arrival_time}, in seconds: orders requests of one priority
      * @param abortStep step in which it is aborted, or -1
      * @param transfer what becomes of its KV outside of the replica, or null for nothing
+     * @param accept how many drafts are accepted at most, in turn
+     * @param drafts how many drafts it gets, in turn; empty for always as many as may be
      */
     public record RecordedRequest(
             String id,
@@ -74,7 +80,9 @@ public record RecordedRun(
             int arrivalStep,
             double arrivalTime,
             int abortStep,
-            RecordedConnector.@Nullable Transfer transfer) {}
+            RecordedConnector.@Nullable Transfer transfer,
+            IntList accept,
+            IntList drafts) {}
 
     /** The value that the KV cache is told a sampled token has: the recording's driver counts from here. */
     private static final int FIRST_OUTPUT_TOKEN = 50_000;
@@ -115,7 +123,8 @@ public record RecordedRun(
                 config.isPriority() ? SchedulingPolicy.PRIORITY : SchedulingPolicy.FCFS,
                 PreemptionVictim.AUTO,
                 config.asyncScheduling(),
-                decodeCohortMinSeqs);
+                decodeCohortMinSeqs,
+                config.speculation());
     }
 
     /** Returns the recorded KV cache's settings. */
@@ -123,6 +132,8 @@ public record RecordedRun(
         return KvCacheConfig.vllm(new Xxh3BlockHasher(config.blockSize()), config.numBlocks())
                 .withPrefixCaching(config.enablePrefixCaching())
                 .withMaxModelLen(config.maxModelLen())
+                .withPrefixes(
+                        PrefixOptions.VLLM.withDropsLastHit(config.speculation().usesEagle()))
                 .withConnector(
                         config.connector() == null ? null : config.connector().spec(config.asyncScheduling()));
     }
@@ -143,5 +154,6 @@ public record RecordedRun(
             long externalQueries,
             long externalHits,
             long externalPreemptedQueries,
-            long externalPreemptedHits) {}
+            long externalPreemptedHits,
+            DraftCounts drafts) {}
 }

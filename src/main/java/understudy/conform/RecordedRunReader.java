@@ -4,6 +4,8 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.MappingIterator;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import it.unimi.dsi.fastutil.ints.IntList;
+import it.unimi.dsi.fastutil.longs.LongArrayList;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -16,6 +18,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import understudy.engine.speculation.DraftCounts;
 import understudy.workload.trace.TraceException;
 import understudy.workload.trace.TraceFile;
 
@@ -23,9 +26,9 @@ import understudy.workload.trace.TraceFile;
 public final class RecordedRunReader implements Closeable {
     private static final double REQUESTS_PER_SECOND = 1_000;
 
-    /** Further fields of recordings with a connector, taken when a step is planned. */
+    /** Further fields of recordings with a connector or drafts, taken when a step is planned. */
     private static final Set<String> AFTER_PLAN =
-            Set.of("asked", "allocated", "loading", "load_jobs", "store_jobs", "flush", "cpu");
+            Set.of("asked", "allocated", "loading", "load_jobs", "store_jobs", "flush", "cpu", "spec");
 
     /** Further fields, taken when the result is applied, or at the end of the step. */
     private static final Set<String> AFTER_UPDATE = Set.of(
@@ -135,7 +138,13 @@ public final class RecordedRunReader implements Closeable {
                 arrivalStep,
                 arrivalStep + index / REQUESTS_PER_SECOND,
                 request.number("abort_step", 0, -1),
-                transfer(request.find("kv")));
+                transfer(request.find("kv")),
+                numbers(request.find("accept")),
+                numbers(request.find("drafts")));
+    }
+
+    private static IntList numbers(@Nullable RecordedPart part) {
+        return part == null ? IntList.of() : part.numbers();
     }
 
     private static RecordedConnector.@Nullable Transfer transfer(@Nullable RecordedPart kv) {
@@ -179,6 +188,14 @@ public final class RecordedRunReader implements Closeable {
         return fields;
     }
 
+    private static DraftCounts drafts(RecordedPart end) {
+        var accepted = new LongArrayList();
+        for (var part = end.find("accepted_at_0"); part != null; part = end.find("accepted_at_" + accepted.size())) {
+            accepted.add(part.number(0));
+        }
+        return new DraftCounts(end.number("drafts", 0, 0), end.number("draft_tokens", 0, 0), accepted);
+    }
+
     private RecordedRun.End end(RecordedPart end) {
         return new RecordedRun.End(
                 end.get("free_order").numbers(),
@@ -190,6 +207,7 @@ public final class RecordedRunReader implements Closeable {
                 end.number("external_queries", 0, 0),
                 end.number("external_hits", 0, 0),
                 end.number("external_preempted_queries", 0, 0),
-                end.number("external_preempted_hits", 0, 0));
+                end.number("external_preempted_hits", 0, 0),
+                drafts(end));
     }
 }

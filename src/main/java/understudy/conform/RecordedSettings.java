@@ -3,6 +3,7 @@ package understudy.conform;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import understudy.engine.speculation.SpeculationConfig;
 
 /** Settings of a recording, as they stand in its file. */
 final class RecordedSettings {
@@ -25,6 +26,7 @@ final class RecordedSettings {
                 config.get("chunked_prefill").bool(),
                 config.get("async").bool(),
                 connector(config),
+                speculation(config),
                 notReplayed(config));
     }
 
@@ -33,18 +35,25 @@ final class RecordedSettings {
         if (config.find("groups") != null) {
             names.add("groups");
         }
-        for (String name : List.of("max_loras", "num_speculative_tokens")) {
-            if (config.number(name, 0, 0) > 0) {
-                names.add(name);
-            }
+        if (config.number("max_loras", 0, 0) > 0) {
+            names.add("max_loras");
         }
         if (config.number("pipeline_parallel_size", 1, 1) > 1) {
             names.add("pipeline_parallel_size");
         }
-        if (config.bool("use_eagle", false)) {
-            names.add("use_eagle");
+        int budget = config.get("max_num_batched_tokens").number(1);
+        if (config.number("max_num_scheduled_tokens", 1, budget) != budget) {
+            names.add("max_num_scheduled_tokens");
         }
         return names;
+    }
+
+    private static SpeculationConfig speculation(RecordedPart config) {
+        return new SpeculationConfig(
+                config.number("num_speculative_tokens", 0, 0),
+                config.number("lookahead_tokens", 0, 0),
+                config.number("draft_slots", 0, 0),
+                config.bool("use_eagle", false));
     }
 
     private static @Nullable RecordedConnector connector(RecordedPart config) {

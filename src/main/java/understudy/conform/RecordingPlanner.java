@@ -11,6 +11,8 @@ import understudy.engine.RequestBook;
 import understudy.engine.SchedulerConfig;
 import understudy.engine.StepPlan;
 import understudy.engine.StepResult;
+import understudy.engine.speculation.DraftCounts;
+import understudy.engine.speculation.DraftOutput;
 import understudy.kvcache.KvAnswer;
 import understudy.kvcache.KvAsk;
 import understudy.kvcache.KvCache;
@@ -50,6 +52,7 @@ final class RecordingPlanner implements Planner {
     private final SchedulerConfig config;
     private final Planner planner;
     private final @Nullable ReplayWorker worker;
+    private final RecordedDrafts device;
     private final KvCache memory;
     private final Listener listener;
     private KvSnapshot before;
@@ -62,12 +65,14 @@ final class RecordingPlanner implements Planner {
     private int numPlanned;
     private int numUpdated;
     private boolean isUpdating;
+    private DraftCounts drafts = DraftCounts.NONE;
 
     RecordingPlanner(RecordedRun run, Listener listener) {
         this.listener = listener;
         config = run.schedulerConfig();
         planner = config.createPlanner(run.kvCacheConfig());
         worker = ReplayWorker.of(run, planner);
+        device = new RecordedDrafts(run);
         memory = worker == null ? new KvCacheManager(run.kvCacheConfig()) : worker.memory();
         before = memory.snapshot(IntList.of());
     }
@@ -99,6 +104,11 @@ final class RecordingPlanner implements Planner {
     /** Returns the memory that the engine is to plan with. */
     KvCache memory() {
         return memory;
+    }
+
+    /** Returns what has become of drafts so far. */
+    DraftCounts drafts() {
+        return drafts;
     }
 
     @Override
@@ -158,7 +168,7 @@ final class RecordingPlanner implements Planner {
 
     /** With one step in flight a result belongs to the step that has just ended, with two to the one planned last. */
     @Override
-    public StepResult update(StepPlan executed, long atNanos) {
+    public StepResult update(StepPlan executed, long atNanos, DraftOutput output) {
         catchUp((int) (atNanos / NANOS_PER_STEP) + config.maxStepsInFlight() - 2);
         return beginUpdate(executed, atNanos);
     }
@@ -181,7 +191,9 @@ final class RecordingPlanner implements Planner {
         }
         numUpdated++;
         isUpdating = true;
-        return planner.update(executed, atNanos);
+        var result = planner.update(executed, atNanos, device.execute(executed));
+        drafts = drafts.plus(result.takeDrafts());
+        return result;
     }
 
     /** What is removed by an update counts with that, not with the next plan. */

@@ -8,6 +8,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import understudy.engine.speculation.DraftOutput;
 import understudy.kvcache.KvCacheConfig;
 
 /**
@@ -157,13 +158,18 @@ public final class EngineCore {
         return inFlight.element();
     }
 
-    /** Applies the result of the oldest step in flight, which ran until {@code atNanos}. */
+    /** Applies the result of the oldest step in flight, which ran until {@code atNanos} on a device without drafts. */
     public StepResult update(long atNanos) {
+        return update(atNanos, DraftOutput.NONE);
+    }
+
+    /** Applies the result of the oldest step in flight, which ran until {@code atNanos}. */
+    public StepResult update(long atNanos, DraftOutput output) {
         if (isPlanning) {
             throw new IllegalStateException("a step ended while another one was being planned");
         }
         isBlocked = false;
-        var result = planner.update(inFlight.remove(), atNanos);
+        var result = planner.update(inFlight.remove(), atNanos, output);
         applyArrivals();
         return result;
     }

@@ -38,6 +38,15 @@ public final class EngineRequest extends IdentifiedRequest {
     /** The part of the tokens in flight that was scheduled before a preemption: delivered, but no longer counted. */
     int numStaleTokens;
 
+    /** Drafts to be verified with the next step. */
+    int numDrafts;
+
+    /** Whether it sampled nothing with the step in which it was scheduled last; known with speculation only. */
+    boolean isPrefillChunk;
+
+    /** Tokens that the last result has brought, the first one of the answer included. */
+    int numNewTokens = 1;
+
     /** Tokens for which the request holds blocks. */
     int numSlots;
 
@@ -82,6 +91,11 @@ public final class EngineRequest extends IdentifiedRequest {
     /** Returns the tokens of the answer so far, those of replicas before this one included. */
     public int numAnswerTokens() {
         return numOutputTokens() + request().numEarlierTokens();
+    }
+
+    /** Returns how many tokens the last result brought that brought any. */
+    public int numNewTokens() {
+        return numNewTokens;
     }
 
     /** Returns the tokens that are known: the prompt, and the output so far. */
@@ -152,19 +166,14 @@ public final class EngineRequest extends IdentifiedRequest {
         return status == EngineRequest.Status.PREEMPTED;
     }
 
-    /** Returns whether computing up to {@code numComputedAfter} tokens takes a new block, or completes one. */
-    boolean needsKvCache(int numComputedAfter) {
-        return numComputedAfter > numSlots || Math.min(numComputedAfter, numTokens()) >= nextTokensToCache;
+    /** Returns how many blocks the request needs, besides those it has, for so many tokens. */
+    int numNewBlocks(int numTokens, int blockSize) {
+        return numTokens > numSlots ? (roundUp(numTokens, blockSize) - numSlots) / blockSize : 0;
     }
 
-    /** Returns how many blocks the request needs, besides those it has, to compute up to {@code numComputedAfter}. */
-    int numNewBlocks(int numComputedAfter, int blockSize) {
-        return numComputedAfter > numSlots ? (roundUp(numComputedAfter, blockSize) - numSlots) / blockSize : 0;
-    }
-
-    void onBlocksGranted(int numComputedAfter, int blockSize) {
-        numSlots = roundUp(numComputedAfter, blockSize);
-        completesBlock(Math.min(numComputedAfter, numTokens()), blockSize);
+    void onBlocksGranted(int numTokens, int numTokensToCache, int blockSize) {
+        numSlots = Math.max(numSlots, roundUp(numTokens, blockSize));
+        completesBlock(numTokensToCache, blockSize);
     }
 
     /** Returns whether one more block is complete with {@code numTokens}, and counts it as cached. */
@@ -176,14 +185,15 @@ public final class EngineRequest extends IdentifiedRequest {
         return true;
     }
 
-    void onAdmitted(Admission.Admitted admission, long atNanos, int blockSize) {
+    void onAdmitted(Admission.Admitted admission, int numLookaheadTokens, long atNanos, int blockSize) {
         status = EngineRequest.Status.RUNNING;
         boolean isLookedUp = numComputedTokens == 0;
         // After a full hit the last token is run as a decode, for the logits of the first answer token, unless they are
         // here.
         int numToRun = Math.min(1, admission.numScheduledTokens());
         numComputedTokens = Math.min(admission.numCachedTokens(), numTokens() - numToRun);
-        onBlocksGranted(numComputedTokens + admission.numScheduledTokens(), blockSize);
+        int numComputedAfter = numComputedTokens + admission.numScheduledTokens();
+        onBlocksGranted(numComputedAfter + numLookaheadTokens, Math.min(numComputedAfter, numTokens()), blockSize);
         if (numPreemptions == 0) {
             scheduledNanos = atNanos;
             if (isLookedUp) {
@@ -207,14 +217,6 @@ public final class EngineRequest extends IdentifiedRequest {
         numCachedTokens = numCached;
         this.external = external;
         prefixCacheEvents = events;
-    }
-
-    /** Goes back to the first tokens, since the KV of those behind could not be loaded. */
-    void cutTo(int numTokens) {
-        numComputedTokens = numTokens;
-        int numLost = numPreemptions > 0 ? 0 : Math.max(0, numCachedTokens - numTokens);
-        numCachedTokens -= numLost;
-        external = external.cutTo(Math.max(0, external.numTokens() - numLost));
     }
 
     /** Ends the wait for KV; without any, the prompt is looked up anew. */
@@ -280,11 +282,6 @@ public final class EngineRequest extends IdentifiedRequest {
 
     /** Returns what of the request may be cached. */
     PrefixLookup lookup() {
-        return new PrefixLookup(
-                handle(),
-                request().prompt(),
-                request().output().tokens(),
-                numTokens(),
-                !request().sampling().skipReadingPrefixCache());
+        return lookup(numTokens());
     }
 }

@@ -1,6 +1,7 @@
 package understudy.engine;
 
 import understudy.engine.queue.QueuedRequest;
+import understudy.kvcache.PrefixLookup;
 import understudy.prompt.TokenSequence;
 
 /** The part of a request inside a scheduler that does not change. */
@@ -73,6 +74,11 @@ abstract class IdentifiedRequest implements QueuedRequest {
     /** Returns the tokens the request has when its answer is as long as it may be. */
     int maxTotalTokens() {
         return maxTotalTokens;
+    }
+
+    PrefixLookup lookup(int numTokens) {
+        boolean readsCache = !request.sampling().skipReadingPrefixCache();
+        return new PrefixLookup(handle, request.prompt(), request.output().tokens(), numTokens, readsCache);
     }
 
     /** Returns whether the answer has begun on another replica. */

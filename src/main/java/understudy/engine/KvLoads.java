@@ -144,6 +144,11 @@ final class KvLoads {
     /** Records one more plan that admits nobody although there is KV, and returns whether there were too many. */
     private boolean areStuck() {
         numStuckPlans = Math.min(numStuckPlans + 1, MAX_STUCK_PLANS + 1);
+        return wereStuck();
+    }
+
+    /** Returns whether there were too many such plans since the last one with work for the device. */
+    boolean wereStuck() {
         return numStuckPlans > MAX_STUCK_PLANS;
     }
 

@@ -71,7 +71,14 @@ public final class LoadFailure {
         if (!isAffected) {
             return null;
         }
-        request.cutTo(first < 0 ? numComputed : first * blockSize);
+        keep(request, first < 0 ? numComputed : first * blockSize);
         return new Affected(request, request.status == EngineRequest.Status.RUNNING, first);
+    }
+
+    private static void keep(EngineRequest request, int numTokens) {
+        request.numComputedTokens = numTokens;
+        int numLost = request.numPreemptions > 0 ? 0 : Math.max(0, request.numCachedTokens - numTokens);
+        request.numCachedTokens -= numLost;
+        request.external = request.external.cutTo(Math.max(0, request.external.numTokens() - numLost));
     }
 }

@@ -2,6 +2,7 @@ package understudy.engine;
 
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import understudy.engine.speculation.DraftOutput;
 import understudy.kvcache.KvAnswer;
 import understudy.kvcache.KvAsk;
 import understudy.kvcache.KvCache;
@@ -46,9 +47,16 @@ public interface Planner {
     /**
      * Applies the result of a step that ran until {@code atNanos} (vLLM {@code update_from_output}), in the order of
      * plans.
+     *
+     * @param output what the device says of drafts
      */
+    default StepResult update(StepPlan executed, long atNanos, DraftOutput output) {
+        return requests().update(executed, atNanos, output);
+    }
+
+    /** Applies the result of a step of a device that does not speculate. */
     default StepResult update(StepPlan executed, long atNanos) {
-        return requests().update(executed, atNanos);
+        return update(executed, atNanos, DraftOutput.NONE);
     }
 
     /**

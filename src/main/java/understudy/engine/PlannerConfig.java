@@ -16,4 +16,9 @@ public interface PlannerConfig {
 
     /** Returns how many planned steps may be without a result at a time, at least 1. */
     int maxStepsInFlight();
+
+    /** Returns how many drafts a request may have in a step; 0 is no speculative decoding. */
+    default int numSpeculativeTokens() {
+        return 0;
+    }
 }

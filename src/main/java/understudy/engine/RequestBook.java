@@ -1,12 +1,16 @@
 package understudy.engine;
 
+import it.unimi.dsi.fastutil.ints.IntArrayList;
 import it.unimi.dsi.fastutil.ints.IntSet;
+import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.queue.SchedulingPolicy;
 import understudy.engine.queue.WaitingQueues;
+import understudy.engine.speculation.DraftOutput;
+import understudy.engine.speculation.SpeculationConfig;
 import understudy.kvcache.KvCacheConfig;
 
 /** The unfinished requests of an engine: those that wait, those that run, and what a step's result does to them. */
@@ -15,17 +19,25 @@ public final class RequestBook {
     final RunningList running = new RunningList();
     final DecodeCohort cohort;
     final KvLoads loads;
-    private final RequestTable all = new RequestTable();
+    final Drafts drafts;
+    private final Table all = new Table();
     private final StepUpdate stepUpdate;
     private final int blockSize;
 
-    RequestBook(KvCacheConfig kvCache, boolean isAsync, SchedulingPolicy policy, int minRunningOfCohort) {
+    RequestBook(
+            KvCacheConfig kvCache,
+            boolean isAsync,
+            SchedulingPolicy policy,
+            int minRunningOfCohort,
+            SpeculationConfig speculation) {
         waiting = new WaitingQueues<>(policy);
         blockSize = kvCache.blockSize();
         loads = new KvLoads(kvCache);
-        // Who looks at every scheduled request wants to see each of them.
-        cohort = new DecodeCohort(running, kvCache, isAsync, loads.readPlans() ? 0 : minRunningOfCohort);
-        stepUpdate = new StepUpdate(kvCache, isAsync, all, waiting, running, cohort, loads);
+        drafts = new Drafts(speculation, kvCache, isAsync);
+        // Who looks at every scheduled request wants to see each of them; and with drafts no two need be alike.
+        boolean isOneByOne = loads.readPlans() || drafts.areOn();
+        cohort = new DecodeCohort(running, kvCache, isAsync, isOneByOne ? DecodeCohort.NEVER : minRunningOfCohort);
+        stepUpdate = new StepUpdate(kvCache, isAsync, all, waiting, running, cohort, loads, drafts);
     }
 
     /** Queues a request that has reached the engine at {@code atNanos}. */
@@ -36,8 +48,8 @@ public final class RequestBook {
     }
 
     /** Applies the result of a step that ran until {@code atNanos}. */
-    StepResult update(StepPlan executed, long atNanos) {
-        return stepUpdate.apply(executed, atNanos);
+    StepResult update(StepPlan executed, long atNanos, DraftOutput output) {
+        return stepUpdate.apply(executed, atNanos, output);
     }
 
     /** Preempts everything that runs, and drops what is in flight; returns the requests, the last one first. */
@@ -143,5 +155,44 @@ public final class RequestBook {
     /** Returns the number of requests that wait to be admitted. */
     public int numWaiting() {
         return waiting.size();
+    }
+
+    /** Unfinished requests by id, and the handles that name them to the KV cache. */
+    static final class Table {
+        private final Long2ObjectOpenHashMap<EngineRequest> byId = new Long2ObjectOpenHashMap<>();
+        private final IntArrayList unusedHandles = new IntArrayList();
+        private int numHandles;
+
+        EngineRequest add(Request request, long queuedNanos) {
+            int handle = unusedHandles.isEmpty() ? numHandles++ : unusedHandles.popInt();
+            var added = new EngineRequest(request, handle, queuedNanos);
+            if (byId.putIfAbsent(request.id(), added) != null) {
+                throw new IllegalArgumentException("request " + request.id() + " is here already");
+            }
+            return added;
+        }
+
+        @Nullable EngineRequest find(long id) {
+            return byId.get(id);
+        }
+
+        void remove(EngineRequest request) {
+            byId.remove(request.request().id());
+            unusedHandles.push(request.handle());
+        }
+
+        /** Returns the prompt tokens that are not computed yet, of all requests. */
+        long pendingPrefillTokens() {
+            long sum = 0;
+            for (var request : byId.values()) {
+                // Once it decodes, this may lag behind, but not below the prompt.
+                sum += Math.max(0, request.numPromptTokens() - request.numComputedTokens);
+            }
+            return sum;
+        }
+
+        int size() {
+            return byId.size();
+        }
     }
 }

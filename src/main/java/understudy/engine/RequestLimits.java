@@ -9,8 +9,11 @@ import java.util.Optional;
  * @param maxKvTokens tokens for which a request may have blocks when nothing else runs
  * @param overflow what becomes of a longer one
  * @param blockSize tokens per KV block, at least 1
+ * @param maxTokensBeyondEnd tokens beyond its longest answer for which a request may need blocks, unless it would then
+ *     be longer than {@code maxModelLen}
  */
-public record RequestLimits(int maxModelLen, long maxKvTokens, ContextOverflow overflow, int blockSize) {
+public record RequestLimits(
+        int maxModelLen, long maxKvTokens, ContextOverflow overflow, int blockSize, int maxTokensBeyondEnd) {
     /** Treatment of a request that is longer than the context window, or than the KV cache. */
     public enum ContextOverflow {
         /** It is turned away, as vLLM does. */
@@ -27,10 +30,19 @@ public record RequestLimits(int maxModelLen, long maxKvTokens, ContextOverflow o
         this(maxModelLen, maxKvTokens, ContextOverflow.REJECT, 1);
     }
 
+    /** Creates limits of an engine without speculation. */
+    public RequestLimits(int maxModelLen, long maxKvTokens, ContextOverflow overflow, int blockSize) {
+        this(maxModelLen, maxKvTokens, overflow, blockSize, 0);
+    }
+
     /** Returns the limits of a KV cache with at most so many blocks, the null block included. */
     public RequestLimits withKvBlocks(int numGpuBlocks, int blockSizeOfCache) {
         long maxTokens = Math.min(maxKvTokens, (numGpuBlocks - 1L) * blockSizeOfCache);
-        return new RequestLimits(maxModelLen, maxTokens, overflow, blockSize);
+        return new RequestLimits(maxModelLen, maxTokens, overflow, blockSize, maxTokensBeyondEnd);
+    }
+
+    private long maxTokens() {
+        return maxModelLen <= maxKvTokens ? maxModelLen : maxKvTokens - maxTokensBeyondEnd;
     }
 
     /**
@@ -39,7 +51,7 @@ public record RequestLimits(int maxModelLen, long maxKvTokens, ContextOverflow o
      */
     public Request fit(Request request) {
         long numPrompt = request.prompt().length();
-        long excess = numPrompt + request.maxTokens() - Math.min(maxModelLen, maxKvTokens);
+        long excess = numPrompt + request.maxTokens() - maxTokens();
         long dropped = (excess + blockSize - 1) / blockSize * blockSize;
         if (overflow == ContextOverflow.REJECT || excess <= 0 || dropped >= numPrompt) {
             return request;
@@ -57,8 +69,8 @@ public record RequestLimits(int maxModelLen, long maxKvTokens, ContextOverflow o
                     + " output tokens and your prompt contains " + numPrompt + " input tokens, for a total of " + total
                     + " tokens.");
         }
-        if (total > maxKvTokens) {
-            return Optional.of("The KV cache has room for " + maxKvTokens + " tokens of a request, which needs up to "
+        if (total > maxTokens()) {
+            return Optional.of("The KV cache has room for " + maxTokens() + " tokens of a request, which needs up to "
                     + total + ".");
         }
         return Optional.empty();

@@ -19,9 +19,15 @@ final class ReservationDraft {
     private int numBlocks;
 
     /** Adds a request that takes {@code numNewBlocks} blocks more than it has. */
-    void add(EngineRequest request, int numComputedAfter, int numNewBlocks, int runningIndex, int planIndex) {
+    void add(
+            EngineRequest request,
+            int numSlots,
+            int numTokensToCache,
+            int numNewBlocks,
+            int runningIndex,
+            int planIndex) {
         numBlocks += numNewBlocks;
-        reservation.add(request.handle(), numComputedAfter, request.numTokens());
+        reservation.add(request.handle(), numSlots, numTokensToCache);
         requests.add(request);
         runningIndexes.add(runningIndex);
         planIndexes.add(planIndex);
@@ -29,7 +35,8 @@ final class ReservationDraft {
 
     /** Adds a member of the cohort, before all other requests. */
     void addMember(EngineRequest request, int numComputedAfter, int numNewBlocks) {
-        add(request, numComputedAfter, numNewBlocks, MEMBER, MEMBER);
+        int numTokensToCache = Math.min(numComputedAfter, request.numTokens());
+        add(request, numComputedAfter, numTokensToCache, numNewBlocks, MEMBER, MEMBER);
     }
 
     Reservation build() {
@@ -41,8 +48,10 @@ final class ReservationDraft {
         return numBlocks;
     }
 
-    int numComputedAfter(int entry) {
-        return reservation.numComputedTokens(entry);
+    /** Has a request take over what it was granted. */
+    void grant(int entry, int blockSize) {
+        requests.get(entry)
+                .onBlocksGranted(reservation.numSlots(entry), reservation.numTokensToCache(entry), blockSize);
     }
 
     int size() {

@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 import understudy.engine.RoseinferConfig.PrefillMode;
 import understudy.engine.queue.SchedulingPolicy;
 import understudy.engine.queue.WaitingQueues;
+import understudy.engine.speculation.SpeculationConfig;
 import understudy.kvcache.Admission;
 import understudy.kvcache.AdmissionRequest;
 import understudy.kvcache.KvAnswer;
@@ -54,7 +55,7 @@ public final class RoseinferPlanner implements Planner {
     public RoseinferPlanner(RoseinferConfig config, KvCacheConfig kvCache) {
         this.config = config;
         blockSize = kvCache.blockSize();
-        requests = new RequestBook(kvCache, false, SchedulingPolicy.FCFS, DecodeCohort.NEVER);
+        requests = new RequestBook(kvCache, false, SchedulingPolicy.FCFS, DecodeCohort.NEVER, SpeculationConfig.NONE);
         pending = requests.waiting;
         sessions = requests.running;
     }
@@ -123,7 +124,7 @@ public final class RoseinferPlanner implements Planner {
             pending.pop();
             sessions.add(head);
             plan.admit(head);
-            head.onAdmitted(admitted, nowNanos, blockSize);
+            head.onAdmitted(admitted, 0, nowNanos, blockSize);
             round.add(head);
             roundTokens.add(admitted.numScheduledTokens());
             hasPrefill |= admitted.numScheduledTokens() > 0;
@@ -182,7 +183,7 @@ public final class RoseinferPlanner implements Planner {
         for (int i = 0; i < batchSize; i++) {
             var session = sessions.remove(0);
             sessions.add(session);
-            reservation.add(session.handle(), session.numComputedTokens + 1, session.numTokens());
+            reservation.add(session.handle(), session.numComputedTokens + 1, session.numComputedTokens + 1);
             schedule(session, 1, false);
         }
         isDecodeDue = false;

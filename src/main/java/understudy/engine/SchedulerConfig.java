@@ -1,7 +1,9 @@
 package understudy.engine;
 
 import understudy.engine.queue.SchedulingPolicy;
+import understudy.engine.speculation.SpeculationConfig;
 import understudy.kvcache.AdmissionRequest;
+import understudy.kvcache.DraftSlots;
 import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.LoadState;
 
@@ -19,6 +21,7 @@ import understudy.kvcache.LoadState;
  * @param asyncScheduling whether step n+1 is planned while step n runs
  * @param decodeCohortMinSeqs fewest running requests for which those that decode are scheduled as one where that comes
  *     to the same, or 0 for never; only for speed, and no setting of vLLM
+ * @param speculation drafts per request and step, and what they take
  */
 public record SchedulerConfig(
         int maxNumSeqs,
@@ -29,11 +32,12 @@ public record SchedulerConfig(
         SchedulingPolicy policy,
         PreemptionVictim preemptionVictim,
         boolean asyncScheduling,
-        int decodeCohortMinSeqs)
+        int decodeCohortMinSeqs,
+        SpeculationConfig speculation)
         implements PlannerConfig {
     /** The defaults of vLLM V1's server on an H100, but for asynchronous scheduling. */
-    public static final SchedulerConfig VLLM =
-            new SchedulerConfig(1024, 8192, 0, true, true, SchedulingPolicy.FCFS, PreemptionVictim.AUTO, false, 8);
+    public static final SchedulerConfig VLLM = new SchedulerConfig(
+            1024, 8192, 0, true, true, SchedulingPolicy.FCFS, PreemptionVictim.AUTO, false, 8, SpeculationConfig.NONE);
 
     /** Checks the ranges. */
     public SchedulerConfig {
@@ -48,20 +52,26 @@ public record SchedulerConfig(
 
     /** Returns the same settings with other limits of a step. */
     public SchedulerConfig withLimits(int newMaxNumSeqs, int newMaxNumBatchedTokens) {
-        return with(newMaxNumSeqs, newMaxNumBatchedTokens, asyncScheduling, decodeCohortMinSeqs);
+        return with(newMaxNumSeqs, newMaxNumBatchedTokens, asyncScheduling, decodeCohortMinSeqs, speculation);
     }
 
     /** Returns the same settings with asynchronous scheduling, or without. */
     public SchedulerConfig withAsyncScheduling(boolean isAsync) {
-        return with(maxNumSeqs, maxNumBatchedTokens, isAsync, decodeCohortMinSeqs);
+        return with(maxNumSeqs, maxNumBatchedTokens, isAsync, decodeCohortMinSeqs, speculation);
     }
 
     /** Returns the same settings with decodes scheduled as one from so many running requests on; never with 0. */
     public SchedulerConfig withDecodeCohortMinSeqs(int minSeqs) {
-        return with(maxNumSeqs, maxNumBatchedTokens, asyncScheduling, minSeqs);
+        return with(maxNumSeqs, maxNumBatchedTokens, asyncScheduling, minSeqs, speculation);
     }
 
-    private SchedulerConfig with(int numSeqs, int numBatchedTokens, boolean isAsync, int cohortMinSeqs) {
+    /** Returns the same settings with other drafts. */
+    public SchedulerConfig withSpeculation(SpeculationConfig other) {
+        return with(maxNumSeqs, maxNumBatchedTokens, asyncScheduling, decodeCohortMinSeqs, other);
+    }
+
+    private SchedulerConfig with(
+            int numSeqs, int numBatchedTokens, boolean isAsync, int cohortMinSeqs, SpeculationConfig drafts) {
         return new SchedulerConfig(
                 numSeqs,
                 numBatchedTokens,
@@ -71,12 +81,30 @@ public record SchedulerConfig(
                 policy,
                 preemptionVictim,
                 isAsync,
-                cohortMinSeqs);
+                cohortMinSeqs,
+                drafts);
+    }
+
+    /** Returns how many tokens a running request may compute now; 0 passes over it without ending the loop. */
+    int tokensToRun(EngineRequest request, int budget, int maxModelLen) {
+        int computed = request.numComputedTokens;
+        int placeholders = request.numPlaceholders;
+        if (placeholders > 0 && computed + 2 - placeholders >= request.maxTotalTokens()) {
+            return 0; // the step in flight certainly reaches max_tokens
+        }
+        int missing = request.numTokens() + request.numDrafts + placeholders - computed;
+        int limited = longPrefillTokenThreshold > 0 ? Math.min(missing, longPrefillTokenThreshold) : missing;
+        return Math.min(Math.min(limited, budget), maxModelLen - computed - 1);
     }
 
     /** Returns the question whether a request may run in a step that has {@code budget} tokens left. */
     AdmissionRequest admission(
-            EngineRequest head, int budget, boolean isAnythingRunning, long nowNanos, LoadState load) {
+            EngineRequest head,
+            int budget,
+            boolean isAnythingRunning,
+            long nowNanos,
+            LoadState load,
+            DraftSlots drafts) {
         return new AdmissionRequest(
                 head.lookup(),
                 budget,
@@ -87,7 +115,8 @@ public record SchedulerConfig(
                 nowNanos,
                 head.isPreempted(),
                 head.maxTotalTokens(),
-                load);
+                load,
+                drafts);
     }
 
     @Override
@@ -98,6 +127,11 @@ public record SchedulerConfig(
     @Override
     public int maxNumBatchedTokens(int maxModelLen) {
         return maxNumBatchedTokens;
+    }
+
+    @Override
+    public int numSpeculativeTokens() {
+        return speculation.numSpeculativeTokens();
     }
 
     @Override

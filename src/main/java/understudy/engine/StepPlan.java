@@ -24,6 +24,12 @@ public final class StepPlan {
     private int[] numTokens = new int[64];
     private boolean[] isPartial = new boolean[64];
     private int[] epochs = new int[64];
+
+    /** Drafts among the scheduled tokens of each listed request; all 0 without speculation. */
+    private int[] numDrafts = new int[64];
+
+    private boolean isSpeculating;
+
     private int totalTokens;
     private long step;
 
@@ -71,6 +77,26 @@ public final class StepPlan {
     /** Returns whether a scheduled request will still have tokens to catch up with, so that it samples nothing. */
     public boolean isPartial(int index) {
         return index >= numMembers && isPartial[index - numMembers];
+    }
+
+    /** Returns how many of the tokens of a scheduled request are drafts. */
+    public int numDrafts(int index) {
+        return index < numMembers ? 0 : numDrafts[index - numMembers];
+    }
+
+    /** Returns how many drafts of a scheduled request the device verifies: those of an admission only fill it up. */
+    public int numDraftsToVerify(int index) {
+        return index < size() - admitted.size() - resumed.size() ? numDrafts(index) : 0;
+    }
+
+    /** Returns the same of all scheduled requests, in order; empty without speculation. */
+    public IntList draftsToVerify() {
+        if (!isSpeculating) {
+            return IntList.of();
+        }
+        var counts = new int[size()];
+        Arrays.setAll(counts, this::numDraftsToVerify);
+        return new IntImmutableList(counts);
     }
 
     /** Returns the tokens of all scheduled requests. */
@@ -178,6 +204,7 @@ public final class StepPlan {
             numTokens = Arrays.copyOf(numTokens, capacity);
             isPartial = Arrays.copyOf(isPartial, capacity);
             epochs = Arrays.copyOf(epochs, capacity);
+            numDrafts = Arrays.copyOf(numDrafts, capacity);
         }
     }
 
@@ -199,7 +226,9 @@ public final class StepPlan {
         var known = new IntArrayList();
         for (int i = 0; i < size(); i++) {
             handles.add(request(i).handle());
-            computed.add(request(i).numComputedTokens + numScheduledTokens(i));
+            computed.add(Math.min(
+                    request(i).numComputedTokens + numScheduledTokens(i),
+                    request(i).numTokens()));
             known.add(request(i).numTokens());
         }
         return new KvAsk.EndPlan(
@@ -244,12 +273,20 @@ public final class StepPlan {
         return epochs[index - numMembers] != request(index).epoch;
     }
 
+    /** Fixes how many of the tokens of a scheduled request are drafts; to be told of all if of any. */
+    void setDrafts(int index, int count) {
+        isSpeculating = true;
+        numDrafts[index - numMembers] = count;
+    }
+
     /** Fixes, for a scheduled request, what the device computes and whether it samples. */
     void settle(int index, int numContextTokens, boolean partial) {
         int listed = index - numMembers;
         isPartial[listed] = partial;
         epochs[listed] = requests.get(listed).epoch;
-        if (numTokens[listed] > 0) {
+        if (numDrafts[listed] > 0) {
+            shape.addVerification(numTokens[listed] - 1, numContextTokens);
+        } else if (numTokens[listed] > 0) {
             shape.add(numTokens[listed], numContextTokens, !partial);
         }
     }

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.queue.WaitingQueues;
+import understudy.engine.speculation.DraftOutput;
 import understudy.kvcache.Admission;
 import understudy.kvcache.KvAnswer;
 import understudy.kvcache.KvAsk;
@@ -34,6 +35,7 @@ public final class StepPlanner implements Planner {
     private final DecodeCohort cohort;
     private final PreemptionVictim preemptionVictim;
     private final KvLoads loads;
+    private final Drafts drafts;
     private final ReservationDraft draft = new ReservationDraft();
     private final ArrayDeque<EngineRequest> toRelease = new ArrayDeque<>();
     private final ArrayDeque<StepPlan> unusedPlans = new ArrayDeque<>();
@@ -55,11 +57,13 @@ public final class StepPlanner implements Planner {
         this.config = config;
         blockSize = kvCache.blockSize();
         maxModelLen = kvCache.maxModelLen();
-        requests = new RequestBook(kvCache, config.asyncScheduling(), config.policy(), config.decodeCohortMinSeqs());
+        requests = new RequestBook(
+                kvCache, config.asyncScheduling(), config.policy(), config.decodeCohortMinSeqs(), config.speculation());
         waiting = requests.waiting;
         running = requests.running;
         cohort = requests.cohort;
         loads = requests.loads;
+        drafts = requests.drafts;
         preemptionVictim = config.preemptionVictim().orDefaultOf(config.policy());
     }
 
@@ -97,7 +101,7 @@ public final class StepPlanner implements Planner {
         while (phase == Phase.RUNNING) {
             for (; cursor < running.size() && budget() > 0; cursor++) {
                 var request = running.get(cursor);
-                int numTokens = tokensToRun(request);
+                int numTokens = config.tokensToRun(request, budget(), maxModelLen);
                 if (numTokens > 0) {
                     schedule(request, numTokens);
                 }
@@ -109,6 +113,7 @@ public final class StepPlanner implements Planner {
         }
         if (phase == Phase.MATCHING) {
             phase = Phase.WAITING;
+            drafts.beginAdmissions(plan);
             if (mayAdmit() && !waiting.toMatch().isEmpty()) {
                 return new KvAsk.Match(
                         waiting.toMatch().stream().map(EngineRequest::lookup).toList());
@@ -123,7 +128,8 @@ public final class StepPlanner implements Planner {
             if (!loads.isParked(head) && head.numStaleTokens == 0 && !loads.hasToLetPass(head, waiting)) {
                 candidate = head;
                 var load = loads.stateOf(head, running.size() + numInFlight);
-                return new KvAsk.Admit(config.admission(head, budget(), running.size() > 0, nowNanos, load));
+                var slots = drafts.slotsOf(head, !loads.wereStuck());
+                return new KvAsk.Admit(config.admission(head, budget(), running.size() > 0, nowNanos, load, slots));
             }
             waiting.skip(head);
         }
@@ -172,7 +178,7 @@ public final class StepPlanner implements Planner {
         }
         for (int i = 0; i < numGranted; i++) {
             if (draft.request(i).cohortMember == null) {
-                draft.request(i).onBlocksGranted(draft.numComputedAfter(i), blockSize);
+                draft.grant(i, blockSize);
             }
         }
         if (isRefused) {
@@ -189,7 +195,7 @@ public final class StepPlanner implements Planner {
             waiting.pop();
             running.add(head);
             plan.admit(head);
-            head.onAdmitted(admitted, nowNanos, blockSize);
+            head.onAdmitted(admitted, drafts.numLookaheadTokens(), nowNanos, blockSize);
             plan.schedule(head, admitted.numScheduledTokens());
             if (head.numComputedTokens + admitted.numScheduledTokens() < head.numTokens()) {
                 loads.beginPrefill(head);
@@ -211,9 +217,9 @@ public final class StepPlanner implements Planner {
     }
 
     @Override
-    public StepResult update(StepPlan executed, long atNanos) {
+    public StepResult update(StepPlan executed, long atNanos, DraftOutput output) {
         numInFlight -= executed.isEmpty() ? 0 : 1;
-        var result = requests.update(executed, atNanos);
+        var result = requests.update(executed, atNanos, output);
         unusedPlans.add(executed);
         return result;
     }
@@ -224,31 +230,20 @@ public final class StepPlanner implements Planner {
     }
 
     private int budget() {
-        return config.maxNumBatchedTokens() - plan.totalScheduledTokens();
+        return drafts.budget(config.maxNumBatchedTokens(), plan);
     }
 
     private boolean mayAdmit() {
         return plan.preempted().isEmpty() && budget() > 0 && running.size() < loads.maxRunning(config.maxNumSeqs());
     }
 
-    /** Returns how many tokens a running request may compute now; 0 passes over it without ending the loop. */
-    private int tokensToRun(EngineRequest request) {
-        int computed = request.numComputedTokens;
-        int placeholders = request.numPlaceholders;
-        if (placeholders > 0 && computed + 2 - placeholders >= request.maxTotalTokens()) {
-            return 0; // the step in flight certainly reaches max_tokens
-        }
-        int missing = request.numTokens() + placeholders - computed;
-        int threshold = config.longPrefillTokenThreshold();
-        int limited = threshold > 0 ? Math.min(missing, threshold) : missing;
-        return Math.min(Math.min(limited, budget()), maxModelLen - computed - 1);
-    }
-
     private void schedule(EngineRequest request, int numTokens) {
         int computedAfter = request.numComputedTokens + numTokens;
-        if (request.needsKvCache(computedAfter)) {
-            int numNewBlocks = request.numNewBlocks(computedAfter, blockSize);
-            draft.add(request, computedAfter, numNewBlocks, cursor, plan.size());
+        int numSlots = computedAfter + drafts.numLookaheadTokens();
+        int numTokensToCache = Math.min(computedAfter, request.numTokens());
+        if (numSlots > request.numSlots || numTokensToCache >= request.nextTokensToCache) {
+            int numNewBlocks = request.numNewBlocks(numSlots, blockSize);
+            draft.add(request, numSlots, numTokensToCache, numNewBlocks, cursor, plan.size());
         }
         plan.schedule(request, numTokens);
     }
@@ -287,10 +282,12 @@ public final class StepPlanner implements Planner {
         for (int i = plan.numMembers(); i < plan.size(); i++) {
             var request = plan.request(i);
             int context = request.numComputedTokens;
+            drafts.onScheduled(plan, i);
             boolean isPartial = request.onScheduled(plan.numScheduledTokens(i), plan.step(), config.asyncScheduling());
             if (!isPartial) {
                 loads.endPrefill(request);
             }
+            drafts.onSettled(request, plan.numDrafts(i), isPartial);
             plan.settle(i, context, isPartial);
         }
     }

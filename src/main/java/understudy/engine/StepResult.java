@@ -5,6 +5,7 @@ import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.objects.ObjectArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import understudy.engine.speculation.DraftCounts;
 import understudy.kvcache.Settlement;
 
 /** Result of a step. Reused: valid until the next step's result is applied. */
@@ -24,19 +25,37 @@ public final class StepResult {
     private final IntArrayList gapCounts = new IntArrayList();
     private final Settlement.Builder settlement = new Settlement.Builder();
     private final boolean isAlwaysSettled;
+    private final DraftCounts.Builder drafts;
+    private int numTokensOfAlone;
 
     /**
      * Creates an empty result.
      *
+     * @param numSpeculativeTokens most drafts per request
      * @param isAlwaysSettled whether the memory has to hear of the end of each step, since blocks may wait for it
      */
-    StepResult(boolean isAlwaysSettled) {
+    StepResult(int numSpeculativeTokens, boolean isAlwaysSettled) {
+        drafts = new DraftCounts.Builder(numSpeculativeTokens);
         this.isAlwaysSettled = isAlwaysSettled;
     }
 
     /** Returns how many requests got a token. */
     public int numSampled() {
         return numMembers + sampledAlone.size();
+    }
+
+    /** Returns how many tokens they got together: one each, but for drafts that were accepted. */
+    public int numSampledTokens() {
+        return numMembers + numTokensOfAlone;
+    }
+
+    /** Returns what has become of the step's drafts; to be asked once. */
+    public DraftCounts takeDrafts() {
+        return drafts.take();
+    }
+
+    DraftCounts.Builder drafts() {
+        return drafts;
     }
 
     /**
@@ -97,6 +116,7 @@ public final class StepResult {
 
     void begin(long step, long atNanos) {
         sampledAlone.clear();
+        numTokensOfAlone = 0;
         numEndedMembers = 0;
         numMembers = 0;
         cohort = null;
@@ -135,8 +155,9 @@ public final class StepResult {
         numEndedMembers = sampledAlone.size();
     }
 
-    void addSampled(EngineRequest request) {
+    void addSampled(EngineRequest request, int numTokens) {
         sampledAlone.add(request);
+        numTokensOfAlone += numTokens;
     }
 
     void addFinished(EngineRequest request) {

@@ -5,6 +5,7 @@ import java.util.HashSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.queue.WaitingQueues;
+import understudy.engine.speculation.DraftOutput;
 import understudy.kvcache.KvCacheConfig;
 
 /** Applies a step's result to the requests (vLLM {@code Scheduler.update_from_output} and {@code check_stop}). */
@@ -14,22 +15,24 @@ final class StepUpdate {
     private final boolean cachesPrefixes;
     private final boolean sharesWithinStep;
     private final boolean isAsync;
-    private final RequestTable requests;
+    private final RequestBook.Table requests;
     private final WaitingQueues<EngineRequest> waiting;
     private final RunningList running;
     private final DecodeCohort cohort;
     private final KvLoads loads;
+    private final Drafts drafts;
     private final Set<EngineRequest> toDrop = new HashSet<>();
     private final StepResult result;
 
     StepUpdate(
             KvCacheConfig kvCache,
             boolean isAsync,
-            RequestTable requests,
+            RequestBook.Table requests,
             WaitingQueues<EngineRequest> waiting,
             RunningList running,
             DecodeCohort cohort,
-            KvLoads loads) {
+            KvLoads loads,
+            Drafts drafts) {
         blockSize = kvCache.blockSize();
         maxModelLen = kvCache.maxModelLen();
         cachesPrefixes = kvCache.enablePrefixCaching();
@@ -40,10 +43,11 @@ final class StepUpdate {
         this.running = running;
         this.cohort = cohort;
         this.loads = loads;
-        result = new StepResult(loads.areOn());
+        this.drafts = drafts;
+        result = new StepResult(drafts.numSpeculativeTokens(), loads.areOn());
     }
 
-    StepResult apply(StepPlan plan, long atNanos) {
+    StepResult apply(StepPlan plan, long atNanos, DraftOutput output) {
         result.begin(plan.step(), atNanos);
         if (plan.hasCohort() && !cohort.canExecute()) {
             cohort.dissolve();
@@ -55,7 +59,10 @@ final class StepUpdate {
             var request = plan.request(i);
             if (!request.isFinished() && !plan.isOutdated(i)) {
                 request.catchUp();
-                apply(request, plan.numScheduledTokens(i), plan.isPartial(i), atNanos);
+                int numDrafts = plan.numDrafts(i);
+                int numAccepted = numDrafts == 0 ? 0 : output.accepted().getInt(i);
+                apply(request, plan.numScheduledTokens(i), plan.isPartial(i), numDrafts, numAccepted, atNanos);
+                drafts.onProposed(request, plan, i, output);
             }
         }
         toDrop.clear();
@@ -77,7 +84,7 @@ final class StepUpdate {
         var ended = cohort.onExecuted();
         result.addMembers(cohort, plan.numMembersToGoOn(), gapNanos);
         for (var request : ended) {
-            apply(request, 1, false, atNanos);
+            apply(request, 1, false, 0, 0, atNanos);
             if (!request.isFinished()) {
                 throw new IllegalStateException("an answer goes on that was to end: " + request);
             }
@@ -85,17 +92,29 @@ final class StepUpdate {
         result.endMembers();
     }
 
-    private void apply(EngineRequest request, int numTokens, boolean isPartial, long atNanos) {
+    private void apply(
+            EngineRequest request, int numTokens, boolean isPartial, int numDrafts, int numAccepted, long atNanos) {
         boolean isStale = request.onExecuted(numTokens);
         if (!toDrop.isEmpty() && toDrop.contains(request)) {
             return;
         }
+        if (numDrafts > 0) {
+            verify(request, numDrafts, numAccepted);
+        }
         int numTokensToCache = isStale ? 0 : executedTokens(request, numTokens);
         if (!isPartial) {
-            append(request, isStale, numTokensToCache, atNanos);
+            append(request, isStale, numTokensToCache, 1 + numAccepted, atNanos);
         } else if (numTokensToCache > 0) {
             result.settlement().add(request.handle(), numTokensToCache, request.numTokens(), false);
         }
+    }
+
+    /** Counts drafts, and takes the rejected ones back, unless the request has lost all since. */
+    private void verify(EngineRequest request, int numDrafts, int numAccepted) {
+        result.drafts().add(numDrafts, numAccepted);
+        int numRejected = numDrafts - numAccepted;
+        request.numComputedTokens -= request.numComputedTokens > 0 ? numRejected : 0;
+        request.numPlaceholders -= request.numPlaceholders > 0 ? numRejected : 0;
     }
 
     void abort(EngineRequest request) {
@@ -107,18 +126,18 @@ final class StepUpdate {
     }
 
     /**
-     * Appends one sampled token. A stale one is delivered too, but no longer counts as outstanding.
+     * Appends sampled tokens, up to the end of the answer. Stale ones are delivered too, but no longer count as
+     * outstanding.
      *
      * @param numExecutedTokens what can be cached whatever was sampled, or 0
      */
-    private void append(EngineRequest request, boolean isStale, int numExecutedTokens, long atNanos) {
-        boolean isEndOfSequence = request.sampler.sample();
+    private void append(EngineRequest request, boolean isStale, int numExecutedTokens, int numSampled, long atNanos) {
         stamp(request, atNanos);
-        result.addSampled(request);
-        var finishReason = checkStop(request, isEndOfSequence);
-        int numTokensToCache = numExecutedTokens;
+        var finishReason = sample(request, numSampled);
+        result.addSampled(request, request.numNewTokens);
+        int numTokensToCache = Math.min(numExecutedTokens, request.numTokens());
         if (isAsync) {
-            request.numPlaceholders -= isStale ? 0 : 1;
+            request.numPlaceholders -= isStale ? 0 : request.numNewTokens;
             if (sharesWithinStep && request.status == EngineRequest.Status.RUNNING) {
                 numTokensToCache = completedTokens(request);
             }
@@ -132,8 +151,22 @@ final class StepUpdate {
         }
     }
 
+    /** Samples so many tokens, or as many as it takes to end the answer, and returns why it ends if it does. */
+    private @Nullable FinishReason sample(EngineRequest request, int count) {
+        FinishReason finishReason = null;
+        request.numNewTokens = 0;
+        while (request.numNewTokens < count && finishReason == null) {
+            boolean isEndOfSequence = request.sampler.sample();
+            request.numNewTokens++;
+            request.numOutputTokens++;
+            finishReason = checkStop(request, isEndOfSequence);
+        }
+        return finishReason;
+    }
+
+    /** Notes when tokens have come, before they are counted; those of one step come as one. */
     private void stamp(EngineRequest request, long atNanos) {
-        if (request.numOutputTokens++ == 0 && !request.isResumed()) {
+        if (request.numOutputTokens == 0 && !request.isResumed()) {
             request.firstTokenNanos = atNanos;
         } else {
             result.addGap(atNanos - request.lastTokenNanos);

@@ -42,6 +42,7 @@ final class EngineDraw {
         } else {
             drawScheduler();
             drawPrefixes();
+            drawSpeculation();
         }
         return numTokens();
     }
@@ -70,6 +71,24 @@ final class EngineDraw {
         // came at the same time the least urgent is the first, too.
         boolean mayBeFirst = victim.equals("first-admitted") || victim.equals("least-urgent");
         draft.set("engine.scheduler-reserve-full-isl", mayBeFirst || dice.oneIn(2));
+    }
+
+    private void drawSpeculation() {
+        if (draft.settings.containsKey("kv-cache.sessions") || !dice.oneIn(3)) {
+            return;
+        }
+        String method = dice.pick(List.of("ngram", "ngram-gpu", "draft-model", "eagle", "dflash"));
+        int numDrafts = dice.between(1, 5);
+        draft.set("engine.speculative.method", method);
+        draft.set("engine.speculative.num-speculative-tokens", numDrafts);
+        draft.set("engine.speculative.synthetic-acceptance-length", 1 + dice.between(0, 10 * numDrafts) / 10.0);
+        draft.maybePick("engine.speculative.proposal-rate", 0, 0.5);
+        draft.maybePick("engine.speculative.draft-time-per-token", "1us", "10ms");
+        if (method.equals("ngram")) {
+            draft.set("engine.async-scheduling", false);
+        }
+        // Each request takes up to 5 tokens more of a step.
+        draft.set("engine.enable-chunked-prefill", true);
     }
 
     private void drawPrefixes() {

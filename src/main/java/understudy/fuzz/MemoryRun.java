@@ -4,9 +4,12 @@ import static understudy.fuzz.BrokenLawException.require;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import understudy.engine.EngineCore;
 import understudy.engine.EngineRequest;
 import understudy.engine.RequestLimits;
+import understudy.engine.speculation.DraftOutput;
+import understudy.engine.speculation.SyntheticDrafts;
 import understudy.kvcache.KvAsk;
 import understudy.kvcache.KvCache;
 import understudy.kvcache.KvCacheConfig;
@@ -29,6 +32,7 @@ final class MemoryRun {
     private final Conversations conversations;
     private final PrefixLaw prefixLaw;
     private final EngineLaws laws;
+    private final @Nullable SyntheticDrafts device;
     private final List<EngineRequest> known = new ArrayList<>();
     private int numToCome;
     private int numInFlight;
@@ -43,6 +47,9 @@ final class MemoryRun {
         conversations = new Conversations(dice, config.maxModelLen(), MAX_BLOCKS_ADDED * config.blockSize());
         prefixLaw = new PrefixLaw(config, memory);
         laws = new EngineLaws(scenario.engine(), engine.planner().requests(), memory);
+        var drafts = scenario.engine().speculation().drafts();
+        var random = new RandomStreams(scenario.seed()).stream("drafts");
+        device = drafts == null ? null : new SyntheticDrafts(drafts, random::nextDouble);
         numToCome = (int) Math.min(MAX_REQUESTS, scenario.workload().wholeNumber("requests", 1L, Long.MAX_VALUE));
     }
 
@@ -138,7 +145,10 @@ final class MemoryRun {
 
     private void update() {
         numInFlight--;
-        var result = engine.update(++now);
+        var verified = device == null
+                ? DraftOutput.NONE
+                : device.execute(engine.oldestInFlight().draftsToVerify());
+        var result = engine.update(++now, verified);
         var settlement = result.toSettle();
         if (settlement != null) {
             prefixLaw.onSettled(settlement);

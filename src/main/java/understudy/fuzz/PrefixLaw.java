@@ -68,8 +68,7 @@ final class PrefixLaw {
 
     private void onReserved(Reservation reservation, int numGranted) {
         for (int i = 0; i < numGranted; i++) {
-            int numComputed = Math.min(reservation.numComputedTokens(i), reservation.numTokens(i));
-            storeAhead(known(reservation.handle(i)), numComputed);
+            storeAhead(known(reservation.handle(i)), reservation.numTokensToCache(i));
         }
     }
 

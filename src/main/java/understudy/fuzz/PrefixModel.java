@@ -43,7 +43,7 @@ final class PrefixModel {
             }
             end += unit;
         }
-        return end;
+        return config.prefixes().dropsLastHit() ? Math.max(0, end - unit) : end;
     }
 
     /** Keeps what is full of the first {@code numTokens} tokens. */

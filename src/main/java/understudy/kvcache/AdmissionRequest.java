@@ -13,6 +13,7 @@ package understudy.kvcache;
  * @param isResumed whether the request was preempted before; its lookups are counted apart
  * @param maxTotalTokens length of prompt and answer together if the answer is as long as it may be
  * @param load what is known of KV from elsewhere
+ * @param drafts what drafts take
  */
 public record AdmissionRequest(
         PrefixLookup lookup,
@@ -24,7 +25,8 @@ public record AdmissionRequest(
         long atNanos,
         boolean isResumed,
         int maxTotalTokens,
-        LoadState load) {
+        LoadState load,
+        DraftSlots drafts) {
 
     /** Creates a question of a replica that has no KV but its own. */
     public AdmissionRequest(
@@ -47,7 +49,8 @@ public record AdmissionRequest(
                 atNanos,
                 isResumed,
                 maxTotalTokens,
-                LoadState.NONE);
+                LoadState.NONE,
+                DraftSlots.NONE);
     }
 
     public int numTokens() {
@@ -56,11 +59,20 @@ public record AdmissionRequest(
 
     /**
      * Returns how many tokens to compute now if the first {@code numCachedTokens} are found: at least 1, or 0 if the
-     * prompt does not fit the budget and may not be cut.
+     * prompt does not fit the budget and may not be cut, or drafts have no room.
      */
     public int tokensNow(int numCachedTokens) {
         int wanted = Math.max(1, numTokens() - numCachedTokens);
+        if (wanted == 1) {
+            return drafts.numDecodeTokens() > maxTokensNow ? 0 : drafts.numDecodeTokens();
+        }
         int limited = longPrefillTokenThreshold > 0 ? Math.min(wanted, longPrefillTokenThreshold) : wanted;
         return !enableChunkedPrefill && limited > maxTokensNow ? 0 : Math.min(limited, maxTokensNow);
+    }
+
+    /** Returns for how many tokens there must be slots when so many are computed now behind those that are found. */
+    public int numSlots(int numCachedTokens, int numScheduledTokens) {
+        int computed = Math.min(numCachedTokens, numTokens() - Math.min(1, numScheduledTokens));
+        return computed + numScheduledTokens + drafts.numLookaheadTokens();
     }
 }

@@ -8,9 +8,15 @@ package understudy.kvcache;
  *     content; vLLM does so, NanoGPT does not
  * @param sessions whether prefixes are found by session instead of by content
  * @param globalPrefixes with sessions: what other requests may share
+ * @param dropsLastHit whether the last block of a hit by content is computed again, for a draft model that needs its
+ *     hidden states (vLLM {@code use_eagle})
  */
 public record PrefixOptions(
-        FullHit fullHit, boolean cachesGeneratedBlocks, SessionMode sessions, GlobalPrefixLimits globalPrefixes) {
+        FullHit fullHit,
+        boolean cachesGeneratedBlocks,
+        SessionMode sessions,
+        GlobalPrefixLimits globalPrefixes,
+        boolean dropsLastHit) {
     /** Lookup of prefixes by session instead of by content, and the accounting of their blocks then. */
     public enum SessionMode {
         /** By content, as in vLLM. */
@@ -31,11 +37,22 @@ public record PrefixOptions(
         DECODE_DIRECTLY
     }
 
+    /** Creates options for an engine without a draft model. */
+    public PrefixOptions(
+            FullHit fullHit, boolean cachesGeneratedBlocks, SessionMode sessions, GlobalPrefixLimits globalPrefixes) {
+        this(fullHit, cachesGeneratedBlocks, sessions, globalPrefixes, false);
+    }
+
     /** As vLLM V1 does it. */
     public static final PrefixOptions VLLM = ofContent(FullHit.RECOMPUTE_LAST_TOKEN, true);
 
     /** Returns options for finding prefixes by content. */
     public static PrefixOptions ofContent(FullHit fullHit, boolean cachesGeneratedBlocks) {
         return new PrefixOptions(fullHit, cachesGeneratedBlocks, SessionMode.OFF, GlobalPrefixLimits.OFF);
+    }
+
+    /** Returns the same options for an engine whose draft model needs hidden states, or does not. */
+    public PrefixOptions withDropsLastHit(boolean drops) {
+        return new PrefixOptions(fullHit, cachesGeneratedBlocks, sessions, globalPrefixes, drops);
     }
 }

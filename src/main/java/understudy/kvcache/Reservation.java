@@ -9,7 +9,7 @@ import java.util.Arrays;
  * <p>Immutable.
  */
 public final class Reservation {
-    /** Numbers for each request: its handle, the tokens computed once the step has run, and the tokens known. */
+    /** Numbers for each request: its handle, the tokens for which it needs slots, and those that may be cached. */
     private static final int STRIDE = 3;
 
     private final int[] numbers;
@@ -27,13 +27,13 @@ public final class Reservation {
         return numbers[index * STRIDE];
     }
 
-    /** Returns how many tokens the request has computed once this step has run. */
-    public int numComputedTokens(int index) {
+    /** Returns for how many tokens the request needs slots: those computed once this step has run, and the lookahead. */
+    public int numSlots(int index) {
         return numbers[index * STRIDE + 1];
     }
 
-    /** Returns how many tokens of the request are known, which bounds what may be cached. */
-    public int numTokens(int index) {
+    /** Returns how many of the tokens computed once this step has run are known, so that they may be cached. */
+    public int numTokensToCache(int index) {
         return numbers[index * STRIDE + 2];
     }
 
@@ -47,22 +47,25 @@ public final class Reservation {
             return end / STRIDE;
         }
 
-        /**
-         * Adds a request that will have computed {@code numComputed} tokens and of which {@code numKnown} are known.
-         */
-        public void add(int handle, int numComputed, int numKnown) {
+        /** Adds a request that needs slots for so many tokens, of which the first {@code numToCache} may be cached. */
+        public void add(int handle, int numSlots, int numToCache) {
             if (end == numbers.length) {
                 numbers = Arrays.copyOf(numbers, end * 2);
             }
             numbers[end] = handle;
-            numbers[end + 1] = numComputed;
-            numbers[end + 2] = numKnown;
+            numbers[end + 1] = numSlots;
+            numbers[end + 2] = numToCache;
             end += STRIDE;
         }
 
-        /** Returns how many tokens a request has computed once the step has run. */
-        public int numComputedTokens(int index) {
+        /** Returns for how many tokens a request needs slots. */
+        public int numSlots(int index) {
             return numbers[index * STRIDE + 1];
+        }
+
+        /** Returns how many tokens of a request may be cached. */
+        public int numTokensToCache(int index) {
+            return numbers[index * STRIDE + 2];
         }
 
         /** Forgets all requests. */

@@ -3,13 +3,14 @@ package understudy.latency;
 import java.util.Arrays;
 
 /**
- * Shape of a step's batch, as far as its duration depends on it: decodes by their number and sum, prefill chunks one by
- * one. Immutable.
+ * Shape of a step's batch, as far as its duration depends on it: decodes by their number and sum, with the drafts that
+ * they verify, prefill chunks one by one. Immutable.
  */
 public final class BatchShape {
     private static final int[] NO_CHUNKS = {};
 
     private final int numDecodes;
+    private final int numDraftTokens;
     private final long decodeKvTokens;
     private final ContextHistogram.Counted decodeContexts;
     private final int[] chunkTokens;
@@ -19,6 +20,7 @@ public final class BatchShape {
 
     private BatchShape(Builder builder) {
         numDecodes = builder.numDecodes;
+        numDraftTokens = builder.numDraftTokens;
         decodeKvTokens = builder.decodeKvTokens;
         decodeContexts = builder.decodeContexts.copy();
         int numChunks = builder.numChunks;
@@ -28,12 +30,17 @@ public final class BatchShape {
         numSampled = builder.numSampled;
     }
 
-    /** Returns the sequences that compute exactly one token. */
+    /** Returns the sequences that compute exactly one token, drafts aside. */
     public int numDecodes() {
         return numDecodes;
     }
 
-    /** Returns the sum over decodes of the tokens they attend to: those in the KV cache and the new one. */
+    /** Returns the drafts that decodes verify, besides their own tokens. */
+    public int numDraftTokens() {
+        return numDraftTokens;
+    }
+
+    /** Returns the sum over decodes of the tokens they attend to: those in the KV cache and the new ones. */
     public long decodeKvTokens() {
         return decodeKvTokens;
     }
@@ -46,7 +53,7 @@ public final class BatchShape {
         return decodeContexts.sumWithin(window);
     }
 
-    /** Returns the sequences that compute more than one token. */
+    /** Returns the sequences that compute more than one token, all of them known. */
     public int numChunks() {
         return chunkTokens.length;
     }
@@ -68,7 +75,7 @@ public final class BatchShape {
 
     /** Returns all new tokens of the step. */
     public int numTokens() {
-        return numPrefillTokens + numDecodes;
+        return numPrefillTokens + numDecodes + numDraftTokens;
     }
 
     /** Returns the sequences in the batch. */
@@ -76,7 +83,7 @@ public final class BatchShape {
         return numDecodes + chunkTokens.length;
     }
 
-    /** Returns the sequences that sample a token at the end of the step. */
+    /** Returns how many tokens' logits are made at the end of the step: one for each sequence that samples, or draft. */
     public int numSampled() {
         return numSampled;
     }
@@ -84,6 +91,7 @@ public final class BatchShape {
     /** Collects a batch; reused from step to step. */
     public static final class Builder {
         private int numDecodes;
+        private int numDraftTokens;
         private long decodeKvTokens;
         private final ContextHistogram decodeContexts = new ContextHistogram();
         private int[] chunkTokens = new int[8];
@@ -101,13 +109,24 @@ public final class BatchShape {
          */
         public void add(int numTokens, int numContextTokens, boolean isSampled) {
             if (numTokens == 1) {
-                numDecodes++;
-                decodeKvTokens += numContextTokens + 1;
-                decodeContexts.add(numContextTokens + 1, 1);
+                addDecode(numContextTokens + 1);
             } else {
                 addChunk(numTokens, numContextTokens);
             }
             numSampled += isSampled ? 1 : 0;
+        }
+
+        /** Adds a decode that verifies drafts, at least 1: it reads its context once for all of them. */
+        public void addVerification(int numDrafts, int numContextTokens) {
+            addDecode(numContextTokens + 1 + numDrafts);
+            numDraftTokens += numDrafts;
+            numSampled += 1 + numDrafts;
+        }
+
+        private void addDecode(int numKvTokens) {
+            numDecodes++;
+            decodeKvTokens += numKvTokens;
+            decodeContexts.add(numKvTokens, 1);
         }
 
         /** Adds sequences that compute one token each, and sample the next. */
@@ -121,6 +140,7 @@ public final class BatchShape {
         /** Forgets all sequences. */
         public void clear() {
             numDecodes = 0;
+            numDraftTokens = 0;
             decodeKvTokens = 0;
             decodeContexts.clear();
             numChunks = 0;

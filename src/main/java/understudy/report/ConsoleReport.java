@@ -6,6 +6,7 @@ import com.github.freva.asciitable.HorizontalAlign;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import understudy.engine.speculation.DraftCounts;
 import understudy.report.latency.LatencyStats;
 
 /** Prints a report as people know it from {@code vllm bench serve}, and below that what a cluster adds to it. */
@@ -42,6 +43,9 @@ public final class ConsoleReport {
         writeLatency("Inter-token Latency", "ITL", report.itl());
         writeLatency("End-to-end Latency", "E2EL", report.e2el());
         writeQueueAndCache();
+        if (report.drafts().numDrafts() > 0) {
+            writeDrafts(report.drafts());
+        }
         if (report.prefixCaching().isMeaningful()) {
             writePrefixCaching(report.prefixCaching());
         }
@@ -103,6 +107,18 @@ public final class ConsoleReport {
         text.line("Prefix cache hits (tokens):", report.prefixCache().hits());
         text.line("Prefix cache hit rate (%):", report.prefixCacheHitRate() * 100);
         text.line("Preemptions:", report.numPreemptions());
+    }
+
+    private void writeDrafts(DraftCounts drafts) {
+        text.heading("Speculative Decoding", '-');
+        text.line("Mean acceptance length:", drafts.meanAcceptanceLength());
+        text.line("Drafts:", drafts.numDrafts());
+        text.line("Draft tokens:", drafts.numDraftTokens());
+        text.line("Accepted tokens:", drafts.numAcceptedTokens());
+        text.line("Acceptance rate (%):", drafts.acceptanceRate() * 100);
+        for (int i = 0; i < drafts.numAcceptedTokensPerPos().size(); i++) {
+            text.line("Acceptance rate at position " + i + " (%):", drafts.acceptanceRateAt(i) * 100);
+        }
     }
 
     private void writePrefixCaching(PrefixCachingStats stats) {

@@ -2,6 +2,7 @@ package understudy.report;
 
 import org.jspecify.annotations.Nullable;
 import understudy.engine.EngineRequest;
+import understudy.engine.speculation.DraftCounts;
 import understudy.kvcache.KvCacheAudit;
 import understudy.kvcache.PrefixCacheStats;
 import understudy.latency.BatchShape;
@@ -24,6 +25,8 @@ public final class ReplicaCounters {
     private long numPeeks;
     private long numPreemptionsWithdrawn;
     private PrefixCacheStats pastPrefixCache = PrefixCacheStats.NONE;
+
+    private DraftCounts drafts = DraftCounts.NONE;
 
     /** Without the traffic of the memory that is in use. */
     private ReplicaTransfers transfers = ReplicaTransfers.NONE;
@@ -50,6 +53,7 @@ public final class ReplicaCounters {
         numPeeks = predecessor.numPeeks();
         numPreemptionsWithdrawn = predecessor.numPreemptionsWithdrawn();
         pastPrefixCache = stats.prefixCache();
+        drafts = stats.drafts();
         transfers = stats.transfers();
     }
 
@@ -107,7 +111,12 @@ public final class ReplicaCounters {
     /** Counts the tokens of a batch that goes to the device. */
     public void onPlanned(BatchShape batch) {
         numPrefillTokens += batch.numPrefillTokens();
-        numDecodeTokens += batch.numDecodes();
+        numDecodeTokens += batch.numDecodes() + batch.numDraftTokens();
+    }
+
+    /** Counts what has become of a step's drafts. */
+    public void onVerified(DraftCounts verified) {
+        drafts = drafts.plus(verified);
     }
 
     /** Counts a step that kept the device busy for {@code nanos}. */
@@ -155,6 +164,7 @@ public final class ReplicaCounters {
                 numPreemptions,
                 peakKvUsage,
                 prefixCache,
+                drafts,
                 kvTransfers);
     }
 }

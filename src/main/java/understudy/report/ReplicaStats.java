@@ -1,5 +1,6 @@
 package understudy.report;
 
+import understudy.engine.speculation.DraftCounts;
 import understudy.kvcache.PrefixCacheStats;
 import understudy.report.transfers.ReplicaTransfers;
 
@@ -11,11 +12,12 @@ import understudy.report.transfers.ReplicaTransfers;
  * @param numRequests requests it was given
  * @param numSteps steps its device ran
  * @param numPrefillTokens tokens computed in chunks of more than one
- * @param numDecodeTokens tokens computed one at a time
+ * @param numDecodeTokens tokens computed one at a time, and the drafts verified with them
  * @param busyNanos virtual time in which its device ran a step
  * @param numPreemptions how often a request lost its blocks
  * @param peakKvUsage largest share of blocks in use after planning a step, 0 to 1
  * @param prefixCache lookups in its prefix table
+ * @param drafts what has become of drafts
  * @param transfers where the KV of its prompts came from
  */
 public record ReplicaStats(
@@ -29,4 +31,5 @@ public record ReplicaStats(
         long numPreemptions,
         double peakKvUsage,
         PrefixCacheStats prefixCache,
+        DraftCounts drafts,
         ReplicaTransfers transfers) {}

@@ -2,7 +2,9 @@ package understudy.scenario;
 
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigValueFactory;
+import it.unimi.dsi.fastutil.doubles.DoubleList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import understudy.engine.PlannerConfig;
 import understudy.engine.PreemptionVictim;
 import understudy.engine.RequestLimits;
@@ -11,28 +13,41 @@ import understudy.engine.RoseinferConfig;
 import understudy.engine.RoseinferConfig.PrefillMode;
 import understudy.engine.SchedulerConfig;
 import understudy.engine.queue.SchedulingPolicy;
+import understudy.engine.speculation.AcceptanceRates;
+import understudy.engine.speculation.SpeculationConfig;
+import understudy.engine.speculation.SpeculationMethod;
+import understudy.engine.speculation.SyntheticDrafts;
 import understudy.kvcache.GlobalPrefixLimits;
 import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.PrefixOptions;
 import understudy.kvcache.connector.ConnectorSpec;
 import understudy.kvcache.eviction.EvictionPolicy;
 import understudy.kvcache.eviction.FreeOrder;
+import understudy.latency.DraftingLatency;
+import understudy.latency.LatencyModel;
 import understudy.prompt.BlockHasher;
 import understudy.prompt.CborBlockHasher;
 import understudy.prompt.Xxh3BlockHasher;
+import understudy.workload.Numbers;
 
 /**
  * The sections {@code engine} and {@code kv-cache}.
  *
  * @param kind which engine a replica runs
  * @param scheduler settings of its scheduler
+ * @param speculation which drafts its device makes
  * @param kvCache sizes and switches of its KV memory
  * @param limits which requests are too long, and what becomes of them
  * @param reservedTokens token budget that memory was set aside for when the number of blocks was derived, or 0 if it
  *     was not
  */
 public record EngineSettings(
-        EngineKind kind, PlannerConfig scheduler, KvCacheConfig kvCache, RequestLimits limits, int reservedTokens) {
+        EngineKind kind,
+        PlannerConfig scheduler,
+        Speculation speculation,
+        KvCacheConfig kvCache,
+        RequestLimits limits,
+        int reservedTokens) {
     private static final int MAX_STORED_TOKENS = 100_000_000;
     private static final int MAX_USES = 1_000_000;
 
@@ -46,6 +61,7 @@ public record EngineSettings(
             "preemption-victim",
             "async-scheduling",
             "decode-cohort-min-seqs",
+            "speculative.method",
             "full-hit",
             "context-window-exceeded");
 
@@ -55,19 +71,78 @@ public record EngineSettings(
         XXHASH_CBOR
     }
 
+    /**
+     * The section {@code engine.speculative}.
+     *
+     * @param config what the scheduler has to know
+     * @param drafts what the device makes of them, or null without speculation
+     * @param draftsNanos how long it takes for all drafts of a step
+     */
+    public record Speculation(SpeculationConfig config, SyntheticDrafts.@Nullable Spec drafts, double draftsNanos) {
+        private static final int MAX_DRAFTS = 128;
+        private static final String RATES = "synthetic-acceptance-rates";
+        private static final String LENGTH = "synthetic-acceptance-length";
+
+        static Speculation read(Section engine) {
+            var section = engine.section("speculative");
+            var method = section.choice("method", SpeculationMethod.class);
+            if (method == SpeculationMethod.NONE) {
+                return new Speculation(SpeculationConfig.NONE, null, 0);
+            }
+            if (method.isOnHost() && engine.bool("async-scheduling")) {
+                throw section.unusable("method", "whose drafts come too late for engine.async-scheduling = true");
+            }
+            int count = section.wholeNumber("num-speculative-tokens", 1, MAX_DRAFTS);
+            var drafts = new SyntheticDrafts.Spec(count, section.number("proposal-rate", 0, 1), rates(section, count));
+            return new Speculation(method.config(count), drafts, count * section.nanos("draft-time-per-token"));
+        }
+
+        private static AcceptanceRates rates(Section section, int count) {
+            var texts = section.texts(RATES);
+            if (texts.isEmpty()) {
+                return AcceptanceRates.ofLength(section.number(LENGTH, 1, 1.0 + count), count);
+            }
+            section.requireDefaults(List.of(LENGTH), "but " + RATES + " say the same; give one of them");
+            double[] rates = texts.stream().mapToDouble(Numbers::parse).toArray();
+            if (rates.length != count) {
+                throw section.unusable(RATES, "of which there must be one for each of " + count + " drafts");
+            }
+            try {
+                return new AcceptanceRates(DoubleList.of(rates));
+            } catch (IllegalArgumentException e) {
+                throw section.unusable(RATES, "which must be from 0 to 1, and must not rise");
+            }
+        }
+
+        /** Returns how long the device takes, given how long the target model does. */
+        LatencyModel latency(LatencyModel target) {
+            return draftsNanos == 0 ? target : new DraftingLatency(target, draftsNanos);
+        }
+    }
+
     /** Reads both sections; what is {@code auto} follows from the hardware. */
     static EngineSettings read(Section engine, Section kvCache, boolean recordsKvEvents, Deployment deployment) {
         var kind = engine.choice("kind", EngineKind.class);
         var sizes = new EngineSizes(engine, kvCache, kind.prefixUnit(), deployment);
-        var memory = memory(kind, engine, kvCache, recordsKvEvents, sizes);
+        var speculation = Speculation.read(engine);
+        var memory = memory(kind, engine, kvCache, recordsKvEvents, sizes, speculation.config());
         var scheduler = kind == EngineKind.ROSEINFER
                 ? roseinfer(engine, kvCache, sizes)
-                : vllm(engine, sizes, memory.maxModelLen());
-        return new EngineSettings(kind, scheduler, memory, limits(engine, kvCache, memory), sizes.reservedTokens());
+                : vllm(engine, sizes, memory.maxModelLen(), speculation.config());
+        if (memory.findsBySession() && speculation.config().isOn()) {
+            throw kvCache.unusable("sessions", "which engine.speculative.method needs to be off");
+        }
+        var limits = limits(engine, kvCache, memory, speculation.config());
+        return new EngineSettings(kind, scheduler, speculation, memory, limits, sizes.reservedTokens());
     }
 
     private static KvCacheConfig memory(
-            EngineKind kind, Section engine, Section kvCache, boolean recordsKvEvents, EngineSizes sizes) {
+            EngineKind kind,
+            Section engine,
+            Section kvCache,
+            boolean recordsKvEvents,
+            EngineSizes sizes,
+            SpeculationConfig speculation) {
         int numGpuBlocks = sizes.numGpuBlocks();
         boolean cachesPrefixes = kvCache.bool("enable-prefix-caching");
         return new KvCacheConfig(
@@ -82,7 +157,7 @@ public record EngineSettings(
                 recordsKvEvents,
                 kind.prefixUnit(),
                 kind.sharesWithinStep(engine, cachesPrefixes),
-                prefixOptions(engine, kvCache),
+                prefixOptions(engine, kvCache).withDropsLastHit(speculation.usesEagle()),
                 null);
     }
 
@@ -93,30 +168,43 @@ public record EngineSettings(
         return new RoseinferConfig(sizes.roseinferBatchSize(), engine.choice("prefill", PrefillMode.class));
     }
 
-    private static PlannerConfig vllm(Section engine, EngineSizes sizes, int maxModelLen) {
+    private static PlannerConfig vllm(
+            Section engine, EngineSizes sizes, int maxModelLen, SpeculationConfig speculation) {
         if (engine.choice("prefill", PrefillMode.class) == PrefillMode.SERIAL) {
             throw engine.unusable("prefill", "which needs engine.kind = roseinfer");
         }
+        int maxNumBatchedTokens = sizes.maxNumBatchedTokens(maxModelLen);
+        int longest = engine.bool("enable-chunked-prefill") ? 1 : maxModelLen;
+        if (maxNumBatchedTokens < speculation.numDraftSlots() + longest) {
+            throw engine.unusable(
+                    EngineSizes.MAX_NUM_BATCHED_TOKENS,
+                    "but with engine.speculative each request takes " + speculation.numDraftSlots()
+                            + " more of them than its own; it must be at least "
+                            + (speculation.numDraftSlots() + longest));
+        }
         return new SchedulerConfig(
                 sizes.maxNumSeqs(),
-                sizes.maxNumBatchedTokens(maxModelLen),
+                maxNumBatchedTokens,
                 engine.wholeNumber("long-prefill-token-threshold", 0, EngineSizes.MAX_TOKENS),
                 engine.bool("enable-chunked-prefill"),
                 engine.bool("scheduler-reserve-full-isl"),
                 engine.choice("scheduling-policy", SchedulingPolicy.class),
                 engine.choice("preemption-victim", PreemptionVictim.class),
                 engine.bool("async-scheduling"),
-                engine.wholeNumber("decode-cohort-min-seqs", 0, EngineSizes.MAX_TOKENS));
+                engine.wholeNumber("decode-cohort-min-seqs", 0, EngineSizes.MAX_TOKENS),
+                speculation);
     }
 
-    private static RequestLimits limits(Section engine, Section kvCache, KvCacheConfig memory) {
+    private static RequestLimits limits(
+            Section engine, Section kvCache, KvCacheConfig memory, SpeculationConfig speculation) {
         int maxSessionTokens = kvCache.wholeNumber("max-session-tokens", 0, EngineSizes.MAX_TOKENS);
         boolean isLimited = memory.findsBySession() && maxSessionTokens > 0;
         return new RequestLimits(
                 memory.maxModelLen(),
                 isLimited ? Math.min(maxSessionTokens, memory.maxTokens()) : memory.maxTokens(),
                 engine.choice("context-window-exceeded", ContextOverflow.class),
-                memory.blockSize());
+                memory.blockSize(),
+                speculation.maxTokensBeyondEnd());
     }
 
     private static BlockHasher hasher(Section kvCache, int blockSize) {
@@ -130,7 +218,8 @@ public record EngineSettings(
 
     /** Returns the same settings with KV from elsewhere. */
     EngineSettings withConnector(ConnectorSpec connector) {
-        return new EngineSettings(kind, scheduler, kvCache.withConnector(connector), limits, reservedTokens);
+        return new EngineSettings(
+                kind, scheduler, speculation, kvCache.withConnector(connector), limits, reservedTokens);
     }
 
     /** Returns the longest sequence in tokens, prompt and output together. */

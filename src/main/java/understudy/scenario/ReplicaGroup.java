@@ -208,7 +208,9 @@ public record ReplicaGroup(
      * @param unit prompt tokens per second for a weight of 1
      */
     ReplicaSpec spec(double unit, RandomStreams streams, boolean keepsTokenTimes) {
-        var device = VirtualGpu.Factory.of(latency.model(), latency.jitter(), streams);
+        var speculation = engine.speculation();
+        var device = VirtualGpu.Factory.of(
+                speculation.latency(latency.model()), latency.jitter(), speculation.drafts(), streams);
         double weight = ownWeight.orElseGet(() -> prefillTokensPerSecond() / unit);
         var traits = new ReplicaTraits(
                 name,

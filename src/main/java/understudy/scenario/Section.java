@@ -29,6 +29,8 @@ import understudy.workload.Numbers;
  */
 public record Section(Config config, String path) implements PolicySettings {
     /** The beginning of the path of a group's own settings. */
+    private static final String LIST = "list";
+
     private static final Pattern GROUP = Pattern.compile("^cluster\\.groups\\.\\d+\\.");
 
     private static final String OFF = "off";
@@ -57,7 +59,7 @@ public record Section(Config config, String path) implements PolicySettings {
     }
 
     public List<String> texts(String key) {
-        return get(key, config::getStringList);
+        return isText(key) ? get(key, each -> parse(each).getStringList(LIST)) : get(key, config::getStringList);
     }
 
     @Override
@@ -196,14 +198,18 @@ public record Section(Config config, String path) implements PolicySettings {
 
     /** Returns the same without their place. */
     List<? extends Config> configs(String key) {
-        boolean isText = config.getValue(key).valueType() == ConfigValueType.STRING;
-        return isText ? get(key, this::parseList) : get(key, config::getConfigList);
+        return isText(key) ? get(key, each -> parse(each).getConfigList(LIST)) : get(key, config::getConfigList);
     }
 
-    private List<? extends Config> parseList(String key) {
+    /** Returns whether a list is given in one word, as in a flag. */
+    private boolean isText(String key) {
+        return config.hasPath(key) && config.getValue(key).valueType() == ConfigValueType.STRING;
+    }
+
+    private Config parse(String key) {
         String origin = config.getValue(key).origin().description();
         var options = ConfigParseOptions.defaults().setOriginDescription(origin);
-        return ConfigFactory.parseString("list = " + text(key), options).getConfigList("list");
+        return ConfigFactory.parseString(LIST + " = " + text(key), options);
     }
 
     private static Entry entry(Config element) {

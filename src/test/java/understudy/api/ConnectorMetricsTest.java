@@ -11,7 +11,7 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import understudy.TestData;
 
-/** Metrics that replicas have only with a connector. */
+/** Metrics that replicas have only with a connector, or with drafts. */
 final class ConnectorMetricsTest {
     private static final List<String> GOLDEN = TestData.lines("vllm-connector-metrics.txt");
     private static final String OFFLOADING = """
@@ -45,6 +45,16 @@ final class ConnectorMetricsTest {
 
         requireLike("vllm:nixl_");
         assertThat(page()).noneMatch(line -> line.startsWith("vllm:kv_offload_"));
+    }
+
+    @Test
+    void familiesOfDrafts_areThoseOfVllm() {
+        server.moreSettings = """
+                engine.speculative { method = eagle, num-speculative-tokens = 3, synthetic-acceptance-length = 2 }
+                """;
+        server.start();
+
+        requireLike("vllm:spec_decode_");
     }
 
     @Test

@@ -44,7 +44,8 @@ final class ConformCommandTest {
     @ParameterizedTest
     @CsvSource({
         "vllm-scheduler, 32, 7107",
-        "vllm-pd,        30, 3185",
+        "vllm-pd,        32, 3329",
+        "vllm-spec,      24, 2020",
         "vllm-nixl,      12, 1028",
         "vllm-offload,   24, 3261"
     })
@@ -62,25 +63,12 @@ final class ConformCommandTest {
         }
     }
 
-    /** Of the 32 workloads of this file two use speculative decoding. */
-    @Test
-    void recordingWithSettingsOfOthers_saysWhatIsNotReplayed() {
-        var conform = call("conform", TestData.recording("vllm-pd.json.gz").toString());
-
-        assertThat(conform.out.lines().filter(line -> line.contains("not replayed:")))
-                .containsExactly(
-                        "workload 18 (18 requests, 32 blocks, fcfs, no prefix cache): not replayed: num_speculative_tokens",
-                        "workload 24 (18 requests, 44 blocks, fcfs): not replayed: num_speculative_tokens, use_eagle",
-                        "workloads 30/30, steps 3185/3185 identical; workloads not replayed: 2");
-        assertThat(conform.exitCode).isEqualTo(1);
-    }
-
     @ParameterizedTest
     @CsvSource({
         "'\"groups\": []', groups",
         "'\"max_loras\": 2', max_loras",
         "'\"max_loras\": 0, \"pipeline_parallel_size\": 2', pipeline_parallel_size",
-        "'\"pipeline_parallel_size\": 1, \"use_eagle\": true', use_eagle"
+        "'\"pipeline_parallel_size\": 1, \"max_num_scheduled_tokens\": 32', max_num_scheduled_tokens"
     })
     void settingThatIsNotReplayed_isNamed(String setting, String name) throws IOException {
         String file = write(RECORDING.replace("\"async\": false", "\"async\": false, " + setting));

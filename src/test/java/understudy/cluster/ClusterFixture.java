@@ -124,7 +124,7 @@ public final class ClusterFixture {
     public RunRecord run(Workload workload, ReplicaSpec replica) {
         var replicas = Collections.nCopies(numReplicas, replica);
         return run(
-                new ClusterSpec(replicas, List.of(replica), router(), admission, () -> workload, FaultPlan.NONE, true),
+                new ClusterSpec(replicas, List.of(replica), router(), admission, () -> workload, faults, true),
                 Double.POSITIVE_INFINITY);
     }
 

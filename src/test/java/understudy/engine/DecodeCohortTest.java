@@ -14,6 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import understudy.conform.DirectEngine;
 import understudy.engine.queue.SchedulingPolicy;
+import understudy.engine.speculation.SpeculationConfig;
 import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.PrefixOptions;
 import understudy.kvcache.PrefixOptions.FullHit;
@@ -64,7 +65,8 @@ final class DecodeCohortTest {
                 random.nextBoolean() ? SchedulingPolicy.FCFS : SchedulingPolicy.PRIORITY,
                 VICTIMS.get(random.nextInt(VICTIMS.size())),
                 isAsync,
-                0);
+                0,
+                SpeculationConfig.NONE);
     }
 
     /** Small enough for preemptions in some runs, and large enough for none in others. */

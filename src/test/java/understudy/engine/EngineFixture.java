@@ -1,5 +1,6 @@
 package understudy.engine;
 
+import it.unimi.dsi.fastutil.ints.IntArrayList;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -7,7 +8,11 @@ import java.util.Map;
 import java.util.stream.IntStream;
 import understudy.conform.DirectEngine;
 import understudy.engine.queue.SchedulingPolicy;
+import understudy.engine.speculation.DraftOutput;
+import understudy.engine.speculation.SpeculationConfig;
 import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.PrefixOptions;
+import understudy.kvcache.PrefixUnit;
 import understudy.kvcache.content.KvCacheManager;
 import understudy.prompt.Prompt;
 import understudy.prompt.TokenIds;
@@ -22,9 +27,11 @@ public final class EngineFixture {
     boolean chunks = true;
     boolean isAsync;
     public boolean caches;
+    boolean sharesWithinStep = true;
     public SchedulingPolicy policy = SchedulingPolicy.FCFS;
     PreemptionVictim victim = PreemptionVictim.AUTO;
     int numBlocks = 10_000;
+    SpeculationConfig speculation = SpeculationConfig.NONE;
 
     private StepPlanner planner;
     private KvCacheManager kvCache;
@@ -35,9 +42,11 @@ public final class EngineFixture {
         if (planner == null) {
             var memory = KvCacheConfig.vllm(new Xxh3BlockHasher(16), numBlocks)
                     .withPrefixCaching(caches)
-                    .withMaxModelLen(maxModelLen);
+                    .withMaxModelLen(maxModelLen)
+                    .withPrefixUnit(PrefixUnit.BLOCK, sharesWithinStep)
+                    .withPrefixes(PrefixOptions.VLLM.withDropsLastHit(speculation.usesEagle()));
             var scheduler = new SchedulerConfig(
-                    maxNumSeqs, maxNumBatchedTokens, threshold, chunks, true, policy, victim, isAsync, 1);
+                    maxNumSeqs, maxNumBatchedTokens, threshold, chunks, true, policy, victim, isAsync, 1, speculation);
             planner = new StepPlanner(scheduler, memory);
             kvCache = new KvCacheManager(memory);
             engine = new DirectEngine(planner, kvCache);
@@ -105,6 +114,17 @@ public final class EngineFixture {
 
     StepResult update(StepPlan plan) {
         return engine.update(plan, ++nowNanos);
+    }
+
+    /** Applies a step of which each request's drafts are accepted up to a number, and replaced by others. */
+    StepResult update(StepPlan plan, int numAccepted) {
+        var accepted = new IntArrayList();
+        var proposed = new IntArrayList();
+        for (int i = 0; i < plan.size(); i++) {
+            accepted.add(Math.min(numAccepted, plan.numDraftsToVerify(i)));
+            proposed.add(speculation.numSpeculativeTokens());
+        }
+        return engine.update(plan, ++nowNanos, new DraftOutput(accepted, proposed));
     }
 
     /** Plans a step, applies it at once, and returns the scheduled tokens by request id. */

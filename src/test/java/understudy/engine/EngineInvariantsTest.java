@@ -12,6 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import understudy.conform.DirectEngine;
 import understudy.engine.queue.SchedulingPolicy;
+import understudy.engine.speculation.SpeculationConfig;
 import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.KvEvent;
 import understudy.kvcache.PrefixOptions;
@@ -79,7 +80,8 @@ final class EngineInvariantsTest {
                     pick(SchedulingPolicy.values()),
                     victim,
                     random.nextBoolean(),
-                    random.nextInt(4));
+                    random.nextInt(4),
+                    SpeculationConfig.NONE);
             memory = new KvCacheConfig(
                     new Xxh3BlockHasher(blockSize),
                     numBlocks,

@@ -11,6 +11,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import understudy.conform.DirectEngine;
 import understudy.engine.RequestLimits.ContextOverflow;
 import understudy.engine.queue.SchedulingPolicy;
+import understudy.engine.speculation.SpeculationConfig;
 import understudy.kvcache.GlobalPrefixLimits;
 import understudy.kvcache.KvCache;
 import understudy.kvcache.KvCacheConfig;
@@ -84,7 +85,8 @@ final class SessionInvariantsTest {
                     SchedulingPolicy.FCFS,
                     PreemptionVictim.LAST_ADMITTED,
                     random.nextBoolean(),
-                    random.nextInt(3));
+                    random.nextInt(3),
+                    SpeculationConfig.NONE);
             limits = new RequestLimits(maxModelLen, maxModelLen, ContextOverflow.TRUNCATE_OLDEST, blockSize);
             var kvCache = new KvCacheConfig(
                     new Xxh3BlockHasher(blockSize),

@@ -92,6 +92,35 @@ final class LatencyModelTest {
         assertThat(builder.build().numSequences()).isZero();
     }
 
+    @Test
+    void verification_readsItsContextOnceForAllDrafts() {
+        var builder = new BatchShape.Builder();
+        builder.addVerification(3, 10);
+        builder.add(1, 20, true);
+        var batch = builder.build();
+        builder.clear();
+
+        assertThat(batch.numDecodes()).isEqualTo(2);
+        assertThat(batch.numDraftTokens()).isEqualTo(3);
+        assertThat(batch.numTokens()).as("2 and the drafts").isEqualTo(5);
+        assertThat(batch.decodeKvTokens()).as("10 + 1 + 3 and 20 + 1").isEqualTo(35);
+        assertThat(batch.numSampled()).as("1 + 3 and 1").isEqualTo(5);
+        assertThat(batch.numSequences()).isEqualTo(2);
+        assertThat(builder.build().numTokens()).isZero();
+    }
+
+    @Test
+    void drafts_takeTheirTimeWhereASequenceSamples() {
+        var model = new DraftingLatency(new LinearLatency(1_000, 10, 0, 0), 300);
+        var chunk = new BatchShape.Builder();
+        chunk.add(20, 0, false);
+
+        // 1000 + 2 * 10 + 300, and 1000 + 20 * 10.
+        assertThat(model.stepNanos(batch(2, 0))).isEqualTo(1_320);
+        assertThat(model.stepNanos(chunk.build())).isEqualTo(1_200);
+        assertThat(model.explain(batch(2, 0))).contains(new Share("drafts", 300));
+    }
+
     private static BatchShape batch(int numDecodes, int contextTokens) {
         var builder = new BatchShape.Builder();
         for (int i = 0; i < numDecodes; i++) {

@@ -4,6 +4,7 @@ import it.unimi.dsi.fastutil.ints.IntArrayList;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import java.util.List;
 import java.util.Optional;
+import understudy.engine.speculation.DraftCounts;
 import understudy.kvcache.KvCacheAudit;
 import understudy.kvcache.PrefixCacheEvent;
 import understudy.kvcache.PrefixCacheEvents;
@@ -80,6 +81,7 @@ final class ReportFixture {
                 index,
                 0.25,
                 new PrefixCacheStats(100, 40, 7, 3),
+                DraftCounts.NONE,
                 transfers);
     }
 

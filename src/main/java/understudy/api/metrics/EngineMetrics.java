@@ -12,6 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 import understudy.api.call.ApiSettings;
 import understudy.api.call.Generation;
 import understudy.cluster.ClusterEvent;
@@ -52,7 +53,8 @@ public final class EngineMetrics {
         families.cacheConfig(index, replica.kvCache(), settings.model().hashAlgorithm());
         String engine = String.valueOf(index);
         var traffic = families.transfers.new Series(engine, settings.servedModel(), replica);
-        replicas.put(index, new ReplicaMetrics(families, engine, settings.servedModel(), before, traffic));
+        var drafts = families.drafts(engine, settings.servedModel(), replica);
+        replicas.put(index, new ReplicaMetrics(families, engine, settings.servedModel(), before, traffic, drafts));
     }
 
     /** Accepts an event of the cluster; on one thread. */
@@ -144,6 +146,7 @@ public final class EngineMetrics {
         final Counter generationTokens;
         final Counter routerDecisions;
         final TransferMetrics transfers;
+        final @Nullable DraftMetrics drafts;
         private final Counter success;
         private final Gauge sleepState;
         private final Info cacheConfig;
@@ -177,6 +180,8 @@ public final class EngineMetrics {
             generationTokens = make.counter("generation_tokens", "Number of generation tokens processed.");
             success = make.counter("request_success", "Count of successfully processed requests.", "finished_reason");
             transfers = new TransferMetrics(make, replicas);
+            boolean haveDrafts = replicas.stream().anyMatch(Families::hasDrafts);
+            drafts = haveDrafts ? new DraftMetrics(make) : null;
             alwaysZero = alwaysZero(make);
             addHistograms(make);
             routerDecisions = Counter.builder()
@@ -189,6 +194,17 @@ public final class EngineMetrics {
                     .help("Information of the LLMEngine CacheConfig")
                     .labelNames(CacheConfigLabels.NAMES)
                     .register(registry);
+        }
+
+        private static boolean hasDrafts(ReplicaSpec replica) {
+            return replica.scheduler().numSpeculativeTokens() > 0;
+        }
+
+        /** Shows the series of a replica that speculates; null of one that does not. */
+        DraftMetrics.@Nullable Series drafts(String engine, String model, ReplicaSpec replica) {
+            return drafts == null || !hasDrafts(replica)
+                    ? null
+                    : drafts.new Series(engine, model, replica.scheduler().numSpeculativeTokens());
         }
 
         private static List<Counter> alwaysZero(MetricFamilies make) {

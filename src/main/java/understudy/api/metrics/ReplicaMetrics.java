@@ -6,6 +6,7 @@ import io.prometheus.metrics.core.datapoints.GaugeDataPoint;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import understudy.api.call.Generation;
 import understudy.cluster.ClusterEvent;
 import understudy.cluster.RequestEvent;
@@ -39,6 +40,7 @@ final class ReplicaMetrics {
     final Map<String, CounterDataPoint> successByReason;
     final Map<String, DistributionDataPoint> histograms;
     private final TransferMetrics.Series transfers;
+    private final DraftMetrics.@Nullable Series drafts;
     private Totals totals;
 
     /** Counts of a replica since the start of the run, its predecessors included. */
@@ -60,9 +62,11 @@ final class ReplicaMetrics {
             String engine,
             String model,
             Totals before,
-            TransferMetrics.Series transfers) {
+            TransferMetrics.Series transfers,
+            DraftMetrics.@Nullable Series drafts) {
         totals = before;
         this.transfers = transfers;
+        this.drafts = drafts;
         String[] labels = {engine, model};
         running = families.running.labelValues(labels);
         waiting = families.waiting.labelValues(labels);
@@ -112,6 +116,9 @@ final class ReplicaMetrics {
 
     void onStep(ClusterEvent.StepEnded step) {
         onGaps(step);
+        if (drafts != null) {
+            drafts.on(step.drafts());
+        }
         if (step.numSampled() == 0) {
             return;
         }

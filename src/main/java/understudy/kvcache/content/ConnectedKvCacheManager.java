@@ -70,12 +70,12 @@ public final class ConnectedKvCacheManager extends KvCacheManager {
         int numLoaded = request.load().numLoadedTokens();
         cacheAhead(sequence, numLoaded);
         int scheduled = request.tokensNow(numLoaded);
-        int numComputedAfter = Math.min(numLoaded + scheduled, request.numTokens());
-        if (scheduled == 0 || !fits(request, numComputedAfter, sequence.numBlocks(), 0, 0)) {
+        int numSlots = request.numSlots(numLoaded, scheduled);
+        if (scheduled == 0 || !fits(request, numSlots, sequence.numBlocks(), 0, 0)) {
             return REFUSED;
         }
-        take(sequence, blocksFor(numComputedAfter) - sequence.numBlocks());
-        cacheAhead(sequence, numComputedAfter);
+        take(sequence, blocksFor(numSlots) - sequence.numBlocks());
+        cacheAhead(sequence, Math.min(numLoaded + scheduled, request.numTokens()));
         connector.onAllocated(sequence, numLoaded, 0);
         return new Admission.Admitted(numLoaded, scheduled, PrefixCacheEvents.NONE);
     }
@@ -97,11 +97,11 @@ public final class ConnectedKvCacheManager extends KvCacheManager {
             AdmissionRequest request, ConnectedSequence sequence, int numLocal, ExternalMatch external) {
         int numCached = numLocal + external.numTokens();
         int scheduled = request.tokensNow(numCached);
-        int numComputedAfter = Math.min(numCached + scheduled, request.numTokens());
-        if (scheduled == 0 || !fits(request, numComputedAfter, hits.size(), hits.countFree(), 0)) {
+        int numSlots = request.numSlots(numCached, scheduled);
+        if (scheduled == 0 || !fits(request, numSlots, hits.size(), hits.countFree(), 0)) {
             return REFUSED;
         }
-        boolean findsOwn = attach(sequence, numComputedAfter, request.numTokens());
+        boolean findsOwn = attach(sequence, numSlots, Math.min(numCached + scheduled, request.numTokens()));
         onAllocated(request, sequence, numLocal, external.numTokens());
         var events = events(request, numLocal, findsOwn, false);
         return new Admission.Admitted(numCached, external, scheduled, events);

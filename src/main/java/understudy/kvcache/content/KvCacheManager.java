@@ -33,7 +33,7 @@ public class KvCacheManager extends PooledKvCache<KvSequence> {
         super(config, new KvEventLog(config.recordsEvents()));
         numTokensToRecompute = config.prefixes().fullHit() == FullHit.RECOMPUTE_LAST_TOKEN ? 1 : 0;
         cachesGenerated = config.prefixes().cachesGeneratedBlocks();
-        hits = new PrefixHits(pool);
+        hits = new PrefixHits(pool, config.prefixes().dropsLastHit());
         conversationEnds = new ConversationEnds(config.numGpuBlocks());
     }
 
@@ -45,12 +45,12 @@ public class KvCacheManager extends PooledKvCache<KvSequence> {
         var sequence = lookUp(request.lookup());
         int numHitTokens = hits.size() * blockSize;
         int scheduled = request.tokensNow(numHitTokens);
-        int numComputedAfter = Math.min(numHitTokens + scheduled, request.numTokens());
-        if (scheduled == 0 || !fits(request, sequence, numComputedAfter)) {
+        int numSlots = request.numSlots(numHitTokens, scheduled);
+        if (scheduled == 0 || !fits(request, sequence, numSlots)) {
             return REFUSED;
         }
         boolean isUnexpected = conversationEnds.isUnexpected(sequence, pool.prefixTable());
-        boolean findsOwn = attach(sequence, numComputedAfter, request.numTokens());
+        boolean findsOwn = attach(sequence, numSlots, Math.min(numHitTokens + scheduled, request.numTokens()));
         count(request, request.numTokens(), numHitTokens);
         var events = events(request, numHitTokens, findsOwn, isUnexpected);
         return new Admission.Admitted(numHitTokens, scheduled, events);
@@ -70,13 +70,12 @@ public class KvCacheManager extends PooledKvCache<KvSequence> {
     public int reserve(Reservation reservation) {
         for (int i = 0; i < reservation.size(); i++) {
             var sequence = known(reservation.handle(i));
-            int numComputed = reservation.numComputedTokens(i);
-            int numNeeded = blocksFor(numComputed) - sequence.numBlocks();
+            int numNeeded = blocksFor(reservation.numSlots(i)) - sequence.numBlocks();
             if (numNeeded > pool.numFree()) {
                 return i;
             }
             take(sequence, numNeeded);
-            cacheAhead(sequence, Math.min(numComputed, reservation.numTokens(i)));
+            cacheAhead(sequence, reservation.numTokensToCache(i));
         }
         return reservation.size();
     }
@@ -155,7 +154,7 @@ public class KvCacheManager extends PooledKvCache<KvSequence> {
         return numHitTokens == request.numTokens() ? events.and(PrefixCacheEvent.FULL_HIT_NO_PREFILL_NEEDED) : events;
     }
 
-    private boolean fits(AdmissionRequest request, KvSequence sequence, int numComputedAfter) {
+    private boolean fits(AdmissionRequest request, KvSequence sequence, int numSlots) {
         int numEvictable = hits.countFree();
         int numAvailable = pool.numFree() - (request.isAnythingRunning() ? config.watermarkBlocks() : 0);
         if (request.reserveFullSequence()) {
@@ -165,14 +164,14 @@ public class KvCacheManager extends PooledKvCache<KvSequence> {
                 return false;
             }
         }
-        return Math.max(0, blocksFor(numComputedAfter) - hits.size()) + numEvictable <= numAvailable;
+        return Math.max(0, blocksFor(numSlots) - hits.size()) + numEvictable <= numAvailable;
     }
 
     private void rememberRefusal(AdmissionRequest request, KvSequence sequence, int numBlocks, int numEvictable) {
-        int numHits = hits.size();
-        boolean couldHitMore = mayRead(request.lookup()) && numHits < maxHits(request.numTokens());
-        long missedHash = couldHitMore ? sequence.hashOf(numHits) : 0;
-        int numHitsInUse = numHits - numEvictable;
+        int numFound = hits.numFound();
+        boolean couldHitMore = mayRead(request.lookup()) && numFound < maxHits(request.numTokens());
+        long missedHash = couldHitMore ? sequence.hashOf(numFound) : 0;
+        int numHitsInUse = hits.size() - numEvictable;
         refusal.remember(request, pool, numBlocks, numHitsInUse, couldHitMore, missedHash);
     }
 
@@ -181,10 +180,10 @@ public class KvCacheManager extends PooledKvCache<KvSequence> {
      *
      * @return whether any hit belonged to the request's conversation alone
      */
-    boolean attach(KvSequence sequence, int numComputedAfter, int numTokens) {
+    boolean attach(KvSequence sequence, int numSlots, int numTokensToCache) {
         boolean findsOwn = hits.attach(sequence);
-        take(sequence, blocksFor(numComputedAfter) - hits.size());
-        cacheAhead(sequence, Math.min(numComputedAfter, numTokens));
+        take(sequence, blocksFor(numSlots) - hits.size());
+        cacheAhead(sequence, numTokensToCache);
         return findsOwn;
     }
 

@@ -5,11 +5,14 @@ import understudy.kvcache.eviction.PrefixTable;
 /** The leading blocks of a request that were found in the prefix table; reused from lookup to lookup. */
 final class PrefixHits {
     private final BlockPool pool;
+    private final boolean dropsLast;
     private int[] blocks = new int[64];
+    private int numFound;
     private int size;
 
-    PrefixHits(BlockPool pool) {
+    PrefixHits(BlockPool pool, boolean dropsLast) {
         this.pool = pool;
+        this.dropsLast = dropsLast;
     }
 
     /** Finds the blocks that are cached without a gap, {@code limit} at most. */
@@ -18,6 +21,12 @@ final class PrefixHits {
             blocks = new int[limit * 2];
         }
         size = 0;
+        lookUp(sequence, limit);
+        numFound = size;
+        size -= dropsLast && size > 0 ? 1 : 0;
+    }
+
+    private void lookUp(KvSequence sequence, int limit) {
         int block = PrefixTable.NULL_BLOCK;
         while (size < limit) {
             block = pool.prefixTable().lookupNext(block, sequence.hashOf(size));
@@ -30,6 +39,11 @@ final class PrefixHits {
 
     int size() {
         return size;
+    }
+
+    /** Returns how many were found, the last of which may not count. */
+    int numFound() {
+        return numFound;
     }
 
     /** Returns how many are free: they would leave the free queue, so they count as needed capacity. */

@@ -79,7 +79,7 @@ public final class PromptKvCache extends PooledKvCache<PromptSequence> {
     public int reserve(Reservation reservation) {
         for (int i = 0; i < reservation.size(); i++) {
             var sequence = known(reservation.handle(i));
-            int blockIndex = (reservation.numComputedTokens(i) - 1) / blockSize;
+            int blockIndex = (reservation.numSlots(i) - 1) / blockSize;
             if (blockIndex == sequence.numBlocks()) {
                 sequence.append(takeOwed(sequence));
             } else if (pool.refCount(sequence.block(blockIndex)) > 1) {

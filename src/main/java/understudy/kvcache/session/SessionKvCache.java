@@ -104,7 +104,7 @@ public final class SessionKvCache implements KvCache {
     public int reserve(Reservation reservation) {
         for (int i = 0; i < reservation.size(); i++) {
             var request = live.known(reservation.handle(i));
-            int numComputed = reservation.numComputedTokens(i);
+            int numComputed = reservation.numSlots(i);
             if (Objects.requireNonNull(request.blocks).numMissing(limited(numComputed)) > ledger.numAvailable()) {
                 return i;
             }

@@ -14,6 +14,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import understudy.api.http.Json;
 import understudy.cluster.ClusterEvent;
+import understudy.engine.speculation.DraftCounts;
 import understudy.faults.ReplicaState;
 import understudy.kvcache.KvBlockCounts;
 import understudy.kvcache.PrefixCacheEvents;
@@ -262,6 +263,7 @@ final class LiveViewTest {
                 1,
                 numTokens,
                 numSampled,
+                DraftCounts.NONE,
                 gapNanos,
                 gapCounts,
                 ended,
