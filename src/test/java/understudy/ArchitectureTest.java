@@ -106,7 +106,7 @@ final class ArchitectureTest {
             bench: api.model bench.result engine prompt runtime scenario workload
             fuzz: cluster engine engine.queue engine.speculation faults host kvcache kvcache.eviction kvcache.session prompt report routing routing.policy runtime scenario \
                 workload
-            sweep: cluster host report report.latency scenario workload
+            sweep: cluster host report report.html report.latency scenario workload
             app.console: scenario
             app: api api.call api.http api.kvevents app.console bench bench.result cluster conform engine fidelity fuzz host host.watch \
                 latency replay report report.run routing runtime scenario sweep workload workload.trace

@@ -28,6 +28,7 @@ import understudy.sweep.Sweep;
 import understudy.sweep.SweepColumns;
 import understudy.sweep.SweepJob;
 import understudy.sweep.SweepJson;
+import understudy.sweep.SweepPage;
 import understudy.sweep.SweepPlan;
 import understudy.sweep.SweepRow;
 import understudy.sweep.Variation;
@@ -155,8 +156,10 @@ final class SweepCommand extends ConsoleCommand {
                 var rows = await(sweep, sweep.start(), job.plan().maxRuns());
                 boolean isPartial = rows.size() < job.plan().combinations().size();
                 String json = SweepJson.write(rows, isPartial);
-                int exitCode = output.write(
-                        json, JSON_REPORT, SweepColumns.of(rows, columns).table(rows));
+                var table = SweepColumns.of(rows, columns);
+                int exitCode = Math.max(
+                        output.write(json, JSON_REPORT, table.table(rows)),
+                        output.writePage(out -> new SweepPage(rows, table).write("Sweep", facts(), out)));
                 return isPartial ? INTERRUPTED : exitCode;
             } finally {
                 onInterrupt.close();
@@ -179,6 +182,17 @@ final class SweepCommand extends ConsoleCommand {
                 variations.stream().map(Variation::parse).toList(),
                 LongStream.rangeClosed(1, numSeeds).boxed().toList(),
                 search);
+    }
+
+    private Map<String, String> facts() {
+        var facts = new LinkedHashMap<String, String>();
+        facts.put("Scenario", String.join(", ", scenarios));
+        if (!settings.isEmpty()) {
+            facts.put("Settings of all runs", settings.toString());
+        }
+        facts.put("Seeds", numSeeds == 0 ? "of the scenario" : "1 to " + numSeeds);
+        facts.put("Version", version());
+        return facts;
     }
 
     private static String version() {

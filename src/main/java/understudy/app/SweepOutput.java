@@ -44,6 +44,16 @@ record SweepOutput(Console console, boolean isJsonOnStdout, ReportFiles files) {
         }
     }
 
+    /** Writes the page, if it was asked for, and returns the exit code. */
+    int writePage(ReportFiles.Content page) {
+        try {
+            files.writeHtml(page);
+            return 0;
+        } catch (IOException e) {
+            return console.notWritten(e);
+        }
+    }
+
     /** Returns the line that is shown while runs are under way. */
     static String progress(Sweep sweep, long maxRuns, double seconds) {
         int numDone = sweep.numDone();

@@ -87,6 +87,11 @@ public record SweepColumns(List<String> settings, List<String> figures) {
 
     /** Returns the table as text. */
     public String table(List<SweepRow> rows) {
+        return Tables.text(rows, columns(rows)) + "\n";
+    }
+
+    /** Returns the columns of the table. */
+    List<ColumnData<SweepRow>> columns(List<SweepRow> rows) {
         var columns = new ArrayList<ColumnData<SweepRow>>();
         if (rows.stream().map(row -> row.point().scenario()).distinct().count() > 1) {
             columns.add(Tables.words("scenario", row -> row.point().scenario()));
@@ -98,20 +103,25 @@ public record SweepColumns(List<String> settings, List<String> figures) {
             columns.add(Tables.words("slo", SweepColumns::verdict));
         }
         for (String key : figures) {
-            columns.add(Tables.numbers(USUAL.getOrDefault(key, key), row -> number(row, key)));
+            columns.add(Tables.numbers(title(key), row -> number(row, key)));
         }
         var front = ParetoFront.of(rows);
         if (rows.size() > 1 && !front.isEmpty()) {
             columns.add(Tables.words("pareto", row -> front.contains(row) ? "*" : ""));
         }
-        return Tables.text(rows, columns) + "\n";
+        return columns;
+    }
+
+    /** Returns the short name of a figure. */
+    static String title(String key) {
+        return USUAL.getOrDefault(key, key);
     }
 
     private static String setting(SweepRow row, String key) {
         return row.point().settings().getOrDefault(key, "");
     }
 
-    private static String verdict(SweepRow row) {
+    static String verdict(SweepRow row) {
         String kept = row.meetsSlo().map(isKept -> isKept ? "kept" : "missed").orElse("");
         return row.border()
                 .map(border -> switch (border) {
@@ -132,7 +142,7 @@ public record SweepColumns(List<String> settings, List<String> figures) {
         return text(figure.get().mean()) + (Double.isNaN(halfWidth) ? "" : " +- " + text(halfWidth));
     }
 
-    private static String text(double number) {
+    static String text(double number) {
         boolean isWhole = number == Math.rint(number) || Math.abs(number) >= NO_DECIMALS_FROM;
         return String.format(Locale.ROOT, isWhole ? "%.0f" : "%.2f", number);
     }

@@ -52,6 +52,23 @@ public final class HtmlSection {
         return this;
     }
 
+    /**
+     * Adds a table of numbers whose cells are the darker the higher they are.
+     *
+     * @param cells text of each cell, by row
+     * @param numbers number of each cell; not a number leaves it plain
+     */
+    public HtmlSection map(
+            String caption,
+            String corner,
+            List<String> rows,
+            List<String> columns,
+            List<List<String>> cells,
+            List<double[]> numbers) {
+        html.append(HtmlMap.of(caption, corner, rows, columns, cells, numbers));
+        return this;
+    }
+
     /** Adds charts, side by side where there is room. */
     public HtmlSection charts(HtmlChart... some) {
         html.append("<div class=\"charts\">\n");

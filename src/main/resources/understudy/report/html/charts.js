@@ -53,7 +53,7 @@
         label: series.name,
         ...painted(series.color),
         data: series.xs.map((x, i) => ({ x, y: series.ys[i] })),
-        pointRadius: series.xs.length > 1 ? 0 : 3,
+        pointRadius: series.xs.length > 24 ? 0 : 3,
         pointHitRadius: 8,
         borderWidth: 1.8,
         borderJoinStyle: 'round',

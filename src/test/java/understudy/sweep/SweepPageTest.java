@@ -1,0 +1,84 @@
+package understudy.sweep;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.io.StringWriter;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+final class SweepPageTest {
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    private static SweepRow row(Map<String, String> settings, double ttftMillis, Optional<SweepRow.Border> border) {
+        var figures = JSON.createObjectNode()
+                .put("completed", 10)
+                .put("mean_ttft_ms", ttftMillis)
+                .put(ParetoFront.PER_USER, ttftMillis)
+                .put(ParetoFront.PER_GPU, 1000 - ttftMillis);
+        var run = new PointResult("x", Optional.empty(), false, figures);
+        return new SweepRow(new SweepPoint("x.conf", settings), List.of(run), List.of(), border);
+    }
+
+    /** Three by three settings; the TTFT is ten times the first and the second. */
+    private static List<SweepRow> square(int size) {
+        var rows = new ArrayList<SweepRow>();
+        for (int i = 1; i <= size; i++) {
+            for (int j = 1; j <= size; j++) {
+                var settings = new LinkedHashMap<String, String>();
+                settings.put("prefill", String.valueOf(i));
+                settings.put("decode", String.valueOf(j));
+                rows.add(row(settings, 10 * i + j, Optional.empty()));
+            }
+        }
+        return rows;
+    }
+
+    private static String page(List<SweepRow> rows) throws IOException {
+        var out = new StringWriter();
+        new SweepPage(rows, SweepColumns.of(rows, List.of())).write("Sweep", Map.of("Version", "<1>"), out);
+        return out.toString();
+    }
+
+    /** From 11, which is plain, to 33, which is darkest; 22 is half-way. */
+    @Test
+    void twoSettings_areAMap() throws IOException {
+        var page = page(square(3));
+
+        assertThat(page)
+                .contains("<caption>mean TTFT, ms</caption>")
+                .contains("<td style=\"--share:0.000\">11</td>")
+                .contains("<td style=\"--share:0.500\">22</td>")
+                .contains("<td style=\"--share:1.000\">33</td>")
+                .doesNotContain("<caption>completed</caption>")
+                .contains("id=\"line-0\"")
+                .contains("id=\"pareto\"");
+    }
+
+    @Test
+    void fewValues_areNoPicture() throws IOException {
+        assertThat(page(square(2))).doesNotContain("--share:").doesNotContain("id=\"line-0\"");
+    }
+
+    @Test
+    void search_hasBarsOfWhatItFound() throws IOException {
+        var rows = List.of(
+                row(Map.of("rate", "12"), 1, Optional.of(SweepRow.Border.FOUND)),
+                row(Map.of("rate", "1"), 2, Optional.of(SweepRow.Border.NOWHERE)));
+
+        assertThat(page(rows))
+                .contains("rate that keeps the service level")
+                .contains("<p class=\"verdict bad\">x.conf rate=1:")
+                .contains("\"ys\":[12,0]");
+    }
+
+    @Test
+    void texts_areEscaped() throws IOException {
+        assertThat(page(square(2))).contains("&lt;1&gt;").doesNotContain("<1>");
+    }
+}
