@@ -21,6 +21,7 @@ import understudy.report.RequestRecord;
 import understudy.report.transfers.KvTraffic;
 import understudy.report.transfers.PromptTokens;
 import understudy.routing.RoutingScores;
+import understudy.transfer.TransferEnded;
 
 /**
  * Event of a cluster. All of them go to one {@link Subscriber}, in order for each replica: metrics, live page and KV
@@ -146,6 +147,17 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
             long bytes,
             boolean isFailed)
             implements ClusterEvent {
+
+        static KvMoved of(int replicaIndex, TransferJob job, TransferEnded ended) {
+            return new KvMoved(
+                    replicaIndex,
+                    job.kind(),
+                    job.requestId(),
+                    ended.startNanos(),
+                    ended.endNanos(),
+                    ended.bytes(),
+                    ended.isFailed());
+        }
 
         /** Returns whether the request waited until it was over. */
         public boolean isWaitedFor() {

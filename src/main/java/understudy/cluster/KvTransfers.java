@@ -87,12 +87,10 @@ final class KvTransfers {
     /** The host memory loses this share of the chunks that are not being moved. */
     record Lose(double share) implements Command {}
 
-    enum LeaseDue implements Command {
-        NOW
-    }
-
-    enum BeatDue implements Command {
-        NOW
+    /** What was waited for is due. */
+    enum Due implements Command {
+        LEASE,
+        HEARTBEAT
     }
 
     /** Sets the numbers of different replicas' transfers apart, which share a network. */
@@ -357,14 +355,7 @@ final class KvTransfers {
         }
         recorder.add(job, ended);
         if (subscriber != null) {
-            subscriber.tell(new ClusterEvent.KvMoved(
-                    replicaIndex,
-                    job.kind(),
-                    job.requestId(),
-                    ended.startNanos(),
-                    ended.endNanos(),
-                    ended.bytes(),
-                    ended.isFailed()));
+            subscriber.tell(ClusterEvent.KvMoved.of(replicaIndex, job, ended));
         }
         if (job.kind() == TransferJob.Kind.READ) {
             reads.end(job.requestId());

@@ -63,11 +63,11 @@ final class RemoteReads {
             onReadEnded(ended.requestId());
         } else if (command instanceof KvTransfers.Heartbeat heartbeat) {
             onHeartbeat(heartbeat.requestIds());
-        } else if (command instanceof KvTransfers.LeaseDue) {
+        } else if (command == KvTransfers.Due.LEASE) {
             onLeaseDue();
         } else if (command instanceof KvTransfers.Expect expect) {
             expect(expect);
-        } else if (command instanceof KvTransfers.BeatDue) {
+        } else if (command == KvTransfers.Due.HEARTBEAT) {
             onBeatDue();
         } else {
             return false;
@@ -138,7 +138,7 @@ final class RemoteReads {
     private void beatLater() {
         if (!isBeating && lease.hasHeartbeats() && !holders.isEmpty()) {
             isBeating = true;
-            clock.tellAfter(lease.heartbeatNanos(), context.getSelf(), KvTransfers.BeatDue.NOW);
+            clock.tellAfter(lease.heartbeatNanos(), context.getSelf(), KvTransfers.Due.HEARTBEAT);
         }
     }
 
@@ -196,7 +196,7 @@ final class RemoteReads {
         long atNanos = leases.nextNanos();
         if (atNanos < leaseDueNanos) {
             leaseDueNanos = atNanos;
-            clock.tellAfter(atNanos - clock.nowNanos(), context.getSelf(), KvTransfers.LeaseDue.NOW);
+            clock.tellAfter(atNanos - clock.nowNanos(), context.getSelf(), KvTransfers.Due.LEASE);
         }
     }
 

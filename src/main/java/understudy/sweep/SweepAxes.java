@@ -47,7 +47,11 @@ record SweepAxes(Map<String, List<String>> values, int numScenarios) {
     }
 
     List<String> values(int index) {
-        return values.get(key(index));
+        return valuesOf(key(index));
+    }
+
+    private List<String> valuesOf(String key) {
+        return values.getOrDefault(key, List.of());
     }
 
     /** Returns the row with these values of both settings. */
@@ -74,8 +78,8 @@ record SweepAxes(Map<String, List<String>> values, int numScenarios) {
     /** Returns the setting that has the most values, all of them numbers. */
     Optional<String> longestOfNumbers() {
         return values.keySet().stream()
-                .filter(key -> values.get(key).stream().allMatch(SweepAxes::isNumber))
-                .max(Comparator.comparingInt(key -> values.get(key).size()));
+                .filter(key -> valuesOf(key).stream().allMatch(SweepAxes::isNumber))
+                .max(Comparator.comparingInt(key -> valuesOf(key).size()));
     }
 
     private static boolean isNumber(String text) {
@@ -83,7 +87,7 @@ record SweepAxes(Map<String, List<String>> values, int numScenarios) {
     }
 
     double[] numbers(String key) {
-        var sorted = values.get(key).stream().map(Double::parseDouble).collect(Collectors.toCollection(TreeSet::new));
+        var sorted = valuesOf(key).stream().map(Double::parseDouble).collect(Collectors.toCollection(TreeSet::new));
         return sorted.stream().mapToDouble(Double::doubleValue).toArray();
     }
 
@@ -94,7 +98,7 @@ record SweepAxes(Map<String, List<String>> values, int numScenarios) {
             parts.add(row.point().scenario());
         }
         row.point().settings().forEach((other, value) -> {
-            if (!other.equals(key) && values.get(other).size() > 1) {
+            if (!other.equals(key) && valuesOf(other).size() > 1) {
                 parts.add(other.substring(other.lastIndexOf('.') + 1) + "=" + value);
             }
         });
