@@ -5,7 +5,7 @@ import com.typesafe.config.ConfigException;
 import com.typesafe.config.ConfigFactory;
 import com.typesafe.config.ConfigValueType;
 import java.io.IOException;
-import java.net.URI;
+import java.net.JarURLConnection;
 import java.net.URISyntaxException;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
@@ -115,14 +115,17 @@ public final class SpecFiles {
             if (url == null) {
                 throw new IllegalStateException(folder + " is not bundled");
             }
-            return url.getProtocol().equals("jar") ? namesInJar(url.toURI()) : namesIn(Path.of(url.toURI()));
+            return url.openConnection() instanceof JarURLConnection inJar
+                    ? namesInJar(Path.of(inJar.getJarFileURL().toURI()))
+                    : namesIn(Path.of(url.toURI()));
         } catch (IOException | URISyntaxException e) {
             throw new IllegalStateException(folder + " cannot be listed", e);
         }
     }
 
-    private List<String> namesInJar(URI uri) throws IOException {
-        try (var jar = FileSystems.newFileSystem(uri, Map.of())) {
+    /** Opens the jar for this call alone, since other threads may have it open. */
+    private List<String> namesInJar(Path file) throws IOException {
+        try (var jar = FileSystems.newFileSystem(file)) {
             return namesIn(jar.getPath(folder));
         }
     }

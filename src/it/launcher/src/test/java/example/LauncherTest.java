@@ -59,6 +59,15 @@ final class LauncherTest {
         assertEquals(call("off", "--version"), jar);
     }
 
+    /** Each run lists the GPUs and models in the jar, which all threads share. */
+    @Test
+    void runsAtTheSameTime_doNotDisturbEachOther() throws Exception {
+        String[] sweep = {"sweep", "conf/pd.conf", "--vary", "seed=1..40", "--set", "workload.requests=2", "--jobs", "4"
+        };
+
+        assertEquals("", call("off", sweep).err);
+    }
+
     private Path archive() throws IOException {
         try (var files = Files.list(directory.resolve("understudy"))) {
             return files.filter(file -> file.toString().matches(".*\\.(jsa|aot)"))
