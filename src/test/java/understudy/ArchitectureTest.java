@@ -99,8 +99,9 @@ final class ArchitectureTest {
             fuzz: cluster engine engine.queue faults host kvcache kvcache.eviction kvcache.session prompt report routing routing.policy runtime scenario \
                 workload
             sweep: cluster host report report.latency scenario workload
-            app: api api.call api.http api.kvevents cluster conform engine fidelity fuzz host latency replay report routing runtime \
-                scenario sweep workload workload.trace
+            app.replay: replay report scenario
+            app: api api.call api.http api.kvevents app.replay cluster conform engine fidelity fuzz host latency replay report routing \
+                runtime scenario sweep workload workload.trace
             testkit: api api.call api.http api.kvevents cluster engine faults host kvcache prompt report report.latency runtime scenario
             """);
 

@@ -7,6 +7,7 @@ import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import understudy.app.replay.ReplayPlan;
 import understudy.replay.BlockTraceReader;
 import understudy.replay.ReplayReport;
 import understudy.runtime.Stopwatch;

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import understudy.app.replay.ReplayTables;
 import understudy.replay.ReplayCsv;
 import understudy.replay.ReplayHtml;
 import understudy.replay.ReplayJson;
