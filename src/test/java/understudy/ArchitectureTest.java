@@ -99,9 +99,10 @@ final class ArchitectureTest {
             fuzz: cluster engine engine.queue faults host kvcache kvcache.eviction kvcache.session prompt report routing routing.policy runtime scenario \
                 workload
             sweep: cluster host report report.latency scenario workload
+            sweep.remote: scenario sweep
             app.replay: replay report scenario
             app: api api.call api.http api.kvevents app.replay cluster conform engine fidelity fuzz host latency replay report routing \
-                runtime scenario sweep workload workload.trace
+                runtime scenario sweep sweep.remote workload workload.trace
             testkit: api api.call api.http api.kvevents cluster engine faults host kvcache prompt report report.latency runtime scenario
             """);
 

@@ -38,8 +38,19 @@ final class UnderstudyTest {
 
     @Test
     void helpAndWhatIsUnknown_nameAllCommands() {
-        var all =
-                List.of("run", "serve", "replay", "conform", "calibrate", "fuzz", "fidelity", "models", "gpus", "help");
+        var all = List.of(
+                "run",
+                "serve",
+                "sweep",
+                "worker",
+                "replay",
+                "conform",
+                "calibrate",
+                "fuzz",
+                "fidelity",
+                "models",
+                "gpus",
+                "help");
 
         assertThat(commands()).containsExactlyElementsOf(all);
         assertThat(commands("--help")).containsExactlyElementsOf(all);
