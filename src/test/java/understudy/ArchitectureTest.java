@@ -107,9 +107,11 @@ final class ArchitectureTest {
             fuzz: cluster engine engine.queue engine.speculation faults host kvcache kvcache.eviction kvcache.session prompt report routing routing.policy runtime scenario \
                 workload
             sweep: cluster host report report.html report.latency scenario workload
+            sweep.remote: scenario sweep
             app.console: scenario
-            app: api api.call api.http api.kvevents app.console bench bench.result cluster conform engine fidelity fuzz host host.watch \
-                latency replay report report.run routing runtime scenario sweep workload workload.trace
+            app.replay: replay report scenario
+            app: api api.call api.http api.kvevents app.console app.replay bench bench.result cluster conform engine fidelity fuzz host \
+                host.watch latency replay report report.run routing runtime scenario sweep sweep.remote workload workload.trace
             testkit: api api.call api.http api.kvevents cluster engine faults host kvcache prompt report report.latency runtime scenario
             """);
 

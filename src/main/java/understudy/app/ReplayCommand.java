@@ -10,6 +10,7 @@ import picocli.CommandLine.Parameters;
 import understudy.app.console.BreakOff;
 import understudy.app.console.ConsoleCommand;
 import understudy.app.console.StatusLine;
+import understudy.app.replay.ReplayPlan;
 import understudy.replay.BlockTraceReader;
 import understudy.replay.ReplayReport;
 import understudy.runtime.Stopwatch;

@@ -9,6 +9,7 @@ import java.util.HashSet;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import understudy.app.console.Console;
+import understudy.app.replay.ReplayTables;
 import understudy.replay.ReplayCsv;
 import understudy.replay.ReplayHtml;
 import understudy.replay.ReplayJson;

@@ -1,5 +1,6 @@
 package understudy.app;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -14,6 +15,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import understudy.app.console.BreakOff;
@@ -23,6 +25,7 @@ import understudy.app.console.StatusLine;
 import understudy.runtime.Stopwatch;
 import understudy.scenario.ScenarioException;
 import understudy.scenario.ScenarioFile;
+import understudy.sweep.PointExecutor;
 import understudy.sweep.Search;
 import understudy.sweep.Sweep;
 import understudy.sweep.SweepColumns;
@@ -32,6 +35,8 @@ import understudy.sweep.SweepPage;
 import understudy.sweep.SweepPlan;
 import understudy.sweep.SweepRow;
 import understudy.sweep.Variation;
+import understudy.sweep.remote.Build;
+import understudy.sweep.remote.ClusterExecutor;
 
 /** Runs scenarios with settings that vary. */
 @Command(
@@ -59,7 +64,8 @@ import understudy.sweep.Variation;
             "  understudy sweep conf/demo.conf --set slo.ttft=500ms --max workload.arrivals.request-rate=1..200",
             "  understudy sweep conf/demo.conf --set slo.ttft=2s --min cluster.replicas=1..64",
             "  understudy sweep conf/pd.conf --vary cluster.groups.prefill.replicas,cluster.groups.decode.replicas=1/3,2/2,3/1",
-            "  understudy sweep conf/demo.conf --vary latency.gpu,scaling.gpu-hour-price=a100-sxm/1.5,h100-sxm/2.5"
+            "  understudy sweep conf/demo.conf --vary latency.gpu,scaling.gpu-hour-price=a100-sxm/1.5,h100-sxm/2.5",
+            "  understudy sweep conf/demo.conf --vary cluster.replicas=1..64 --out results --cluster"
         })
 final class SweepCommand extends ConsoleCommand {
     private static final String JOURNAL = "points.jsonl";
@@ -111,8 +117,20 @@ final class SweepCommand extends ConsoleCommand {
             description = "Sets one setting of all runs, over environment (UNDERSTUDY_KEY) and file. Repeatable.")
     private Map<String, String> settings = new LinkedHashMap<>();
 
-    @Option(names = "--jobs", paramLabel = "N", description = "Runs at a time. Default: one for each processor.")
+    @Option(
+            names = "--jobs",
+            paramLabel = "N",
+            description = "Runs at a time, without --cluster. Default: one for each processor.")
     private int numJobs = Runtime.getRuntime().availableProcessors();
+
+    @Option(
+            names = "--cluster",
+            description = "Has the runs done by other processes, on this machine or others: understudy worker --join"
+                    + " HOST:PORT. Results are the same.")
+    private boolean isCluster;
+
+    @Mixin
+    private final ClusterOptions cluster = new ClusterOptions();
 
     @Option(
             names = "--columns",
@@ -147,12 +165,12 @@ final class SweepCommand extends ConsoleCommand {
     @Override
     public Integer call() throws Exception {
         var output = SweepOutput.checked(console(), jsonFile, outDirectory, htmlFile);
-        var job = new SweepJob(plan(), new ScenarioFile(System.getenv()), settings, version());
+        var job = new SweepJob(plan(), new ScenarioFile(System.getenv()), settings, Understudy.Version.text());
         job.check();
-        try (var executor = job.local(numJobs)) {
+        try (var executor = executor(job)) {
             var sweep = job.sweep(executor, output.file(JOURNAL));
             var onInterrupt = new BreakOff(sweep::stop);
-            try {
+            try (executor) {
                 var rows = await(sweep, sweep.start(), job.plan().maxRuns());
                 boolean isPartial = rows.size() < job.plan().combinations().size();
                 String json = SweepJson.write(rows, isPartial);
@@ -191,12 +209,21 @@ final class SweepCommand extends ConsoleCommand {
             facts.put("Settings of all runs", settings.toString());
         }
         facts.put("Seeds", numSeeds == 0 ? "of the scenario" : "1 to " + numSeeds);
-        facts.put("Version", version());
+        facts.put("Version", Understudy.Version.text());
         return facts;
     }
 
-    private static String version() {
-        return new Understudy.Version().getVersion()[0];
+    private PointExecutor executor(SweepJob job) throws IOException {
+        if (!isCluster) {
+            if (cluster.areSet()) {
+                throw new ScenarioException("--listen, --bind, --tls and --insecure go with --cluster");
+            }
+            return job.local(numJobs);
+        }
+        var node = cluster.driver();
+        var executor = new ClusterExecutor(job, node, Build.of(job.version()), console()::warn);
+        console().warn("workers join by: understudy worker --join " + node.address());
+        return executor;
     }
 
     /** Returns the rows that came to their end. */

@@ -66,6 +66,7 @@ record SweepOutput(Console console, boolean isJsonOnStdout, ReportFiles files) {
         return StatusLine.bar(numDone / (double) Math.max(1, numToDo))
                 + String.format(Locale.ROOT, "%d/%d runs, %.1f per second", numDone, numToDo, perSecond)
                 + left
-                + known;
+                + known
+                + sweep.status();
     }
 }

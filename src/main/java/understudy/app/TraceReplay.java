@@ -15,6 +15,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import understudy.app.console.StatusLine;
+import understudy.app.replay.ReplayPlan;
+import understudy.app.replay.TraceFeed;
 import understudy.replay.BlockTraceReader;
 import understudy.replay.NextUse;
 import understudy.replay.ReplayResult;

@@ -30,6 +30,7 @@ public final class Understudy {
         COMMANDS.put("run", RunCommand.class);
         COMMANDS.put("serve", ServeCommand.class);
         COMMANDS.put("sweep", SweepCommand.class);
+        COMMANDS.put("worker", WorkerCommand.class);
         COMMANDS.put("bench", BenchCommand.class);
         COMMANDS.put("replay", ReplayCommand.class);
         COMMANDS.put("conform", ConformCommand.class);
@@ -130,8 +131,12 @@ public final class Understudy {
     static final class Version implements CommandLine.IVersionProvider {
         @Override
         public String[] getVersion() {
+            return new String[] {text()};
+        }
+
+        static String text() {
             String version = Understudy.class.getPackage().getImplementationVersion();
-            return new String[] {"understudy " + (version == null ? "(not packaged)" : version)};
+            return "understudy " + (version == null ? "(not packaged)" : version);
         }
     }
 }

@@ -11,6 +11,13 @@ public interface PointExecutor extends AutoCloseable {
     /** Begins no more runs, and gives up those under way. */
     void stop();
 
+    /** Returns what the line of progress says of the place; empty if there is nothing to say. */
+    default String status() {
+        return "";
+    }
+
     @Override
-    void close();
+    default void close() {
+        stop();
+    }
 }

@@ -3,15 +3,15 @@ package understudy.sweep;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.typesafe.config.Config;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 import understudy.cluster.ClusterSpec;
 import understudy.host.Emulation;
 import understudy.report.HostStats;
@@ -21,7 +21,6 @@ import understudy.report.RunRecord;
 import understudy.report.RunReport;
 import understudy.scenario.Scenario;
 import understudy.scenario.ScenarioException;
-import understudy.scenario.ScenarioFile;
 import understudy.workload.Workload;
 
 /** Runs points, in whatever thread asks for it, as fast as possible. */
@@ -30,17 +29,10 @@ final class PointRunner {
     private static final HostStats NO_HOST = new HostStats(0, 0, 0, 0, 0, 0);
     private static final List<String> OF_ONE_RUN = List.of("host", "per_replica", "timeline", "step_digest");
 
-    private final ScenarioFile files;
-    private final Map<String, String> settings;
     private final boolean stopsHopeless;
 
-    /**
-     * @param settings of all points; a point's own go over them
-     * @param stopsHopeless whether a run ends as soon as it cannot keep its service level any more
-     */
-    PointRunner(ScenarioFile files, Map<String, String> settings, boolean stopsHopeless) {
-        this.files = files;
-        this.settings = settings;
+    /** @param stopsHopeless whether a run ends as soon as it cannot keep its service level any more */
+    PointRunner(boolean stopsHopeless) {
         this.stopsHopeless = stopsHopeless;
     }
 
@@ -49,19 +41,17 @@ final class PointRunner {
      *
      * @throws ScenarioException if it cannot be run; the message begins with the point
      */
-    Scenario scenario(SweepPoint point) {
-        var merged = new LinkedHashMap<>(settings);
-        merged.putAll(point.settings());
+    static Scenario scenario(String name, Supplier<Config> settings) {
         try {
-            return Scenario.read(files.load(point.scenario(), merged));
+            return Scenario.read(settings.get());
         } catch (ScenarioException e) {
-            throw new ScenarioException(point.name() + ": " + e.getMessage());
+            throw new ScenarioException(name + ": " + e.getMessage());
         }
     }
 
     /** Runs a point to its end. */
-    PointResult run(SweepPoint point) throws InterruptedException {
-        var scenario = scenario(point);
+    PointResult run(String name, Supplier<Config> settings) throws InterruptedException {
+        var scenario = scenario(name, settings);
         try (var workload = scenario.workloadSource().open();
                 var emulation = new Emulation()) {
             boolean isWatched = stopsHopeless
@@ -69,7 +59,7 @@ final class PointRunner {
                     && workload.total().isPresent();
             start(emulation, scenario, workload, isWatched);
             var run = await(emulation);
-            return isWatched && run.isPartial() ? hopeless(point) : result(point, scenario, run);
+            return isWatched && run.isPartial() ? hopeless(name) : result(name, scenario, run);
         }
     }
 
@@ -94,14 +84,14 @@ final class PointRunner {
         }
     }
 
-    private static PointResult hopeless(SweepPoint point) {
-        return new PointResult(point.name(), Optional.of(false), true, JSON.createObjectNode());
+    private static PointResult hopeless(String name) {
+        return new PointResult(name, Optional.of(false), true, JSON.createObjectNode());
     }
 
-    private static PointResult result(SweepPoint point, Scenario scenario, RunRecord run) {
+    private static PointResult result(String name, Scenario scenario, RunRecord run) {
         var broken = Invariants.check(run);
         if (!broken.isEmpty()) {
-            throw new IllegalStateException(point.name() + ": invariant broken: " + broken.get(0));
+            throw new IllegalStateException(name + ": invariant broken: " + broken.get(0));
         }
         var report = RunReport.of(run, scenario.serviceLevels(), 0);
         var figures = figures(report, run);
@@ -110,7 +100,7 @@ final class PointRunner {
         Optional<Boolean> meetsSlo = goodput.isMeasured()
                 ? Optional.of(goodput.classes().stream().allMatch(each -> each.isMet()))
                 : Optional.empty();
-        return new PointResult(point.name(), meetsSlo, false, figures);
+        return new PointResult(name, meetsSlo, false, figures);
     }
 
     private static ObjectNode figures(RunReport report, RunRecord run) {

@@ -56,6 +56,11 @@ public final class Sweep {
         return numKnown;
     }
 
+    /** Returns what the line of progress says of where runs are under way; empty if there is nothing to say. */
+    public String status() {
+        return executor.status();
+    }
+
     /** Begins no more runs; what is done is kept. From any thread. */
     public void stop() {
         executor.stop();

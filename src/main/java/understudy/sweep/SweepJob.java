@@ -1,10 +1,14 @@
 package understudy.sweep;
 
+import com.typesafe.config.Config;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.SortedMap;
 import org.jspecify.annotations.Nullable;
 import understudy.scenario.Scenario;
 import understudy.scenario.ScenarioException;
@@ -24,17 +28,27 @@ public record SweepJob(SweepPlan plan, ScenarioFile files, Map<String, String> s
      * @throws ScenarioException if one cannot be run
      */
     public void check() {
-        var runner = runner();
         for (var point : plan.combinations()) {
             if (plan.search().isEmpty()) {
-                runner.scenario(point);
+                scenario(point);
             } else {
                 var search = plan.search().get();
                 for (var end : List.of(search.low(), search.high())) {
-                    requireSlo(runner.scenario(point.with(search.key(), Variation.plain(end))));
+                    requireSlo(scenario(point.with(search.key(), Variation.plain(end))));
                 }
             }
         }
+    }
+
+    private Scenario scenario(SweepPoint point) {
+        return PointRunner.scenario(point.name(), () -> merged(point));
+    }
+
+    /** Returns all settings of a point. */
+    public Config merged(SweepPoint point) {
+        var merged = new LinkedHashMap<>(settings);
+        merged.putAll(point.settings());
+        return files.load(point.scenario(), merged);
     }
 
     private static void requireSlo(Scenario scenario) {
@@ -46,11 +60,22 @@ public record SweepJob(SweepPlan plan, ScenarioFile files, Map<String, String> s
 
     /** Returns threads that run the points. */
     public PointExecutor local(int numThreads) {
-        return new LocalExecutor(runner(), numThreads);
+        return new LocalExecutor(this, new PointThreads(numThreads, stopsHopeless()));
     }
 
-    private PointRunner runner() {
-        return new PointRunner(files, settings, plan.search().isPresent());
+    /** Returns whether a run ends as soon as it cannot keep its service level any more. */
+    public boolean stopsHopeless() {
+        return plan.search().isPresent();
+    }
+
+    /** Returns the files that the runs read, with a digest of each: what runs elsewhere needs the same ones. */
+    public SortedMap<String, String> inputs() throws IOException {
+        var names = new ArrayList<String>();
+        for (String scenario : plan.scenarios()) {
+            names.addAll(InputFiles.names(files.load(scenario, settings)));
+        }
+        plan.variations().forEach(variation -> variation.values().forEach(names::addAll));
+        return InputFiles.digests(names);
     }
 
     /**

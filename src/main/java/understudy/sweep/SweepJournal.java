@@ -10,9 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import understudy.scenario.ScenarioException;
 
 /**
@@ -21,8 +19,6 @@ import understudy.scenario.ScenarioException;
  */
 final class SweepJournal implements AutoCloseable {
     private static final ObjectMapper JSON = new ObjectMapper();
-
-    private static final List<String> FIELDS = List.of("point", "slo_met", "stopped_early", "report");
 
     private final Path path;
     private final RandomAccessFile file;
@@ -42,7 +38,7 @@ final class SweepJournal implements AutoCloseable {
             int end = text.lastIndexOf('\n') + 1;
             if (end == 0) {
                 file.setLength(0);
-                append(header);
+                append(JSON.writeValueAsString(header));
             } else {
                 read(text.substring(0, end), header);
                 file.setLength(text.substring(0, end).getBytes(StandardCharsets.UTF_8).length);
@@ -54,32 +50,27 @@ final class SweepJournal implements AutoCloseable {
         }
     }
 
-    private void read(String text, ObjectNode header) throws IOException {
+    private void read(String text, ObjectNode header) {
         int number = 0;
         for (String line : text.lines().toList()) {
             number++;
-            if (number == 1) {
-                requireSame(parsed(line, number), header);
-            } else {
-                var result = result(parsed(line, number));
-                known.put(result.name(), result);
+            try {
+                if (number == 1) {
+                    requireSame(JSON.readTree(line), header);
+                } else {
+                    var result = PointResult.fromJson(line);
+                    known.put(result.name(), result);
+                }
+            } catch (JsonProcessingException | IllegalArgumentException e) {
+                throw new ScenarioException(path + ":" + number + ": not a line of a sweep's results; remove the file");
             }
         }
-    }
-
-    private JsonNode parsed(String line, int number) {
-        try {
-            var parsed = JSON.readTree(line);
-            if (number == 1 ? parsed.isObject() : FIELDS.stream().allMatch(parsed::has)) {
-                return parsed;
-            }
-        } catch (JsonProcessingException e) {
-            // named below
-        }
-        throw new ScenarioException(path + ":" + number + ": not a line of a sweep's results; remove the file");
     }
 
     private void requireSame(JsonNode found, ObjectNode header) {
+        if (!found.isObject()) {
+            throw new IllegalArgumentException("not an object");
+        }
         for (var field : header.properties()) {
             if (!field.getValue().equals(found.get(field.getKey()))) {
                 throw new ScenarioException(path + " has results of another sweep: " + field.getKey() + " is "
@@ -89,15 +80,6 @@ final class SweepJournal implements AutoCloseable {
         }
     }
 
-    private static PointResult result(JsonNode line) {
-        var slo = line.get("slo_met");
-        return new PointResult(
-                line.get("point").asText(),
-                slo.isNull() ? Optional.empty() : Optional.of(slo.asBoolean()),
-                line.get("stopped_early").asBoolean(),
-                (ObjectNode) line.get("report"));
-    }
-
     /** Returns the results of earlier sweeps, by the name of their point. */
     Map<String, PointResult> known() {
         return known;
@@ -105,20 +87,11 @@ final class SweepJournal implements AutoCloseable {
 
     /** Adds a result; it is in the file when this returns. */
     void add(PointResult result) throws IOException {
-        var line = JSON.createObjectNode();
-        line.put("point", result.name());
-        if (result.meetsSlo().isPresent()) {
-            line.put("slo_met", result.meetsSlo().get());
-        } else {
-            line.putNull("slo_met");
-        }
-        line.put("stopped_early", result.isHopeless());
-        line.set("report", result.figures());
-        append(line);
+        append(result.toJson());
     }
 
-    private void append(ObjectNode line) throws IOException {
-        file.write((JSON.writeValueAsString(line) + "\n").getBytes(StandardCharsets.UTF_8));
+    private void append(String line) throws IOException {
+        file.write((line + "\n").getBytes(StandardCharsets.UTF_8));
     }
 
     @Override

@@ -70,8 +70,29 @@ final class ServeProcessTest {
     }
 
     @Test
+    void serve_neverLoadsTheClusterOfSweeps() throws Exception {
+        var process = start("-Xlog:class+load:stdout", "serve", "conf/serve.conf", "--port", "0");
+        var loaded = new ArrayList<String>();
+        try (var out = reader(process)) {
+            for (String line = out.readLine(); !line.startsWith("ready"); line = out.readLine()) {
+                loaded.add(line);
+            }
+        } finally {
+            process.destroyForcibly();
+        }
+
+        assertThat(loaded)
+                .anyMatch(line -> line.contains("org.apache.pekko.http"))
+                .noneMatch(ServeProcessTest::isOfSweepsOverMachines);
+    }
+
+    private static boolean isOfSweepsOverMachines(String line) {
+        return line.contains("org.apache.pekko.cluster") || line.contains("org.apache.pekko.remote");
+    }
+
+    @Test
     void run_neverLoadsTheHttpServer() throws Exception {
-        var process = start("run", "conf/demo.conf", "--set", "workload.requests=50");
+        var process = start("-Xlog:class+load:stdout", "run", "conf/demo.conf", "--set", "workload.requests=50");
         var loaded = new ArrayList<String>();
         try (var out = reader(process)) {
             out.lines().filter(line -> line.contains("[class,load]")).forEach(loaded::add);
@@ -81,7 +102,8 @@ final class ServeProcessTest {
         assertThat(process.exitValue()).isZero();
         assertThat(loaded).anyMatch(line -> line.contains("understudy.cluster.Replica"));
         assertThat(loaded)
-                .noneMatch(line -> line.contains("org.apache.pekko.http") || line.contains("org.apache.pekko.stream"));
+                .noneMatch(line -> line.contains("org.apache.pekko.http") || line.contains("org.apache.pekko.stream"))
+                .noneMatch(ServeProcessTest::isOfSweepsOverMachines);
     }
 
     @Test
@@ -98,11 +120,12 @@ final class ServeProcessTest {
                 "-XX:+IgnoreUnrecognizedVMOptions",
                 "--sun-misc-unsafe-memory-access=allow",
                 "--enable-native-access=ALL-UNNAMED"));
-        if (args[0].equals("run")) {
-            command.add("-Xlog:class+load:stdout");
+        var arguments = new ArrayList<>(List.of(args));
+        if (args[0].startsWith("-X")) {
+            command.add(arguments.remove(0));
         }
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), Understudy.class.getName()));
-        command.addAll(List.of(args));
+        command.addAll(arguments);
         return new ProcessBuilder(command).redirectErrorStream(true).start();
     }
 

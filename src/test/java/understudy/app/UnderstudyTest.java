@@ -42,6 +42,7 @@ final class UnderstudyTest {
                 "run",
                 "serve",
                 "sweep",
+                "worker",
                 "bench",
                 "replay",
                 "conform",

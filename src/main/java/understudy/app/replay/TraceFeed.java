@@ -1,4 +1,4 @@
-package understudy.app;
+package understudy.app.replay;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -10,7 +10,7 @@ import understudy.replay.TraceChunk;
  * A trace that one thread reads while others use what has been read. Every chunk is kept, since some users begin late;
  * what they see does not depend on when they look.
  */
-final class TraceFeed {
+public final class TraceFeed {
     private final BlockTraceReader reader;
     private final List<TraceChunk> chunks = new ArrayList<>();
     private boolean isComplete;
@@ -20,12 +20,12 @@ final class TraceFeed {
     private long numAccesses;
     private double share;
 
-    TraceFeed(BlockTraceReader reader) {
+    public TraceFeed(BlockTraceReader reader) {
         this.reader = reader;
     }
 
     /** Reads the whole trace; to be called once. Whatever goes wrong is thrown here, and only here. */
-    void read() {
+    public void read() {
         try {
             var chunk = reader.next();
             while (chunk != null && !Thread.currentThread().isInterrupted()) {
@@ -61,7 +61,7 @@ final class TraceFeed {
      *
      * @throws IllegalStateException if there will never be one because reading has failed
      */
-    synchronized @Nullable TraceChunk chunk(int index) throws InterruptedException {
+    public synchronized @Nullable TraceChunk chunk(int index) throws InterruptedException {
         while (index >= chunks.size() && !isComplete && !isBroken) {
             wait();
         }
@@ -75,25 +75,25 @@ final class TraceFeed {
     }
 
     /** Waits for the first chunk, and returns the tokens per block. */
-    synchronized int blockSize() throws InterruptedException {
+    public synchronized int blockSize() throws InterruptedException {
         var unused = chunk(0);
         return blockSize;
     }
 
-    synchronized List<TraceChunk> chunks() {
+    public synchronized List<TraceChunk> chunks() {
         return List.copyOf(chunks);
     }
 
-    synchronized int numBlocks() {
+    public synchronized int numBlocks() {
         return numBlocks;
     }
 
     /** Returns how many accesses there will be in all, which is an estimate until all is read. */
-    synchronized double expectedAccesses() {
+    public synchronized double expectedAccesses() {
         return share == 0 ? 0 : numAccesses / share;
     }
 
-    synchronized long numAccesses() {
+    public synchronized long numAccesses() {
         return numAccesses;
     }
 }

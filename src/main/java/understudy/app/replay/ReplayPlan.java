@@ -1,4 +1,4 @@
-package understudy.app;
+package understudy.app.replay;
 
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -18,16 +18,16 @@ import understudy.scenario.ScenarioException;
  * @param sizes capacities, of which several may come to the same number of blocks
  * @param isSpelledOut whether the user has named both, so that a pair that is not defined is a mistake
  */
-record ReplayPlan(
+public record ReplayPlan(
         List<ReplayPolicy> policies, List<CacheSize> sizes, boolean isSpelledOut, double smallRatio, int maxFreq) {
     /** From caches that hold next to nothing to such that leave little to gain. */
-    static final List<String> DEFAULT_SIZES = List.of("1%", "2%", "5%", "10%", "20%", "50%");
+    private static final List<String> DEFAULT_SIZES = List.of("1%", "2%", "5%", "10%", "20%", "50%");
 
     /** A cache: a policy and a capacity, which is {@link ReplaySettings#UNBOUNDED} where the policy has none. */
-    record Cache(ReplayPolicy policy, int capacityBlocks) {}
+    public record Cache(ReplayPolicy policy, int capacityBlocks) {}
 
     /** Receiver of the reason why a pair is left out. */
-    interface Warnings {
+    public interface Warnings {
         void warn(String line);
     }
 
@@ -38,7 +38,7 @@ record ReplayPlan(
      * @param sizeTexts capacities, or null for the default ones
      * @throws ScenarioException if something cannot be used
      */
-    static ReplayPlan of(
+    public static ReplayPlan of(
             @Nullable List<String> policyNames, @Nullable List<String> sizeTexts, double smallRatio, int maxFreq) {
         if (!(smallRatio > 0 && smallRatio < 1)) {
             throw new ScenarioException("--small-ratio is " + smallRatio + ", must be a number between 0 and 1");
@@ -69,7 +69,7 @@ record ReplayPlan(
     }
 
     /** Returns the most caches that there may be. */
-    int maxCaches() {
+    public int maxCaches() {
         int numBounded = (int) policies.stream().filter(ReplayPolicy::bounded).count();
         return numBounded * sizes.size() + policies.size() - numBounded;
     }
@@ -79,7 +79,7 @@ record ReplayPlan(
      *
      * @throws ScenarioException if one is not defined
      */
-    List<Cache> early() {
+    public List<Cache> early() {
         var numbers = sizes.stream().filter(size -> !size.isShare()).toList();
         return caches(numbers, 0, line -> {}).stream()
                 .filter(cache -> !cache.policy.needsFuture())
@@ -92,7 +92,7 @@ record ReplayPlan(
      * @param numBlocks different blocks of the trace
      * @throws ScenarioException if one is not defined, and is spelled out
      */
-    List<Cache> all(int numBlocks, Warnings warnings) {
+    public List<Cache> all(int numBlocks, Warnings warnings) {
         var caches = caches(sizes, numBlocks, warnings);
         if (caches.isEmpty()) {
             throw new ScenarioException(

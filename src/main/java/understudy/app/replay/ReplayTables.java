@@ -1,4 +1,4 @@
-package understudy.app;
+package understudy.app.replay;
 
 import com.github.freva.asciitable.ColumnData;
 import java.util.ArrayList;
@@ -13,19 +13,19 @@ import understudy.replay.SharingView;
 import understudy.report.Tables;
 
 /** The report of a replay as text. */
-record ReplayTables(ReplayReport report) {
+public record ReplayTables(ReplayReport report) {
     private static final double PERCENT = 100;
     private static final String BEST = "* ";
     private static final String UNDEFINED = "-";
 
     /** Returns the tables, with a line break at the end. */
-    static String text(ReplayReport report) {
+    public static String text(ReplayReport report) {
         var tables = new ReplayTables(report);
         return tables.trace() + "\n" + tables.rates() + "\n" + tables.sharing() + "\n";
     }
 
     /** Returns how fast it went, with a line break at the end. */
-    static String speed(ReplayReport report, double wallSeconds) {
+    public static String speed(ReplayReport report, double wallSeconds) {
         long numReplayed =
                 report.results().stream().mapToLong(ReplayResult::blockAccesses).sum();
         return String.format(

@@ -1,4 +1,4 @@
-package understudy.app;
+package understudy.app.replay;
 
 import java.util.Locale;
 import java.util.regex.Pattern;
@@ -11,7 +11,7 @@ import understudy.scenario.ScenarioException;
  * @param blocks at least 1; 0 if it is a share
  * @param share above 0, at most 1; 0 if it is a number
  */
-record CacheSize(String text, int blocks, double share) {
+public record CacheSize(String text, int blocks, double share) {
     private static final Pattern NUMBER = Pattern.compile("[0-9]+");
     private static final Pattern PERCENTAGE = Pattern.compile("([0-9]+(?:\\.[0-9]+)?)%");
     private static final double PERCENT = 100;
@@ -21,7 +21,7 @@ record CacheSize(String text, int blocks, double share) {
      *
      * @throws ScenarioException if it is neither
      */
-    static CacheSize of(String text) {
+    public static CacheSize of(String text) {
         String trimmed = text.strip();
         var percentage = PERCENTAGE.matcher(trimmed);
         if (percentage.matches()) {
@@ -44,12 +44,12 @@ record CacheSize(String text, int blocks, double share) {
     }
 
     /** Returns whether one must know the whole trace to say how many blocks it is. */
-    boolean isShare() {
+    public boolean isShare() {
         return blocks == 0;
     }
 
     /** Returns the number of blocks, at least 1, for a trace with so many different ones. */
-    int blocksOf(int numBlocks) {
+    public int blocksOf(int numBlocks) {
         return isShare() ? (int) Math.max(1, Math.round(share * numBlocks)) : blocks;
     }
 }

@@ -1,0 +1,61 @@
+package understudy.sweep;
+
+import com.typesafe.config.Config;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Supplier;
+
+/** Threads of this process, each of which runs one point at a time. */
+public final class PointThreads implements AutoCloseable {
+    private final PointRunner runner;
+    private final ExecutorService threads;
+    private volatile boolean isStopped;
+
+    /** @param stopsHopeless whether a run ends as soon as it cannot keep its service level any more */
+    public PointThreads(int numThreads, boolean stopsHopeless) {
+        runner = new PointRunner(stopsHopeless);
+        threads = Executors.newFixedThreadPool(numThreads, task -> {
+            var thread = new Thread(task, "sweep");
+            thread.setDaemon(true);
+            return thread;
+        });
+    }
+
+    /**
+     * Runs a point as soon as a thread is free; the future fails if the run does, or is cancelled if none is to begin.
+     *
+     * @param settings returns the whole scenario; called in the thread of the run
+     */
+    public CompletableFuture<PointResult> submit(String name, Supplier<Config> settings) {
+        var result = new CompletableFuture<PointResult>();
+        try {
+            threads.execute(() -> run(name, settings, result));
+        } catch (RejectedExecutionException stopped) {
+            result.cancel(false);
+        }
+        return result;
+    }
+
+    private void run(String name, Supplier<Config> settings, CompletableFuture<PointResult> result) {
+        try {
+            if (isStopped) {
+                throw new CancellationException();
+            }
+            result.complete(runner.run(name, settings));
+        } catch (InterruptedException | CancellationException given) {
+            result.cancel(false);
+        } catch (RuntimeException | Error e) {
+            result.completeExceptionally(e);
+        }
+    }
+
+    /** Begins no more runs, and gives up those under way. */
+    @Override
+    public void close() {
+        isStopped = true;
+        threads.shutdownNow().forEach(Runnable::run);
+    }
+}

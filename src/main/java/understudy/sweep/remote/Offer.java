@@ -1,0 +1,16 @@
+package understudy.sweep.remote;
+
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import understudy.sweep.SweepJob;
+
+/**
+ * What a driver has to offer, and whom it tells about it.
+ *
+ * @param build of this program; a worker has the same
+ * @param inputs digests of the files that the runs read, by name; a worker has the same
+ * @param log takes a line for the user
+ * @param numWorkers workers that take part right now
+ */
+record Offer(SweepJob job, String build, Map<String, String> inputs, Consumer<String> log, AtomicInteger numWorkers) {}

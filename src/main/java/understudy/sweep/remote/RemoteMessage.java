@@ -1,0 +1,4 @@
+package understudy.sweep.remote;
+
+/** What crosses from one machine to another, as CBOR. */
+interface RemoteMessage {}

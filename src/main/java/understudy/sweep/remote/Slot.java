@@ -1,0 +1,114 @@
+package understudy.sweep.remote;
+
+import com.typesafe.config.ConfigFactory;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.CancellationException;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.delivery.ConsumerController;
+import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
+import org.apache.pekko.actor.typed.javadsl.ActorContext;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import org.apache.pekko.actor.typed.javadsl.Receive;
+import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
+import org.jspecify.annotations.Nullable;
+import understudy.scenario.ScenarioException;
+import understudy.sweep.PointResult;
+import understudy.sweep.PointThreads;
+
+/** Runs one point after the other; a point is done when the driver has its result. */
+final class Slot extends AbstractBehavior<Slot.Command> {
+    sealed interface Command {}
+
+    /** The driver has the result of a point. */
+    record Kept(String name) implements Command, RemoteMessage {}
+
+    private record Deliver(ConsumerController.Delivery<Work> delivery) implements Command {}
+
+    private record Ended(
+            @Nullable PointResult result, @Nullable Throwable failure) implements Command {}
+
+    private record Resend() implements Command {}
+
+    private static final Duration RESEND_INTERVAL = Duration.ofSeconds(3);
+
+    private final ActorRef<Driver.Command> driver;
+    private final PointThreads threads;
+    private final TimerScheduler<Command> timers;
+    private ConsumerController.@Nullable Delivery<Work> delivery;
+    private Driver.@Nullable Command answer;
+
+    private Slot(
+            ActorContext<Command> context,
+            TimerScheduler<Command> timers,
+            ActorRef<Driver.Command> driver,
+            PointThreads threads) {
+        super(context);
+        this.timers = timers;
+        this.driver = driver;
+        this.threads = threads;
+        var controller = context.spawn(ConsumerController.create(Driver.WORK), "controller");
+        controller.tell(new ConsumerController.Start<>(
+                context.messageAdapter(ConsumerController.deliveryClass(), Deliver::new)));
+    }
+
+    static Behavior<Command> create(ActorRef<Driver.Command> driver, PointThreads threads) {
+        return Behaviors.setup(context -> Behaviors.withTimers(timers -> new Slot(context, timers, driver, threads)));
+    }
+
+    @Override
+    public Receive<Command> createReceive() {
+        return newReceiveBuilder()
+                .onMessage(Deliver.class, this::onDeliver)
+                .onMessage(Ended.class, this::onEnded)
+                .onMessage(Resend.class, this::onResend)
+                .onMessage(Kept.class, this::onKept)
+                .build();
+    }
+
+    private Behavior<Command> onDeliver(Deliver deliver) {
+        delivery = deliver.delivery();
+        var work = delivery.message();
+        var run = threads.submit(work.name(), () -> ConfigFactory.parseString(work.settings()));
+        getContext().pipeToSelf(run, Ended::new);
+        return this;
+    }
+
+    private Behavior<Command> onEnded(Ended ended) {
+        if (ended.failure() instanceof CancellationException) {
+            return Behaviors.stopped();
+        }
+        answer = answer(name(), ended);
+        timers.startTimerWithFixedDelay(new Resend(), RESEND_INTERVAL);
+        return onResend(new Resend());
+    }
+
+    private Driver.Command answer(String name, Ended ended) {
+        var self = getContext().getSelf();
+        if (ended.result() != null) {
+            return new Driver.Ran(name, ended.result().toJson(), self);
+        }
+        return ended.failure() instanceof ScenarioException badInput
+                ? new Driver.Failed(name, String.valueOf(badInput.getMessage()), true, self)
+                : new Driver.Failed(name, String.valueOf(ended.failure()), false, self);
+    }
+
+    private Behavior<Command> onResend(Resend resend) {
+        driver.tell(Objects.requireNonNull(answer));
+        return this;
+    }
+
+    private Behavior<Command> onKept(Kept kept) {
+        if (answer != null && kept.name().equals(name())) {
+            timers.cancelAll();
+            answer = null;
+            Objects.requireNonNull(delivery).confirmTo().tell(ConsumerController.confirmed());
+        }
+        return this;
+    }
+
+    private String name() {
+        return Objects.requireNonNull(delivery).message().name();
+    }
+}
