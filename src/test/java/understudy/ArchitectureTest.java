@@ -101,8 +101,8 @@ final class ArchitectureTest {
                 kvcache.connector kvcache.eviction kvcache.tier latency prompt report report.run routing routing.admission \
                 routing.policy \
                 scaling transfer workload workload.trace
-            fidelity: cluster host latency report report.latency scenario workload workload.trace
-            bench.result: report report.latency workload
+            fidelity: cluster host latency report report.html report.latency scenario workload workload.trace
+            bench.result: report report.html report.latency workload
             bench: api.model bench.result engine prompt runtime scenario workload
             fuzz: cluster engine engine.queue engine.speculation faults host kvcache kvcache.eviction kvcache.session prompt report routing routing.policy runtime scenario \
                 workload

@@ -20,6 +20,7 @@ import understudy.bench.BenchUnreachableException;
 import understudy.bench.ResultOptions;
 import understudy.bench.TargetOptions;
 import understudy.bench.WorkloadOptions;
+import understudy.bench.result.BenchPage;
 import understudy.bench.result.BenchRequest.End;
 import understudy.bench.result.BenchResult;
 import understudy.runtime.EpochClock;
@@ -114,10 +115,16 @@ final class BenchCommand extends ConsoleCommand {
             description = "Writes the same JSON; - is stdout, and then nothing else goes there.")
     private @Nullable String jsonFile;
 
+    @Option(
+            names = "--html",
+            paramLabel = "FILE",
+            description = "Writes a page with latencies by percentile and over time, complete in one file.")
+    private @Nullable String htmlFile;
+
     @Override
     public Integer call() throws Exception {
         resultOptions.check();
-        var output = RunOutput.checked(console(), jsonFile);
+        var output = RunOutput.checked(console(), jsonFile, null, htmlFile, null);
         var file = resultFile();
         var config = options.load(scenarioFile, flags());
         var scenario = Scenario.read(config);
@@ -230,6 +237,8 @@ final class BenchCommand extends ConsoleCommand {
         }
         int printed = output.print(output.isJsonOnStdout() ? json : resultOptions.text(result));
         output.files().writeJson(json);
+        printed = Math.max(
+                printed, output.writePage(out -> new BenchPage(result).write(resultOptions.text(result), out)));
         if (file != null) {
             ReportFiles.writeText(
                     file.endsWith(MADE_LIKE_VLLM) ? file.resolveSibling(resultOptions.fileName(result)) : file, json);

@@ -54,12 +54,19 @@ final class CompareCommand extends ConsoleCommand {
             description = "Writes the comparison as JSON; - is stdout, and then nothing else goes there.")
     private @Nullable String jsonFile;
 
+    @Option(
+            names = "--html",
+            paramLabel = "FILE",
+            description = "Writes a page with percentiles and quantiles, complete in one file.")
+    private @Nullable String htmlFile;
+
     @Override
     public Integer call() throws Exception {
-        var output = RunOutput.checked(console(), jsonFile);
+        var output = RunOutput.checked(console(), jsonFile, null, htmlFile, null);
         var comparison = ResultComparison.of(real, emulated, Tolerances.of(tolerances));
         output.files().writeJson(comparison.json());
         int printed = output.print(output.isJsonOnStdout() ? comparison.json() : comparison.text());
+        printed = Math.max(printed, output.writePage(comparison::writePage));
         return comparison.isWithin() ? printed : BEYOND_TOLERANCE;
     }
 }

@@ -43,6 +43,16 @@ record RunOutput(Console console, boolean isJsonOnStdout, ReportFiles files) {
         return checked(console, json, null, null, null);
     }
 
+    /** Writes a page, if it was asked for, and returns the exit code. */
+    int writePage(ReportFiles.Content page) {
+        try {
+            files.writeHtml(page);
+            return 0;
+        } catch (IOException e) {
+            return console.notWritten(e);
+        }
+    }
+
     /**
      * Checks that everything can be written.
      *

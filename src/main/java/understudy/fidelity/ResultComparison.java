@@ -5,6 +5,8 @@ import com.fasterxml.jackson.databind.ObjectWriter;
 import com.fasterxml.jackson.databind.PropertyNamingStrategies;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.github.freva.asciitable.ColumnData;
+import java.io.IOException;
+import java.io.Writer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -73,14 +75,23 @@ public final class ResultComparison {
 
     /** Returns tables for people. */
     public String text() {
-        List<ColumnData<Row>> columns = List.of(
+        return "Real: " + real.kind() + ", emulated: " + emulated.kind() + "\n" + Tables.text(rows, columns()) + "\n"
+                + requests.text();
+    }
+
+    private static List<ColumnData<Row>> columns() {
+        return List.of(
                 Tables.words("", row -> row.figure.name()),
                 Tables.decimals("Real", "%.2f", row -> row.figure.measured()),
                 Tables.decimals("Emulated", "%.2f", row -> row.figure.emulated()),
                 Tables.decimals("Difference", "%+.1f %%", row -> row.figure.errorPercent()),
                 Tables.words("Tolerance", Row::verdict));
-        return "Real: " + real.kind() + ", emulated: " + emulated.kind() + "\n" + Tables.text(rows, columns) + "\n"
-                + requests.text();
+    }
+
+    /** Writes a page with the tables as pictures. */
+    public void writePage(Writer out) throws IOException {
+        boolean hasTolerances = rows.stream().anyMatch(row -> row.tolerancePercent.isPresent());
+        new ComparisonPage(real, emulated).write(isWithin(), hasTolerances, rows, columns(), out);
     }
 
     /** The comparison as JSON, in snake case; a percentage of nothing is null. */

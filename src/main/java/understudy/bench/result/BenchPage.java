@@ -1,0 +1,114 @@
+package understudy.bench.result;
+
+import java.io.IOException;
+import java.io.Writer;
+import java.util.Comparator;
+import java.util.List;
+import java.util.function.ToDoubleFunction;
+import understudy.report.html.HtmlChart;
+import understudy.report.html.HtmlPage;
+import understudy.report.html.HtmlSection;
+import understudy.report.html.HtmlSeries;
+import understudy.report.html.Quantiles;
+
+/** Page of a benchmark: vLLM's block of figures, latencies by percentile and over time, and whether the client was late. */
+public final class BenchPage {
+    private static final double NANOS_PER_MILLI = 1e6;
+    private static final double NANOS_PER_SECOND = 1e9;
+    private static final int MAX_POINTS = 2000;
+
+    private final BenchResult result;
+    private final List<BenchRequest> completed;
+
+    public BenchPage(BenchResult result) {
+        this.result = result;
+        completed = result.completed();
+    }
+
+    /**
+     * Writes the page.
+     *
+     * @param figures the text of the console
+     */
+    public void write(String figures, Writer out) throws IOException {
+        var page = new HtmlPage("Benchmark of " + result.setup().url())
+                .fact("Model", result.setup().model())
+                .fact("Requests", String.valueOf(result.requests().size()))
+                .fact("Partial", result.isPartial() ? "yes, it was broken off" : "no");
+        verdict(page);
+        page.section(new HtmlSection("figures-text", "Figures").details("As on the console", figures))
+                .section(new HtmlSection("percentiles", "Latencies")
+                        .paragraph(
+                                "From the send, as vLLM measures them, and from the time at which the workload wanted"
+                                        + " the request sent.")
+                        .charts(ttft(), e2el(), tpot(), lag()))
+                .section(new HtmlSection("time", "Over time").charts(overTime()))
+                .write(out);
+    }
+
+    private void verdict(HtmlPage page) {
+        page.verdict(
+                result.isClientLate() ? HtmlPage.Verdict.BAD : HtmlPage.Verdict.GOOD,
+                result.isClientLate()
+                        ? "The client itself was late: these latencies are not the server's alone."
+                        : "The client kept to its schedule.");
+    }
+
+    private HtmlChart ttft() {
+        return Quantiles.chart(
+                "ttft",
+                "TTFT",
+                "ms",
+                line("from the send", 0, BenchRequest::ttftNanos),
+                line("from the schedule", 1, request -> request.ttftNanos() + request.beforeSendNanos()));
+    }
+
+    private HtmlChart e2el() {
+        return Quantiles.chart(
+                "e2el",
+                "E2EL",
+                "ms",
+                line("from the send", 0, BenchRequest::e2elNanos),
+                line("from the schedule", 1, request -> request.e2elNanos() + request.beforeSendNanos()));
+    }
+
+    private HtmlChart tpot() {
+        return Quantiles.chart("tpot", "TPOT", "ms", line("TPOT", 0, BenchRequest::tpotNanos));
+    }
+
+    private HtmlChart lag() {
+        return Quantiles.chart("lag", "Schedule lag", "ms", line("lag", 0, BenchRequest::lagNanos));
+    }
+
+    private HtmlSeries line(String name, int color, ToDoubleFunction<BenchRequest> nanos) {
+        var values = completed.stream()
+                .mapToDouble(nanos)
+                .map(each -> each / NANOS_PER_MILLI)
+                .toArray();
+        return Quantiles.line(name, color, values);
+    }
+
+    /** Draws every request, or every n-th where there are many. */
+    private HtmlChart overTime() {
+        int step = 1 + completed.size() / MAX_POINTS;
+        var drawn = completed.stream()
+                .sorted(Comparator.comparingLong(request -> request.times().intendedNanos()))
+                .toList();
+        long first = drawn.isEmpty() ? 0 : drawn.get(0).times().intendedNanos();
+        int count = (drawn.size() + step - 1) / step;
+        var xs = new double[count];
+        var ys = new double[count];
+        for (int i = 0; i < count; i++) {
+            var request = drawn.get(i * step);
+            xs[i] = (request.times().intendedNanos() - first) / NANOS_PER_SECOND;
+            ys[i] = request.ttftNanos() / NANOS_PER_MILLI;
+        }
+        String which = step == 1 ? "every request" : "one request in " + step;
+        return HtmlChart.lines(
+                "ttft-over-time",
+                "TTFT of " + which,
+                new HtmlChart.Axis("intended send time", "s"),
+                new HtmlChart.Axis("TTFT", "ms"),
+                List.of(HtmlSeries.line("TTFT", HtmlSeries.color(0), xs, ys)));
+    }
+}
