@@ -63,6 +63,6 @@ public final class ClusterExecutor implements PointExecutor {
     @Override
     public void close() {
         driver.tell(new Driver.End(!isStopped));
-        driver.getWhenTerminated().toCompletableFuture().join();
+        Node.awaitEnd(driver);
     }
 }

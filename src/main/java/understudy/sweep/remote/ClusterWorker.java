@@ -2,6 +2,7 @@ package understudy.sweep.remote;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.apache.pekko.actor.CoordinatedShutdown;
 import org.apache.pekko.actor.typed.ActorSystem;
@@ -48,8 +49,10 @@ public final class ClusterWorker {
         var config = node.config(drivers);
         log.accept("waiting for a sweep at " + HostPort.join(drivers));
         while (true) {
-            var system = node.start(() -> ActorSystem.create(Worker.create(this), Node.SYSTEM, config));
-            system.getWhenTerminated().toCompletableFuture().join();
+            var stopped = new CompletableFuture<Void>();
+            var system = node.start(() -> ActorSystem.create(Worker.create(this, stopped), Node.SYSTEM, config));
+            stopped.join();
+            Node.awaitEnd(system);
             var ended = ending;
             if (ended != null) {
                 return ended;

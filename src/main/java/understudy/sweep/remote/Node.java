@@ -13,7 +13,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import org.apache.pekko.Done;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.slf4j.LoggerFactory;
@@ -28,6 +30,7 @@ import understudy.scenario.ScenarioException;
  */
 public record Node(HostPort address, Optional<String> bind, Optional<Path> tls) {
     static final String SYSTEM = "understudy-sweep";
+    private static final long END_SECONDS = 15;
     private static final List<String> TLS_FILES = List.of("tls.key", "tls.crt", "ca.crt");
 
     /** Refuses TLS without its files. */
@@ -92,6 +95,14 @@ public record Node(HostPort address, Optional<String> bind, Optional<Path> tls) 
                     directory.toAbsolutePath().toString());
         });
         return settings;
+    }
+
+    /** Waits for the end of an actor system; a connection that does not end is left to the end of the process. */
+    static void awaitEnd(ActorSystem<?> system) {
+        system.getWhenTerminated()
+                .toCompletableFuture()
+                .completeOnTimeout(Done.getInstance(), END_SECONDS, TimeUnit.SECONDS)
+                .join();
     }
 
     /**

@@ -3,6 +3,7 @@ package understudy.sweep.remote;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.PostStop;
@@ -44,19 +45,26 @@ final class Worker extends AbstractBehavior<Worker.Command> {
 
     private final ClusterWorker worker;
     private final TimerScheduler<Command> timers;
+    private final CompletableFuture<Void> stopped;
     private @Nullable ActorRef<Driver.Command> driver;
     private @Nullable PointThreads threads;
 
-    private Worker(ActorContext<Command> context, TimerScheduler<Command> timers, ClusterWorker worker) {
+    private Worker(
+            ActorContext<Command> context,
+            TimerScheduler<Command> timers,
+            ClusterWorker worker,
+            CompletableFuture<Void> stopped) {
         super(context);
+        this.stopped = stopped;
         this.timers = timers;
         this.worker = worker;
         var adapter = context.messageAdapter(Receptionist.Listing.class, Found::new);
         context.getSystem().receptionist().tell(Receptionist.subscribe(Driver.KEY, adapter));
     }
 
-    static Behavior<Command> create(ClusterWorker worker) {
-        return Behaviors.setup(context -> Behaviors.withTimers(timers -> new Worker(context, timers, worker)));
+    /** @param stopped is completed at the end, however it comes */
+    static Behavior<Command> create(ClusterWorker worker, CompletableFuture<Void> stopped) {
+        return Behaviors.setup(context -> Behaviors.withTimers(timers -> new Worker(context, timers, worker, stopped)));
     }
 
     @Override
@@ -122,6 +130,7 @@ final class Worker extends AbstractBehavior<Worker.Command> {
         if (threads != null) {
             threads.close();
         }
+        stopped.complete(null);
         return this;
     }
 
