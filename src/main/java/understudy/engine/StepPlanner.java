@@ -48,6 +48,9 @@ public final class StepPlanner implements Planner {
     /** Blocks that are free in any case; what ends or is preempted may free more. */
     private int numFreeBlocks;
 
+    /** Slots behind its tokens that the candidate was to get. */
+    private int numLookaheadTokens;
+
     private long numSteps;
     private long nowNanos;
     private @Nullable EngineRequest candidate;
@@ -129,6 +132,7 @@ public final class StepPlanner implements Planner {
                 candidate = head;
                 var load = loads.stateOf(head, running.size() + numInFlight);
                 var slots = drafts.slotsOf(head, !loads.wereStuck());
+                numLookaheadTokens = slots.numLookaheadTokens();
                 return new KvAsk.Admit(config.admission(head, budget(), running.size() > 0, nowNanos, load, slots));
             }
             waiting.skip(head);
@@ -195,7 +199,7 @@ public final class StepPlanner implements Planner {
             waiting.pop();
             running.add(head);
             plan.admit(head);
-            head.onAdmitted(admitted, drafts.numLookaheadTokens(), nowNanos, blockSize);
+            head.onAdmitted(admitted, numLookaheadTokens, nowNanos, blockSize);
             plan.schedule(head, admitted.numScheduledTokens());
             if (head.numComputedTokens + admitted.numScheduledTokens() < head.numTokens()) {
                 loads.beginPrefill(head);

@@ -104,6 +104,45 @@ final class SpeculationRunTest {
                 .contains("Speculative Decoding", "Mean acceptance length:", "Acceptance rate at position 2");
     }
 
+    /** A request that got in without lookahead is short of blocks later; found by fuzz. */
+    @Test
+    void requestThatGotInWithoutLookahead_asksForItLater(@TempDir Path directory) throws IOException {
+        var file = directory.resolve("tight.conf");
+        Files.writeString(file, """
+                        cluster.groups = [{ name = prefill, replicas = 2, role = prefill }, { name = both, replicas = 1, role = both }]
+                        engine.long-prefill-token-threshold = 20
+                        engine.max-model-len = 44
+                        engine.scheduling-policy = lpm
+                        engine.speculative.method = eagle
+                        engine.speculative.synthetic-acceptance-length = 4.0
+                        engine.watermark = 0.3
+                        kv-cache.block-size = 2
+                        kv-cache.num-gpu-blocks = 33
+                        kv-cache.tiers.host.bandwidth = 0.001
+                        kv-cache.tiers.host.tokens = 92
+                        kv-cache.transfer.lease-duration = 1ms
+                        kv-cache.transfer.lease-heartbeats = false
+                        kv-cache.transfer.load-failure-policy = recompute
+                        router.disaggregation.uncached-tokens = 0
+                        seed = 727168
+                        workload.arrivals.request-rate = 2
+                        workload.ignore-eos = false
+                        workload.lengths.output.kind = exponential
+                        workload.lengths.output.mean = 1
+                        workload.lengths.prompt.max = 21
+                        workload.lengths.prompt.mean = 21
+                        workload.lengths.prompt.stddev = 12
+                        workload.requests = 24
+                        workload.sessions.think-time.mean = 1ms
+                        workload.sessions.turns.mean = 3
+                        """);
+
+        var run = call("run", file.toString(), "--json", "-");
+
+        assertThat(run.exitCode).as(run.err).isZero();
+        assertThat(run.json().get("unfinished").asInt()).isZero();
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
