@@ -47,6 +47,18 @@ final class BenchCommandTest {
     }
 
     @Test
+    void page_hasWhatTheConsoleHas_andEveryRequest(@TempDir Path directory) throws IOException {
+        var page = directory.resolve("page.html");
+
+        bench("--num-prompts", "5", "--input-len", "30", "--output-len", "7", "--html", page.toString());
+
+        assertThat(Files.readString(page))
+                .contains("Successful requests:                     5")
+                .contains("TTFT of every request")
+                .contains("from the schedule");
+    }
+
+    @Test
     void prefixRepetition_sharesItsPrefixesEvenly() throws IOException {
         double before = SERVER.metric("vllm:prefix_cache_hits_total", "");
         var json = bench(

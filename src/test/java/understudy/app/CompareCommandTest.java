@@ -54,6 +54,21 @@ final class CompareCommandTest {
                 .doesNotContain("p99_ttft_ms", "max_ttft_ms", "lateness", "num_prompts");
     }
 
+    /** Both have a mean TTFT, of 150 and 135 ms, and their requests; a difference of 10 % is more than 5. */
+    @Test
+    void page_hasBarsAndQuantiles() throws IOException {
+        var page = directory.resolve("page.html");
+
+        var run = call("compare", real, emulated, "--tolerance", "mean_ttft_ms=5%", "--html", page.toString());
+
+        assertThat(run.exitCode).isEqualTo(3);
+        assertThat(Files.readString(page))
+                .contains("Some figures are beyond their tolerance.")
+                .contains("\"ys\":[150]")
+                .contains("\"ys\":[135]")
+                .contains("id=\"ttft-quantiles\"");
+    }
+
     /** TTFT differs by 10 and 20 ms, E2EL by 30 and 20, TPOT of request 0 by 100 - 80 = 20. P99 of 10 and 20 is 19.9. */
     @Test
     void requestsOfBoth_areComparedOneByOne() {
