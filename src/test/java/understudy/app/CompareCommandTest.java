@@ -64,7 +64,7 @@ final class CompareCommandTest {
         assertThat(run.exitCode).isEqualTo(3);
         assertThat(Files.readString(page))
                 .contains("Some figures are beyond their tolerance.")
-                .contains("\"ys\":[150]")
+                .contains("\"ys\":[1.5E+2]")
                 .contains("\"ys\":[135]")
                 .contains("id=\"ttft-quantiles\"");
     }
