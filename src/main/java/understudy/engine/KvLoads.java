@@ -143,7 +143,7 @@ final class KvLoads {
 
     /** Records one more plan that admits nobody although there is KV, and returns whether there were too many. */
     private boolean areStuck() {
-        numStuckPlans = Math.min(numStuckPlans + 1, MAX_STUCK_PLANS + 1);
+        numStuckPlans += wereStuck() ? 0 : 1;
         return wereStuck();
     }
 
@@ -152,8 +152,15 @@ final class KvLoads {
         return numStuckPlans > MAX_STUCK_PLANS;
     }
 
-    /** Returns whether it is worth while to plan once more, although nothing has changed. */
+    /**
+     * Returns whether it is worth while to plan once more, although nothing has changed; to be asked once for each plan.
+     * After too many there is a last one, in which the first request, too, is asked for with what is allowed then.
+     */
     boolean mayGetUnstuck() {
+        if (numStuckPlans == MAX_STUCK_PLANS + 1) {
+            numStuckPlans++;
+            return true;
+        }
         return numStuckPlans > 0 && numStuckPlans <= MAX_STUCK_PLANS;
     }
 

@@ -143,6 +143,36 @@ final class SpeculationRunTest {
         assertThat(run.json().get("unfinished").asInt()).isZero();
     }
 
+    /** The first of two requests that hold blocks fits without lookahead, once nobody gets in with it; found by fuzz. */
+    @Test
+    void headThatFitsWithoutLookahead_getsInAtLast(@TempDir Path directory) throws IOException {
+        var file = directory.resolve("tight.conf");
+        Files.writeString(file, """
+                        cluster.replicas = 4
+                        engine.scheduler-reserve-full-isl = false
+                        engine.speculative.method = eagle
+                        engine.speculative.synthetic-acceptance-length = 2.8
+                        kv-cache.block-size = 4
+                        kv-cache.num-gpu-blocks = 10
+                        kv-cache.tiers.host.tokens = 105
+                        latency.linear.per-step = 100ms
+                        router.policy = cache-aware
+                        seed = 206222
+                        workload.lengths.output.kind = fixed
+                        workload.lengths.output.mean = 4
+                        workload.lengths.prompt.mean = 3
+                        workload.lengths.prompt.stddev = 0
+                        workload.requests = 77
+                        workload.sessions.think-time.mean = 1ms
+                        workload.sessions.turns.mean = 6
+                        """);
+
+        var run = call("run", file.toString(), "--json", "-");
+
+        assertThat(run.exitCode).as(run.err).isZero();
+        assertThat(run.json().get("unfinished").asInt()).isZero();
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
