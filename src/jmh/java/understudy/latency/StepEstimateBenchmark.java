@@ -36,7 +36,7 @@ public class StepEstimateBenchmark {
 
     @Setup
     public void create() {
-        model = new RooflineLatency(llm(), gpu(), 1, 2, new HostOverhead(1000, 10));
+        model = new RooflineLatency(llm(), gpu(), Parallelism.ofTensors(1), 2, new HostOverhead(1000, 10));
         var builder = new BatchShape.Builder();
         for (int i = 0; i < DECODES; i++) {
             builder.add(1, 1_000 + i, true);

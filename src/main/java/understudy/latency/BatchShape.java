@@ -17,6 +17,7 @@ public final class BatchShape {
     private final int[] chunkContextTokens;
     private final int numPrefillTokens;
     private final int numSampled;
+    private final int numGroupTokens;
 
     private BatchShape(Builder builder) {
         numDecodes = builder.numDecodes;
@@ -28,6 +29,7 @@ public final class BatchShape {
         chunkContextTokens = numChunks == 0 ? NO_CHUNKS : Arrays.copyOf(builder.chunkContextTokens, numChunks);
         numPrefillTokens = builder.numPrefillTokens;
         numSampled = builder.numSampled;
+        numGroupTokens = builder.numGroupTokens;
     }
 
     /** Returns the sequences that compute exactly one token, drafts aside. */
@@ -78,6 +80,14 @@ public final class BatchShape {
         return numPrefillTokens + numDecodes + numDraftTokens;
     }
 
+    /**
+     * Returns the new tokens of all ranks of a data-parallel group in the step; where nobody has told them, those of so
+     * many ranks like this one.
+     */
+    public int numGroupTokens(int dataParallelSize) {
+        return numGroupTokens > 0 ? numGroupTokens : dataParallelSize * numTokens();
+    }
+
     /** Returns the sequences in the batch. */
     public int numSequences() {
         return numDecodes + chunkTokens.length;
@@ -99,6 +109,7 @@ public final class BatchShape {
         private int numChunks;
         private int numPrefillTokens;
         private int numSampled;
+        private int numGroupTokens;
 
         /**
          * Adds a sequence.
@@ -137,6 +148,11 @@ public final class BatchShape {
             numSampled += contexts.size();
         }
 
+        /** Tells the new tokens of all ranks of the data-parallel group, this one's included; 0 if they are not known. */
+        public void setNumGroupTokens(int numTokens) {
+            numGroupTokens = numTokens;
+        }
+
         /** Forgets all sequences. */
         public void clear() {
             numDecodes = 0;
@@ -146,6 +162,7 @@ public final class BatchShape {
             numChunks = 0;
             numPrefillTokens = 0;
             numSampled = 0;
+            numGroupTokens = 0;
         }
 
         /** Returns what was collected. */

@@ -33,11 +33,11 @@ record Gemm(double overheadMicros, double computeMicros, double weightMicros, do
     /**
      * Returns the product of experts.
      *
-     * @param perToken experts that compute a token
+     * @param perToken experts of this GPU that compute a token, on the average
      * @param n outputs of one expert
      * @param k inputs of one expert
      */
-    static Gemm ofExperts(GpuSpec gpu, WeightFormat format, int perToken, double n, double k) {
+    static Gemm ofExperts(GpuSpec gpu, WeightFormat format, double perToken, double n, double k) {
         double bytesPerMicro = gpu.gemm().bandwidth() * gpu.bytesPerMicro();
         return new Gemm(
                 gpu.experts().overheadMicros(),

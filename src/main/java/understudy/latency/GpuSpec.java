@@ -50,12 +50,20 @@ public record GpuSpec(
     public record Attention(Efficiency kernel, double mixedPerGroup, double microsPerChunkToken) {}
 
     /**
-     * A ring all-reduce.
+     * An exchange between GPUs, in a ring.
      *
      * @param overheadMicros fixed time, in microseconds
      * @param busGbPerSecond bus bandwidth, in 10^9 B/s
      */
-    public record AllReduce(double overheadMicros, double busGbPerSecond) {}
+    public record AllReduce(double overheadMicros, double busGbPerSecond) {
+        /** That of GPUs with nothing to exchange. */
+        public static final AllReduce NONE = new AllReduce(0, Double.POSITIVE_INFINITY);
+
+        /** Returns the time of so many bytes through each GPU's link. */
+        double micros(double bytes) {
+            return overheadMicros + bytes / (busGbPerSecond * BYTES_PER_MICRO_AND_GB_PER_SECOND);
+        }
+    }
 
     /** Returns the same GPU with other figures of matrix products. */
     public GpuSpec withGemm(Efficiency other) {
@@ -106,10 +114,5 @@ public record GpuSpec(
      */
     double expertFlopPerMicro(WeightFormat format) {
         return experts.compute * flopPerMicro() * gemmFlopPerMicro(format) / gemmFlopPerMicro(WeightFormat.BF16);
-    }
-
-    /** Returns the bytes per microsecond that an all-reduce moves. */
-    double busBytesPerMicro() {
-        return allReduce.busGbPerSecond * BYTES_PER_MICRO_AND_GB_PER_SECOND;
     }
 }

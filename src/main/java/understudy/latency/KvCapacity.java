@@ -28,7 +28,7 @@ public record KvCapacity(double budgetBytes, double weightBytes, double reserveB
     public static KvCapacity of(
             LlmSpec llm,
             GpuSpec gpu,
-            int tensorParallelSize,
+            Parallelism parallelism,
             double bytesPerKvElement,
             double utilization,
             int maxNumBatchedTokens,
@@ -36,9 +36,9 @@ public record KvCapacity(double budgetBytes, double weightBytes, double reserveB
         double reserveGib = RESERVE_GIB + GIB_PER_BATCHED_TOKEN * Math.max(0, maxNumBatchedTokens - SMALL_BATCH);
         return new KvCapacity(
                 utilization * gpu.memoryGib() * GIB,
-                llm.weightBytesPerRank(tensorParallelSize),
+                llm.weightBytesPerRank(parallelism),
                 reserveGib * GIB,
-                blockSize * llm.kvBytesPerTokenPerRank(tensorParallelSize, bytesPerKvElement));
+                blockSize * llm.kvBytesPerTokenPerRank(parallelism.tensorParallelSize(), bytesPerKvElement));
     }
 
     /** Returns the blocks, 0 if not even the weights fit. */

@@ -92,7 +92,7 @@ public final class LayerFit {
         }
 
         double micros(Measurement measurement) {
-            return time(measurement).micros(measurement.numTokens);
+            return time(measurement).micros(measurement.numTokens, measurement.numTokens);
         }
 
         double hardRooflineMicros(Measurement measurement) {
@@ -101,7 +101,8 @@ public final class LayerFit {
 
         private LayerTime time(Measurement measurement) {
             var key = new Key(measurement.layer, measurement.tensorParallelSize);
-            return times.computeIfAbsent(key, k -> new LayerTime(k.layer, gpu, k.tensorParallelSize));
+            return times.computeIfAbsent(
+                    key, k -> new LayerTime(k.layer, gpu, Parallelism.ofTensors(k.tensorParallelSize)));
         }
     }
 }

@@ -2,48 +2,53 @@ package understudy.latency;
 
 /**
  * Time of everything in the layers but attention itself: projections, feed-forward part, norms and activations of one
- * GPU of a tensor-parallel group. Routing to experts counts as uniform.
+ * GPU of a tensor-parallel group.
  */
 final class LayerTime {
     private static final double BYTES = 2;
 
     private final LlmSpec llm;
     private final GpuSpec gpu;
+    private final Parallelism parallelism;
     private final double ranks;
     private final Gemm[] projections;
     private final Gemm[] dense;
     private final Gemm[] moe;
     private final Gemm expertUp;
     private final Gemm expertDown;
+    private final ExpertLoad experts;
     private final double fixedMicros;
     private final double perTokenMicros;
-    private final double logIdleShare;
+    private final double perGroupTokenMicros;
 
-    LayerTime(LlmSpec llm, GpuSpec gpu, int tensorParallelSize) {
+    LayerTime(LlmSpec llm, GpuSpec gpu, Parallelism parallelism) {
         this.llm = llm;
         this.gpu = gpu;
-        ranks = tensorParallelSize;
+        this.parallelism = parallelism;
+        ranks = parallelism.tensorParallelSize();
         var ffn = llm.feedForward();
-        int hidden = llm.hiddenSize();
         projections = projections();
         dense = ffn.numDenseLayers() > 0 ? feedForward(ffn.intermediateSize()) : new Gemm[0];
         moe = llm.numMoeLayers() > 0 ? routerAndSharedExperts() : new Gemm[0];
-        double width = ffn.expertSize() / ranks;
-        int perToken = ffn.numExpertsPerToken();
-        expertUp = Gemm.ofExperts(gpu, llm.expertWeights(), perToken, ffn.numUpMatrices() * width, hidden);
-        expertDown = Gemm.ofExperts(gpu, llm.expertWeights(), perToken, hidden, width);
+        double width = ffn.expertSize() * parallelism.shareOfWidth();
+        double perToken = ffn.numExpertsPerToken() * parallelism.shareOfExperts();
+        var format = llm.expertWeights();
+        expertUp = Gemm.ofExperts(gpu, format, perToken, ffn.numUpMatrices() * width, llm.hiddenSize());
+        expertDown = Gemm.ofExperts(gpu, format, perToken, llm.hiddenSize(), width);
+        experts = new ExpertLoad(llm, parallelism);
         fixedMicros = gpu.elementwise().overheadMicros() * numElementwiseKernels();
-        perTokenMicros = elementwiseBytes() / (gpu.elementwise().bandwidth() * gpu.bytesPerMicro());
-        logIdleShare = ffn.numExperts() == 0 ? 0 : StrictMath.log1p(-(double) perToken / ffn.numExperts());
+        double bytesPerMicro = gpu.elementwise().bandwidth() * gpu.bytesPerMicro();
+        perTokenMicros = elementwiseBytes() / bytesPerMicro;
+        perGroupTokenMicros = llm.numMoeLayers() * routedBytes() / bytesPerMicro;
     }
 
-    /** Returns the time of all layers for a step of so many tokens. */
-    double micros(double numTokens) {
-        double micros = fixedMicros + perTokenMicros * numTokens;
+    /** Returns the time of all layers for a step of so many tokens of this rank, and of all ranks that share the experts. */
+    double micros(double numTokens, double numGroupTokens) {
+        double micros = fixedMicros + perTokenMicros * numTokens + perGroupTokenMicros * numGroupTokens;
         micros += llm.numLayers() * sum(projections, numTokens);
         micros += llm.feedForward().numDenseLayers() * sum(dense, numTokens);
         if (moe.length > 0) {
-            micros += llm.numMoeLayers() * (sum(moe, numTokens) + expertMicros(numTokens));
+            micros += llm.numMoeLayers() * (sum(moe, numTokens) + expertMicros(numGroupTokens));
         }
         return micros;
     }
@@ -60,9 +65,10 @@ final class LayerTime {
         return micros;
     }
 
-    private double expertMicros(double numTokens) {
-        double expertsInUse = llm.feedForward().numExperts() * -StrictMath.expm1(numTokens * logIdleShare);
-        return expertUp.micros(numTokens, expertsInUse) + expertDown.micros(numTokens, expertsInUse);
+    private double expertMicros(double numGroupTokens) {
+        double tokens = experts.balancedTokens(numGroupTokens);
+        double inUse = experts.expertsInUse(numGroupTokens);
+        return expertUp.micros(tokens, inUse) + expertDown.micros(tokens, inUse);
     }
 
     private static double sum(Gemm[] gemms, double numTokens) {
@@ -135,11 +141,16 @@ final class LayerTime {
         double perLayer = 8 * BYTES * hidden + 2 * BYTES * rotated * (attention.hasQkNorm() ? 2 : 1);
         // The activation reads both halves, or the one, and writes one.
         double activation = BYTES * (ffn.numUpMatrices() + 1) / ranks;
-        double perMoeLayer =
-                activation * (ffn.numExpertsPerToken() * (double) ffn.expertSize() + ffn.sharedExpertSize())
-                        + BYTES * (ffn.numExpertsPerToken() + 1) * hidden;
         return perLayer * llm.numLayers()
                 + activation * ffn.intermediateSize() * ffn.numDenseLayers()
-                + perMoeLayer * llm.numMoeLayers();
+                + activation * ffn.sharedExpertSize() * llm.numMoeLayers();
+    }
+
+    /** The activation of the experts, gathering their tokens, and adding up what they return. */
+    private double routedBytes() {
+        var ffn = llm.feedForward();
+        double perToken = ffn.numExpertsPerToken() * parallelism.shareOfExperts();
+        double activation = (ffn.numUpMatrices() + 1) * perToken * ffn.expertSize() * parallelism.shareOfWidth();
+        return BYTES * (activation + (perToken + 1) * llm.hiddenSize());
     }
 }

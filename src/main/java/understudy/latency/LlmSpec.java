@@ -153,12 +153,11 @@ public record LlmSpec(
         return quantizableParams() + expertParams() + unquantizedParams();
     }
 
-    /** Returns the bytes of weights on one of several GPUs. */
-    public double weightBytesPerRank(int tensorParallelSize) {
-        double bytes = quantizableParams() * weights.bytes()
-                + expertParams() * expertWeights.bytes()
-                + unquantizedParams() * weights.unquantizedBytes();
-        return bytes / tensorParallelSize;
+    /** Returns the bytes of weights on one of several GPUs: experts are on those of all data-parallel ranks together. */
+    public double weightBytesPerRank(Parallelism parallelism) {
+        double replicated = quantizableParams() * weights.bytes() + unquantizedParams() * weights.unquantizedBytes();
+        double experts = expertParams() * expertWeights.bytes();
+        return replicated / parallelism.tensorParallelSize() + experts / parallelism.numExpertGpus();
     }
 
     /** Returns the bytes that a token takes in the KV cache of one of several GPUs, all layers together. */

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A step's time from kernel times that were measured inside an engine, interpolated, and summed up over layers.
@@ -24,25 +25,31 @@ public final class ProfiledLatency implements LatencyModel {
 
     private final KernelTables tables;
     private final LlmSpec llm;
-    private final AllReduceTime allReduce;
+    private final Parallelism parallelism;
+    private final ExchangeTime exchange;
     private final HostOverhead host;
     private final KernelTable[] layerKernels;
     private final KernelTable[] otherKernels;
     private final KernelTable[] samplingKernels;
+    private final @Nullable ExpertLoad expertLoad;
     private final int smallestChunk;
 
     /**
      * Describes the group of GPUs.
      *
-     * @param tables of one of them
+     * @param tables of one of them, with experts as on a single data-parallel rank
      * @param llm the model, for its number of layers and experts
-     * @param allReduce the exchange between them
+     * @param parallelism how they share the model
+     * @param link over which they exchange
      * @param host what a step costs beside the GPU's work
      */
-    public ProfiledLatency(KernelTables tables, LlmSpec llm, AllReduceTime allReduce, HostOverhead host) {
+    public ProfiledLatency(
+            KernelTables tables, LlmSpec llm, Parallelism parallelism, GpuSpec.AllReduce link, HostOverhead host) {
         this.tables = tables;
         this.llm = llm;
-        this.allReduce = allReduce;
+        this.parallelism = parallelism;
+        exchange = new ExchangeTime(llm, parallelism, link);
+        expertLoad = tables.experts() == null ? null : new ExpertLoad(llm, parallelism);
         this.host = host;
         layerKernels = kernels(PER_LAYER::contains);
         otherKernels = kernels(name -> !PER_LAYER.contains(name) && !name.equals(LAYER_NORM));
@@ -52,9 +59,12 @@ public final class ProfiledLatency implements LatencyModel {
 
     @Override
     public long stepNanos(BatchShape batch) {
-        double micros = linearMicros(batch.numTokens())
+        int numTokens = batch.numTokens();
+        int numGroupTokens = batch.numGroupTokens(parallelism.dataParallelSize());
+        double micros = linearMicros(numTokens, numGroupTokens)
                 + llm.numLayers() * attentionMicros(batch)
-                + allReduce.micros(batch.numTokens())
+                + exchange.allReduceMicros(numTokens)
+                + exchange.all2AllMicros(numTokens, numGroupTokens)
                 + headMicros(batch)
                 + host.micros(batch);
         return LatencyModel.roundToNanos(micros * NANOS_PER_MICRO);
@@ -62,10 +72,13 @@ public final class ProfiledLatency implements LatencyModel {
 
     @Override
     public List<Share> explain(BatchShape batch) {
+        int numTokens = batch.numTokens();
+        int numGroupTokens = batch.numGroupTokens(parallelism.dataParallelSize());
         return List.of(
-                new Share("linear", linearMicros(batch.numTokens()) * NANOS_PER_MICRO),
+                new Share("linear", linearMicros(numTokens, numGroupTokens) * NANOS_PER_MICRO),
                 new Share("attention", llm.numLayers() * attentionMicros(batch) * NANOS_PER_MICRO),
-                new Share("all-reduce", allReduce.micros(batch.numTokens()) * NANOS_PER_MICRO),
+                new Share("all-reduce", exchange.allReduceMicros(numTokens) * NANOS_PER_MICRO),
+                new Share("all2all", exchange.all2AllMicros(numTokens, numGroupTokens) * NANOS_PER_MICRO),
                 new Share("head", headMicros(batch) * NANOS_PER_MICRO),
                 new Share("host", host.micros(batch) * NANOS_PER_MICRO));
     }
@@ -103,14 +116,13 @@ public final class ProfiledLatency implements LatencyModel {
                 .toArray(KernelTable[]::new);
     }
 
-    private double linearMicros(int numTokens) {
+    private double linearMicros(int numTokens, int numGroupTokens) {
         double perLayer = sum(layerKernels, numTokens) + 2 * norm(numTokens);
         var experts = tables.experts();
-        if (experts != null) {
-            var ffn = llm.feedForward();
-            double idleShare = 1 - (double) ffn.numExpertsPerToken() / ffn.numExperts();
-            double inUse = ffn.numExperts() * (1 - StrictMath.pow(idleShare, numTokens));
-            perLayer += experts.micros(numTokens, inUse);
+        if (experts != null && expertLoad != null) {
+            // The table has every token compute all of its experts on the one GPU.
+            double tokens = expertLoad.balancedTokens(numGroupTokens) * parallelism.shareOfExperts();
+            perLayer += experts.micros(tokens, expertLoad.expertsInUse(numGroupTokens));
         }
         return llm.numLayers() * perLayer;
     }
@@ -121,7 +133,7 @@ public final class ProfiledLatency implements LatencyModel {
     }
 
     private double headMicros(BatchShape batch) {
-        double once = sum(otherKernels, batch.numTokens()) + allReduce.gatherMicros();
+        double once = sum(otherKernels, batch.numTokens()) + exchange.gatherMicros();
         return batch.numSampled() == 0 ? once : once + sum(samplingKernels, batch.numSampled());
     }
 

@@ -18,35 +18,40 @@ public final class RooflineLatency implements LatencyModel {
     private final LayerTime layers;
     private final AttentionTime attention;
     private final Gemm head;
-    private final AllReduceTime allReduce;
+    private final int dataParallelSize;
+    private final ExchangeTime exchange;
 
     /**
-     * Describes the group of GPUs.
+     * Describes one data-parallel rank.
      *
      * @param llm the model
      * @param gpu each of the GPUs
-     * @param tensorParallelSize how many of them share the model, at least 1
+     * @param parallelism how they share the model
      * @param bytesPerKvElement 2, or 1 with an FP8 KV cache
      * @param host what a step costs beside the GPU's work
      */
     public RooflineLatency(
-            LlmSpec llm, GpuSpec gpu, int tensorParallelSize, double bytesPerKvElement, HostOverhead host) {
+            LlmSpec llm, GpuSpec gpu, Parallelism parallelism, double bytesPerKvElement, HostOverhead host) {
         this.llm = llm;
         this.gpu = gpu;
         this.host = host;
-        layers = new LayerTime(llm, gpu, tensorParallelSize);
+        int tensorParallelSize = parallelism.tensorParallelSize();
+        dataParallelSize = parallelism.dataParallelSize();
+        layers = new LayerTime(llm, gpu, parallelism);
         attention = new AttentionTime(llm, gpu, tensorParallelSize, bytesPerKvElement);
         head = Gemm.unquantized(
                 gpu, llm.weights().unquantizedBytes(), (double) llm.vocabSize() / tensorParallelSize, llm.hiddenSize());
-        allReduce = AllReduceTime.of(llm, gpu, tensorParallelSize);
+        exchange = new ExchangeTime(llm, parallelism, gpu.allReduce());
     }
 
     @Override
     public long stepNanos(BatchShape batch) {
         int numTokens = batch.numTokens();
-        double micros = layers.micros(numTokens)
+        int numGroupTokens = batch.numGroupTokens(dataParallelSize);
+        double micros = layers.micros(numTokens, numGroupTokens)
                 + attention.micros(batch)
-                + allReduce.micros(numTokens)
+                + exchange.allReduceMicros(numTokens)
+                + exchange.all2AllMicros(numTokens, numGroupTokens)
                 + headMicros(batch)
                 + host.micros(batch);
         return LatencyModel.roundToNanos(micros * NANOS_PER_MICRO);
@@ -54,10 +59,13 @@ public final class RooflineLatency implements LatencyModel {
 
     @Override
     public List<Share> explain(BatchShape batch) {
+        int numTokens = batch.numTokens();
+        int numGroupTokens = batch.numGroupTokens(dataParallelSize);
         return List.of(
-                share("linear", layers.micros(batch.numTokens())),
+                share("linear", layers.micros(numTokens, numGroupTokens)),
                 share("attention", attention.micros(batch)),
-                share("all-reduce", allReduce.micros(batch.numTokens())),
+                share("all-reduce", exchange.allReduceMicros(numTokens)),
+                share("all2all", exchange.all2AllMicros(numTokens, numGroupTokens)),
                 share("head", headMicros(batch)),
                 share("host", host.micros(batch)));
     }
@@ -74,6 +82,6 @@ public final class RooflineLatency implements LatencyModel {
         return 3 * elementwise.overheadMicros()
                 + bytes / (elementwise.bandwidth() * gpu.bytesPerMicro())
                 + head.micros(numSampled)
-                + allReduce.gatherMicros();
+                + exchange.gatherMicros();
     }
 }

@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 import understudy.latency.GpuSpec;
 import understudy.latency.KvCapacity;
 import understudy.latency.LlmSpec;
+import understudy.latency.Parallelism;
 import understudy.latency.WeightFormat;
 
 /**
@@ -15,17 +16,19 @@ import understudy.latency.WeightFormat;
  *
  * @param llm the model
  * @param gpu each of a replica's GPUs
- * @param tensorParallelSize how many GPUs a replica has
+ * @param parallelism how a replica's GPUs, and other replicas, share the model
  * @param bytesPerKvElement of the KV cache
  * @param gpuMemoryUtilization share of the memory that vLLM may use
  */
 public record Deployment(
         @Nullable LlmFile llm,
         @Nullable GpuFile gpu,
-        int tensorParallelSize,
+        Parallelism parallelism,
         double bytesPerKvElement,
         double gpuMemoryUtilization) {
-    private static final int MAX_TENSOR_PARALLEL_SIZE = 1024;
+    private static final int MAX_PARALLEL_SIZE = 1024;
+    private static final String TENSOR_PARALLEL_SIZE = "tensor-parallel-size";
+    private static final String ENABLE_EXPERT_PARALLEL = "enable-expert-parallel";
     private static final int DEFAULT_BLOCKS = 29_000;
     private static final int DEFAULT_MAX_MODEL_LEN = 131_072;
     private static final double LARGE_GPU_GIB = 160;
@@ -51,26 +54,47 @@ public record Deployment(
     static Deployment read(Section latency, Section kvCache) {
         var llm = latency.text(LLM).isEmpty() ? null : withDtype(LlmFile.find(latency, LLM), latency);
         var gpu = latency.text(GPU).isEmpty() ? null : GpuFile.find(latency, GPU);
-        int tensorParallelSize = latency.wholeNumber("tensor-parallel-size", 1, MAX_TENSOR_PARALLEL_SIZE);
-        if (llm != null && llm.spec().attention().numHeads() % tensorParallelSize != 0) {
-            throw latency.unusable(
-                    "tensor-parallel-size",
-                    "but the " + llm.spec().attention().numHeads() + " attention heads of "
-                            + llm.spec().name() + " must divide evenly among the GPUs");
-        }
-        int numKvHeads =
-                llm == null ? tensorParallelSize : llm.spec().attention().numKvHeads();
-        if (numKvHeads % tensorParallelSize != 0 && tensorParallelSize % numKvHeads != 0) {
-            throw latency.unusable(
-                    "tensor-parallel-size",
-                    "but the " + numKvHeads + " KV heads must divide evenly among the GPUs, or the GPUs among them");
+        var parallelism = parallelism(latency);
+        if (llm != null) {
+            requireEvenShares(latency, llm.spec(), parallelism);
         }
         double bytes = switch (kvCache.choice("kv-cache-dtype", KvCacheDtype.class)) {
             case AUTO -> llm != null && llm.spec().weights() == WeightFormat.FP32 ? 4 : 2;
             case BF16, BFLOAT16 -> 2;
             case FP8, FP8_E4M3, FP8_E5M2 -> 1;
         };
-        return new Deployment(llm, gpu, tensorParallelSize, bytes, kvCache.number("gpu-memory-utilization", 0, 1));
+        return new Deployment(llm, gpu, parallelism, bytes, kvCache.number("gpu-memory-utilization", 0, 1));
+    }
+
+    private static Parallelism parallelism(Section latency) {
+        return new Parallelism(
+                latency.wholeNumber(TENSOR_PARALLEL_SIZE, 1, MAX_PARALLEL_SIZE),
+                latency.wholeNumber("data-parallel-size", 1, MAX_PARALLEL_SIZE),
+                latency.bool(ENABLE_EXPERT_PARALLEL),
+                latency.choice("all2all-backend", Parallelism.All2AllBackend.class));
+    }
+
+    private static void requireEvenShares(Section latency, LlmSpec llm, Parallelism parallelism) {
+        int tensorParallelSize = parallelism.tensorParallelSize();
+        var attention = llm.attention();
+        if (attention.numHeads() % tensorParallelSize != 0) {
+            throw latency.unusable(
+                    TENSOR_PARALLEL_SIZE,
+                    "but the " + attention.numHeads() + " attention heads of " + llm.name()
+                            + " must divide evenly among the GPUs");
+        }
+        int numKvHeads = attention.numKvHeads();
+        if (numKvHeads % tensorParallelSize != 0 && tensorParallelSize % numKvHeads != 0) {
+            throw latency.unusable(
+                    TENSOR_PARALLEL_SIZE,
+                    "but the " + numKvHeads + " KV heads must divide evenly among the GPUs, or the GPUs among them");
+        }
+        if (!parallelism.sharesExpertsEvenly(llm.feedForward())) {
+            throw latency.unusable(
+                    ENABLE_EXPERT_PARALLEL,
+                    "but experts of width " + llm.feedForward().expertSize()
+                            + " must divide evenly among the GPUs of all data-parallel ranks");
+        }
     }
 
     private static LlmFile withDtype(LlmFile file, Section latency) {
@@ -100,6 +124,11 @@ public record Deployment(
                     GPU, "whose file lacks bf16-tflops or bandwidth-gb-per-s, which this latency model needs");
         }
         return deployment.gpu;
+    }
+
+    /** Returns how many GPUs a replica has. */
+    public int tensorParallelSize() {
+        return parallelism.tensorParallelSize();
     }
 
     /** Returns vLLM's default for its OpenAI server ({@code EngineArgs.get_batch_defaults}). */
@@ -172,8 +201,8 @@ public record Deployment(
     /** Returns the bytes of a token in the KV cache of each GPU; a model that is not named counts as Llama-3.1-8B. */
     double kvBytesPerTokenPerGpu() {
         return llm == null
-                ? DEFAULT_KV_BYTES_PER_TOKEN / tensorParallelSize
-                : llm.spec().kvBytesPerTokenPerRank(tensorParallelSize, bytesPerKvElement);
+                ? DEFAULT_KV_BYTES_PER_TOKEN / tensorParallelSize()
+                : llm.spec().kvBytesPerTokenPerRank(tensorParallelSize(), bytesPerKvElement);
     }
 
     /** Returns the bytes of a token in the KV cache of all GPUs, without copies. */
@@ -188,18 +217,12 @@ public record Deployment(
 
     private KvCapacity capacity(LlmSpec model, GpuSpec device, int maxNumBatchedTokens, int blockSize) {
         return KvCapacity.of(
-                model,
-                device,
-                tensorParallelSize,
-                bytesPerKvElement,
-                gpuMemoryUtilization,
-                maxNumBatchedTokens,
-                blockSize);
+                model, device, parallelism, bytesPerKvElement, gpuMemoryUtilization, maxNumBatchedTokens, blockSize);
     }
 
     private String gpus() {
         String name = gpu == null ? "an unnamed GPU" : gpu.spec().name();
-        return tensorParallelSize == 1 ? name : tensorParallelSize + " x " + name;
+        return tensorParallelSize() == 1 ? name : tensorParallelSize() + " x " + name;
     }
 
     private static boolean isLarge(GpuSpec gpu) {

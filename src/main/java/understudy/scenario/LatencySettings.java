@@ -1,6 +1,6 @@
 package understudy.scenario;
 
-import understudy.latency.AllReduceTime;
+import understudy.latency.GpuSpec;
 import understudy.latency.HostOverhead;
 import understudy.latency.LatencyModel;
 import understudy.latency.LinearLatency;
@@ -63,17 +63,17 @@ public record LatencySettings(Kind kind, LatencyModel model, long apiDelayNanos,
         return new RooflineLatency(
                 Deployment.llm(latency, deployment),
                 Deployment.gpu(latency, deployment).spec(),
-                deployment.tensorParallelSize(),
+                deployment.parallelism(),
                 deployment.bytesPerKvElement(),
                 host(latency.section("roofline")));
     }
 
     private static LatencyModel profiled(Section latency, Deployment deployment) {
         var llm = Deployment.llm(latency, deployment);
-        int tensorParallelSize = deployment.tensorParallelSize();
-        var allReduce = tensorParallelSize == 1
-                ? AllReduceTime.NONE
-                : AllReduceTime.of(llm, Deployment.gpu(latency, deployment).spec(), tensorParallelSize);
+        var parallelism = deployment.parallelism();
+        var link = parallelism.hasOneGpu()
+                ? GpuSpec.AllReduce.NONE
+                : Deployment.gpu(latency, deployment).spec().allReduce();
         var profiled = latency.section("profiled");
         var tables = KernelFiles.read(profiled);
         if ((tables.experts() != null) != (llm.feedForward().numExperts() > 0)) {
@@ -84,7 +84,7 @@ public record LatencySettings(Kind kind, LatencyModel model, long apiDelayNanos,
                                     ? "no experts, and the model has some"
                                     : "experts, and the model has none"));
         }
-        return new ProfiledLatency(tables, llm, allReduce, host(profiled));
+        return new ProfiledLatency(tables, llm, parallelism, link, host(profiled));
     }
 
     private static HostOverhead host(Section section) {

@@ -3,6 +3,7 @@ package understudy.scenario;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
+import understudy.latency.Parallelism;
 import understudy.routing.admission.AdmissionSpec;
 import understudy.scaling.Hpa;
 import understudy.scaling.Keda;
@@ -156,7 +157,7 @@ final class ScalingSettings {
 
     private double weightBytes() {
         var llm = latency.deployment().llm();
-        return llm == null ? DEFAULT_WEIGHT_BYTES : llm.spec().weightBytesPerRank(1);
+        return llm == null ? DEFAULT_WEIGHT_BYTES : llm.spec().weightBytesPerRank(Parallelism.ofTensors(1));
     }
 
     private static double seconds(Section section, String key) {

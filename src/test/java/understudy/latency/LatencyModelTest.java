@@ -15,8 +15,18 @@ final class LatencyModelTest {
                 new LinearLatency(0, 0, 0, 0),
                 new ProfileLatency(6.5e6, 23e3, 46, 0.9, 10),
                 new ProfileLatency(0, 0, 0, 0, 0),
-                new RooflineLatency(RooflineFixture.dense(), RooflineFixture.GPU, 1, 2, new HostOverhead(1000, 10)),
-                new RooflineLatency(RooflineFixture.experts(), RooflineFixture.GPU, 2, 2, RooflineFixture.NO_HOST));
+                new RooflineLatency(
+                        RooflineFixture.dense(),
+                        RooflineFixture.GPU,
+                        Parallelism.ofTensors(1),
+                        2,
+                        new HostOverhead(1000, 10)),
+                new RooflineLatency(
+                        RooflineFixture.experts(),
+                        RooflineFixture.GPU,
+                        Parallelism.ofTensors(2),
+                        2,
+                        RooflineFixture.NO_HOST));
     }
 
     @ParameterizedTest

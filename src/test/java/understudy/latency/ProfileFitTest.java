@@ -59,7 +59,7 @@ final class ProfileFitTest {
     }
 
     private static double micros(LlmSpec layer, GpuSpec gpu, int numTokens) {
-        return new LayerTime(layer, gpu, 1).micros(numTokens);
+        return new LayerTime(layer, gpu, Parallelism.ofTensors(1)).micros(numTokens, numTokens);
     }
 
     /** A layer wide enough to be bound by arithmetic, as the tiny one never is. */

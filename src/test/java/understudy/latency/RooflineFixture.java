@@ -57,4 +57,17 @@ final class RooflineFixture {
         builder.add(tokens, contextTokens, true);
         return builder.build();
     }
+
+    /** Returns the time of a part of a step without the host's work, in microseconds. */
+    static double part(String part, LlmSpec llm, GpuSpec gpu, Parallelism parallelism, BatchShape batch) {
+        return share(part, new RooflineLatency(llm, gpu, parallelism, 2, NO_HOST), batch);
+    }
+
+    static double share(String part, LatencyModel model, BatchShape batch) {
+        return model.explain(batch).stream()
+                        .filter(share -> share.part().equals(part))
+                        .mapToDouble(Share::nanos)
+                        .sum()
+                / 1e3;
+    }
 }

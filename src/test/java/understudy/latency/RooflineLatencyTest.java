@@ -9,6 +9,7 @@ import static understudy.latency.RooflineFixture.decodes;
 import static understudy.latency.RooflineFixture.dense;
 import static understudy.latency.RooflineFixture.experts;
 import static understudy.latency.RooflineFixture.gpu;
+import static understudy.latency.RooflineFixture.share;
 
 import org.junit.jupiter.api.Test;
 import understudy.latency.LlmSpec.Attention;
@@ -69,7 +70,10 @@ final class RooflineLatencyTest {
     void decodeAttention_readsTheCache() {
         // 3 * 100 tokens, 2 * 5 elements of 2 bytes: 6000 bytes; half of it from an FP8 cache.
         assertThat(part("attention", dense(), GPU, 1, decodes(3, 99))).isCloseTo(6, within(EXACT));
-        assertThat(share("attention", new RooflineLatency(dense(), GPU, 1, 1, NO_HOST), decodes(3, 99)))
+        assertThat(share(
+                        "attention",
+                        new RooflineLatency(dense(), GPU, Parallelism.ofTensors(1), 1, NO_HOST),
+                        decodes(3, 99)))
                 .isCloseTo(3, within(EXACT));
     }
 
@@ -125,14 +129,15 @@ final class RooflineLatencyTest {
 
     @Test
     void host_paysPerStepAndSequence() {
-        var model = new RooflineLatency(dense(), GPU, 1, 2, new HostOverhead(1000, 10));
+        var model = new RooflineLatency(dense(), GPU, Parallelism.ofTensors(1), 2, new HostOverhead(1000, 10));
 
         assertThat(share("host", model, decodes(7, 5))).isCloseTo(1070, within(EXACT));
     }
 
     @Test
     void parts_addUpToTheStep() {
-        var model = new RooflineLatency(experts(), gpu(3, 0.01), 2, 2, new HostOverhead(1000, 10));
+        var model =
+                new RooflineLatency(experts(), gpu(3, 0.01), Parallelism.ofTensors(2), 2, new HostOverhead(1000, 10));
         var batch = new BatchShape.Builder();
         batch.add(100, 20, true);
         batch.add(1, 500, true);
@@ -162,15 +167,7 @@ final class RooflineLatencyTest {
     }
 
     private static double part(String part, LlmSpec llm, GpuSpec gpu, int tensorParallelSize, BatchShape batch) {
-        return share(part, new RooflineLatency(llm, gpu, tensorParallelSize, 2, NO_HOST), batch);
-    }
-
-    private static double share(String part, LatencyModel model, BatchShape batch) {
-        return model.explain(batch).stream()
-                        .filter(share -> share.part().equals(part))
-                        .mapToDouble(Share::nanos)
-                        .sum()
-                / 1e3;
+        return RooflineFixture.part(part, llm, gpu, Parallelism.ofTensors(tensorParallelSize), batch);
     }
 
     private static double sq(double x) {

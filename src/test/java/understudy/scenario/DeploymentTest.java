@@ -9,6 +9,7 @@ import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import understudy.latency.Parallelism;
 
 /** What follows from the names of a model and a GPU. */
 final class DeploymentTest {
@@ -86,8 +87,10 @@ final class DeploymentTest {
 
         // 2 * 128,256 * 8,192 weights of embedding and head, and 161 norms of 8,192, stay at two bytes; 70.554 - 2.103
         // billion take one.
-        assertThat(llm.spec().weightBytesPerRank(1)).isCloseTo(68.451e9 + 2 * 2.103e9, withinPercentage(0.01));
-        assertThat(llm.spec().weightBytesPerRank(4)).isCloseTo(72.657e9 / 4, withinPercentage(0.01));
+        assertThat(llm.spec().weightBytesPerRank(Parallelism.ofTensors(1)))
+                .isCloseTo(68.451e9 + 2 * 2.103e9, withinPercentage(0.01));
+        assertThat(llm.spec().weightBytesPerRank(Parallelism.ofTensors(4)))
+                .isCloseTo(72.657e9 / 4, withinPercentage(0.01));
     }
 
     @Test
@@ -118,6 +121,14 @@ final class DeploymentTest {
         assertThatThrownBy(() -> read(settings))
                 .isInstanceOf(ScenarioException.class)
                 .hasMessageContaining(problem);
+    }
+
+    @Test
+    void slicesOfExperts_mustComeOutEven() {
+        var settings = Map.of("latency.llm", "qwen3-30b-a3b", "latency.data-parallel-size", "7");
+
+        assertThatThrownBy(() -> read(settings))
+                .hasMessageContaining("latency.enable-expert-parallel is false, but experts of width 768");
     }
 
     @Test
