@@ -70,7 +70,7 @@ final class ArchitectureTest {
             report.latency:
             report.transfers: engine kvcache kvcache.connector report.latency transfer
             report: engine engine.speculation kvcache kvcache.connector latency prompt report.latency report.transfers
-            report.html:
+            report.html: report.latency
             report.trace:
             report.run: kvcache kvcache.connector prompt report report.html report.latency
             scaling: faults latency report report.latency

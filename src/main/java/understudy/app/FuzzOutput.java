@@ -1,6 +1,5 @@
 package understudy.app;
 
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
@@ -73,14 +72,6 @@ record FuzzOutput(Console console, @Nullable Path outFile, long seed) {
     }
 
     private int write(String text) {
-        if (outFile == null) {
-            return 0;
-        }
-        try {
-            Files.writeString(outFile, text);
-            return 0;
-        } catch (IOException e) {
-            return console.notWritten(e);
-        }
+        return outFile == null ? 0 : console.write(() -> Files.writeString(outFile, text));
     }
 }

@@ -97,12 +97,7 @@ final class ReplayOutput {
     }
 
     private int writeFile(Target target, Path file, ReplayReport report, double wallSeconds) {
-        try {
-            ReportFiles.write(file, out -> target.format.write(report, wallSeconds, out));
-            return 0;
-        } catch (IOException e) {
-            return console.notWritten(e);
-        }
+        return console.write(() -> ReportFiles.write(file, out -> target.format.write(report, wallSeconds, out)));
     }
 
     private int print(@Nullable Target target, ReplayReport report, double wallSeconds) {

@@ -14,7 +14,6 @@ import understudy.report.Goodput;
 import understudy.report.Invariants;
 import understudy.report.JsonReport;
 import understudy.report.Outcome;
-import understudy.report.RequestLog;
 import understudy.report.RunRecord;
 import understudy.report.RunReport;
 import understudy.report.StreamingReport;
@@ -45,12 +44,7 @@ record RunOutput(Console console, boolean isJsonOnStdout, ReportFiles files) {
 
     /** Writes a page, if it was asked for, and returns the exit code. */
     int writePage(ReportFiles.Content page) {
-        try {
-            files.writeHtml(page);
-            return 0;
-        } catch (IOException e) {
-            return console.notWritten(e);
-        }
+        return console.write(() -> files.writeHtml(page));
     }
 
     /**
@@ -97,10 +91,11 @@ record RunOutput(Console console, boolean isJsonOnStdout, ReportFiles files) {
         }
         var report = RunReport.of(result.run(), scenario.serviceLevels(), scenario.timelineSeconds());
         String json = JsonReport.write(report, result.run().requests(), result.host());
-        int inFiles = write(json, result.run().requests(), report.timeline());
+        int inFiles = console.write(() -> files.write(json, result.run().requests(), report.timeline()));
         int inPage = watchers.history()
-                .map(history -> write(new RunPage(
-                        setup.get(), result.run(), report, scenario.serviceLevels(), history, result.host())))
+                .map(history -> new RunPage(
+                        setup.get(), result.run(), report, scenario.serviceLevels(), history, result.host()))
+                .map(page -> writePage(page::write))
                 .orElse(0);
         int onStdout = print(isJsonOnStdout ? json : forConsole(report, result, scenario));
         int written = Math.max(Math.max(inFiles, inPage), onStdout);
@@ -110,12 +105,7 @@ record RunOutput(Console console, boolean isJsonOnStdout, ReportFiles files) {
 
     /** Puts the trace into its place, if there is one. */
     int endTrace(RunWatchers watchers) {
-        try {
-            watchers.endTrace();
-            return 0;
-        } catch (IOException e) {
-            return console.notWritten(e);
-        }
+        return console.write(watchers::endTrace);
     }
 
     /** Prints decisions of the router, and writes them to a file if there is a place for it. */
@@ -167,24 +157,5 @@ record RunOutput(Console console, boolean isJsonOnStdout, ReportFiles files) {
                 + MeasuredRun.compare(scenario.workload(), report)
                         .map(Fidelity::table)
                         .orElse("");
-    }
-
-    /** A file that can no longer be written, though it could before the run, does not cost the rest of the report. */
-    private int write(RunPage page) {
-        try {
-            files.writeHtml(page::write);
-            return 0;
-        } catch (IOException e) {
-            return console.notWritten(e);
-        }
-    }
-
-    private int write(String json, RequestLog requests, Timeline timeline) {
-        try {
-            files.write(json, requests, timeline);
-            return 0;
-        } catch (IOException e) {
-            return console.notWritten(e);
-        }
     }
 }

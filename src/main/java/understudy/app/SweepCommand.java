@@ -8,7 +8,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -167,21 +166,22 @@ final class SweepCommand extends ConsoleCommand {
         var output = SweepOutput.checked(console(), jsonFile, outDirectory, htmlFile);
         var job = new SweepJob(plan(), new ScenarioFile(System.getenv()), settings, Understudy.Version.text());
         job.check();
-        try (var executor = executor(job)) {
-            var sweep = job.sweep(executor, output.file(JOURNAL));
-            var onInterrupt = new BreakOff(sweep::stop);
-            try (executor) {
-                var rows = await(sweep, sweep.start(), job.plan().maxRuns());
-                boolean isPartial = rows.size() < job.plan().combinations().size();
-                String json = SweepJson.write(rows, isPartial);
-                var table = SweepColumns.of(rows, columns);
-                int exitCode = Math.max(
-                        output.write(json, JSON_REPORT, table.table(rows)),
-                        output.writePage(out -> new SweepPage(rows, table).write("Sweep", facts(), out)));
-                return isPartial ? INTERRUPTED : exitCode;
-            } finally {
-                onInterrupt.close();
-            }
+        var executor = executor(job);
+        var onInterrupt = new BreakOff(executor::stop);
+        // The executor ends before the handler does: Ctrl-C waits until the cluster is left.
+        try (executor;
+                var sweep = job.sweep(executor, output.file(JOURNAL))) {
+            var rows = await(sweep, sweep.start(), job.plan().maxRuns());
+            boolean isPartial = rows.size() < job.plan().combinations().size();
+            var table = SweepColumns.of(rows, columns);
+            int exitCode = output.write(
+                    SweepJson.write(rows, isPartial),
+                    JSON_REPORT,
+                    table.table(rows),
+                    out -> new SweepPage(rows, table).write("Sweep", facts(), out));
+            return isPartial ? INTERRUPTED : exitCode;
+        } finally {
+            onInterrupt.close();
         }
     }
 
@@ -239,9 +239,10 @@ final class SweepCommand extends ConsoleCommand {
         } finally {
             status.clear();
         }
+        sweep.requireNoFailure();
         return futures.stream()
-                .filter(future -> !isCancelled(future))
-                .map(SweepCommand::row)
+                .filter(future -> !future.isCompletedExceptionally())
+                .map(CompletableFuture::join)
                 .toList();
     }
 
@@ -252,26 +253,7 @@ final class SweepCommand extends ConsoleCommand {
         } catch (TimeoutException e) {
             return false;
         } catch (ExecutionException | CancellationException e) {
-            return true; // seen again at the rows
-        }
-    }
-
-    private static boolean isCancelled(CompletableFuture<SweepRow> future) {
-        try {
-            future.join();
-            return false;
-        } catch (CancellationException e) {
-            return true;
-        } catch (CompletionException e) {
-            return e.getCause() instanceof CancellationException;
-        }
-    }
-
-    private static SweepRow row(CompletableFuture<SweepRow> future) {
-        try {
-            return future.join();
-        } catch (CompletionException e) {
-            throw e.getCause() instanceof RuntimeException cause ? cause : e;
+            return true; // the sweep knows why
         }
     }
 }

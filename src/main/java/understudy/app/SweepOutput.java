@@ -8,49 +8,33 @@ import understudy.app.console.Console;
 import understudy.app.console.StatusLine;
 import understudy.sweep.Sweep;
 
-/**
- * Outputs of a sweep.
- *
- * @param isJsonOnStdout whether the rows go to stdout as JSON, and nothing else does
- */
-record SweepOutput(Console console, boolean isJsonOnStdout, ReportFiles files) {
+/** Outputs of a sweep: those of a run, with a table of all runs instead of the report. */
+record SweepOutput(RunOutput output) {
 
     /** Checks that everything can be written. */
     static SweepOutput checked(
             Console console, @Nullable String json, @Nullable String directory, @Nullable String html) {
-        var output = RunOutput.checked(console, json, directory, html, null);
-        return new SweepOutput(console, output.isJsonOnStdout(), output.files());
+        return new SweepOutput(RunOutput.checked(console, json, directory, html, null));
     }
 
     /** Returns a file of the directory; null if there is none. */
     @Nullable Path file(String name) {
-        var directory = files.directory();
+        var directory = output.files().directory();
         return directory == null ? null : directory.resolve(name);
     }
 
     /** Prints the table or the JSON, writes the files, and returns the exit code. */
-    int write(String json, String fileName, String table) {
-        console.out().print(isJsonOnStdout ? json : table);
-        int printed = console.flush();
-        try {
-            files.writeJson(json);
-            var file = file(fileName);
-            if (file != null) {
-                ReportFiles.writeText(file, json);
-            }
-            return printed;
-        } catch (IOException e) {
-            return console.notWritten(e);
-        }
+    int write(String json, String fileName, String table, ReportFiles.Content page) {
+        int printed = output.print(output.isJsonOnStdout() ? json : table);
+        int inFiles = output.console().write(() -> writeFiles(json, fileName));
+        return Math.max(Math.max(printed, inFiles), output.writePage(page));
     }
 
-    /** Writes the page, if it was asked for, and returns the exit code. */
-    int writePage(ReportFiles.Content page) {
-        try {
-            files.writeHtml(page);
-            return 0;
-        } catch (IOException e) {
-            return console.notWritten(e);
+    private void writeFiles(String json, String fileName) throws IOException {
+        output.files().writeJson(json);
+        var file = file(fileName);
+        if (file != null) {
+            ReportFiles.writeText(file, json);
         }
     }
 

@@ -62,7 +62,8 @@ public final class Bench {
         var body = new Dialogues(target).body(request);
         var answers = new ArrayList<CompletableFuture<LiveAnswer>>();
         for (int i = 0; i < count; i++) {
-            answers.add(server.send(server.request(body), new Attempt(Stopwatch.start(), Integer.MAX_VALUE)));
+            answers.add(server.send(
+                    server.request(body, request.prompt().turn()), new Attempt(Stopwatch.start(), Integer.MAX_VALUE)));
         }
         for (var answer : answers) {
             if (!answer.join().isCompleted()) {
@@ -130,7 +131,11 @@ public final class Bench {
             }
             long intendedNanos = options.isClosedLoop ? dueNanos : workload.intendedNanos(request);
             var call = new LiveCall(
-                    request, server.request(dialogues.body(request)), maxChunks(request), intendedNanos, dueNanos);
+                    request,
+                    server.request(dialogues.body(request), request.prompt().turn()),
+                    maxChunks(request),
+                    intendedNanos,
+                    dueNanos);
             open.add(call);
             send(call, watch);
         }

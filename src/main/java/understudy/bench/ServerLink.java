@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
+import understudy.prompt.SessionTurn;
 
 /** Link to a server, with as many connections as there are requests at a time. */
 public final class ServerLink {
@@ -20,6 +21,9 @@ public final class ServerLink {
     private static final Duration PATIENCE = Duration.ofSeconds(10);
     private static final int NUM_READERS = 4;
     private static final int OK = 200;
+
+    /** Header that {@code understudy serve} knows sessions by, and that gateways can be told to. */
+    private static final String SESSION_HEADER = "X-Session-Id";
 
     /** One for all, so that the first request of a benchmark is not the first one of the client. */
     private static final HttpClient CLIENT = HttpClient.newBuilder()
@@ -69,11 +73,15 @@ public final class ServerLink {
         }
     }
 
-    HttpRequest request(ObjectNode body) {
+    /** Returns the HTTP request for a body; a session's turns name it, for routers that keep sessions together. */
+    HttpRequest request(ObjectNode body, SessionTurn turn) {
         try {
             var request = HttpRequest.newBuilder(target.uri())
                     .header("Content-Type", "application/json")
                     .POST(HttpRequest.BodyPublishers.ofByteArray(JSON.writeValueAsBytes(body)));
+            if (turn.isInSession()) {
+                request.setHeader(SESSION_HEADER, "session-" + turn.sessionId());
+            }
             target.headers().forEach(request::setHeader);
             return request.build();
         } catch (JsonProcessingException e) {

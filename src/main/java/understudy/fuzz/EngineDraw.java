@@ -66,10 +66,12 @@ final class EngineDraw {
         draft.maybePick("engine.context-window-exceeded", ContextOverflow.values());
         String victim = dice.pick(PreemptionVictim.values());
         draft.set("engine.preemption-victim", victim);
-        // Without a whole reservation, those who throw out the first in line can go on doing so for ever. Of requests
-        // that
-        // came at the same time the least urgent is the first, too.
+        // Those who throw out the first in line can go on doing so for ever, unless each gets its whole prompt at once.
+        // Of requests that came at the same time the least urgent is the first, too.
         boolean mayBeFirst = victim.equals("first-admitted") || victim.equals("least-urgent");
+        if (mayBeFirst) {
+            draft.settings.remove("engine.long-prefill-token-threshold");
+        }
         draft.set("engine.scheduler-reserve-full-isl", mayBeFirst || dice.oneIn(2));
     }
 

@@ -1,6 +1,7 @@
 package understudy.report;
 
 import java.util.Collections;
+import java.util.OptionalInt;
 import java.util.SortedMap;
 import java.util.stream.Stream;
 
@@ -19,6 +20,16 @@ public record ServiceLevels(SortedMap<Integer, Limits> byPriority, Limits others
     /** Returns whether there is a limit at all. */
     public boolean areSet() {
         return Stream.concat(byPriority.values().stream(), Stream.of(others)).anyMatch(Limits::areSet);
+    }
+
+    /** Returns the priority that is the request's class; none if it belongs to all others. */
+    public OptionalInt priorityOf(RequestRecord request) {
+        return byPriority.containsKey(request.priority()) ? OptionalInt.of(request.priority()) : OptionalInt.empty();
+    }
+
+    /** Returns the limits of a class. */
+    public Limits of(OptionalInt priority) {
+        return priority.isPresent() ? byPriority.getOrDefault(priority.getAsInt(), others) : others;
     }
 
     /** Returns whether a request is good by the limits of its class. */

@@ -39,16 +39,14 @@ final class SloWatch {
         for (var request : ended) {
             boolean counts = request.outcome() != Outcome.ABORTED && request.outcome() != Outcome.PREFILL_LEG;
             if (counts && !levels.areMet(request)) {
-                addMiss(request.priority());
+                addMiss(levels.priorityOf(request));
             }
         }
     }
 
-    private void addMiss(int priority) {
-        var limits = levels.byPriority().get(priority);
-        var of = limits == null ? OptionalInt.empty() : OptionalInt.of(priority);
-        double allowed = (1 - (limits == null ? levels.others() : limits).attainment()) * numRequests;
-        if (misses.merge(of, 1, Integer::sum) > allowed && !isHopeless) {
+    private void addMiss(OptionalInt priority) {
+        double allowed = (1 - levels.of(priority).attainment()) * numRequests;
+        if (misses.merge(priority, 1, Integer::sum) > allowed && !isHopeless) {
             isHopeless = true;
             onHopeless.run();
         }

@@ -7,19 +7,22 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /** Runs a plan: each point once, whatever asks for it, and not again if its result is known from before. */
-public final class Sweep {
+public final class Sweep implements AutoCloseable {
     private final SweepPlan plan;
     private final PointExecutor executor;
     private final @Nullable SweepJournal journal;
     private final Map<String, CompletableFuture<PointResult>> results = new ConcurrentHashMap<>();
     private final AtomicInteger numDone = new AtomicInteger();
+    private final AtomicReference<Throwable> failure = new AtomicReference<>();
     private final int numKnown;
 
     /** @param journal keeps results from one time to the next; null if nothing does */
@@ -61,9 +64,20 @@ public final class Sweep {
         return executor.status();
     }
 
-    /** Begins no more runs; what is done is kept. From any thread. */
-    public void stop() {
-        executor.stop();
+    /** Throws what the first run that failed has thrown, if one has; the others were given up then. */
+    public void requireNoFailure() {
+        var thrown = failure.get();
+        if (thrown != null) {
+            throw thrown instanceof RuntimeException cause ? cause : new CompletionException(thrown);
+        }
+    }
+
+    /** Closes the file of results. */
+    @Override
+    public void close() throws IOException {
+        if (journal != null) {
+            journal.close();
+        }
     }
 
     private CompletableFuture<List<PointResult>> runs(SweepPoint combination) {
@@ -77,9 +91,17 @@ public final class Sweep {
         if (known != null) {
             return known;
         }
-        var result = executor.submit(point).thenApply(this::keep);
+        var result = executor.submit(point).thenApply(this::keep).whenComplete(this::stopAtFailure);
         results.put(point.name(), result);
         return result;
+    }
+
+    /** The same mistake would mostly come again, and the results that are there are kept. */
+    private void stopAtFailure(@Nullable PointResult result, @Nullable Throwable thrown) {
+        var cause = thrown instanceof CompletionException wrapped ? wrapped.getCause() : thrown;
+        if (cause != null && !(cause instanceof CancellationException) && failure.compareAndSet(null, cause)) {
+            executor.stop();
+        }
     }
 
     private synchronized PointResult keep(PointResult result) {
@@ -88,7 +110,7 @@ public final class Sweep {
                 journal.add(result);
             }
         } catch (IOException e) {
-            throw new CompletionException(new UncheckedIOException(e));
+            throw new UncheckedIOException(e);
         }
         numDone.incrementAndGet();
         return result;

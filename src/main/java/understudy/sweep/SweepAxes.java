@@ -91,6 +91,11 @@ record SweepAxes(Map<String, List<String>> values, int numScenarios) {
         return sorted.stream().mapToDouble(Double::doubleValue).toArray();
     }
 
+    /** Returns what sets a row apart. */
+    String name(SweepRow row) {
+        return nameWithout(row, "");
+    }
+
     /** Returns what sets a row apart, one setting aside. */
     String nameWithout(SweepRow row, String key) {
         var parts = new ArrayList<String>();
@@ -99,10 +104,27 @@ record SweepAxes(Map<String, List<String>> values, int numScenarios) {
         }
         row.point().settings().forEach((other, value) -> {
             if (!other.equals(key) && valuesOf(other).size() > 1) {
-                parts.add(other.substring(other.lastIndexOf('.') + 1) + "=" + value);
+                parts.add(shortName(other) + "=" + value);
             }
         });
         return parts.isEmpty() ? "all" : String.join(" ", parts);
+    }
+
+    /** Returns the end of a key that no other setting has. */
+    private String shortName(String key) {
+        for (int dot = key.lastIndexOf('.'); dot > 0; dot = key.lastIndexOf('.', dot - 1)) {
+            if (isOnlyOne(key.substring(dot + 1))) {
+                return key.substring(dot + 1);
+            }
+        }
+        return key;
+    }
+
+    private boolean isOnlyOne(String name) {
+        return values.keySet().stream()
+                        .filter(key -> ("." + key).endsWith("." + name))
+                        .count()
+                == 1;
     }
 
     String nameWithoutLast(SweepRow row) {

@@ -8,6 +8,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import understudy.report.Tables;
 import understudy.scenario.ScenarioException;
@@ -19,6 +20,8 @@ import understudy.scenario.ScenarioException;
  * @param figures keys of the report
  */
 public record SweepColumns(List<String> settings, List<String> figures) {
+    private static final String COST = "fleet.cost_per_million_output_tokens";
+
     /** Figures that are shown if there are any, and their short names. */
     private static final Map<String, String> USUAL = usual();
 
@@ -36,7 +39,7 @@ public record SweepColumns(List<String> settings, List<String> figures) {
         names.put("p99_tpot_ms", "p99 TPOT, ms");
         names.put("output_throughput_per_user", "tokens/s/user");
         names.put("output_throughput_per_gpu", "tokens/s/GPU");
-        names.put("fleet.cost_per_million_output_tokens", "cost/M tokens");
+        names.put(COST, "cost/M tokens");
         return names;
     }
 
@@ -77,17 +80,28 @@ public record SweepColumns(List<String> settings, List<String> figures) {
         return List.copyOf(keys);
     }
 
-    /** Returns the order of rows by a figure; those without it come last. */
-    static Comparator<SweepRow> by(String key, boolean isDescending) {
-        double last = isDescending ? Double.NEGATIVE_INFINITY : Double.POSITIVE_INFINITY;
-        Comparator<SweepRow> order = Comparator.comparingDouble(
-                row -> row.figure(key).map(SweepRow.Figure::mean).orElse(last));
-        return isDescending ? order.reversed() : order;
+    /** Returns which of several rows keeps the service level for the least money; empty if nothing has a price. */
+    static Optional<String> cheapest(List<SweepRow> rows) {
+        var axes = SweepAxes.of(rows);
+        return rows.stream()
+                .filter(row -> row.meetsSlo().orElse(false) && row.figure(COST).isPresent())
+                .min(Comparator.comparingDouble(SweepColumns::cost))
+                .filter(best -> rows.size() > 1)
+                .map(best -> String.format(
+                        Locale.ROOT,
+                        "The cheapest that keeps the service level: %s, at %.2f per million output tokens.",
+                        axes.name(best),
+                        cost(best)));
+    }
+
+    private static double cost(SweepRow row) {
+        return row.figure(COST).map(SweepRow.Figure::mean).orElse(Double.POSITIVE_INFINITY);
     }
 
     /** Returns the table as text. */
     public String table(List<SweepRow> rows) {
-        return Tables.text(rows, columns(rows)) + "\n";
+        return Tables.text(rows, columns(rows)) + "\n"
+                + cheapest(rows).map(line -> line + "\n").orElse("");
     }
 
     /** Returns the columns of the table. */

@@ -64,6 +64,7 @@ public final class SweepPage {
     }
 
     private void verdicts(HtmlPage page) {
+        SweepColumns.cheapest(rows).ifPresent(line -> page.verdict(HtmlPage.Verdict.GOOD, line));
         for (var row : rows) {
             row.border()
                     .ifPresent(border -> page.verdict(

@@ -37,6 +37,27 @@ final class PageBrowser implements AutoCloseable {
             return count;
             """;
 
+    private static final String EMPTY_CHARTS = """
+            const { charts } = JSON.parse(document.getElementById('data').textContent);
+            const style = getComputedStyle(document.documentElement);
+            const isDrawn = ({ id, series }) => {
+              const canvas = document.getElementById(id);
+              const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+              const { top, bottom } = Chart.getChart(id).chartArea;
+              const from = Math.floor(top) * canvas.width * 4;
+              const to = Math.ceil(bottom) * canvas.width * 4;
+              return series.some(({ color }) => {
+                const hex = style.getPropertyValue('--' + color).trim();
+                const [r, g, b] = [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+                for (let i = from; i < to; i += 4) {
+                  if (data[i] === r && data[i + 1] === g && data[i + 2] === b) return true;
+                }
+                return false;
+              });
+            };
+            return charts.filter((chart) => !isDrawn(chart)).map((chart) => chart.id);
+            """;
+
     private final ChromeDriver driver;
 
     private PageBrowser(ChromeDriver driver) {
@@ -89,6 +110,11 @@ final class PageBrowser implements AutoCloseable {
 
     long pixels(String canvas, String colorName) {
         return ((Number) run(PIXELS, canvas, colorName)).longValue();
+    }
+
+    /** Returns the charts with nothing but axes: no pixel has a colour of any of its series. */
+    List<?> emptyCharts() {
+        return (List<?>) run(EMPTY_CHARTS);
     }
 
     List<String> complaints() {

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static understudy.app.CommandLineFixture.call;
 
 import java.nio.file.Path;
-import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -12,28 +11,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The page of a run, in a real browser. */
 final class RunPageBrowserTest {
-    /** Names the charts on which there is nothing but the axes: no pixel has a colour of any of its series. */
-    private static final String EMPTY_CHARTS = """
-            const { charts } = JSON.parse(document.getElementById('data').textContent);
-            const style = getComputedStyle(document.documentElement);
-            const isDrawn = ({ id, series }) => {
-              const canvas = document.getElementById(id);
-              const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
-              const { top, bottom } = Chart.getChart(id).chartArea;
-              const from = Math.floor(top) * canvas.width * 4;
-              const to = Math.ceil(bottom) * canvas.width * 4;
-              return series.some(({ color }) => {
-                const hex = style.getPropertyValue('--' + color).trim();
-                const [r, g, b] = [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
-                for (let i = from; i < to; i += 4) {
-                  if (data[i] === r && data[i + 1] === g && data[i + 2] === b) return true;
-                }
-                return false;
-              });
-            };
-            return charts.filter((chart) => !isDrawn(chart)).map((chart) => chart.id);
-            """;
-
     @TempDir
     private Path directory;
 
@@ -42,7 +19,7 @@ final class RunPageBrowserTest {
     void everyChart_isDrawnInTheColorsOfTheSystem(int colorScheme) {
         try (var browser = PageBrowser.open(page(), colorScheme)) {
             assertThat(browser.complaints()).isEmpty();
-            assertThat((List<?>) browser.run(EMPTY_CHARTS)).isEmpty();
+            assertThat(browser.emptyCharts()).isEmpty();
             assertThat((Long) browser.run("return document.querySelectorAll('canvas').length"))
                     .isGreaterThanOrEqualTo(15);
         }
@@ -63,7 +40,7 @@ final class RunPageBrowserTest {
 
             assertThat(browser.run("return document.documentElement.scrollWidth"))
                     .isEqualTo(390L);
-            assertThat((List<?>) browser.run(EMPTY_CHARTS)).isEmpty();
+            assertThat(browser.emptyCharts()).isEmpty();
             assertThat(browser.complaints()).isEmpty();
         }
     }

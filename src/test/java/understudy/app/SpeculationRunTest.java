@@ -107,8 +107,7 @@ final class SpeculationRunTest {
     /** A request that got in without lookahead is short of blocks later; found by fuzz. */
     @Test
     void requestThatGotInWithoutLookahead_asksForItLater(@TempDir Path directory) throws IOException {
-        var file = directory.resolve("tight.conf");
-        Files.writeString(file, """
+        assertAllAnswered(directory, """
                         cluster.groups = [{ name = prefill, replicas = 2, role = prefill }, { name = both, replicas = 1, role = both }]
                         engine.long-prefill-token-threshold = 20
                         engine.max-model-len = 44
@@ -136,18 +135,12 @@ final class SpeculationRunTest {
                         workload.sessions.think-time.mean = 1ms
                         workload.sessions.turns.mean = 3
                         """);
-
-        var run = call("run", file.toString(), "--json", "-");
-
-        assertThat(run.exitCode).as(run.err).isZero();
-        assertThat(run.json().get("unfinished").asInt()).isZero();
     }
 
     /** The first of two requests that hold blocks fits without lookahead, once nobody gets in with it; found by fuzz. */
     @Test
     void headThatFitsWithoutLookahead_getsInAtLast(@TempDir Path directory) throws IOException {
-        var file = directory.resolve("tight.conf");
-        Files.writeString(file, """
+        assertAllAnswered(directory, """
                         cluster.replicas = 4
                         engine.scheduler-reserve-full-isl = false
                         engine.speculative.method = eagle
@@ -166,11 +159,6 @@ final class SpeculationRunTest {
                         workload.sessions.think-time.mean = 1ms
                         workload.sessions.turns.mean = 6
                         """);
-
-        var run = call("run", file.toString(), "--json", "-");
-
-        assertThat(run.exitCode).as(run.err).isZero();
-        assertThat(run.json().get("unfinished").asInt()).isZero();
     }
 
     @ParameterizedTest
@@ -235,5 +223,14 @@ final class SpeculationRunTest {
 
         assertThat(run.exitCode).isEqualTo(2);
         assertThat(run.err).contains(problem);
+    }
+
+    private static void assertAllAnswered(Path directory, String scenario) throws IOException {
+        var file = Files.writeString(directory.resolve("tight.conf"), scenario);
+
+        var run = call("run", file.toString(), "--json", "-");
+
+        assertThat(run.exitCode).as(run.err).isZero();
+        assertThat(run.json().get("unfinished").asInt()).isZero();
     }
 }

@@ -10,7 +10,9 @@ import static understudy.bench.ScriptedServer.usage;
 import java.net.URI;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.ToDoubleFunction;
 import org.junit.jupiter.api.Test;
 import understudy.Waiting;
@@ -72,7 +74,11 @@ final class BenchTest {
     @Test
     void chat_sendsMessagesInTurn() {
         var answer = "{\"choices\": [{\"delta\": {\"content\": \" so\"}, \"finish_reason\": \"stop\"}]}";
-        try (var server = new ScriptedServer((number, call) -> stream(call, answer, usage(30, 1), "[DONE]"))) {
+        Set<String> sessions = ConcurrentHashMap.newKeySet();
+        try (var server = new ScriptedServer((number, call) -> {
+            sessions.add(String.valueOf(call.getRequestHeaders().getFirst("X-Session-Id")));
+            stream(call, answer, usage(30, 1), "[DONE]");
+        })) {
             var scenario = BenchFixture.scenario(Map.of(
                     "requests",
                     2,
@@ -86,6 +92,7 @@ final class BenchTest {
             assertThat(server.bodies().get(0)).contains("\"max_completion_tokens\":6", "\"role\":\"user\"");
             assertThat(server.bodies().get(1))
                     .contains("{\"role\":\"assistant\",\"content\":\" so\"},{\"role\":\"user\"");
+            assertThat(sessions).singleElement().asString().startsWith("session-");
         }
     }
 

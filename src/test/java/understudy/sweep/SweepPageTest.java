@@ -77,6 +77,28 @@ final class SweepPageTest {
                 .contains("\"ys\":[12,0]");
     }
 
+    /** 0.9 is the least money, and misses the level. */
+    @Test
+    void cheapestThatKeepsTheLevel_isNamed() throws IOException {
+        var rows = List.of(
+                priced("a100", "1", 1.4, true), priced("l40s", "2", 0.9, false), priced("h100", "1", 1.1, true));
+
+        String line = "The cheapest that keeps the service level: gpu=h100 prefill.replicas=1, at 1.10 per million";
+        assertThat(SweepColumns.of(rows, List.of()).table(rows)).contains(line);
+        assertThat(page(rows)).contains(line);
+    }
+
+    private static SweepRow priced(String gpu, String replicas, double cost, boolean isGood) {
+        var figures = new ObjectMapper().createObjectNode();
+        figures.putObject("fleet").put("cost_per_million_output_tokens", cost);
+        var settings = new LinkedHashMap<String, String>();
+        settings.put("latency.gpu", gpu);
+        settings.put("groups.prefill.replicas", replicas);
+        settings.put("groups.decode.replicas", "1");
+        var run = new PointResult("x", Optional.of(isGood), false, figures);
+        return new SweepRow(new SweepPoint("x.conf", settings), List.of(run), List.of(), Optional.empty());
+    }
+
     @Test
     void texts_areEscaped() throws IOException {
         assertThat(page(square(2))).contains("&lt;1&gt;").doesNotContain("<1>");

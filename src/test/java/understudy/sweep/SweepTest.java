@@ -1,6 +1,7 @@
 package understudy.sweep;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.ArrayList;
@@ -97,7 +98,7 @@ final class SweepTest {
     }
 
     @Test
-    void failedRun_failsItsRowAlone() {
+    void failedRun_failsItsRowAloneAndNoMoreBegin() {
         var plan = new SweepPlan(List.of("x"), List.of(Variation.parse("k=1,2")), List.of(), Optional.empty());
         var executor = new Answering(point -> true) {
             @Override
@@ -106,11 +107,19 @@ final class SweepTest {
                         ? CompletableFuture.failedFuture(new IllegalStateException("broken"))
                         : super.submit(point);
             }
-        };
 
-        var rows = new Sweep(plan, executor, null).start();
+            @Override
+            public void stop() {
+                submitted.add("stopped");
+            }
+        };
+        var sweep = new Sweep(plan, executor, null);
+
+        var rows = sweep.start();
 
         assertThat(rows.get(0)).isCompletedExceptionally();
         assertThat(rows.get(1).join().runs()).hasSize(1);
+        assertThat(submitted).containsOnlyOnce("stopped");
+        assertThatIllegalStateException().isThrownBy(sweep::requireNoFailure).withMessage("broken");
     }
 }

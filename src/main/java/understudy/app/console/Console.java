@@ -8,6 +8,11 @@ import picocli.CommandLine;
 public record Console(CommandLine commandLine) {
     private static final int NOT_WRITTEN = 2;
 
+    /** Writes something that may fail. */
+    public interface Writing {
+        void write() throws IOException;
+    }
+
     public PrintWriter out() {
         return commandLine.getOut();
     }
@@ -36,9 +41,18 @@ public record Console(CommandLine commandLine) {
         return 0;
     }
 
-    /** Reports that a file can no longer be written, and returns the exit code. */
-    public int notWritten(IOException failure) {
-        warn("the report cannot be written: " + failure);
-        return NOT_WRITTEN;
+    /**
+     * Writes a file; one that can no longer be written, though it could before a long run, does not cost the rest.
+     *
+     * @return the exit code
+     */
+    public int write(Writing writing) {
+        try {
+            writing.write();
+            return 0;
+        } catch (IOException e) {
+            warn("the report cannot be written: " + e);
+            return NOT_WRITTEN;
+        }
     }
 }

@@ -2,6 +2,7 @@ package understudy.report.html;
 
 import java.util.Arrays;
 import java.util.stream.IntStream;
+import understudy.report.latency.LatencyStats;
 
 /** Chart of how many values are below which: a line through their percentiles. */
 public final class Quantiles {
@@ -18,19 +19,7 @@ public final class Quantiles {
 
     /** Returns a line through the percentiles from 0 to 100, in steps of a half; nothing if there are no values. */
     public static HtmlSeries line(String name, int color, double[] values) {
-        var sorted = values.clone();
-        Arrays.sort(sorted);
-        double[] xs = sorted.length == 0
-                ? new double[0]
-                : Arrays.stream(PERCENTS).map(percent -> at(sorted, percent)).toArray();
-        return HtmlSeries.line(name, HtmlSeries.color(color), xs, sorted.length == 0 ? xs : PERCENTS);
-    }
-
-    /** Interpolates between the two nearest ranks. */
-    private static double at(double[] sorted, double percent) {
-        double rank = percent / 100 * (sorted.length - 1);
-        int below = (int) rank;
-        int above = Math.min(below + 1, sorted.length - 1);
-        return sorted[below] + (rank - below) * (sorted[above] - sorted[below]);
+        double[] xs = LatencyStats.percentiles(values, PERCENTS);
+        return HtmlSeries.line(name, HtmlSeries.color(color), xs, xs.length == 0 ? xs : PERCENTS);
     }
 }

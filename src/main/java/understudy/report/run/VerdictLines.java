@@ -28,9 +28,6 @@ final class VerdictLines {
     }
 
     private static String line(Goodput.ServiceClass judged, ServiceLevels levels) {
-        var limits = judged.priority().isPresent()
-                ? levels.byPriority().getOrDefault(judged.priority().getAsInt(), levels.others())
-                : levels.others();
         return String.format(
                 Locale.ROOT,
                 "Service level %s%s: %d of %d requests (%.2f %%) had %s; wanted are %.2f %%.",
@@ -39,7 +36,7 @@ final class VerdictLines {
                 judged.numGood(),
                 judged.numRequests(),
                 judged.attainment() * 100,
-                words(limits),
+                words(levels.of(judged.priority())),
                 judged.wanted() * 100);
     }
 
