@@ -77,8 +77,9 @@ final class ArchitectureTest {
             replay.cache:
             replay: replay.cache report.html workload.trace
             runtime:
+            cluster.lockstep: latency runtime
             cluster.link: faults kvcache.connector kvcache.tier runtime transfer
-            cluster: cluster.link engine engine.speculation faults kvcache kvcache.connector kvcache.content kvcache.session kvcache.tier \
+            cluster: cluster.link cluster.lockstep engine engine.speculation faults kvcache kvcache.connector kvcache.content kvcache.session kvcache.tier \
                 latency prompt report report.transfers routing routing.admission routing.policy runtime scaling transfer workload workload.trace
             host: cluster report runtime
             host.watch: cluster faults kvcache.connector prompt report report.run report.trace report.transfers routing

@@ -44,7 +44,8 @@ record ReplicaParts(
                 .create(new KvBlockManager.Setup(
                         clock, spec, index, counters.prefixCacheOfPredecessors(), peers, context.getSelf()));
         var kvBlockManager = context.spawn(memory, "kv-block-manager");
-        var gpu = context.spawn(spec.device().create(clock, index), "gpu");
+        var gpu = context.spawn(
+                spec.device().create(clock, index, peers.dataParallelGroups().get(index)), "gpu");
         context.watch(kvBlockManager);
         context.watch(gpu);
         var engine = new EngineCore(spec.scheduler(), spec.kvCache(), spec.limits());

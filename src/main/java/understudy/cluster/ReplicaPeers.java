@@ -1,10 +1,12 @@
 package understudy.cluster;
 
+import java.util.Map;
 import org.apache.commons.rng.UniformRandomProvider;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.jspecify.annotations.Nullable;
 import understudy.cluster.link.KvStore;
 import understudy.cluster.link.Link;
+import understudy.cluster.lockstep.DataParallelGroup;
 import understudy.routing.RouterSpec;
 import understudy.routing.Signal;
 
@@ -19,6 +21,7 @@ import understudy.routing.Signal;
  * @param network link to the other replicas, or null if there is none
  * @param sharedStore memory that all replicas have together, or null if there is none
  * @param keepsRecords whether all transfers are kept for a report
+ * @param dataParallelGroups the group that each replica steps with, by its index; without those that step alone
  */
 public record ReplicaPeers(
         ActorRef<Router.Command> router,
@@ -28,7 +31,8 @@ public record ReplicaPeers(
         @Nullable ActorRef<? super Replica.Gone> owner,
         @Nullable ActorRef<Link.Command> network,
         @Nullable KvStore sharedStore,
-        boolean keepsRecords) {
+        boolean keepsRecords,
+        Map<Integer, ActorRef<DataParallelGroup.Command>> dataParallelGroups) {
 
     /** Creates the peers of a replica without a network, of which all is kept for a report. */
     public ReplicaPeers(
@@ -37,7 +41,7 @@ public record ReplicaPeers(
             RouterSpec routerSpec,
             ClusterEvent.@Nullable Subscriber subscriber,
             @Nullable ActorRef<? super Replica.Gone> owner) {
-        this(router, metrics, routerSpec, subscriber, owner, null, null, true);
+        this(router, metrics, routerSpec, subscriber, owner, null, null, true, Map.of());
     }
 
     /** Returns the source of chance failures on one of a replica's own links. */

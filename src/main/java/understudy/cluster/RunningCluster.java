@@ -3,6 +3,9 @@ package understudy.cluster;
 import it.unimi.dsi.fastutil.longs.LongList;
 import it.unimi.dsi.fastutil.longs.LongLists;
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
@@ -17,6 +20,7 @@ import understudy.cluster.link.KvStore;
 import understudy.cluster.link.KvStoreSpec;
 import understudy.cluster.link.KvTier;
 import understudy.cluster.link.Link;
+import understudy.cluster.lockstep.DataParallelGroup;
 import understudy.runtime.Clock;
 import understudy.workload.Workload;
 import understudy.workload.trace.TraceException;
@@ -48,7 +52,15 @@ final class RunningCluster {
         router = child(Router.create(clock, spec, collector, subscriber), "router");
         sharedStore = sharedStore(spec);
         var peers = new ReplicaPeers(
-                router, collector, spec.router(), subscriber, self, network(spec), sharedStore, spec.keepsRecords());
+                router,
+                collector,
+                spec.router(),
+                subscriber,
+                self,
+                network(spec),
+                sharedStore,
+                spec.keepsRecords(),
+                dataParallelGroups(spec.replicas()));
         registry = new ReplicaRegistry(context, clock, spec, peers);
         records = new RunRecords(registry, collector, clock, self, observer);
         for (var timed : spec.faults().changes()) {
@@ -96,6 +108,21 @@ final class RunningCluster {
                 .toList();
         var random = spec.router().streams().stream("network");
         return child(Link.create(clock, transfers.network(nics), random), "network");
+    }
+
+    /** Starts the groups of replicas that step together, each of as many in a row as it has ranks. */
+    private Map<Integer, ActorRef<DataParallelGroup.Command>> dataParallelGroups(List<ReplicaSpec> replicas) {
+        var groups = new HashMap<Integer, ActorRef<DataParallelGroup.Command>>();
+        for (int index = 0; index < replicas.size(); index++) {
+            var dataParallel = replicas.get(index).device().dataParallel().orElse(null);
+            if (dataParallel != null && !groups.containsKey(index)) {
+                var group = child(DataParallelGroup.create(clock, dataParallel.latency()), "dp-group-" + index);
+                for (int rank = 0; rank < dataParallel.size(); rank++) {
+                    groups.put(index + rank, group);
+                }
+            }
+        }
+        return Map.copyOf(groups);
     }
 
     private ActorRef<LoadGenerator.Command> startLoad(Workload.Source workload) {

@@ -1,6 +1,9 @@
 package understudy.cluster;
 
 import it.unimi.dsi.fastutil.ints.IntList;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Optional;
 import org.apache.pekko.actor.Cancellable;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
@@ -11,6 +14,8 @@ import org.apache.pekko.actor.typed.TypedActorContext;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.jspecify.annotations.Nullable;
+import understudy.cluster.lockstep.DataParallelGroup;
+import understudy.cluster.lockstep.DataParallelSpec;
 import understudy.engine.speculation.DraftOutput;
 import understudy.engine.speculation.SyntheticDrafts;
 import understudy.latency.BatchShape;
@@ -61,31 +66,113 @@ public final class VirtualGpu extends ExtensibleBehavior<VirtualGpu.Command> {
         }
     }
 
+    /** A step of the replica's data-parallel group ran. */
+    private record GroupRan(DataParallelGroup.Ran step) implements Command {}
+
     /** Makes the device of a replica. A value: it makes any number of them. */
     @FunctionalInterface
     public interface Factory {
 
-        Behavior<Command> create(Clock clock, int replicaIndex);
+        /** @param group the data-parallel group that the replica steps with; null if it steps alone */
+        Behavior<Command> create(Clock clock, int replicaIndex, @Nullable ActorRef<DataParallelGroup.Command> group);
+
+        /** Returns the group that each replica is to be part of; empty if it steps alone. */
+        default Optional<DataParallelSpec> dataParallel() {
+            return Optional.empty();
+        }
 
         /** Returns the factory of devices that take as long as a model says. */
         static Factory of(LatencyModel latency) {
-            return (clock, replicaIndex) -> VirtualGpu.create(clock, latency);
+            return (clock, replicaIndex, group) -> VirtualGpu.create(clock, latency);
+        }
+    }
+
+    /**
+     * Makes devices that take as long as a model says.
+     *
+     * @param sigma standard deviation of the logarithm of a step's time, at least 0; with 0 nothing scatters
+     * @param drafts which drafts there are, and which are accepted; null without speculation
+     * @param streams a random stream each for noise and for drafts
+     * @param dataParallelSize replicas that step together, at least 1
+     */
+    public record Modelled(
+            LatencyModel latency,
+            double sigma,
+            SyntheticDrafts.@Nullable Spec drafts,
+            RandomStreams streams,
+            int dataParallelSize)
+            implements Factory {
+
+        @Override
+        public Behavior<Command> create(
+                Clock clock, int replicaIndex, @Nullable ActorRef<DataParallelGroup.Command> group) {
+            var jittered =
+                    sigma == 0 ? null : new JitteredLatency(latency, sigma, streams.stream("jitter", replicaIndex));
+            var verifier = drafts == null
+                    ? null
+                    : new SyntheticDrafts(drafts, streams.stream("drafts", replicaIndex)::nextDouble);
+            return group == null
+                    ? VirtualGpu.create(clock, jittered == null ? latency : jittered, verifier)
+                    : Behaviors.setup(context -> new OfGroup(context, replicaIndex, group, jittered, verifier));
         }
 
-        /**
-         * Returns the factory of devices whose times scatter and that verify drafts, each from random streams of its own.
-         *
-         * @param sigma standard deviation of the logarithm of a step's time, at least 0; with 0 nothing scatters
-         * @param drafts which drafts there are, and which are accepted; null without speculation
-         */
-        static Factory of(
-                LatencyModel latency, double sigma, SyntheticDrafts.@Nullable Spec drafts, RandomStreams streams) {
-            return (clock, replicaIndex) -> VirtualGpu.create(
-                    clock,
-                    sigma == 0 ? latency : new JitteredLatency(latency, sigma, streams.stream("jitter", replicaIndex)),
-                    drafts == null
-                            ? null
-                            : new SyntheticDrafts(drafts, streams.stream("drafts", replicaIndex)::nextDouble));
+        @Override
+        public Optional<DataParallelSpec> dataParallel() {
+            return dataParallelSize == 1
+                    ? Optional.empty()
+                    : Optional.of(new DataParallelSpec(dataParallelSize, latency));
+        }
+    }
+
+    /** Device of a data-parallel rank: its steps are those of the group. */
+    private static final class OfGroup extends ExtensibleBehavior<Command> {
+        private final int replicaIndex;
+        private final ActorRef<DataParallelGroup.Command> group;
+        private final ActorRef<DataParallelGroup.Ran> self;
+        private final @Nullable JitteredLatency jittered;
+        private final @Nullable SyntheticDrafts drafts;
+
+        /** The batches that run and wait. */
+        private final Deque<InFlight> inFlight = new ArrayDeque<>(2);
+
+        private record InFlight(ActorRef<? super StepDone> replyTo, DraftOutput output) {}
+
+        OfGroup(
+                ActorContext<Command> context,
+                int replicaIndex,
+                ActorRef<DataParallelGroup.Command> group,
+                @Nullable JitteredLatency jittered,
+                @Nullable SyntheticDrafts drafts) {
+            this.replicaIndex = replicaIndex;
+            this.group = group;
+            this.jittered = jittered;
+            this.drafts = drafts;
+            self = context.messageAdapter(DataParallelGroup.Ran.class, GroupRan::new);
+            group.tell(new DataParallelGroup.Join(replicaIndex));
+        }
+
+        @Override
+        public Behavior<Command> receive(TypedActorContext<Command> context, Command command) {
+            if (command instanceof ExecuteStep step) {
+                var output = drafts == null ? DraftOutput.NONE : drafts.execute(step.numDrafts);
+                inFlight.add(new InFlight(step.replyTo, output));
+                double factor = jittered == null ? 1 : jittered.factor();
+                group.tell(new DataParallelGroup.Submit(replicaIndex, step.batch, factor, self));
+            } else if (command instanceof GroupRan ran) {
+                var done = inFlight.remove();
+                done.replyTo.tell(new StepDone(ran.step.startNanos(), ran.step.endNanos(), done.output));
+            } else if (command instanceof SetSlowdown set) {
+                group.tell(new DataParallelGroup.SetSlowdown(replicaIndex, set.factor));
+            }
+            return this;
+        }
+
+        @Override
+        public Behavior<Command> receiveSignal(TypedActorContext<Command> context, Signal signal) {
+            if (signal instanceof PostStop) {
+                group.tell(new DataParallelGroup.Leave(replicaIndex));
+            }
+            return Behaviors.unhandled();
         }
     }
 

@@ -29,7 +29,24 @@ public final class BatchShape {
         chunkContextTokens = numChunks == 0 ? NO_CHUNKS : Arrays.copyOf(builder.chunkContextTokens, numChunks);
         numPrefillTokens = builder.numPrefillTokens;
         numSampled = builder.numSampled;
-        numGroupTokens = builder.numGroupTokens;
+        numGroupTokens = 0;
+    }
+
+    private BatchShape(BatchShape batch, int numGroupTokens) {
+        numDecodes = batch.numDecodes;
+        numDraftTokens = batch.numDraftTokens;
+        decodeKvTokens = batch.decodeKvTokens;
+        decodeContexts = batch.decodeContexts;
+        chunkTokens = batch.chunkTokens;
+        chunkContextTokens = batch.chunkContextTokens;
+        numPrefillTokens = batch.numPrefillTokens;
+        numSampled = batch.numSampled;
+        this.numGroupTokens = numGroupTokens;
+    }
+
+    /** Returns the same batch beside those of other ranks of a data-parallel group: with it, so many new tokens. */
+    public BatchShape inGroupOf(int numTokens) {
+        return new BatchShape(this, numTokens);
     }
 
     /** Returns the sequences that compute exactly one token, drafts aside. */
@@ -109,7 +126,6 @@ public final class BatchShape {
         private int numChunks;
         private int numPrefillTokens;
         private int numSampled;
-        private int numGroupTokens;
 
         /**
          * Adds a sequence.
@@ -148,11 +164,6 @@ public final class BatchShape {
             numSampled += contexts.size();
         }
 
-        /** Tells the new tokens of all ranks of the data-parallel group, this one's included; 0 if they are not known. */
-        public void setNumGroupTokens(int numTokens) {
-            numGroupTokens = numTokens;
-        }
-
         /** Forgets all sequences. */
         public void clear() {
             numDecodes = 0;
@@ -162,7 +173,6 @@ public final class BatchShape {
             numChunks = 0;
             numPrefillTokens = 0;
             numSampled = 0;
-            numGroupTokens = 0;
         }
 
         /** Returns what was collected. */

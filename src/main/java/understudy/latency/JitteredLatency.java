@@ -28,9 +28,13 @@ public final class JitteredLatency implements LatencyModel {
 
     @Override
     public long stepNanos(BatchShape batch) {
+        return LatencyModel.roundToNanos(exact.stepNanos(batch) * factor());
+    }
+
+    /** Draws how many times longer the next step takes. */
+    public double factor() {
         // StrictMath: the same bytes on every machine.
-        double factor = StrictMath.exp(sigma * gaussian.sample() - sigma * sigma / 2);
-        return LatencyModel.roundToNanos(exact.stepNanos(batch) * factor);
+        return StrictMath.exp(sigma * gaussian.sample() - sigma * sigma / 2);
     }
 
     @Override

@@ -210,6 +210,15 @@ public record Deployment(
         return llm == null ? DEFAULT_KV_BYTES_PER_TOKEN : llm.spec().kvBytesPerTokenPerRank(1, bytesPerKvElement);
     }
 
+    /**
+     * Returns how many replicas step together: all of a data-parallel group, whose experts exchange tokens; without
+     * experts each steps alone, as in vLLM.
+     */
+    int lockstepSize() {
+        boolean isDense = llm != null && llm.spec().feedForward().numExperts() == 0;
+        return isDense ? 1 : parallelism.dataParallelSize();
+    }
+
     /** Returns how many layers have a KV cache. */
     int numLayers() {
         return llm == null ? DEFAULT_NUM_LAYERS : llm.spec().numLayers();

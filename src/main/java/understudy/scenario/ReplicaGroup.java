@@ -146,6 +146,14 @@ public record ReplicaGroup(
             boolean recordsKvEvents) {
         var kvCache = settings.section("kv-cache");
         var latency = LatencySettings.read(settings.section("latency"), kvCache);
+        int lockstepSize = latency.deployment().lockstepSize();
+        if (numReplicas % lockstepSize != 0) {
+            throw settings.section("latency")
+                    .unusable(
+                            "data-parallel-size",
+                            "but the " + numReplicas + " replicas" + (name.isEmpty() ? "" : " of " + name)
+                                    + " are the ranks of such groups: a multiple of it");
+        }
         var engine = EngineSettings.read(settings.section("engine"), kvCache, recordsKvEvents, latency.deployment());
         var transfers = KvTransferSettings.read(kvCache, engine, latency.deployment(), isDisaggregated);
         var connected = transfers.isEmpty()
@@ -209,8 +217,12 @@ public record ReplicaGroup(
      */
     ReplicaSpec spec(double unit, RandomStreams streams, boolean keepsTokenTimes) {
         var speculation = engine.speculation();
-        var device = VirtualGpu.Factory.of(
-                speculation.latency(latency.model()), latency.jitter(), speculation.drafts(), streams);
+        var device = new VirtualGpu.Modelled(
+                speculation.latency(latency.model()),
+                latency.jitter(),
+                speculation.drafts(),
+                streams,
+                latency.deployment().lockstepSize());
         double weight = ownWeight.orElseGet(() -> prefillTokensPerSecond() / unit);
         var traits = new ReplicaTraits(
                 name,

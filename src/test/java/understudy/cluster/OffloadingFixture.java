@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import org.apache.pekko.actor.typed.ActorRef;
 import understudy.cluster.link.KvStore;
 import understudy.cluster.link.KvStoreSpec;
@@ -105,7 +106,7 @@ final class OffloadingFixture implements AutoCloseable {
 
     ActorRef<Replica.Command> spawn(int index) {
         var peers = new ReplicaPeers(
-                router.ref(), metrics.ref(), ClusterFixture.router(false), null, null, network, store, true);
+                router.ref(), metrics.ref(), ClusterFixture.router(false), null, null, network, store, true, Map.of());
         return kit.spawn(Replica.create(kit.clock(), index, replicaSpec(), peers), "replica-" + index);
     }
 

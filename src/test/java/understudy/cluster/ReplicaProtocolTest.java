@@ -38,7 +38,7 @@ final class ReplicaProtocolTest {
     void request_isAdmittedExecutedSettledAndAnswered() {
         var replica = spawn(cluster.replicaSpec()
                 .withMemory(setup -> inPlaceOfAnActor(memory))
-                .withDevice((clock, index) -> inPlaceOfAnActor(device)));
+                .withDevice((clock, index, group) -> inPlaceOfAnActor(device)));
 
         replica.tell(new Replica.AddRequest(ListWorkload.request(1, 0, 40, 1), client.getRef(), false));
         kit.advance(Duration.ZERO);
@@ -82,7 +82,7 @@ final class ReplicaProtocolTest {
         var replica = spawn(cluster.replicaSpec()
                 .withMemory(setup ->
                         Behaviors.monitor(KvBlockManager.Command.class, memory.getRef(), KvBlockManager.create(setup)))
-                .withDevice((clock, index) -> inPlaceOfAnActor(device)));
+                .withDevice((clock, index, group) -> inPlaceOfAnActor(device)));
         var prompt = SegmentedTokens.EMPTY.append(7, 40);
 
         replica.tell(new Replica.AddRequest(ListWorkload.request(1, 0, prompt, 1), client.getRef(), false));

@@ -137,7 +137,7 @@ final class SpeculationInVirtualTimeTest {
         var scheduler = ((SchedulerConfig) plain.scheduler()).withSpeculation(config);
         var kvCache = plain.kvCache().withPrefixes(cluster.prefixes.withDropsLastHit(config.usesEagle()));
         var drafts = new SyntheticDrafts.Spec(3, 1, rates);
-        var device = VirtualGpu.Factory.of(cluster.latency, 0, drafts, new RandomStreams(1));
+        var device = new VirtualGpu.Modelled(cluster.latency, 0, drafts, new RandomStreams(1), 1);
         return cluster.run(
                 workload(requests),
                 ReplicaSpec.of(scheduler, plain.limits(), kvCache, device).withTokenTimes(true));

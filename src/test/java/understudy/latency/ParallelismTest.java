@@ -56,12 +56,10 @@ final class ParallelismTest {
     void tokensOfTheGroup_areThoseThatWereTold() {
         var batch = new BatchShape.Builder();
         batch.add(1, 0, true);
-        batch.setNumGroupTokens(1);
 
         // One token alone: 8 (1 - 6/8) = 2 experts of 120 bytes, 104 and 84 bytes.
-        assertThat(linear(TWO_RANKS, batch.build())).isCloseTo((OWN_BYTES + 240 + 104 + 84) / 1e3, within(1e-5));
-        batch.clear();
-        batch.add(1, 0, true);
+        assertThat(linear(TWO_RANKS, batch.build().inGroupOf(1)))
+                .isCloseTo((OWN_BYTES + 240 + 104 + 84) / 1e3, within(1e-5));
         assertThat(batch.build().numGroupTokens(2)).isEqualTo(2);
     }
 
