@@ -116,9 +116,16 @@ final class KvLoads {
         return numRounds > MAX_ROUNDS;
     }
 
-    /** Returns whether a request must not go first any more, since others hold the blocks that it needs, but for it. */
+    /**
+     * Returns whether a request must not go first any more, since others hold the blocks that it needs, but for it; those
+     * whose KV is on its way hold them, too.
+     */
     boolean hasToLetPass(EngineRequest head, WaitingQueues<EngineRequest> waiting) {
-        return areThrashing() && !isLoaded(head) && isAnyLoaded(waiting);
+        return areThrashing() && !hasBlocks(head) && waiting.hasSkipped(KvLoads::hasBlocks);
+    }
+
+    private static boolean hasBlocks(EngineRequest request) {
+        return request.status == EngineRequest.Status.WAITING_FOR_REMOTE_KVS || request.numComputedTokens > 0;
     }
 
     /**

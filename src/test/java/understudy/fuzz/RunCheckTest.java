@@ -78,6 +78,29 @@ final class RunCheckTest {
                 """);
     }
 
+    /** Requests that load their KV from host memory at a time hold blocks that the one that runs needs for its next token. */
+    @Test
+    void loadsThatBegin_leaveRoomForTheOneThatRuns() throws InterruptedException {
+        holds("""
+                cluster.groups = [{ name = prefill, replicas = 1, role = prefill }, { name = both, replicas = 2, role = both }]
+                engine.max-num-seqs = 5
+                kv-cache { block-size = 4, num-gpu-blocks = 5, transfer.load-failure-policy = fail }
+                kv-cache.tiers.host { bandwidth = 0.001, offload-prompt-only = false, tokens = 1909 }
+                latency { model = profile, api-delay = 0ms }
+                router.admission.rate-limit.rate = 100
+                seed = 846708
+                workload {
+                  requests = 56
+                  max-concurrency = 13
+                  ignore-eos = false
+                  arrivals { kind = constant, request-rate = 20 }
+                  lengths.prompt { kind = fixed, mean = 2 }
+                  lengths.output { kind = exponential, mean = 6, max = 8 }
+                  prefix-groups.length { kind = fixed, mean = 2 }
+                }
+                """);
+    }
+
     @Test
     void refusedScenario_isNoFailure() {
         assertThatThrownBy(() -> holds("kv-cache { block-size = 1, num-gpu-blocks = 2 }"))

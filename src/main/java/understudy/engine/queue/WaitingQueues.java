@@ -3,6 +3,7 @@ package understudy.engine.queue;
 import it.unimi.dsi.fastutil.ints.IntList;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -74,6 +75,12 @@ public final class WaitingQueues<R extends QueuedRequest> {
     /** Returns the requests that were passed over, in the order in which they are looked at. */
     public List<R> skipped() {
         return skipped.inOrder();
+    }
+
+    /** Returns whether some request was passed over, in this step or before, of which this holds. */
+    public boolean hasSkipped(Predicate<R> predicate) {
+        return skippedInThisStep.stream().anyMatch(predicate)
+                || skipped.inOrder().stream().anyMatch(predicate);
     }
 
     /** Returns the requests that wait their turn, in the order in which they are looked at. */
