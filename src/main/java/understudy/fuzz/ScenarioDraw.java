@@ -30,7 +30,7 @@ final class ScenarioDraw {
         drawRouter();
         drawAdmission();
         drawScaling();
-        drawLatency();
+        drawLatency(numReplicas);
         draft.maybePick("report.save-detailed", true, false);
         return new FuzzScenario(draft.settings, new FaultDraw(draft, numReplicas).draw());
     }
@@ -74,7 +74,7 @@ final class ScenarioDraw {
         draft.maybePick("scaling.behavior.scale-down.stabilization-window", "0s", "1s");
     }
 
-    private void drawLatency() {
+    private void drawLatency(int numReplicas) {
         String model = dice.pick(List.of("linear", "linear", "profile", "roofline"));
         draft.set("latency.model", model);
         if (model.equals("roofline")) {
@@ -84,5 +84,9 @@ final class ScenarioDraw {
         draft.maybePick("latency.linear.per-step", "0ms", "1us", "100ms");
         draft.maybePick("latency.jitter", 0.05, 0.5);
         draft.maybePick("latency.api-delay", "0ms", "1ns", "50ms");
+        boolean hasGroups = !draft.settings.containsKey("cluster.replicas");
+        if (!hasGroups && !model.equals("roofline") && numReplicas % 2 == 0 && dice.oneIn(3)) {
+            draft.set("latency.data-parallel-size", 2);
+        }
     }
 }
