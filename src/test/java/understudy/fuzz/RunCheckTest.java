@@ -101,6 +101,25 @@ final class RunCheckTest {
                 """);
     }
 
+    /** Each load from host memory fails: the request computes what it could not load, and does not ask for it again. */
+    @Test
+    void hostWhoseLinkFailsForGood_isDoneWithout() throws InterruptedException {
+        holds("""
+                engine.enable-chunked-prefill = false
+                kv-cache { block-size = 2, num-gpu-blocks = 9, transfer.load-failure-policy = recompute }
+                kv-cache.tiers.host { offload-prompt-only = false, tokens = 1373 }
+                latency.linear.per-step = 100ms
+                workload {
+                  requests = 30
+                  max-concurrency = 9
+                  arrivals.request-rate = 20
+                  lengths.prompt { kind = exponential, mean = 2, max = 8 }
+                  lengths.output { kind = fixed, mean = 6 }
+                }
+                faults.plan = [{ at = 1529ms, do = fail-transfers, replica = 0, link = host, rate = 1 }]
+                """);
+    }
+
     @Test
     void refusedScenario_isNoFailure() {
         assertThatThrownBy(() -> holds("kv-cache { block-size = 1, num-gpu-blocks = 2 }"))

@@ -33,6 +33,12 @@ final class OffloadedRequest {
 
     @Nullable KvSource promotedFrom;
 
+    /**
+     * Whether a load has failed: the request computes by itself from then on. vLLM does not say what follows; a link that
+     * fails for good would fail each further load, too.
+     */
+    boolean hasFailedLoad;
+
     boolean isEnded;
     boolean isComplete;
 

@@ -65,6 +65,9 @@ public final class OffloadingConnector implements KvConnector {
         if (!state.jobs.isEmpty()) {
             return ExternalMatch.LATER;
         }
+        if (state.hasFailedLoad) {
+            return ExternalMatch.NONE;
+        }
         state.numLocalTokens = numLocalTokens;
         var keys = state.keys(blockSize, spec.blocksPerChunk());
         var match = host.find(keys, request.numTokens(), numLocalTokens);
@@ -245,6 +248,7 @@ public final class OffloadingConnector implements KvConnector {
             host.endStore(job.keys(), isFailed);
         } else {
             host.endLoad(job.keys());
+            job.owner().hasFailedLoad |= isFailed;
         }
         if (job.owner().isEnded) {
             fences.remove(id, job.gpuBlocks());
