@@ -84,6 +84,7 @@ public class StepEstimateBenchmark {
                 3350,
                 gemm,
                 gemm,
+                null,
                 new GpuSpec.Attention(new Efficiency(0.6, 0.85, 10), 0.05, 0.01),
                 new Efficiency(1, 1, 2.5),
                 new GpuSpec.AllReduce(8, 324),

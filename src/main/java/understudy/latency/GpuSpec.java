@@ -1,5 +1,7 @@
 package understudy.latency;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Figures of a GPU for the formulas: those of its data sheet, and the share of them that kernels reach.
  *
@@ -10,6 +12,7 @@ package understudy.latency;
  * @param bandwidthGbPerSecond of the memory, in 10^9 B/s
  * @param gemm matrix products in BF16
  * @param fp8Gemm matrix products in FP8; its share of the bandwidth is that of {@code gemm}
+ * @param fp8Slowdown by how much FP8 products of a number of rows are slower than that, as their kernels go by rows; null if not
  * @param attention attention kernels
  * @param elementwise norms, activations and the like
  * @param allReduce the exchange between GPUs of a tensor-parallel group
@@ -23,6 +26,7 @@ public record GpuSpec(
         double bandwidthGbPerSecond,
         Efficiency gemm,
         Efficiency fp8Gemm,
+        @Nullable KernelTable fp8Slowdown,
         Attention attention,
         Efficiency elementwise,
         AllReduce allReduce,
@@ -75,6 +79,7 @@ public record GpuSpec(
                 bandwidthGbPerSecond,
                 other,
                 fp8Gemm,
+                fp8Slowdown,
                 attention,
                 elementwise,
                 allReduce,
@@ -105,7 +110,16 @@ public record GpuSpec(
 
     /** Returns the fixed time of a matrix product in a format. */
     double gemmOverheadMicros(WeightFormat format) {
-        return format == WeightFormat.FP8 && fp8Tflops > 0 ? fp8Gemm.overheadMicros : gemm.overheadMicros;
+        return computesIn8Bits(format) ? fp8Gemm.overheadMicros : gemm.overheadMicros;
+    }
+
+    /** Returns how much longer products of a format take by their rows, or null if no longer. */
+    @Nullable KernelTable gemmSlowdown(WeightFormat format) {
+        return computesIn8Bits(format) ? fp8Slowdown : null;
+    }
+
+    private boolean computesIn8Bits(WeightFormat format) {
+        return format == WeightFormat.FP8 && fp8Tflops > 0;
     }
 
     /**

@@ -2,9 +2,12 @@ package understudy.scenario;
 
 import java.nio.file.Path;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import understudy.latency.GpuSpec;
 import understudy.latency.GpuSpec.Efficiency;
+import understudy.latency.KernelTable;
 import understudy.latency.ProfileLatency;
+import understudy.workload.Numbers;
 
 /**
  * A file of {@code conf/gpus}.
@@ -56,6 +59,7 @@ public record GpuFile(GpuSpec spec, ProfileLatency profile, Status status, List<
                 file.number("bandwidth-gb-per-s", 0, MAX),
                 gemm,
                 new Efficiency(fp8.positive("compute-efficiency"), gemm.bandwidth(), fp8.nanos("overhead") / MICRO),
+                slowdown(fp8),
                 new GpuSpec.Attention(
                         efficiency(attention),
                         attention.number("mixed-per-group", 0, MAX),
@@ -83,6 +87,31 @@ public record GpuFile(GpuSpec spec, ProfileLatency profile, Status status, List<
 
     private static Efficiency efficiency(Section section) {
         return new Efficiency(section.positive("compute-efficiency"), bandwidth(section), overhead(section));
+    }
+
+    /** Reads the factors by rows, which stand in two lists. */
+    private static @Nullable KernelTable slowdown(Section fp8) {
+        var rows = numbers(fp8, "rows");
+        var factors = numbers(fp8, "slowdown");
+        if (rows.length != factors.length) {
+            throw fp8.unusable("slowdown", "but rows has another length");
+        }
+        var table = new KernelTable.Builder();
+        for (int i = 0; i < rows.length; i++) {
+            table.add(factors[i], (int) rows[i]);
+        }
+        return table.isEmpty() ? null : table.build();
+    }
+
+    private static double[] numbers(Section section, String key) {
+        double[] numbers =
+                section.texts(key).stream().mapToDouble(Numbers::parse).toArray();
+        for (double number : numbers) {
+            if (!(number > 0)) {
+                throw section.unusable(key, "must be a list of numbers above 0");
+            }
+        }
+        return numbers;
     }
 
     private static double bandwidth(Section section) {

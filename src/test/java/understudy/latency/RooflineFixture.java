@@ -21,6 +21,7 @@ final class RooflineFixture {
                 1,
                 full,
                 new Efficiency(0.5, 1, overheadMicros),
+                null,
                 new GpuSpec.Attention(full, 0.5, microsPerChunkToken),
                 full,
                 new GpuSpec.AllReduce(overheadMicros, 1),

@@ -48,6 +48,20 @@ final class RooflineLatencyTest {
     }
 
     @Test
+    void slowdown_isThatOfTheRows() {
+        var byRows = new KernelTable.Builder();
+        byRows.add(1, 16);
+        byRows.add(1.2, 17);
+        byRows.add(1, 64);
+        var product = new Gemm(1, 0, 10, 0, byRows.build());
+
+        // 1 + 10 us, and 1.2 times that from 17 rows on, down to 1 at 64: 1.2 - 0.2 * 20 / 47 at 37.
+        assertThat(product.micros(16)).isCloseTo(11, within(EXACT));
+        assertThat(product.micros(17)).isCloseTo(13.2, within(EXACT));
+        assertThat(product.micros(37)).isCloseTo(11 * (1.2 - 4 / 47.0), within(EXACT));
+    }
+
+    @Test
     void experts_areReadIfAnyTokenNeedsThem() {
         double one = part("linear", experts(), GPU, 1, decodes(1, 0))
                 - part("linear", withoutExperts(), GPU, 1, decodes(1, 0));
