@@ -1,7 +1,6 @@
 package understudy.scenario;
 
 import understudy.latency.ApiDelay;
-import understudy.latency.GpuSpec;
 import understudy.latency.HostOverhead;
 import understudy.latency.LatencyModel;
 import understudy.latency.LinearLatency;
@@ -82,9 +81,8 @@ public record LatencySettings(Kind kind, LatencyModel model, ApiDelay apiDelay, 
     private static LatencyModel profiled(Section latency, Deployment deployment) {
         var llm = Deployment.llm(latency, deployment);
         var parallelism = deployment.parallelism();
-        var link = parallelism.hasOneGpu()
-                ? GpuSpec.AllReduce.NONE
-                : Deployment.gpu(latency, deployment).spec().allReduce();
+        boolean isUnknown = parallelism.hasOneGpu() && deployment.gpu() == null;
+        var gpu = isUnknown ? null : Deployment.gpu(latency, deployment).spec();
         var profiled = latency.section("profiled");
         var tables = KernelFiles.read(profiled);
         if ((tables.experts() != null) != (llm.feedForward().numExperts() > 0)) {
@@ -95,7 +93,7 @@ public record LatencySettings(Kind kind, LatencyModel model, ApiDelay apiDelay, 
                                     ? "no experts, and the model has some"
                                     : "experts, and the model has none"));
         }
-        return new ProfiledLatency(tables, llm, parallelism, link, host(latency));
+        return new ProfiledLatency(tables, llm, parallelism, gpu, host(latency));
     }
 
     private static HostOverhead host(Section latency) {
