@@ -6,6 +6,7 @@ import understudy.cluster.link.KvStoreSpec;
 import understudy.engine.PlannerConfig;
 import understudy.engine.RequestLimits;
 import understudy.kvcache.KvCacheConfig;
+import understudy.latency.ApiDelay;
 import understudy.routing.ReplicaTraits;
 import understudy.transfer.KvTransferSpec;
 
@@ -17,8 +18,7 @@ import understudy.transfer.KvTransferSpec;
  * @param kvCache sizes and switches of its KV memory
  * @param memory makes the actor of that memory
  * @param device makes the actor of its device
- * @param apiDelayNanos from the arrival of a request to its entry into the waiting queue: HTTP and tokenizing; at least
- *     0
+ * @param apiDelay from the arrival of a request to its entry into the waiting queue
  * @param keepsTokenTimes whether to keep when each token was sampled
  * @param planIntervalNanos how long an empty plan takes. If it is not 0 and two steps may be in flight, one plan is
  *     made in each interval, before the results of its instant are applied, as drivers do that take turns of planning
@@ -33,7 +33,7 @@ public record ReplicaSpec(
         KvCacheConfig kvCache,
         KvBlockManager.Factory memory,
         VirtualGpu.Factory device,
-        long apiDelayNanos,
+        ApiDelay apiDelay,
         boolean keepsTokenTimes,
         long planIntervalNanos,
         ReplicaTraits traits,
@@ -49,7 +49,7 @@ public record ReplicaSpec(
                 kvCache,
                 KvBlockManager::create,
                 device,
-                0,
+                ApiDelay.NONE,
                 false,
                 0,
                 ReplicaTraits.PLAIN,
@@ -65,7 +65,7 @@ public record ReplicaSpec(
                 kvCache,
                 other,
                 device,
-                apiDelayNanos,
+                apiDelay,
                 keepsTokenTimes,
                 planIntervalNanos,
                 traits,
@@ -81,7 +81,7 @@ public record ReplicaSpec(
                 kvCache,
                 memory,
                 other,
-                apiDelayNanos,
+                apiDelay,
                 keepsTokenTimes,
                 planIntervalNanos,
                 traits,
@@ -90,14 +90,14 @@ public record ReplicaSpec(
     }
 
     /** Returns the same replica with this delay from arrival to waiting queue. */
-    public ReplicaSpec withApiDelayNanos(long nanos) {
+    public ReplicaSpec withApiDelay(ApiDelay other) {
         return new ReplicaSpec(
                 scheduler,
                 limits,
                 kvCache,
                 memory,
                 device,
-                nanos,
+                other,
                 keepsTokenTimes,
                 planIntervalNanos,
                 traits,
@@ -113,7 +113,7 @@ public record ReplicaSpec(
                 kvCache,
                 memory,
                 device,
-                apiDelayNanos,
+                apiDelay,
                 keeps,
                 planIntervalNanos,
                 traits,
@@ -129,7 +129,7 @@ public record ReplicaSpec(
                 kvCache,
                 memory,
                 device,
-                apiDelayNanos,
+                apiDelay,
                 keepsTokenTimes,
                 nanos,
                 traits,
@@ -145,7 +145,7 @@ public record ReplicaSpec(
                 kvCache,
                 memory,
                 device,
-                apiDelayNanos,
+                apiDelay,
                 keepsTokenTimes,
                 planIntervalNanos,
                 other,
@@ -161,7 +161,7 @@ public record ReplicaSpec(
                 kvCache,
                 memory,
                 device,
-                apiDelayNanos,
+                apiDelay,
                 keepsTokenTimes,
                 planIntervalNanos,
                 traits,
@@ -177,7 +177,7 @@ public record ReplicaSpec(
                 kvCache,
                 memory,
                 device,
-                apiDelayNanos,
+                apiDelay,
                 keepsTokenTimes,
                 planIntervalNanos,
                 traits,

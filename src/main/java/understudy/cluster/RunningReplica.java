@@ -130,7 +130,7 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
             return this;
         }
         clients.add(add);
-        long apiNanos = Math.max(0, spec.apiDelayNanos() - add.headStartNanos());
+        long apiNanos = Math.max(0, spec.apiDelay().nanosOf(request.prompt().length()) - add.headStartNanos());
         var delay = Duration.ofNanos(apiNanos + add.fault().delayNanos());
         if (delay.isZero()) {
             return onEnqueue(new Replica.Enqueue(request));

@@ -9,6 +9,8 @@ package understudy.latency;
  */
 final class AttentionTime {
     private static final int TILE = 128;
+    private static final int MANY_DECODES = 128;
+    private static final double MIXED_GROWTH = 1.5;
     private static final double FLOP_PER_ELEMENT_AND_PAIR = 4;
 
     private final GpuSpec.Attention fit;
@@ -18,6 +20,7 @@ final class AttentionTime {
     private final double microsPerKvToken;
     private final double microsPerPair;
     private final double mixedFactor;
+    private final UnevenContexts uneven;
 
     AttentionTime(LlmSpec llm, GpuSpec gpu, int tensorParallelSize, double bytesPerKvElement) {
         var attention = llm.attention();
@@ -29,7 +32,7 @@ final class AttentionTime {
         double flopPerMicro = fit.kernel().compute() * gpu.flopPerMicro();
         double readMicros = bytesPerKvElement
                 * attention.kvElementsPerRank(tensorParallelSize)
-                / (fit.kernel().bandwidth() * gpu.bytesPerMicro());
+                / (fit.kvBandwidth(bytesPerKvElement) * gpu.bytesPerMicro());
         var latent = attention.latent();
         if (latent == null) {
             microsPerKvToken = readMicros;
@@ -40,13 +43,19 @@ final class AttentionTime {
             double perPair = 2 * heads * (latent.nopeDim() + latent.ropeDim() + latent.valueDim());
             microsPerPair = perPair / flopPerMicro;
         }
-        mixedFactor = 1 + fit.mixedPerGroup() * attention.numHeads() / Math.max(1, attention.numKvHeads());
+        mixedFactor = fit.mixedPerGroup() * attention.numHeads() / Math.max(1, attention.numKvHeads());
+        uneven = UnevenContexts.of(llm, gpu, tensorParallelSize, bytesPerKvElement);
     }
 
     /** Returns the time of all layers for a batch. */
     double micros(BatchShape batch) {
-        double micros = numFullLayers * layerMicros(batch, Integer.MAX_VALUE);
+        double micros = numFullLayers * (layerMicros(batch, Integer.MAX_VALUE) + uneven.micros(batch));
         return numWindowLayers == 0 ? micros : micros + numWindowLayers * layerMicros(batch, window);
+    }
+
+    private double mixedFactor(int numDecodes) {
+        double share = Math.min(1, Math.max(0, (double) (numDecodes - MANY_DECODES / 2) / (MANY_DECODES / 2)));
+        return Math.max(1, mixedFactor * (1 + (MIXED_GROWTH - 1) * share));
     }
 
     private double layerMicros(BatchShape batch, int reach) {
@@ -61,10 +70,11 @@ final class AttentionTime {
             double tokens = batch.chunkTokens(i);
             int context = Math.min(batch.chunkContextTokens(i), reach);
             // The second bound is that of a window shorter than the chunk: no token sees more than the window.
-            pairs += Math.min(tokens * context + tokens * (tokens + TILE) / 2, tokens * ((double) reach + TILE));
+            double own = fit.causalFactor() * tokens * (tokens + TILE) / 2;
+            pairs += Math.min(tokens * context + own, tokens * ((double) reach + TILE));
             longest = Math.max(longest, batch.chunkTokens(i) + context);
         }
-        double busy = microsPerPair * pairs + mixedFactor * decode;
+        double busy = microsPerPair * pairs + mixedFactor(batch.numDecodes()) * decode;
         return fit.kernel().overheadMicros() + Math.max(busy, fit.microsPerChunkToken() * longest);
     }
 }

@@ -65,6 +65,14 @@ public final class BatchShape {
     }
 
     /**
+     * Returns the tokens of the longest decodes that are read while fewer than so many decodes are left, each by the share
+     * of readers that has nothing to do; decodes of like length, between the same powers of two, count as equally long.
+     */
+    double idleDecodeKvTokens(double numReaders) {
+        return decodeContexts.idleTokens(numReaders);
+    }
+
+    /**
      * Returns the same sum when each decode attends to at most {@code window} tokens; exact for a power of two, and
      * else at most too large by what sequences between the powers of two around it differ in length.
      */

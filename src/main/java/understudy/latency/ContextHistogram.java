@@ -88,6 +88,26 @@ final class ContextHistogram {
             this.sums = sums;
         }
 
+        /**
+         * Returns how many tokens are read while fewer than {@code numReaders} lengths go on, each by the share of readers
+         * that is idle: lengths go on together from the beginning, and those of a power of two end together. What all of
+         * them have does not count.
+         */
+        double idleTokens(double numReaders) {
+            double idle = 0;
+            double longer = 0;
+            int numLonger = 0;
+            for (int i = counts.length - 1; i >= 0 && numLonger < numReaders; i--) {
+                if (counts[i] > 0) {
+                    double length = (double) sums[i] / counts[i];
+                    idle += numLonger == 0 ? 0 : (1 - numLonger / numReaders) * (longer - length);
+                    longer = length;
+                    numLonger += counts[i];
+                }
+            }
+            return idle;
+        }
+
         /** Returns the sum with lengths above {@code limit} counted as the limit. */
         double sumWithin(int limit) {
             int split = bucket(limit) - first;

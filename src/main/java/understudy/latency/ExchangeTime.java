@@ -26,8 +26,7 @@ public final class ExchangeTime {
         if (gpus == 1) {
             return 0;
         }
-        double moved = 2.0 * (gpus - 1) / gpus * bytesPerToken * numTokens;
-        return 2.0 * llm.numLayers() * link.micros(moved);
+        return 2.0 * llm.numLayers() * link.micros(gpus, bytesPerToken * numTokens);
     }
 
     /** Returns the time of carrying a rank's tokens to the experts, and what they return, for the tokens of all ranks. */
@@ -38,7 +37,7 @@ public final class ExchangeTime {
         double moved = parallelism.sendsToExpertsOnly()
                 ? numTokens * numOtherGpusOfToken() / parallelism.tensorParallelSize()
                 : numGroupTokens - numTokens;
-        return 2.0 * llm.numMoeLayers() * link.micros(moved * bytesPerToken);
+        return 2.0 * llm.numMoeLayers() * link.movedMicros(moved * bytesPerToken);
     }
 
     private double numOtherGpusOfToken() {
@@ -48,6 +47,7 @@ public final class ExchangeTime {
     }
 
     double gatherMicros() {
-        return parallelism.tensorParallelSize() == 1 ? 0 : link.overheadMicros();
+        int gpus = parallelism.tensorParallelSize();
+        return gpus == 1 ? 0 : link.micros(gpus, 0);
     }
 }

@@ -1,15 +1,23 @@
 package understudy.latency;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * A matrix product of a step, whose time depends on the tokens m: a soft roofline, {@code t0 + sqrt(compute^2 +
- * memory^2)}.
+ * memory^2)}, and more where the kernel for so many rows does not suit them.
  *
  * @param overheadMicros t0
  * @param computeMicros arithmetic per token
  * @param weightMicros reading all weights once
  * @param activationMicros reading and writing activations, per token
+ * @param slowdown by rows, or null if every number of rows has a kernel that suits it
  */
-record Gemm(double overheadMicros, double computeMicros, double weightMicros, double activationMicros) {
+record Gemm(
+        double overheadMicros,
+        double computeMicros,
+        double weightMicros,
+        double activationMicros,
+        @Nullable KernelTable slowdown) {
 
     /** Returns the product of activations {@code m x k} with weights {@code k x n}. */
     static Gemm of(GpuSpec gpu, WeightFormat format, double n, double k) {
@@ -27,7 +35,8 @@ record Gemm(double overheadMicros, double computeMicros, double weightMicros, do
                 gpu.gemmOverheadMicros(format),
                 2 * n * k / gpu.gemmFlopPerMicro(format),
                 weightBytes * n * k / bytesPerMicro,
-                2 * (n + k) / bytesPerMicro);
+                2 * (n + k) / bytesPerMicro,
+                gpu.gemmSlowdown(format));
     }
 
     /**
@@ -43,7 +52,8 @@ record Gemm(double overheadMicros, double computeMicros, double weightMicros, do
                 gpu.experts().overheadMicros(),
                 2 * perToken * n * k / gpu.expertFlopPerMicro(format),
                 format.bytes() * n * k / bytesPerMicro,
-                2 * perToken * (n + k) / bytesPerMicro);
+                2 * perToken * (n + k) / bytesPerMicro,
+                null);
     }
 
     double micros(double numTokens) {
@@ -54,7 +64,8 @@ record Gemm(double overheadMicros, double computeMicros, double weightMicros, do
     double micros(double numTokens, double numMatrices) {
         double compute = computeMicros * numTokens;
         double memory = weightMicros * numMatrices + activationMicros * numTokens;
-        return overheadMicros + Math.sqrt(compute * compute + memory * memory);
+        double micros = overheadMicros + Math.sqrt(compute * compute + memory * memory);
+        return slowdown == null ? micros : micros * slowdown.micros(numTokens);
     }
 
     /** Returns the time without overhead if arithmetic and memory never wait for each other. */

@@ -1,5 +1,7 @@
 package understudy.latency;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Figures of a GPU for the formulas: those of its data sheet, and the share of them that kernels reach.
  *
@@ -10,6 +12,7 @@ package understudy.latency;
  * @param bandwidthGbPerSecond of the memory, in 10^9 B/s
  * @param gemm matrix products in BF16
  * @param fp8Gemm matrix products in FP8; its share of the bandwidth is that of {@code gemm}
+ * @param fp8Slowdown by how much FP8 products of a number of rows are slower than that, as their kernels go by rows; null if not
  * @param attention attention kernels
  * @param elementwise norms, activations and the like
  * @param allReduce the exchange between GPUs of a tensor-parallel group
@@ -23,10 +26,11 @@ public record GpuSpec(
         double bandwidthGbPerSecond,
         Efficiency gemm,
         Efficiency fp8Gemm,
+        @Nullable KernelTable fp8Slowdown,
         Attention attention,
         Efficiency elementwise,
         AllReduce allReduce,
-        Efficiency experts) {
+        Experts experts) {
     private static final double FLOP_PER_MICRO_AND_TFLOPS = 1e6;
     private static final double BYTES_PER_MICRO_AND_GB_PER_SECOND = 1e3;
 
@@ -43,24 +47,60 @@ public record GpuSpec(
      * Efficiency of attention.
      *
      * @param kernel shares while computing pairs and while reading the KV cache
-     * @param mixedPerGroup by how much reading the KV cache for decodes slows down beside prefill chunks: {@code 1 +
-     *     mixedPerGroup * queryHeads / kvHeads}
+     * @param fp8Bandwidth share of the bandwidth while reading an FP8 KV cache, above 0
+     * @param causalFactor how much longer a pair takes among the tokens of a chunk than one with a token before it
+     * @param mixedPerGroup by how much reading the KV cache for decodes slows down beside prefill chunks, and at least 1:
+     *     {@code mixedPerGroup * queryHeads / kvHeads} up to 64 decodes, and from 128 on 1.5 times that
      * @param microsPerChunkToken least time per token of the longest sequence among prefill chunks, in microseconds
+     * @param numMultiprocessors of a GPU whose kernels read each sequence in one of them; 0 if they share it
      */
-    public record Attention(Efficiency kernel, double mixedPerGroup, double microsPerChunkToken) {}
+    public record Attention(
+            Efficiency kernel,
+            double fp8Bandwidth,
+            double causalFactor,
+            double mixedPerGroup,
+            double microsPerChunkToken,
+            int numMultiprocessors) {
+
+        /** Returns the share of the bandwidth that is reached while reading the KV cache. */
+        double kvBandwidth(double bytesPerKvElement) {
+            return bytesPerKvElement < 2 ? fp8Bandwidth : kernel.bandwidth;
+        }
+    }
+
+    /**
+     * Fused kernels of experts, by the format of their weights.
+     *
+     * @param overheadMicros fixed time of one of the two products, in microseconds
+     * @param bf16 share of the BF16 rate
+     * @param fp8 the same for FP8; 0 if it gains what dense products gain
+     * @param int4 the same for formats of four bits
+     */
+    public record Experts(double overheadMicros, double bf16, double fp8, double int4) {}
 
     /**
      * An exchange between GPUs, in a ring.
      *
      * @param overheadMicros fixed time, in microseconds
      * @param busGbPerSecond bus bandwidth, in 10^9 B/s
+     * @param measured all-reduces by GPUs and bytes, up to as many GPUs as there are in it; null if the line is all there is
      */
-    public record AllReduce(double overheadMicros, double busGbPerSecond) {
+    public record AllReduce(
+            double overheadMicros,
+            double busGbPerSecond,
+            @Nullable KernelTable measured) {
         /** That of GPUs with nothing to exchange. */
-        public static final AllReduce NONE = new AllReduce(0, Double.POSITIVE_INFINITY);
+        public static final AllReduce NONE = new AllReduce(0, Double.POSITIVE_INFINITY, null);
 
-        /** Returns the time of so many bytes through each GPU's link. */
-        double micros(double bytes) {
+        /** Returns the time of an all-reduce of so many bytes. */
+        double micros(int numGpus, double bytes) {
+            return measured == null || numGpus > measured.maxKey()
+                    ? movedMicros(2.0 * (numGpus - 1) / numGpus * bytes)
+                    : measured.micros(numGpus, bytes);
+        }
+
+        /** Returns the time of moving so many bytes through each GPU's link. */
+        double movedMicros(double bytes) {
             return overheadMicros + bytes / (busGbPerSecond * BYTES_PER_MICRO_AND_GB_PER_SECOND);
         }
     }
@@ -75,6 +115,7 @@ public record GpuSpec(
                 bandwidthGbPerSecond,
                 other,
                 fp8Gemm,
+                fp8Slowdown,
                 attention,
                 elementwise,
                 allReduce,
@@ -105,14 +146,26 @@ public record GpuSpec(
 
     /** Returns the fixed time of a matrix product in a format. */
     double gemmOverheadMicros(WeightFormat format) {
-        return format == WeightFormat.FP8 && fp8Tflops > 0 ? fp8Gemm.overheadMicros : gemm.overheadMicros;
+        return computesIn8Bits(format) ? fp8Gemm.overheadMicros : gemm.overheadMicros;
     }
 
-    /**
-     * Returns the operations per microsecond that experts reach in a format: their share of the BF16 rate, times what
-     * the format gains in dense products.
-     */
+    /** Returns how much longer products of a format take by their rows, or null if no longer. */
+    @Nullable KernelTable gemmSlowdown(WeightFormat format) {
+        return computesIn8Bits(format) ? fp8Slowdown : null;
+    }
+
+    private boolean computesIn8Bits(WeightFormat format) {
+        return format == WeightFormat.FP8 && fp8Tflops > 0;
+    }
+
+    /** Returns the operations per microsecond that experts reach in a format. */
     double expertFlopPerMicro(WeightFormat format) {
-        return experts.compute * flopPerMicro() * gemmFlopPerMicro(format) / gemmFlopPerMicro(WeightFormat.BF16);
+        double gain = gemmFlopPerMicro(format) / gemmFlopPerMicro(WeightFormat.BF16);
+        return flopPerMicro()
+                * switch (format) {
+                    case FP32, BF16 -> experts.bf16 * gain;
+                    case FP8 -> experts.fp8 > 0 ? experts.fp8 : experts.bf16 * gain;
+                    case INT4 -> experts.int4;
+                };
     }
 }

@@ -40,15 +40,15 @@ public final class ProfiledLatency implements LatencyModel {
      * @param tables of one of them, with experts as on a single data-parallel rank
      * @param llm the model, for its number of layers and experts
      * @param parallelism how they share the model
-     * @param link over which they exchange
+     * @param gpu each of them, for exchanges; null if unknown, which takes a single one
      * @param host what a step costs beside the GPU's work
      */
     public ProfiledLatency(
-            KernelTables tables, LlmSpec llm, Parallelism parallelism, GpuSpec.AllReduce link, HostOverhead host) {
+            KernelTables tables, LlmSpec llm, Parallelism parallelism, @Nullable GpuSpec gpu, HostOverhead host) {
         this.tables = tables;
         this.llm = llm;
         this.parallelism = parallelism;
-        exchange = new ExchangeTime(llm, parallelism, link);
+        exchange = new ExchangeTime(llm, parallelism, gpu == null ? GpuSpec.AllReduce.NONE : gpu.allReduce());
         expertLoad = tables.experts() == null ? null : new ExpertLoad(llm, parallelism);
         this.host = host;
         layerKernels = kernels(PER_LAYER::contains);

@@ -7,7 +7,7 @@ import java.util.List;
  * of the element-wise kernels, pairs and bytes of attention, ring all-reduces, the head, and the host's work.
  * Tensor-parallel GPUs work in step, so one of them is computed.
  *
- * <p>The host's work is added to the GPU's, as it is in vLLM 0.10 to 0.19.
+ * <p>The host's work for each sequence is added to the GPU's.
  */
 public final class RooflineLatency implements LatencyModel {
     private static final double NANOS_PER_MICRO = 1e3;

@@ -1,5 +1,6 @@
 package understudy.scaling;
 
+import understudy.latency.ApiDelay;
 import understudy.latency.BatchShape;
 import understudy.latency.LatencyModel;
 
@@ -25,9 +26,9 @@ public record TokenAware(double prefillTokensPerSecond, double thresholdSeconds,
     }
 
     /** Returns V_P as llm-d measures it: the tokens of one full chunk, divided by its TTFT on an idle replica. */
-    public static double prefillTokensPerSecond(LatencyModel latency, int chunkTokens, long apiDelayNanos) {
+    public static double prefillTokensPerSecond(LatencyModel latency, int chunkTokens, ApiDelay apiDelay) {
         var batch = new BatchShape.Builder();
         batch.add(chunkTokens, 0, true);
-        return chunkTokens * 1e9 / (latency.stepNanos(batch.build()) + apiDelayNanos);
+        return chunkTokens * 1e9 / (latency.stepNanos(batch.build()) + apiDelay.nanosOf(chunkTokens));
     }
 }

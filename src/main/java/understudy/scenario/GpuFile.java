@@ -2,9 +2,12 @@ package understudy.scenario;
 
 import java.nio.file.Path;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import understudy.latency.GpuSpec;
 import understudy.latency.GpuSpec.Efficiency;
+import understudy.latency.KernelTable;
 import understudy.latency.ProfileLatency;
+import understudy.workload.Numbers;
 
 /**
  * A file of {@code conf/gpus}.
@@ -18,6 +21,7 @@ import understudy.latency.ProfileLatency;
 public record GpuFile(GpuSpec spec, ProfileLatency profile, Status status, List<String> assumed, String source) {
     private static final double MICRO = 1e3;
     private static final double MAX = 1e9;
+    private static final int BYTES_PER_KIB = 1024;
 
     /** Source of figures: measurements or assumptions. */
     public enum Status {
@@ -46,8 +50,8 @@ public record GpuFile(GpuSpec spec, ProfileLatency profile, Status status, List<
         var gemm = efficiency(file.section("gemm"));
         var fp8 = file.section("fp8-gemm");
         var attention = file.section("attention");
+        double fp8KvBandwidth = attention.number("fp8-kv-bandwidth-efficiency", 0, MAX);
         var allReduce = file.section("all-reduce");
-        var experts = file.section("experts");
         var spec = new GpuSpec(
                 file.text("name"),
                 file.number("memory-gib", 0, MAX),
@@ -56,13 +60,17 @@ public record GpuFile(GpuSpec spec, ProfileLatency profile, Status status, List<
                 file.number("bandwidth-gb-per-s", 0, MAX),
                 gemm,
                 new Efficiency(fp8.positive("compute-efficiency"), gemm.bandwidth(), fp8.nanos("overhead") / MICRO),
+                slowdown(fp8),
                 new GpuSpec.Attention(
                         efficiency(attention),
+                        fp8KvBandwidth == 0 ? bandwidth(attention) : fp8KvBandwidth,
+                        attention.positive("causal-factor"),
                         attention.number("mixed-per-group", 0, MAX),
-                        attention.nanos("per-chunk-token") / MICRO),
+                        attention.nanos("per-chunk-token") / MICRO,
+                        attention.wholeNumber("multiprocessors", 0, (int) MAX)),
                 new Efficiency(1, bandwidth(file.section("elementwise")), overhead(file.section("elementwise"))),
-                new GpuSpec.AllReduce(overhead(allReduce), allReduce.positive("bus-gb-per-s")),
-                new Efficiency(experts.positive("compute-efficiency"), gemm.bandwidth(), overhead(experts)));
+                new GpuSpec.AllReduce(overhead(allReduce), allReduce.positive("bus-gb-per-s"), measured(allReduce)),
+                experts(file.section("experts")));
         return new GpuFile(
                 spec,
                 profile(file.section("profile")),
@@ -83,6 +91,54 @@ public record GpuFile(GpuSpec spec, ProfileLatency profile, Status status, List<
 
     private static Efficiency efficiency(Section section) {
         return new Efficiency(section.positive("compute-efficiency"), bandwidth(section), overhead(section));
+    }
+
+    /** Reads the factors by rows, which stand in two lists. */
+    private static @Nullable KernelTable slowdown(Section fp8) {
+        var rows = numbers(fp8, "rows");
+        var factors = numbers(fp8, "slowdown");
+        if (rows.length != factors.length) {
+            throw fp8.unusable("slowdown", "but rows has another length");
+        }
+        var table = new KernelTable.Builder();
+        for (int i = 0; i < rows.length; i++) {
+            table.add(factors[i], (int) rows[i]);
+        }
+        return table.isEmpty() ? null : table.build();
+    }
+
+    private static GpuSpec.Experts experts(Section experts) {
+        double bf16 = experts.positive("compute-efficiency");
+        double int4 = experts.number("int4-compute-efficiency", 0, MAX);
+        double fp8 = experts.number("fp8-compute-efficiency", 0, MAX);
+        return new GpuSpec.Experts(overhead(experts), bf16, fp8, int4 == 0 ? bf16 : int4);
+    }
+
+    /** Reads one list of times for each number of GPUs, at the same sizes. */
+    private static @Nullable KernelTable measured(Section allReduce) {
+        double[] kib = numbers(allReduce, "kib");
+        var table = new KernelTable.Builder();
+        for (var entry : allReduce.sections("measured")) {
+            double[] micros = numbers(entry, "us");
+            if (micros.length != kib.length) {
+                throw entry.unusable("us", "but kib has another length");
+            }
+            for (int i = 0; i < kib.length; i++) {
+                table.add(micros[i], entry.wholeNumber("gpus", 2, (int) MAX), (int) (kib[i] * BYTES_PER_KIB));
+            }
+        }
+        return table.isEmpty() ? null : table.build();
+    }
+
+    private static double[] numbers(Section section, String key) {
+        double[] numbers =
+                section.texts(key).stream().mapToDouble(Numbers::parse).toArray();
+        for (double number : numbers) {
+            if (!(number > 0)) {
+                throw section.unusable(key, "must be a list of numbers above 0");
+            }
+        }
+        return numbers;
     }
 
     private static double bandwidth(Section section) {

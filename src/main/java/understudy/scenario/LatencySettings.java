@@ -1,6 +1,6 @@
 package understudy.scenario;
 
-import understudy.latency.GpuSpec;
+import understudy.latency.ApiDelay;
 import understudy.latency.HostOverhead;
 import understudy.latency.LatencyModel;
 import understudy.latency.LinearLatency;
@@ -13,12 +13,14 @@ import understudy.latency.RooflineLatency;
  *
  * @param kind where the times of steps come from
  * @param model how long a step takes, without jitter
- * @param apiDelayNanos from the arrival of a request to its entry into the waiting queue
+ * @param apiDelay from the arrival of a request to its entry into the waiting queue
  * @param jitter standard deviation of the logarithm of a step's time
  * @param deployment the model and the GPUs that it names
  */
-public record LatencySettings(Kind kind, LatencyModel model, long apiDelayNanos, double jitter, Deployment deployment) {
+public record LatencySettings(Kind kind, LatencyModel model, ApiDelay apiDelay, double jitter, Deployment deployment) {
     private static final double NANOS_PER_MICRO = 1e3;
+    private static final double DEFAULT_NANOS_PER_PROMPT_TOKEN = 5e3;
+    private static final String PER_PROMPT_TOKEN = "api-delay-per-prompt-token";
     private static final ProfileLatency NO_PROFILE = new ProfileLatency(0, 0, 0, 0, 0);
 
     /** Kind of a latency model, by its name in a scenario. */
@@ -39,8 +41,16 @@ public record LatencySettings(Kind kind, LatencyModel model, long apiDelayNanos,
             case ROOFLINE -> roofline(latency, deployment);
             case PROFILED -> profiled(latency, deployment);
         };
-        return new LatencySettings(
-                kind, model, Math.round(latency.nanos("api-delay")), latency.number("jitter", 0, 1), deployment);
+        return new LatencySettings(kind, model, apiDelay(latency, kind), latency.number("jitter", 0, 1), deployment);
+    }
+
+    /** Returns the delay; a device that is made up, or measured as a whole, has none for each token of its own. */
+    private static ApiDelay apiDelay(Section latency, Kind kind) {
+        boolean isOfKernels = kind == Kind.ROOFLINE || kind == Kind.PROFILED;
+        double perToken = latency.text(PER_PROMPT_TOKEN).equals("auto")
+                ? isOfKernels ? DEFAULT_NANOS_PER_PROMPT_TOKEN : 0
+                : latency.nanos(PER_PROMPT_TOKEN);
+        return new ApiDelay(Math.round(latency.nanos("api-delay")), perToken);
     }
 
     private static LatencyModel linear(Section linear) {
@@ -65,15 +75,14 @@ public record LatencySettings(Kind kind, LatencyModel model, long apiDelayNanos,
                 Deployment.gpu(latency, deployment).spec(),
                 deployment.parallelism(),
                 deployment.bytesPerKvElement(),
-                host(latency.section("roofline")));
+                host(latency));
     }
 
     private static LatencyModel profiled(Section latency, Deployment deployment) {
         var llm = Deployment.llm(latency, deployment);
         var parallelism = deployment.parallelism();
-        var link = parallelism.hasOneGpu()
-                ? GpuSpec.AllReduce.NONE
-                : Deployment.gpu(latency, deployment).spec().allReduce();
+        boolean isUnknown = parallelism.hasOneGpu() && deployment.gpu() == null;
+        var gpu = isUnknown ? null : Deployment.gpu(latency, deployment).spec();
         var profiled = latency.section("profiled");
         var tables = KernelFiles.read(profiled);
         if ((tables.experts() != null) != (llm.feedForward().numExperts() > 0)) {
@@ -84,11 +93,11 @@ public record LatencySettings(Kind kind, LatencyModel model, long apiDelayNanos,
                                     ? "no experts, and the model has some"
                                     : "experts, and the model has none"));
         }
-        return new ProfiledLatency(tables, llm, parallelism, link, host(profiled));
+        return new ProfiledLatency(tables, llm, parallelism, gpu, host(latency));
     }
 
-    private static HostOverhead host(Section section) {
+    private static HostOverhead host(Section latency) {
         return new HostOverhead(
-                section.nanos("host-per-step") / NANOS_PER_MICRO, section.nanos("host-per-seq") / NANOS_PER_MICRO);
+                latency.nanos("host-per-step") / NANOS_PER_MICRO, latency.nanos("host-per-seq") / NANOS_PER_MICRO);
     }
 }

@@ -13,6 +13,7 @@ import understudy.cluster.ReplicaSpec;
 import understudy.cluster.VirtualGpu;
 import understudy.cluster.link.KvStoreSpec;
 import understudy.kvcache.connector.KvSource;
+import understudy.latency.ApiDelay;
 import understudy.latency.BatchShape;
 import understudy.latency.LatencyModel;
 import understudy.latency.ProfiledLatency;
@@ -207,7 +208,7 @@ public record ReplicaGroup(
 
     /** Returns prompt tokens per second, computed in full batches on an idle replica. */
     double prefillTokensPerSecond() {
-        return TokenAware.prefillTokensPerSecond(latency.model(), engine.maxNumBatchedTokens(), 0);
+        return TokenAware.prefillTokensPerSecond(latency.model(), engine.maxNumBatchedTokens(), ApiDelay.NONE);
     }
 
     /**
@@ -231,7 +232,7 @@ public record ReplicaGroup(
                 new PrefillSteps(latency.model(), engine.maxPrefillChunkTokens()),
                 role);
         return ReplicaSpec.of(engine.scheduler(), engine.limits(), engine.kvCache(), device)
-                .withApiDelayNanos(latency.apiDelayNanos())
+                .withApiDelay(latency.apiDelay())
                 .withTokenTimes(keepsTokenTimes)
                 .withTraits(traits)
                 .withTransfers(transfers)

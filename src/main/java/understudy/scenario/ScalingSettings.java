@@ -126,7 +126,7 @@ final class ScalingSettings {
     private TokenAware tokenAware(Section tokenAware) {
         String key = "prefill-tokens-per-second";
         double prefill = tokenAware.text(key).equals("auto")
-                ? TokenAware.prefillTokensPerSecond(latency.model(), chunkTokens, latency.apiDelayNanos())
+                ? TokenAware.prefillTokensPerSecond(latency.model(), chunkTokens, latency.apiDelay())
                 : tokenAware.positive(key);
         return new TokenAware(prefill, seconds(tokenAware, "threshold"), tokenAware.positive("target-kv-usage"));
     }

@@ -7,12 +7,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.TreeMap;
+import understudy.latency.ApiDelay;
 import understudy.report.run.RunSetup;
 import understudy.routing.Role;
 
 /** Summary of a scenario for a page about its run. */
 public final class ScenarioSummary {
     private static final double NANOS_PER_MILLI = 1e6;
+    private static final double NANOS_PER_MICRO = 1e3;
 
     private ScenarioSummary() {}
 
@@ -64,7 +66,7 @@ public final class ScenarioSummary {
             lines.add("Equal steps take equally long (latency.jitter = 0).");
         }
         lines.add("Requests and tokens take no time between router and replicas.");
-        lines.add(edge(scenario.latency().apiDelayNanos()));
+        lines.add(edge(scenario.latency().apiDelay()));
         if (scenario.groups().stream().anyMatch(group -> group.role() != Role.BOTH)) {
             lines.add(
                     "KV of a computed prompt is fetched by the replica that answers; nobody pushes it layer by layer.");
@@ -85,12 +87,14 @@ public final class ScenarioSummary {
         };
     }
 
-    private static String edge(long apiDelayNanos) {
-        return apiDelayNanos == 0
+    private static String edge(ApiDelay delay) {
+        return delay.equals(ApiDelay.NONE)
                 ? "HTTP and tokenizing take no time (latency.api-delay = 0)."
                 : String.format(
                         Locale.ROOT,
-                        "HTTP and tokenizing take %.3f ms for each request, whatever the load (latency.api-delay).",
-                        apiDelayNanos / NANOS_PER_MILLI);
+                        "HTTP and tokenizing take %.3f ms and %.1f us per prompt token, whatever the load"
+                                + " (latency.api-delay).",
+                        delay.nanos() / NANOS_PER_MILLI,
+                        delay.nanosPerPromptToken() / NANOS_PER_MICRO);
     }
 }

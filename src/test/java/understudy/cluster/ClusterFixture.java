@@ -18,6 +18,7 @@ import understudy.kvcache.PrefixOptions;
 import understudy.kvcache.PrefixUnit;
 import understudy.kvcache.eviction.EvictionPolicy;
 import understudy.kvcache.eviction.FreeOrder;
+import understudy.latency.ApiDelay;
 import understudy.latency.LatencyModel;
 import understudy.latency.LinearLatency;
 import understudy.prompt.BlockHasher;
@@ -54,7 +55,7 @@ public final class ClusterFixture {
     int maxModelLen = 20_000;
     public boolean isAsync;
     boolean sharesWithinStep = true;
-    long apiDelayNanos;
+    ApiDelay apiDelay = ApiDelay.NONE;
     public LatencyModel latency = new LinearLatency(5e6, 0, 0, 0);
     RoutingPolicyFactory routing = RoundRobin.FACTORY;
     Wire wire = Wire.EXACT;
@@ -80,7 +81,7 @@ public final class ClusterFixture {
                 null);
         var limits = new RequestLimits(maxModelLen, kvCache.maxTokens(), contextOverflow, hasher.blockSize());
         return ReplicaSpec.of(scheduler, limits, kvCache, VirtualGpu.Factory.of(latency))
-                .withApiDelayNanos(apiDelayNanos)
+                .withApiDelay(apiDelay)
                 .withTokenTimes(true);
     }
 

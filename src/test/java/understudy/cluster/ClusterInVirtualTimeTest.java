@@ -15,6 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import understudy.engine.Request;
+import understudy.latency.ApiDelay;
 import understudy.prompt.SegmentedTokens;
 import understudy.report.Invariants;
 import understudy.report.Outcome;
@@ -44,11 +45,12 @@ final class ClusterInVirtualTimeTest {
     @ValueSource(booleans = {false, true})
     void oneRequest_takesOneStepPerToken(boolean isAsync) {
         cluster.isAsync = isAsync;
-        cluster.apiDelayNanos = 4 * MILLI;
+        cluster.apiDelay = new ApiDelay(3 * MILLI, 10_000);
 
         var run = cluster.run(workload(request(0, 10 * MILLI, 100, 4)));
 
-        // Queued 4 ms after its arrival at 10 ms, admitted at once; tokens after 1, 2, 3 and 4 steps of 5 ms.
+        // Queued 3 ms and 100 tokens of 10 us after its arrival at 10 ms, admitted at once; tokens after 1, 2, 3 and 4
+        // steps of 5 ms.
         var only = requests(run).get(0);
         assertThat(only.queuedNanos()).isEqualTo(14 * MILLI);
         assertThat(only.scheduledNanos()).isEqualTo(14 * MILLI);

@@ -23,6 +23,7 @@ import understudy.faults.Fault;
 import understudy.faults.FaultPlan;
 import understudy.faults.FaultPlan.TimedChange;
 import understudy.faults.FleetChange;
+import understudy.latency.ApiDelay;
 import understudy.prompt.SegmentedTokens;
 import understudy.report.Invariants;
 import understudy.report.Outcome;
@@ -95,7 +96,7 @@ final class FaultsInVirtualTimeTest {
     @Test
     void reroute_movesWhatHasNoTokenYet() {
         cluster.numReplicas = 2;
-        cluster.apiDelayNanos = 4 * MILLI;
+        cluster.apiDelay = new ApiDelay(4 * MILLI, 0);
         plan(REROUTE, at(12, new Fault.Crash(0)));
 
         var run = cluster.run(workload(
@@ -253,7 +254,7 @@ final class FaultsInVirtualTimeTest {
 
     @Test
     void latencySpike_delaysTheWayToTheQueue() {
-        cluster.apiDelayNanos = 4 * MILLI;
+        cluster.apiDelay = new ApiDelay(4 * MILLI, 0);
         plan(
                 CrashRetries.NONE,
                 at(10, new Fault.LatencySpike(Fault.ALL_REPLICAS, 100 * MILLI)),
@@ -296,7 +297,7 @@ final class FaultsInVirtualTimeTest {
         cluster.numReplicas = 3;
         cluster.isAsync = true;
         cluster.numBlocks = 200;
-        cluster.apiDelayNanos = MILLI;
+        cluster.apiDelay = new ApiDelay(MILLI, 0);
         plan(
                 retries,
                 20,

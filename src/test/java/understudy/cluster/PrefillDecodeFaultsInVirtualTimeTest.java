@@ -12,6 +12,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import understudy.faults.Fault;
 import understudy.faults.FleetChange;
+import understudy.latency.ApiDelay;
 import understudy.report.Invariants;
 import understudy.transfer.KvLease;
 
@@ -205,7 +206,7 @@ final class PrefillDecodeFaultsInVirtualTimeTest {
     @ParameterizedTest
     @ValueSource(doubles = {0, 2, 5, 6, 10, 18, 20, 23, 40})
     void interruptedRun_accountsForAllRequests(double atMillis) {
-        cluster.replicas.apiDelayNanos = MILLI;
+        cluster.replicas.apiDelay = new ApiDelay(MILLI, 0);
         cluster.start();
         cluster.submit(request(0, 0, 100, 2));
         cluster.submit(request(1, 0, 100, 2));

@@ -95,7 +95,7 @@ final class PrefillDecodeFixture implements AutoCloseable {
         var plain = replicas.replicaSpec();
         var connected = plain.kvCache().withConnector(new NixlSpec(true, replicas.isAsync));
         return ReplicaSpec.of(plain.scheduler(), plain.limits(), connected, VirtualGpu.Factory.of(replicas.latency))
-                .withApiDelayNanos(replicas.apiDelayNanos)
+                .withApiDelay(replicas.apiDelay)
                 .withTraits(new ReplicaTraits(role.name(), 1, replicas.numBlocks, PrefillEstimate.perToken(0), role))
                 .withTransfers(transfers());
     }

@@ -16,6 +16,7 @@ import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.connector.ConnectorSpec;
 import understudy.kvcache.tier.OffloadingSpec;
 import understudy.kvcache.tier.TierSpec;
+import understudy.latency.ApiDelay;
 import understudy.report.Outcome;
 import understudy.report.RequestRecord;
 import understudy.testkit.VirtualTimeTestKit;
@@ -65,7 +66,7 @@ final class ReplicaTest {
 
     @Test
     void apiDelay_isShorterByWhatWasDoneBefore() {
-        cluster.apiDelayNanos = 4 * MILLI;
+        cluster.apiDelay = new ApiDelay(4 * MILLI, 0);
         var replica = spawn(false);
         submitWithHeadStart(replica, 7, 3 * MILLI);
         submitWithHeadStart(replica, 8, 9 * MILLI);
@@ -127,7 +128,7 @@ final class ReplicaTest {
 
     @Test
     void abort_reachesARequestThatIsStillOnItsWayToTheQueue() {
-        cluster.apiDelayNanos = 4 * MILLI;
+        cluster.apiDelay = new ApiDelay(4 * MILLI, 0);
         var replica = spawn(false);
         replica.tell(new Replica.AddRequest(request(7, 0, 20, 100), client.ref(), true));
         replica.tell(new Replica.Abort(7));
@@ -255,7 +256,7 @@ final class ReplicaTest {
                                 .withMaxModelLen(cluster.maxModelLen)
                                 .withConnector(connector),
                         spec.device())
-                .withApiDelayNanos(cluster.apiDelayNanos);
+                .withApiDelay(cluster.apiDelay);
         return kit.spawn(Replica.create(kit.clock(), 0, recording, peers), "replica");
     }
 }

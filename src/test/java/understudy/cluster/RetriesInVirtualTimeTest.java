@@ -31,6 +31,7 @@ import understudy.faults.FaultPlan;
 import understudy.faults.FaultPlan.TimedChange;
 import understudy.faults.FleetChange;
 import understudy.faults.RequestFault;
+import understudy.latency.ApiDelay;
 import understudy.prompt.Prompt;
 import understudy.prompt.SegmentedTokens;
 import understudy.prompt.SyntheticTokens;
@@ -258,7 +259,7 @@ final class RetriesInVirtualTimeTest {
     @ParameterizedTest
     @ValueSource(longs = {0, 1, 7})
     void abort_reachesAResumedRequestOnItsWay(long millisAfterCrash) {
-        cluster.apiDelayNanos = 4 * MILLI;
+        cluster.apiDelay = new ApiDelay(4 * MILLI, 0);
         var client = kit.createInbox(RequestEvent.class);
         var router = router(2);
         router.tell(new Router.Submit(request(7, 0, 20, 100), client.ref(), true));
@@ -289,7 +290,7 @@ final class RetriesInVirtualTimeTest {
     void crashOfOneInFour_losesNothingAndAnswersNothingTwice(boolean isAsync) {
         cluster.isAsync = isAsync;
         cluster.numReplicas = 16;
-        cluster.apiDelayNanos = MILLI;
+        cluster.apiDelay = new ApiDelay(MILLI, 0);
         int fewestFailed = Integer.MAX_VALUE;
         for (var retries : List.of(CrashRetries.NONE, REROUTE, RESUME)) {
             plan(

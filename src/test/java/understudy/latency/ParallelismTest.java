@@ -74,6 +74,19 @@ final class ParallelismTest {
     }
 
     @Test
+    void allReduces_areThoseMeasuredAmongSoManyGpus() {
+        var table = new KernelTable.Builder();
+        table.add(5, 2, 1000);
+        table.add(9, 2, 3000);
+        var link = new GpuSpec.AllReduce(20, 1, table.build());
+
+        // Half way between 5 and 9 us; among four, which were not measured, 20 us and 2 * 3 / 4 of 2,000 bytes at 1 kB
+        // per us.
+        assertThat(link.micros(2, 2000)).isEqualTo(7);
+        assertThat(link.micros(4, 2000)).isEqualTo(23);
+    }
+
+    @Test
     void expertsOfOneServer_exchangeAsTensorsDo() {
         var parallelism = new Parallelism(2, 1, true, DEEPEP_LOW_LATENCY);
 
@@ -111,7 +124,7 @@ final class ParallelismTest {
         var attention = new KernelTable.Builder();
         attention.add(1, 0, 0, 1, 1);
         var tables = new KernelTables(Map.of("layernorm", dense.build()), attention.build(), Map.of(), moe.build());
-        var model = new ProfiledLatency(tables, experts(), WHOLE_EXPERTS, GpuSpec.AllReduce.NONE, NO_HOST);
+        var model = new ProfiledLatency(tables, experts(), WHOLE_EXPERTS, GPU, NO_HOST);
 
         // Two norms of 1 us. Two tokens use 1.75 of this GPU's experts: 17.5 at 1 token and 57.5 at 2; as one token
         // does that

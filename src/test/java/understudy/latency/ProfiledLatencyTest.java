@@ -65,8 +65,7 @@ final class ProfiledLatencyTest {
         moe.add(40, 2, 2);
         moe.add(80, 2, 4);
         var tables = tables(moe.build());
-        var model = new ProfiledLatency(
-                tables, RooflineFixture.experts(), Parallelism.ofTensors(1), GpuSpec.AllReduce.NONE, NO_HOST);
+        var model = new ProfiledLatency(tables, RooflineFixture.experts(), Parallelism.ofTensors(1), null, NO_HOST);
 
         // One token uses 2 of 8 experts: 10 and 2 * 1 + 5. Two tokens use 8 (1 - (6/8)^2) = 3.5: 70.
         assertThat(linearMicros(model, decodes(1, 0))).isCloseTo(17, within(1e-9));
@@ -80,7 +79,7 @@ final class ProfiledLatencyTest {
     }
 
     private static ProfiledLatency model(LlmSpec llm) {
-        return new ProfiledLatency(tables(null), llm, Parallelism.ofTensors(1), GpuSpec.AllReduce.NONE, NO_HOST);
+        return new ProfiledLatency(tables(null), llm, Parallelism.ofTensors(1), null, NO_HOST);
     }
 
     private static KernelTables tables(KernelTable experts) {

@@ -12,6 +12,10 @@ final class RooflineFixture {
     private RooflineFixture() {}
 
     static GpuSpec gpu(double overheadMicros, double microsPerChunkToken) {
+        return gpu(overheadMicros, microsPerChunkToken, 0);
+    }
+
+    static GpuSpec gpu(double overheadMicros, double microsPerChunkToken, int numMultiprocessors) {
         var full = new Efficiency(1, 1, overheadMicros);
         return new GpuSpec(
                 "round",
@@ -21,10 +25,11 @@ final class RooflineFixture {
                 1,
                 full,
                 new Efficiency(0.5, 1, overheadMicros),
-                new GpuSpec.Attention(full, 0.5, microsPerChunkToken),
+                null,
+                new GpuSpec.Attention(full, 0.5, 1, 1.5, microsPerChunkToken, numMultiprocessors),
                 full,
-                new GpuSpec.AllReduce(overheadMicros, 1),
-                full);
+                new GpuSpec.AllReduce(overheadMicros, 1, null),
+                new GpuSpec.Experts(overheadMicros, 1, 0, 1));
     }
 
     /** One layer, hidden size 10, two heads of 5 elements, one KV head, inner width 20, vocabulary of 100. */

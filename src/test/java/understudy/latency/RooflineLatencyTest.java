@@ -48,6 +48,20 @@ final class RooflineLatencyTest {
     }
 
     @Test
+    void slowdown_isThatOfTheRows() {
+        var byRows = new KernelTable.Builder();
+        byRows.add(1, 16);
+        byRows.add(1.2, 17);
+        byRows.add(1, 64);
+        var product = new Gemm(1, 0, 10, 0, byRows.build());
+
+        // 1 + 10 us, and 1.2 times that from 17 rows on, down to 1 at 64: 1.2 - 0.2 * 20 / 47 at 37.
+        assertThat(product.micros(16)).isCloseTo(11, within(EXACT));
+        assertThat(product.micros(17)).isCloseTo(13.2, within(EXACT));
+        assertThat(product.micros(37)).isCloseTo(11 * (1.2 - 4 / 47.0), within(EXACT));
+    }
+
+    @Test
     void experts_areReadIfAnyTokenNeedsThem() {
         double one = part("linear", experts(), GPU, 1, decodes(1, 0))
                 - part("linear", withoutExperts(), GPU, 1, decodes(1, 0));
@@ -68,13 +82,13 @@ final class RooflineLatencyTest {
 
     @Test
     void decodeAttention_readsTheCache() {
-        // 3 * 100 tokens, 2 * 5 elements of 2 bytes: 6000 bytes; half of it from an FP8 cache.
+        // 3 * 100 tokens, 2 * 5 elements of 2 bytes: 6000 bytes; half of it from an FP8 cache, at half the rate.
         assertThat(part("attention", dense(), GPU, 1, decodes(3, 99))).isCloseTo(6, within(EXACT));
         assertThat(share(
                         "attention",
                         new RooflineLatency(dense(), GPU, Parallelism.ofTensors(1), 1, NO_HOST),
                         decodes(3, 99)))
-                .isCloseTo(3, within(EXACT));
+                .isCloseTo(6, within(EXACT));
     }
 
     @Test
@@ -91,8 +105,14 @@ final class RooflineLatencyTest {
         both.add(10, 20, true);
         both.add(1, 99, true);
 
-        // 100 tokens of 20 bytes take 2 us, times 1 + 0.5 * 2 heads / 1 KV head.
-        assertThat(part("attention", dense(), GPU, 1, both.build())).isCloseTo(0.0356 + 4, within(EXACT));
+        // 100 tokens of 20 bytes take 2 us, times 1.5 * 2 heads / 1 KV head.
+        assertThat(part("attention", dense(), GPU, 1, both.build())).isCloseTo(0.0356 + 6, within(EXACT));
+        for (int i = 1; i < 96; i++) {
+            both.add(1, 99, true);
+        }
+
+        // 96 of them lie half way between 64 and 128, where that is 1.5 times as much.
+        assertThat(part("attention", dense(), GPU, 1, both.build())).isCloseTo(0.0356 + 96 * 6 * 1.25, within(EXACT));
     }
 
     @Test

@@ -9,6 +9,7 @@ import java.util.stream.DoubleStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import understudy.latency.ApiDelay;
 import understudy.latency.LinearLatency;
 import understudy.report.latency.LatencyStats;
 import understudy.scaling.ScalingMetrics.ReplicaLoad;
@@ -131,10 +132,11 @@ final class ScalingRulesTest {
 
     @Test
     void prefillSpeed_isThatOfAFullChunkOnAnIdleReplica() {
-        // 6 ms + 2000 x 20 us + 4 ms at the API = 50 ms for 2000 tokens: 40,000 per second.
+        // 6 ms + 2000 x 20 us + 2 ms + 2000 x 1 us at the API = 50 ms for 2000 tokens: 40,000 per second.
         var latency = new LinearLatency(6e6, 20e3, 0, 0);
 
-        assertThat(TokenAware.prefillTokensPerSecond(latency, 2000, 4_000_000)).isCloseTo(40_000, within(1e-6));
+        assertThat(TokenAware.prefillTokensPerSecond(latency, 2000, new ApiDelay(2_000_000, 1_000)))
+                .isCloseTo(40_000, within(1e-6));
     }
 
     // A target of 2 s. Above it: 2 ready x 3 / 2 = 3, 5 / 2 = 5; at most what there is already. Below 1 s: one less.

@@ -131,6 +131,23 @@ final class DeploymentTest {
                 .hasMessageContaining("latency.enable-expert-parallel is false, but experts of width 768");
     }
 
+    @ParameterizedTest
+    @CsvSource({"roofline, auto, 9_000_000", "linear, auto, 4_000_000", "linear, 2us, 6_000_000"})
+    void promptTokens_delayRequestsBeforeKernels(String model, String perToken, String nanos) {
+        var settings = Map.of(
+                "latency.model",
+                model,
+                "latency.llm",
+                "llama-3.1-8b",
+                "latency.gpu",
+                "h100",
+                "latency.api-delay-per-prompt-token",
+                perToken);
+
+        // 4 ms and 1,000 tokens of 5 us, of nothing, or of 2 us.
+        assertThat(read(settings).latency().apiDelay().nanosOf(1000)).isEqualTo(Long.parseLong(nanos.replace("_", "")));
+    }
+
     @Test
     void roofline_needsBothNames() {
         assertThatThrownBy(() -> read(Map.of("latency.model", "roofline")))
