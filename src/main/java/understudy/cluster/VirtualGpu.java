@@ -73,7 +73,11 @@ public final class VirtualGpu extends ExtensibleBehavior<VirtualGpu.Command> {
     @FunctionalInterface
     public interface Factory {
 
-        /** @param group the data-parallel group that the replica steps with; null if it steps alone */
+        /**
+         * Returns an idle device.
+         *
+         * @param group the data-parallel group that the replica steps with; null if it steps alone
+         */
         Behavior<Command> create(Clock clock, int replicaIndex, @Nullable ActorRef<DataParallelGroup.Command> group);
 
         /** Returns the group that each replica is to be part of; empty if it steps alone. */
