@@ -50,6 +50,7 @@ final class ArchitectureTest {
     private static final Map<String, Set<String>> MAY_USE = rooms("""
             prompt:
             latency:
+            latency.parquet:
             transfer:
             kvcache.eviction: prompt
             kvcache.connector: prompt
