@@ -51,6 +51,7 @@ final class ArchitectureTest {
             prompt:
             latency:
             latency.parquet:
+            latency.tables: latency latency.parquet
             transfer:
             kvcache.eviction: prompt
             kvcache.connector: prompt
@@ -99,7 +100,8 @@ final class ArchitectureTest {
             api: api.admin api.call api.http api.kvevents api.live api.metrics api.model api.openai cluster faults host \
                 kvcache routing runtime workload
             scenario: api.call api.http api.kvevents api.model cluster cluster.link engine engine.queue engine.speculation faults kvcache \
-                kvcache.connector kvcache.eviction kvcache.tier latency prompt report report.run routing routing.admission \
+                kvcache.connector kvcache.eviction kvcache.tier latency latency.parquet latency.tables prompt report report.run routing \
+                routing.admission \
                 routing.policy \
                 scaling transfer workload workload.trace
             fidelity: cluster host latency report report.html report.latency scenario workload workload.trace

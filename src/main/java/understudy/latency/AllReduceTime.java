@@ -33,11 +33,13 @@ public final class AllReduceTime {
                 overhead);
     }
 
-    double micros(double numTokens) {
+    /** Returns the time of all layers' exchanges. */
+    public double micros(double numTokens) {
         return perStepMicros + perTokenMicros * numTokens;
     }
 
-    double gatherMicros() {
+    /** Returns the time of gathering logits. */
+    public double gatherMicros() {
         return gatherMicros;
     }
 }

@@ -9,10 +9,10 @@ package understudy.latency;
  * @param weightMicros reading all weights once
  * @param activationMicros reading and writing activations, per token
  */
-record Gemm(double overheadMicros, double computeMicros, double weightMicros, double activationMicros) {
+public record Gemm(double overheadMicros, double computeMicros, double weightMicros, double activationMicros) {
 
     /** Returns the product of activations {@code m x k} with weights {@code k x n}. */
-    static Gemm of(GpuSpec gpu, WeightFormat format, double n, double k) {
+    public static Gemm of(GpuSpec gpu, WeightFormat format, double n, double k) {
         return of(gpu, format, format.bytes(), n, k);
     }
 
@@ -46,7 +46,8 @@ record Gemm(double overheadMicros, double computeMicros, double weightMicros, do
                 2 * perToken * (n + k) / bytesPerMicro);
     }
 
-    double micros(double numTokens) {
+    /** Returns the time of so many tokens. */
+    public double micros(double numTokens) {
         return micros(numTokens, 1);
     }
 

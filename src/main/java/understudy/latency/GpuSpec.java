@@ -87,8 +87,8 @@ public record GpuSpec(
     double gemmFlopPerMicro(WeightFormat format) {
         return switch (format) {
             case FP32 -> gemm.compute * flopPerMicro() / 2;
-            case BF16, INT4 -> gemm.compute * flopPerMicro();
-            case FP8 ->
+            case BF16, INT4, MXFP4, NVFP4 -> gemm.compute * flopPerMicro();
+            case FP8, FP8_BLOCK ->
                 fp8Tflops > 0
                         ? fp8Gemm.compute * fp8Tflops * FLOP_PER_MICRO_AND_TFLOPS
                         : gemmFlopPerMicro(WeightFormat.BF16);
@@ -97,7 +97,7 @@ public record GpuSpec(
 
     /** Returns the fixed time of a matrix product in a format. */
     double gemmOverheadMicros(WeightFormat format) {
-        return format == WeightFormat.FP8 && fp8Tflops > 0 ? fp8Gemm.overheadMicros : gemm.overheadMicros;
+        return format.isFp8() && fp8Tflops > 0 ? fp8Gemm.overheadMicros : gemm.overheadMicros;
     }
 
     /**

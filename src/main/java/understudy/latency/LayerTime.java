@@ -4,7 +4,7 @@ package understudy.latency;
  * Time of everything in the layers but attention itself: projections, feed-forward part, norms and activations of one
  * GPU of a tensor-parallel group. Routing to experts counts as uniform.
  */
-final class LayerTime {
+public final class LayerTime {
     private static final double BYTES = 2;
 
     private final LlmSpec llm;
@@ -19,7 +19,8 @@ final class LayerTime {
     private final double perTokenMicros;
     private final double logIdleShare;
 
-    LayerTime(LlmSpec llm, GpuSpec gpu, int tensorParallelSize) {
+    /** Describes the group of GPUs. */
+    public LayerTime(LlmSpec llm, GpuSpec gpu, int tensorParallelSize) {
         this.llm = llm;
         this.gpu = gpu;
         ranks = tensorParallelSize;
@@ -60,7 +61,13 @@ final class LayerTime {
         return micros;
     }
 
-    private double expertMicros(double numTokens) {
+    /** Returns the time of the projections of one layer's attention. */
+    public double projectionMicros(double numTokens) {
+        return sum(projections, numTokens);
+    }
+
+    /** Returns the time of the experts of one layer. */
+    public double expertMicros(double numTokens) {
         double expertsInUse = llm.feedForward().numExperts() * -StrictMath.expm1(numTokens * logIdleShare);
         return expertUp.micros(numTokens, expertsInUse) + expertDown.micros(numTokens, expertsInUse);
     }

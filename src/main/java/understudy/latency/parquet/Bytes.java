@@ -42,7 +42,7 @@ final class Bytes {
         int start = skip(numBytes);
         long value = 0;
         for (int i = numBytes - 1; i >= 0; i--) {
-            value = value << Byte.SIZE | bytes[start + i] & 0xff;
+            value = (value << Byte.SIZE) | (bytes[start + i] & 0xff);
         }
         return value;
     }

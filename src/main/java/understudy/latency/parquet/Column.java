@@ -1,10 +1,27 @@
 package understudy.latency.parquet;
 
-/**
- * A column of a table: for each row the index of its value among the distinct ones, which are texts or numbers.
- *
- * @param indices by row
- * @param texts distinct values of a column of text, else none
- * @param numbers distinct values of a column of numbers, else none
- */
-record Column(int[] indices, String[] texts, double[] numbers) {}
+/** A column of a table: for each row the index of its value among the distinct ones, which are texts or numbers. */
+final class Column {
+    private final int[] indices;
+    private final String[] texts;
+    private final double[] numbers;
+
+    /** Takes the distinct values of one kind, and none of the other. */
+    Column(int[] indices, String[] texts, double[] numbers) {
+        this.indices = indices;
+        this.texts = texts;
+        this.numbers = numbers;
+    }
+
+    boolean isText() {
+        return texts.length > 0;
+    }
+
+    String text(int row) {
+        return texts[indices[row]];
+    }
+
+    double number(int row) {
+        return numbers[indices[row]];
+    }
+}

@@ -53,7 +53,7 @@ final class HybridRuns {
             for (; numBits < bitWidth; numBits += Byte.SIZE) {
                 buffer |= (long) packed.readByte() << numBits;
             }
-            target[from + i] = (int) (buffer & (1L << bitWidth) - 1);
+            target[from + i] = (int) (buffer & ((1L << bitWidth) - 1));
             buffer >>>= bitWidth;
             numBits -= bitWidth;
         }

@@ -50,19 +50,19 @@ public final class ParquetTable {
     /** Returns the text of a row; the column must have been read. */
     public String text(String column, int row) {
         var found = column(column);
-        if (found.texts().length == 0) {
+        if (!found.isText()) {
             throw new ParquetException(file + ": column " + column + ": it has numbers, not text");
         }
-        return found.texts()[found.indices()[row]];
+        return found.text(row);
     }
 
     /** Returns the number of a row; the column must have been read. */
     public double number(String column, int row) {
         var found = column(column);
-        if (found.numbers().length == 0) {
+        if (found.isText()) {
             throw new ParquetException(file + ": column " + column + ": it has text, not numbers");
         }
-        return found.numbers()[found.indices()[row]];
+        return found.number(row);
     }
 
     private Column column(String name) {

@@ -109,6 +109,6 @@ final class ThriftStruct {
     }
 
     private static long zigzag(long number) {
-        return number >>> 1 ^ -(number & 1);
+        return (number >>> 1) ^ -(number & 1);
     }
 }

@@ -79,7 +79,7 @@ final class ParquetBytes {
         for (int i = 0; i < fields.length; i += 2) {
             int field = (Integer) fields[i];
             Object value = fields[i + 1];
-            out.write(field - last << 4 | typeOf(value));
+            out.write(((field - last) << 4) | typeOf(value));
             out.writeBytes(encoded(value));
             last = field;
         }
@@ -93,14 +93,14 @@ final class ParquetBytes {
 
     private static byte[] encoded(Object value) {
         if (value instanceof Number number) {
-            return varint(number.longValue() << 1 ^ number.longValue() >> 63);
+            return varint((number.longValue() << 1) ^ (number.longValue() >> 63));
         }
         if (value instanceof String text) {
             return join(varint(text.length()), text.getBytes(StandardCharsets.UTF_8));
         }
         if (value instanceof List<?> list) {
             var elements = list.stream().map(element -> (byte[]) element).toArray(byte[][]::new);
-            return join(new byte[] {(byte) (elements.length << 4 | 12)}, join(elements));
+            return join(new byte[] {(byte) ((elements.length << 4) | 12)}, join(elements));
         }
         return (byte[]) value;
     }
@@ -109,7 +109,7 @@ final class ParquetBytes {
         var out = new ByteArrayOutputStream();
         long rest = value;
         for (; rest >>> 7 != 0; rest >>>= 7) {
-            out.write((int) (rest & 0x7f | 0x80));
+            out.write((int) ((rest & 0x7f) | 0x80));
         }
         out.write((int) rest);
         return out.toByteArray();
