@@ -1,5 +1,9 @@
 package understudy.scenario;
 
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.TreeMap;
 import understudy.latency.AllReduceTime;
 import understudy.latency.HostOverhead;
 import understudy.latency.LatencyModel;
@@ -7,6 +11,11 @@ import understudy.latency.LinearLatency;
 import understudy.latency.ProfileLatency;
 import understudy.latency.ProfiledLatency;
 import understudy.latency.RooflineLatency;
+import understudy.latency.parquet.ParquetException;
+import understudy.latency.tables.KernelDatabase;
+import understudy.latency.tables.KernelDatabaseException;
+import understudy.latency.tables.Placement;
+import understudy.latency.tables.TableLatency;
 
 /**
  * The section {@code latency}.
@@ -18,6 +27,8 @@ import understudy.latency.RooflineLatency;
  * @param deployment the model and the GPUs that it names
  */
 public record LatencySettings(Kind kind, LatencyModel model, long apiDelayNanos, double jitter, Deployment deployment) {
+    private static final String TABLES = "tables";
+    private static final String EXPERT_PARALLEL = "enable-expert-parallel";
     private static final double NANOS_PER_MICRO = 1e3;
     private static final ProfileLatency NO_PROFILE = new ProfileLatency(0, 0, 0, 0, 0);
 
@@ -65,16 +76,21 @@ public record LatencySettings(Kind kind, LatencyModel model, long apiDelayNanos,
                 Deployment.gpu(latency, deployment).spec(),
                 deployment.tensorParallelSize(),
                 deployment.bytesPerKvElement(),
-                host(latency.section("roofline")));
+                host(latency.section("roofline"), 0));
     }
 
     private static LatencyModel profiled(Section latency, Deployment deployment) {
+        var profiled = latency.section("profiled");
+        String path = profiled.text(TABLES);
+        if (!path.isEmpty() && Files.isDirectory(Path.of(path))) {
+            return database(latency, profiled, deployment);
+        }
+        latency.requireDefaults(List.of(EXPERT_PARALLEL), "which only tables of a directory know");
         var llm = Deployment.llm(latency, deployment);
         int tensorParallelSize = deployment.tensorParallelSize();
         var allReduce = tensorParallelSize == 1
                 ? AllReduceTime.NONE
                 : AllReduceTime.of(llm, Deployment.gpu(latency, deployment).spec(), tensorParallelSize);
-        var profiled = latency.section("profiled");
         var tables = KernelFiles.read(profiled);
         if ((tables.experts() != null) != (llm.feedForward().numExperts() > 0)) {
             throw latency.unusable(
@@ -84,11 +100,43 @@ public record LatencySettings(Kind kind, LatencyModel model, long apiDelayNanos,
                                     ? "no experts, and the model has some"
                                     : "experts, and the model has none"));
         }
-        return new ProfiledLatency(tables, llm, allReduce, host(profiled));
+        return new ProfiledLatency(tables, llm, allReduce, host(profiled, 0));
     }
 
-    private static HostOverhead host(Section section) {
-        return new HostOverhead(
-                section.nanos("host-per-step") / NANOS_PER_MICRO, section.nanos("host-per-seq") / NANOS_PER_MICRO);
+    /** Reads NVIDIA AIConfigurator's tables of the GPU. */
+    private static LatencyModel database(Section latency, Section profiled, Deployment deployment) {
+        var file = Deployment.gpu(latency, deployment);
+        int tensorParallelSize = deployment.tensorParallelSize();
+        var placement = new Placement(
+                Deployment.llm(latency, deployment),
+                file.spec(),
+                tensorParallelSize,
+                latency.bool(EXPERT_PARALLEL) ? tensorParallelSize : 1,
+                deployment.bytesPerKvElement());
+        var versions = new TreeMap<String, String>();
+        var section = profiled.section("versions");
+        section.config().root().keySet().forEach(table -> versions.put(table, section.text(table)));
+        var database = new KernelDatabase(Path.of(profiled.text(TABLES)));
+        if (!database.gpus().contains(file.kernelTables())) {
+            throw profiled.unusable(
+                    TABLES, "which has no " + file.spec().name() + ", but only " + String.join(", ", database.gpus()));
+        }
+        try {
+            return new TableLatency(
+                    database,
+                    file.kernelTables(),
+                    versions,
+                    placement,
+                    host(profiled, TableLatency.HOST_MICROS_PER_SEQUENCE));
+        } catch (KernelDatabaseException | ParquetException e) {
+            throw profiled.unusable(TABLES, "but " + e.getMessage());
+        }
+    }
+
+    /** Reads the host's work; {@code auto} is the number that belongs to the kernel times. */
+    private static HostOverhead host(Section section, double autoMicros) {
+        boolean isAuto = section.text("host-per-seq").equals("auto");
+        double perSequence = isAuto ? autoMicros : section.nanos("host-per-seq") / NANOS_PER_MICRO;
+        return new HostOverhead(section.nanos("host-per-step") / NANOS_PER_MICRO, perSequence);
     }
 }
