@@ -100,7 +100,7 @@ final class ArchitectureTest {
             api: api.admin api.call api.http api.kvevents api.live api.metrics api.model api.openai cluster faults host \
                 kvcache routing runtime workload
             scenario: api.call api.http api.kvevents api.model cluster cluster.link engine engine.queue engine.speculation faults kvcache \
-                kvcache.connector kvcache.eviction kvcache.tier latency latency.parquet latency.tables prompt report report.run routing \
+                kvcache.connector kvcache.eviction kvcache.tier latency latency.tables prompt report report.run routing \
                 routing.admission \
                 routing.policy \
                 scaling transfer workload workload.trace
@@ -114,7 +114,7 @@ final class ArchitectureTest {
             app.console: scenario
             app.replay: replay report scenario
             app: api api.call api.http api.kvevents app.console app.replay bench bench.result cluster conform engine fidelity fuzz host \
-                host.watch latency replay report report.run routing runtime scenario sweep sweep.remote workload workload.trace
+                host.watch latency latency.tables replay report report.run routing runtime scenario sweep sweep.remote workload workload.trace
             testkit: api api.call api.http api.kvevents cluster engine faults host kvcache prompt report report.latency runtime scenario
             """);
 

@@ -11,7 +11,6 @@ import understudy.latency.LinearLatency;
 import understudy.latency.ProfileLatency;
 import understudy.latency.ProfiledLatency;
 import understudy.latency.RooflineLatency;
-import understudy.latency.parquet.ParquetException;
 import understudy.latency.tables.KernelDatabase;
 import understudy.latency.tables.KernelDatabaseException;
 import understudy.latency.tables.Placement;
@@ -117,10 +116,6 @@ public record LatencySettings(Kind kind, LatencyModel model, long apiDelayNanos,
         var section = profiled.section("versions");
         section.config().root().keySet().forEach(table -> versions.put(table, section.text(table)));
         var database = new KernelDatabase(Path.of(profiled.text(TABLES)));
-        if (!database.gpus().contains(file.kernelTables())) {
-            throw profiled.unusable(
-                    TABLES, "which has no " + file.spec().name() + ", but only " + String.join(", ", database.gpus()));
-        }
         try {
             return new TableLatency(
                     database,
@@ -128,7 +123,7 @@ public record LatencySettings(Kind kind, LatencyModel model, long apiDelayNanos,
                     versions,
                     placement,
                     host(profiled, TableLatency.HOST_MICROS_PER_SEQUENCE));
-        } catch (KernelDatabaseException | ParquetException e) {
+        } catch (KernelDatabaseException e) {
             throw profiled.unusable(TABLES, "but " + e.getMessage());
         }
     }

@@ -83,14 +83,12 @@ final class AttentionKernels {
     }
 
     private @Nullable TableAttention latent() {
-        var table = LATENT.equals(at.llm().attention().latent()) && at.llm().hiddenSize() == LATENT_HIDDEN_SIZE
-                ? latentLayer()
-                : null;
-        if (table == null) {
-            choice.warn("no times of this latent attention; they come from the roofline");
+        if (!LATENT.equals(at.llm().attention().latent()) || at.llm().hiddenSize() != LATENT_HIDDEN_SIZE) {
+            choice.addMissing("mla", "latent attention other than DeepSeek V3's");
             return null;
         }
-        return new TableAttention(at.llm().numLayers(), table, 0, null);
+        var layer = latentLayer();
+        return layer == null ? null : new TableAttention(at.llm().numLayers(), layer, 0, null);
     }
 
     private @Nullable AttentionTable latentLayer() {

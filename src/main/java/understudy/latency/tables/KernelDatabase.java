@@ -81,6 +81,10 @@ public final class KernelDatabase {
 
     /** Returns the figures of a GPU. */
     GpuData gpu(String name) {
+        if (!gpus().contains(name)) {
+            throw new KernelDatabaseException(
+                    root + ": has no tables of " + (name.isEmpty() ? "this GPU" : name) + ", but of " + gpus());
+        }
         var file = root.resolve(name + YAML);
         var gpu = yaml(file).path("gpu");
         double bandwidth = positive(file, gpu, "mem_bw") * positive(file, gpu, "mem_bw_empirical_scaling_factor");

@@ -6,6 +6,7 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
+import understudy.latency.parquet.ParquetException;
 import understudy.latency.parquet.ParquetTable;
 
 /** Rows of a table, and those of them whose columns have certain values; a column that it lacks has 0 everywhere. */
@@ -25,7 +26,11 @@ final class Rows {
     static Rows read(Path file, Set<String> columns) {
         var all = new HashSet<>(columns);
         all.add(LATENCY);
-        return new Rows(ParquetTable.read(file, all), row -> true);
+        try {
+            return new Rows(ParquetTable.read(file, all), row -> true);
+        } catch (ParquetException e) {
+            throw new KernelDatabaseException(String.valueOf(e.getMessage()));
+        }
     }
 
     Rows where(String column, String text) {

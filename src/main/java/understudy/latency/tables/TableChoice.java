@@ -21,6 +21,7 @@ final class TableChoice {
     private final Map<String, String> versions;
     private final List<String> sources = new ArrayList<>();
     private final List<String> warnings = new ArrayList<>();
+    private final List<String> missing = new ArrayList<>();
 
     /**
      * Describes a GPU's tables.
@@ -57,8 +58,19 @@ final class TableChoice {
                 return found;
             }
         }
-        warn("no times of " + part.what + "; they come from the roofline");
+        addMissing(part.setting, part.what);
         return null;
+    }
+
+    /** Takes note of what no table has. */
+    void addMissing(String setting, String what) {
+        missing.add(setting);
+        warn("no times of " + what + "; they come from the roofline");
+    }
+
+    /** Returns the settings that name the versions of what no table has. */
+    List<String> missing() {
+        return missing.stream().distinct().toList();
     }
 
     void note(String source) {

@@ -32,6 +32,7 @@ public final class TableLatency implements LatencyModel {
     private final MeasuredRange range;
     private final List<String> sources;
     private final List<String> warnings;
+    private final List<String> missing;
 
     /**
      * Reads the tables that a model needs.
@@ -56,6 +57,7 @@ public final class TableLatency implements LatencyModel {
                 + host.perSequenceMicros() + " us per sequence: empirical");
         sources = choice.sources();
         warnings = choice.warnings();
+        missing = choice.missing();
     }
 
     @Override
@@ -89,6 +91,11 @@ public final class TableLatency implements LatencyModel {
         var all = new ArrayList<>(warnings);
         all.addAll(range.warnings(maxTokens, maxSequences, maxContext));
         return all;
+    }
+
+    /** Returns which of gemm, attention, mla, moe and all-reduce come from the roofline, at least in part. */
+    public List<String> missing() {
+        return missing;
     }
 
     /** Returns the tokens that vLLM's graphs compute for so many, sizes 1, 2, 4, and multiples of 8 or 16. */

@@ -5,11 +5,14 @@ import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
 
-/** Makes a Parquet file of one column, {@code latency} with the values 1.5 and 2.5, each part of which may be wrong. */
-final class ParquetBytes {
+/** Makes Parquet files: of one column, {@code latency} with the values 1.5 and 2.5, each part of which may be wrong. */
+public final class ParquetBytes {
     private static final byte[] MAGIC = "PAR1".getBytes(StandardCharsets.ISO_8859_1);
     private static final long AS_IS = Long.MIN_VALUE;
 
@@ -30,25 +33,72 @@ final class ParquetBytes {
 
     byte[] indices = {1, 3, 0b110};
 
+    /** Returns a table of columns of numbers ({@code double[]}) and of a single text each. */
+    public static byte[] table(Map<String, Object> columns) {
+        int numRows = columns.values().stream()
+                .filter(double[].class::isInstance)
+                .mapToInt(column -> ((double[]) column).length)
+                .findFirst()
+                .orElseThrow();
+        var file = new ByteArrayOutputStream();
+        file.writeBytes(MAGIC);
+        var schema = new ArrayList<byte[]>(List.of(struct(4, "schema", 5, columns.size())));
+        var chunks = new ArrayList<byte[]>();
+        columns.forEach((name, values) -> {
+            int type = values instanceof String ? 6 : 5;
+            int start = file.size();
+            file.writeBytes(pages(values, numRows));
+            schema.add(struct(1, type, 3, 1, 4, name));
+            chunks.add(struct(3, struct(1, type, 4, 6, 5, numRows, 7, file.size() - start, 9, 0, 11, start)));
+        });
+        var footer = struct(1, 1, 2, schema, 3, numRows, 4, List.of(struct(1, chunks, 3, numRows)));
+        return join(file.toByteArray(), footer, littleEndian(footer.length), MAGIC);
+    }
+
+    /** A dictionary of as many values as there are rows, or of a text, and indices of 16 bits, or repeated. */
+    private static byte[] pages(Object values, int numRows) {
+        var numbers = values instanceof double[] array ? array : new double[0];
+        var dictionary = ByteBuffer.allocate(Long.BYTES * numbers.length).order(ByteOrder.LITTLE_ENDIAN);
+        Arrays.stream(numbers).forEach(dictionary::putDouble);
+        int numGroups = (numRows + 7) / 8;
+        var indices = ByteBuffer.allocate(16 * numGroups).order(ByteOrder.LITTLE_ENDIAN);
+        IntStream.range(0, numRows).forEach(row -> indices.putShort((short) row));
+        var ones = join(varint((long) numRows << 1), new byte[] {1});
+        boolean isText = values instanceof String;
+        var rows = isText
+                ? join(new byte[] {1}, varint((long) numRows << 1), new byte[] {0})
+                : join(new byte[] {16}, varint(((long) numGroups << 1) | 1), indices.array());
+        var plain = values instanceof String text
+                ? join(littleEndian(text.length()), text.getBytes(StandardCharsets.UTF_8))
+                : dictionary.array();
+        var parts = new ParquetBytes();
+        return join(
+                parts.page(2, 7, struct(1, isText ? 1 : numRows, 2, 0), plain),
+                parts.page(0, 5, struct(1, numRows, 2, 8, 3, 3, 4, 3), join(littleEndian(ones.length), ones, rows)));
+    }
+
+    private static byte[] littleEndian(int number) {
+        return ByteBuffer.allocate(4)
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .putInt(number)
+                .array();
+    }
+
     byte[] build() {
         var dictionary = ByteBuffer.allocate(16)
                 .order(ByteOrder.LITTLE_ENDIAN)
                 .putDouble(1.5)
                 .putDouble(2.5)
                 .array();
-        var levelLength = ByteBuffer.allocate(4)
-                .order(ByteOrder.LITTLE_ENDIAN)
-                .putInt(levels.length)
-                .array();
         var pages = join(
                 page(2, 7, struct(1, numDistinct, 2, dictionaryEncoding), dictionary),
-                page(0, 5, struct(1, numValues, 2, dataEncoding, 3, 3, 4, 3), join(levelLength, levels, indices)));
+                page(
+                        0,
+                        5,
+                        struct(1, numValues, 2, dataEncoding, 3, 3, 4, 3),
+                        join(littleEndian(levels.length), levels, indices)));
         var footer = footer(columnBytes == AS_IS ? pages.length : columnBytes);
-        var length = ByteBuffer.allocate(4)
-                .order(ByteOrder.LITTLE_ENDIAN)
-                .putInt(footer.length)
-                .array();
-        return join(MAGIC, pages, footer, length, MAGIC);
+        return join(MAGIC, pages, footer, littleEndian(footer.length), MAGIC);
     }
 
     private byte[] footer(long numBytes) {
@@ -100,7 +150,7 @@ final class ParquetBytes {
         }
         if (value instanceof List<?> list) {
             var elements = list.stream().map(element -> (byte[]) element).toArray(byte[][]::new);
-            return join(new byte[] {(byte) ((elements.length << 4) | 12)}, join(elements));
+            return join(new byte[] {(byte) 0xfc}, varint(elements.length), join(elements));
         }
         return (byte[]) value;
     }
