@@ -12,16 +12,16 @@ import org.jspecify.annotations.Nullable;
  * @param eager launched one by one
  */
 record AllReduceTable(Curve graph, Curve eager) {
+    private static final String ELEMENTS = "message_size";
     private static final double SPIKE = 1.05;
     private static final int MAX_GRAPH_TOKENS = 512;
 
     /** Reads the rows of so many GPUs, or returns null if there are none. */
     static @Nullable AllReduceTable read(Path file, int numGpus) {
-        var rows =
-                Rows.read(file, Set.of("num_gpus", "backend", "message_size")).where("num_gpus", numGpus);
-        var graph = curve(rows.where("backend", "vllm_graph"));
-        var eager = curve(rows.where("backend", "vllm_eager"));
-        return graph == null || eager == null ? null : new AllReduceTable(graph, eager);
+        var rows = Rows.read(file, Set.of("num_gpus", "backend", ELEMENTS)).where("num_gpus", numGpus);
+        var graph = rows.where("backend", "vllm_graph").curve(ELEMENTS);
+        var eager = rows.where("backend", "vllm_eager").curve(ELEMENTS);
+        return graph == null || eager == null ? null : new AllReduceTable(smooth(graph), smooth(eager));
     }
 
     /** Returns the time by tokens of an exchange of so many elements for each. */
@@ -29,8 +29,7 @@ record AllReduceTable(Curve graph, Curve eager) {
         return tokens -> (tokens <= MAX_GRAPH_TOKENS ? graph : eager).applyAsDouble(tokens * elementsPerToken);
     }
 
-    private static @Nullable Curve curve(Rows rows) {
-        var curve = rows.curve("message_size");
-        return curve == null ? null : curve.smoothed(SPIKE);
+    static Curve smooth(Curve curve) {
+        return curve.smoothed(SPIKE);
     }
 }

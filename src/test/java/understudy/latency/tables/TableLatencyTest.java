@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -196,6 +198,39 @@ final class TableLatencyTest {
         assertThat(AttentionTable.prefills(prefills, layer, 1e9).applyAsDouble(64))
                 .isCloseTo(300, within(1e-9));
         assertThat(AttentionTable.decodes(decodes, layer).micros(1, 64)).isCloseTo(20, within(1e-9));
+    }
+
+    @Test
+    void allReduce_isAGraphUpTo512Tokens() {
+        var folder = folder();
+        double[][] rows = {{2, 1024}, {2, 2048}};
+        folder.table(
+                "comm",
+                "1.0.0",
+                "custom_allreduce",
+                Map.of("backend", "vllm_graph"),
+                new String[] {"num_gpus", "message_size"},
+                rows,
+                row -> row[1] == 1024 ? 0.100 : 0.010);
+        var file = folder.database()
+                .files(TableFolder.GPU, "comm", "custom_allreduce")
+                .get("1.0.0");
+        var graph = Rows.read(file, Set.of("message_size")).curve("message_size");
+
+        assertThat(AllReduceTable.read(file, 2)).as("no eager rows").isNull();
+        // A spike of 100 us is cut to 1.05 times the next.
+        var table = new AllReduceTable(AllReduceTable.smooth(graph), graph.map(micros -> 7));
+        assertThat(table.kernel(2).applyAsDouble(512)).isCloseTo(10.5, within(1e-9));
+        assertThat(table.kernel(2).applyAsDouble(513)).isCloseTo(7, within(1e-9));
+    }
+
+    @Test
+    void moreTokensThanSummedUp_areInProportion() {
+        var sum = new KernelSum(List.of(new Kernel("linear", 2, tokens -> tokens)), tokens -> tokens, 4);
+
+        // Twice 4 us for 4 tokens.
+        assertThat(sum.micros(8)).isEqualTo(16);
+        assertThat(sum.micros(0)).isZero();
     }
 
     @Test
