@@ -50,6 +50,8 @@ final class ArchitectureTest {
     private static final Map<String, Set<String>> MAY_USE = rooms("""
             prompt:
             latency:
+            latency.parquet:
+            latency.tables: latency latency.parquet
             transfer:
             kvcache.eviction: prompt
             kvcache.connector: prompt
@@ -99,7 +101,8 @@ final class ArchitectureTest {
             api: api.admin api.call api.http api.kvevents api.live api.metrics api.model api.openai cluster faults host \
                 kvcache routing runtime workload
             scenario: api.call api.http api.kvevents api.model cluster cluster.link engine engine.queue engine.speculation faults kvcache \
-                kvcache.connector kvcache.eviction kvcache.tier latency prompt report report.run routing routing.admission \
+                kvcache.connector kvcache.eviction kvcache.tier latency latency.tables prompt report report.run routing \
+                routing.admission \
                 routing.policy \
                 scaling transfer workload workload.trace
             fidelity: cluster host latency report report.html report.latency scenario workload workload.trace
@@ -112,7 +115,7 @@ final class ArchitectureTest {
             app.console: scenario
             app.replay: replay report scenario
             app: api api.call api.http api.kvevents app.console app.replay bench bench.result cluster conform engine fidelity fuzz host \
-                host.watch latency replay report report.run routing runtime scenario sweep sweep.remote workload workload.trace
+                host.watch latency latency.tables replay report report.run routing runtime scenario sweep sweep.remote workload workload.trace
             testkit: api api.call api.http api.kvevents cluster engine faults host kvcache prompt report report.latency runtime scenario
             """);
 

@@ -1,13 +1,28 @@
 package understudy.app;
 
+import understudy.latency.Parallelism;
+
 import com.github.freva.asciitable.ColumnData;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
 import understudy.app.console.ConsoleCommand;
+import understudy.latency.HostOverhead;
 import understudy.latency.LlmSpec;
+import understudy.latency.WeightFormat;
+import understudy.latency.tables.KernelDatabase;
+import understudy.latency.tables.KernelDatabaseException;
+import understudy.latency.tables.Placement;
+import understudy.latency.tables.TableLatency;
 import understudy.report.Tables;
+import understudy.scenario.GpuFile;
 import understudy.scenario.LlmFile;
+import understudy.scenario.ScenarioException;
 import understudy.scenario.SpecFiles;
 
 /** Lists the models that {@code latency.llm} can name. */
@@ -23,11 +38,38 @@ import understudy.scenario.SpecFiles;
             "",
             "Examples:",
             "  understudy models",
+            "  understudy models --tables aiconfigurator --gpu h200 --tensor-parallel-size 8",
             "  understudy run conf/demo.conf --set latency.llm=qwen3-8b ..."
         })
 final class ModelsCommand extends ConsoleCommand {
+    @ArgGroup(exclusive = false)
+    private @Nullable Coverage coverage;
+
+    /** What {@code --tables} asks for. */
+    private static final class Coverage {
+        @Option(
+                names = "--tables",
+                required = true,
+                paramLabel = "DIR",
+                description = "Lists instead which kernels NVIDIA AIConfigurator's database in this directory has.")
+        private Path tables = Path.of("");
+
+        @Option(names = "--gpu", required = true, paramLabel = "NAME", description = "On this GPU.")
+        private String gpu = "";
+
+        @Option(names = "--tensor-parallel-size", paramLabel = "N", description = "Of so many. Default: 1")
+        private int tensorParallelSize = 1;
+    }
+
     @Override
     public Integer call() {
+        var out = console().out();
+        out.println(coverage == null ? models() : covered(coverage));
+        out.flush();
+        return 0;
+    }
+
+    private static String models() {
         var models = SpecFiles.MODELS.all().stream().map(LlmFile::read).toList();
         List<ColumnData<LlmFile>> columns = List.of(
                 Tables.words("model", m -> m.spec().name()),
@@ -38,10 +80,41 @@ final class ModelsCommand extends ConsoleCommand {
                 Tables.words("experts", m -> experts(m.spec())),
                 Tables.words("status", m -> m.status().name().toLowerCase(Locale.ROOT)),
                 Tables.words("source", LlmFile::source));
-        var out = console().out();
-        out.println(Tables.text(models, columns));
-        out.flush();
-        return 0;
+        return Tables.text(models, columns);
+    }
+
+    private static String covered(Coverage wanted) {
+        var gpu = SpecFiles.GPUS
+                .find(wanted.gpu)
+                .map(GpuFile::read)
+                .orElseThrow(
+                        () -> new ScenarioException("--gpu " + wanted.gpu + " " + SpecFiles.GPUS.allowed(wanted.gpu)));
+        var models = SpecFiles.MODELS.all().stream()
+                .map(file -> LlmFile.read(file).spec())
+                .filter(llm -> llm.attention().numHeads() % wanted.tensorParallelSize == 0)
+                .toList();
+        return Tables.text(
+                models,
+                List.of(
+                        Tables.words("model", LlmSpec::name),
+                        Tables.words("weights", llm -> word(llm.weights())),
+                        Tables.words("experts", llm -> llm.numMoeLayers() == 0 ? "" : word(llm.expertWeights())),
+                        Tables.words("not measured", llm -> missing(wanted, gpu, llm))));
+    }
+
+    private static String missing(Coverage wanted, GpuFile gpu, LlmSpec llm) {
+        var placement = new Placement(llm, gpu.spec(), Parallelism.ofTensors(wanted.tensorParallelSize), 2);
+        var database = new KernelDatabase(wanted.tables);
+        try {
+            var latency = new TableLatency(database, gpu.kernelTables(), Map.of(), placement, new HostOverhead(0, 0));
+            return String.join(", ", latency.missing());
+        } catch (KernelDatabaseException e) {
+            throw new ScenarioException(String.valueOf(e.getMessage()));
+        }
+    }
+
+    private static String word(WeightFormat format) {
+        return format.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
     private static String decimal(double value) {

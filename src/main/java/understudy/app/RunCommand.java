@@ -6,6 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
@@ -173,9 +174,12 @@ final class RunCommand extends ConsoleCommand {
         return new Checked(config, scenario, scenario.workloadSource().open());
     }
 
-    /** Writes derived values as comments, so that the output is still a scenario. */
+    /** Writes derived values and warnings as comments, so that the output is still a scenario. */
     private static String reasons(Scenario scenario) {
-        return scenario.reasons().stream().map(reason -> "# " + reason + "\n").collect(Collectors.joining());
+        var warnings = scenario.warnings().stream().map(warning -> "warning: " + warning);
+        return Stream.concat(scenario.reasons().stream(), warnings)
+                .map(line -> "# " + line + "\n")
+                .collect(Collectors.joining());
     }
 
     private int run(Emulation emulation, Checked checked, RunOutput output) throws Exception {

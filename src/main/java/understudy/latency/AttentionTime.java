@@ -7,7 +7,7 @@ package understudy.latency;
  * does both for at most the window's tokens. Latent attention (MLA) reads its compressed vectors once for all heads and
  * computes on them, whichever takes longer; that has not been checked against measurements.
  */
-final class AttentionTime {
+public final class AttentionTime {
     private static final int TILE = 128;
     private static final int MANY_DECODES = 128;
     private static final double MIXED_GROWTH = 1.5;
@@ -22,7 +22,8 @@ final class AttentionTime {
     private final double mixedFactor;
     private final UnevenContexts uneven;
 
-    AttentionTime(LlmSpec llm, GpuSpec gpu, int tensorParallelSize, double bytesPerKvElement) {
+    /** Describes the group of GPUs. */
+    public AttentionTime(LlmSpec llm, GpuSpec gpu, int tensorParallelSize, double bytesPerKvElement) {
         var attention = llm.attention();
         fit = gpu.attention();
         window = attention.window();
@@ -48,7 +49,7 @@ final class AttentionTime {
     }
 
     /** Returns the time of all layers for a batch. */
-    double micros(BatchShape batch) {
+    public double micros(BatchShape batch) {
         double micros = numFullLayers * (layerMicros(batch, Integer.MAX_VALUE) + uneven.micros(batch));
         return numWindowLayers == 0 ? micros : micros + numWindowLayers * layerMicros(batch, window);
     }

@@ -21,7 +21,8 @@ public final class ExchangeTime {
         bytesPerToken = BYTES * llm.hiddenSize();
     }
 
-    double allReduceMicros(double numTokens) {
+    /** Returns the time of all layers' all-reduces. */
+    public double allReduceMicros(double numTokens) {
         int gpus = parallelism.tensorParallelSize();
         if (gpus == 1) {
             return 0;
@@ -30,7 +31,7 @@ public final class ExchangeTime {
     }
 
     /** Returns the time of carrying a rank's tokens to the experts, and what they return, for the tokens of all ranks. */
-    double all2AllMicros(double numTokens, double numGroupTokens) {
+    public double all2AllMicros(double numTokens, double numGroupTokens) {
         if (parallelism.dataParallelSize() == 1 || llm.numMoeLayers() == 0) {
             return 0;
         }
@@ -46,7 +47,8 @@ public final class ExchangeTime {
         return (gpus - 1) * (1 - missed);
     }
 
-    double gatherMicros() {
+    /** Returns the time of gathering logits. */
+    public double gatherMicros() {
         int gpus = parallelism.tensorParallelSize();
         return gpus == 1 ? 0 : link.micros(gpus, 0);
     }

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param activationMicros reading and writing activations, per token
  * @param slowdown by rows, or null if every number of rows has a kernel that suits it
  */
-record Gemm(
+public record Gemm(
         double overheadMicros,
         double computeMicros,
         double weightMicros,
@@ -20,7 +20,7 @@ record Gemm(
         @Nullable KernelTable slowdown) {
 
     /** Returns the product of activations {@code m x k} with weights {@code k x n}. */
-    static Gemm of(GpuSpec gpu, WeightFormat format, double n, double k) {
+    public static Gemm of(GpuSpec gpu, WeightFormat format, double n, double k) {
         return of(gpu, format, format.bytes(), n, k);
     }
 
@@ -56,7 +56,8 @@ record Gemm(
                 null);
     }
 
-    double micros(double numTokens) {
+    /** Returns the time of so many tokens. */
+    public double micros(double numTokens) {
         return micros(numTokens, 1);
     }
 

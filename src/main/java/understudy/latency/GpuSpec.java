@@ -136,8 +136,8 @@ public record GpuSpec(
     double gemmFlopPerMicro(WeightFormat format) {
         return switch (format) {
             case FP32 -> gemm.compute * flopPerMicro() / 2;
-            case BF16, INT4 -> gemm.compute * flopPerMicro();
-            case FP8 ->
+            case BF16, INT4, MXFP4, NVFP4 -> gemm.compute * flopPerMicro();
+            case FP8, FP8_BLOCK ->
                 fp8Tflops > 0
                         ? fp8Gemm.compute * fp8Tflops * FLOP_PER_MICRO_AND_TFLOPS
                         : gemmFlopPerMicro(WeightFormat.BF16);
@@ -155,7 +155,7 @@ public record GpuSpec(
     }
 
     private boolean computesIn8Bits(WeightFormat format) {
-        return format == WeightFormat.FP8 && fp8Tflops > 0;
+        return format.isFp8() && fp8Tflops > 0;
     }
 
     /** Returns the operations per microsecond that experts reach in a format. */
@@ -164,8 +164,8 @@ public record GpuSpec(
         return flopPerMicro()
                 * switch (format) {
                     case FP32, BF16 -> experts.bf16 * gain;
-                    case FP8 -> experts.fp8 > 0 ? experts.fp8 : experts.bf16 * gain;
-                    case INT4 -> experts.int4;
+                    case FP8, FP8_BLOCK -> experts.fp8 > 0 ? experts.fp8 : experts.bf16 * gain;
+                    case INT4, MXFP4, NVFP4 -> experts.int4;
                 };
     }
 }

@@ -8,7 +8,8 @@ package understudy.latency;
  */
 public record HostOverhead(double perStepMicros, double perSequenceMicros) {
 
-    double micros(BatchShape batch) {
+    /** Returns the time of a batch. */
+    public double micros(BatchShape batch) {
         return perStepMicros + perSequenceMicros * batch.numSequences();
     }
 }

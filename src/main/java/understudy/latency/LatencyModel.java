@@ -17,6 +17,22 @@ public interface LatencyModel {
         return List.of(new Share("step", stepNanos(batch)));
     }
 
+    /** Returns what the model is made from, a line each, as far as settings do not say it. */
+    default List<String> sources() {
+        return List.of();
+    }
+
+    /**
+     * Returns what the user should know before believing it, a line each.
+     *
+     * @param maxTokens most tokens of a step
+     * @param maxSequences most sequences of a step
+     * @param maxContext most tokens of a sequence
+     */
+    default List<String> warnings(int maxTokens, int maxSequences, int maxContext) {
+        return List.of();
+    }
+
     /** Rounds a predicted duration to whole nanoseconds, at least 1, so that a step always moves the clock. */
     static long roundToNanos(double nanos) {
         return Math.max(1, Math.round(nanos));

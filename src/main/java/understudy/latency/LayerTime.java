@@ -4,7 +4,7 @@ package understudy.latency;
  * Time of everything in the layers but attention itself: projections, feed-forward part, norms and activations of one
  * GPU of a tensor-parallel group.
  */
-final class LayerTime {
+public final class LayerTime {
     private static final double BYTES = 2;
 
     private final LlmSpec llm;
@@ -21,7 +21,8 @@ final class LayerTime {
     private final double perTokenMicros;
     private final double perGroupTokenMicros;
 
-    LayerTime(LlmSpec llm, GpuSpec gpu, Parallelism parallelism) {
+    /** Describes the group of GPUs. */
+    public LayerTime(LlmSpec llm, GpuSpec gpu, Parallelism parallelism) {
         this.llm = llm;
         this.gpu = gpu;
         this.parallelism = parallelism;
@@ -65,7 +66,13 @@ final class LayerTime {
         return micros;
     }
 
-    private double expertMicros(double numGroupTokens) {
+    /** Returns the time of the projections of one layer's attention. */
+    public double projectionMicros(double numTokens) {
+        return sum(projections, numTokens);
+    }
+
+    /** Returns the time of the experts of one layer, by the tokens of all ranks that share them. */
+    public double expertMicros(double numGroupTokens) {
         double tokens = experts.balancedTokens(numGroupTokens);
         double inUse = experts.expertsInUse(numGroupTokens);
         return expertUp.micros(tokens, inUse) + expertDown.micros(tokens, inUse);

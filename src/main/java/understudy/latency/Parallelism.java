@@ -38,7 +38,7 @@ public record Parallelism(
     }
 
     /** Returns the GPUs that the experts are spread over. */
-    int numExpertGpus() {
+    public int numExpertGpus() {
         return tensorParallelSize * dataParallelSize;
     }
 

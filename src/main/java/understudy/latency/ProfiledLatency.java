@@ -1,6 +1,5 @@
 package understudy.latency;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -83,30 +82,13 @@ public final class ProfiledLatency implements LatencyModel {
                 new Share("host", host.micros(batch) * NANOS_PER_MICRO));
     }
 
-    /**
-     * Returns a line for each bound of the scheduler that lies beyond what was measured, where times are extrapolated.
-     *
-     * @param maxTokens most tokens of a step
-     * @param maxSequences most sequences of a step
-     * @param maxContext most tokens of a sequence
-     */
+    @Override
     public List<String> warnings(int maxTokens, int maxSequences, int maxContext) {
-        var lines = new ArrayList<String>();
-        warn(lines, "steps of up to " + maxTokens + " tokens", maxTokens, tables.maxTokens());
-        warn(lines, "steps of up to " + maxSequences + " sequences", maxSequences, tables.maxSequences());
-        warn(
-                lines,
-                "sequences of up to " + maxContext + " tokens",
-                maxContext,
-                tables.attention().maxLastKey());
-        return lines;
-    }
-
-    private static void warn(List<String> lines, String what, int bound, int measured) {
-        if (bound > measured) {
-            lines.add(
-                    "latency.profiled: " + what + ", measured up to " + measured + "; beyond, times are extrapolated");
-        }
+        return new MeasuredRange(
+                        tables.maxTokens(),
+                        tables.maxSequences(),
+                        tables.attention().maxLastKey())
+                .warnings(maxTokens, maxSequences, maxContext);
     }
 
     private KernelTable[] kernels(Predicate<String> isWanted) {

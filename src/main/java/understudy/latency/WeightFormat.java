@@ -8,10 +8,14 @@ public enum WeightFormat {
     BF16(2),
     /** One byte, multiplied in FP8 with FP8 activations where the GPU can, else in BF16. */
     FP8(1),
-    /**
-     * Four bits and the scales of small groups, multiplied in BF16: MXFP4, and AWQ or GPTQ with groups of 32 to 128.
-     */
-    INT4(0.53);
+    /** FP8 with a scale for each block of 128 x 128 weights. */
+    FP8_BLOCK(1),
+    /** Four bits and the scales of small groups, multiplied in BF16: AWQ or GPTQ with groups of 32 to 128. */
+    INT4(0.53),
+    /** Four-bit floats and a scale of eight bits for every 32 of them; counts as multiplied in BF16. */
+    MXFP4(0.53),
+    /** Four-bit floats and a scale of eight bits for every 16 of them; counts as multiplied in BF16. */
+    NVFP4(0.5625);
 
     private final double bytes;
 
@@ -22,6 +26,11 @@ public enum WeightFormat {
     /** Returns the bytes per weight. */
     public double bytes() {
         return bytes;
+    }
+
+    /** Returns whether weights are multiplied in FP8. */
+    boolean isFp8() {
+        return this == FP8 || this == FP8_BLOCK;
     }
 
     /** Returns the bytes per weight of what is never quantized: embeddings, head and router. */

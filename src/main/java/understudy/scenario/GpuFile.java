@@ -17,8 +17,10 @@ import understudy.workload.Numbers;
  * @param status how far they can be trusted
  * @param assumed what is assumed although the rest is fitted
  * @param source where they are from
+ * @param kernelTables its name in NVIDIA AIConfigurator's database, empty if it is not there
  */
-public record GpuFile(GpuSpec spec, ProfileLatency profile, Status status, List<String> assumed, String source) {
+public record GpuFile(
+        GpuSpec spec, ProfileLatency profile, Status status, List<String> assumed, String source, String kernelTables) {
     private static final double MICRO = 1e3;
     private static final double MAX = 1e9;
     private static final int BYTES_PER_KIB = 1024;
@@ -76,7 +78,8 @@ public record GpuFile(GpuSpec spec, ProfileLatency profile, Status status, List<
                 profile(file.section("profile")),
                 file.choice("status", Status.class),
                 file.texts("assumed"),
-                file.text("source"));
+                file.text("source"),
+                file.text("kernel-tables"));
     }
 
     /** Reads the five numbers of {@link ProfileLatency}. */

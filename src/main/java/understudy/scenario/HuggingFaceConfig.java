@@ -216,12 +216,16 @@ final class HuggingFaceConfig {
         String method = quantization.path("quant_method").asText("").toLowerCase(Locale.ROOT);
         boolean isFloat = all.contains("\"type\":\"float\"");
         boolean hasEightBits = all.contains("\"num_bits\":8");
+        if (all.contains("nvfp4") || all.contains("mxfp4")) {
+            return all.contains("nvfp4") ? WeightFormat.NVFP4 : WeightFormat.MXFP4;
+        }
         if (method.contains("fp8") || all.contains("\"quant_algo\":\"fp8\"") || (hasEightBits && isFloat)) {
-            return WeightFormat.FP8;
+            boolean hasBlocks = all.contains("\"weight_block_size\":[") || all.contains("\"strategy\":\"block\"");
+            return hasBlocks ? WeightFormat.FP8_BLOCK : WeightFormat.FP8;
         }
         boolean hasFourBits =
                 all.contains("\"bits\":4") || all.contains("\"num_bits\":4") || all.contains("4bit\":true");
-        if (hasFourBits || all.contains("fp4") || method.equals("awq")) {
+        if (hasFourBits || method.equals("awq")) {
             return WeightFormat.INT4;
         }
         throw new ScenarioException(file + ": quantization_config has quant_method \"" + method

@@ -1,5 +1,8 @@
 package understudy.scenario;
 
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.TreeMap;
 import understudy.latency.ApiDelay;
 import understudy.latency.HostOverhead;
 import understudy.latency.LatencyModel;
@@ -7,6 +10,10 @@ import understudy.latency.LinearLatency;
 import understudy.latency.ProfileLatency;
 import understudy.latency.ProfiledLatency;
 import understudy.latency.RooflineLatency;
+import understudy.latency.tables.KernelDatabase;
+import understudy.latency.tables.KernelDatabaseException;
+import understudy.latency.tables.Placement;
+import understudy.latency.tables.TableLatency;
 
 /**
  * The section {@code latency}.
@@ -18,6 +25,7 @@ import understudy.latency.RooflineLatency;
  * @param deployment the model and the GPUs that it names
  */
 public record LatencySettings(Kind kind, LatencyModel model, ApiDelay apiDelay, double jitter, Deployment deployment) {
+    private static final String TABLES = "tables";
     private static final double NANOS_PER_MICRO = 1e3;
     private static final double DEFAULT_NANOS_PER_PROMPT_TOKEN = 5e3;
     private static final String PER_PROMPT_TOKEN = "api-delay-per-prompt-token";
@@ -79,11 +87,15 @@ public record LatencySettings(Kind kind, LatencyModel model, ApiDelay apiDelay, 
     }
 
     private static LatencyModel profiled(Section latency, Deployment deployment) {
+        var profiled = latency.section("profiled");
+        String path = profiled.text(TABLES);
+        if (!path.isEmpty() && Files.isDirectory(Path.of(path))) {
+            return database(latency, profiled, deployment);
+        }
         var llm = Deployment.llm(latency, deployment);
         var parallelism = deployment.parallelism();
         boolean isUnknown = parallelism.hasOneGpu() && deployment.gpu() == null;
         var gpu = isUnknown ? null : Deployment.gpu(latency, deployment).spec();
-        var profiled = latency.section("profiled");
         var tables = KernelFiles.read(profiled);
         if ((tables.experts() != null) != (llm.feedForward().numExperts() > 0)) {
             throw latency.unusable(
@@ -94,6 +106,25 @@ public record LatencySettings(Kind kind, LatencyModel model, ApiDelay apiDelay, 
                                     : "experts, and the model has none"));
         }
         return new ProfiledLatency(tables, llm, parallelism, gpu, host(latency));
+    }
+
+    /** Reads NVIDIA AIConfigurator's tables of the GPU. */
+    private static LatencyModel database(Section latency, Section profiled, Deployment deployment) {
+        var file = Deployment.gpu(latency, deployment);
+        var placement = new Placement(
+                Deployment.llm(latency, deployment),
+                file.spec(),
+                deployment.parallelism(),
+                deployment.bytesPerKvElement());
+        var versions = new TreeMap<String, String>();
+        var section = profiled.section("versions");
+        section.config().root().keySet().forEach(table -> versions.put(table, section.text(table)));
+        var database = new KernelDatabase(Path.of(profiled.text(TABLES)));
+        try {
+            return new TableLatency(database, file.kernelTables(), versions, placement, host(latency));
+        } catch (KernelDatabaseException e) {
+            throw profiled.unusable(TABLES, "but " + e.getMessage());
+        }
     }
 
     private static HostOverhead host(Section latency) {

@@ -25,7 +25,10 @@ public record LlmFile(LlmSpec spec, GpuFile.Status status, double paramsBillion,
         FP16,
         FLOAT16,
         FP8,
-        INT4
+        FP8_BLOCK,
+        INT4,
+        MXFP4,
+        NVFP4
     }
 
     /** Finds the model that {@code key} of a section names, by name or by path. */
@@ -66,12 +69,12 @@ public record LlmFile(LlmSpec spec, GpuFile.Status status, double paramsBillion,
 
     /** Returns the format that a key names, {@code auto} standing for {@code otherwise}. */
     static WeightFormat format(Section section, String key, WeightFormat otherwise) {
-        return switch (section.choice(key, Dtype.class)) {
+        var dtype = section.choice(key, Dtype.class);
+        return switch (dtype) {
             case AUTO -> otherwise;
             case FP32, FLOAT32 -> WeightFormat.FP32;
             case BF16, BFLOAT16, FP16, FLOAT16 -> WeightFormat.BF16;
-            case FP8 -> WeightFormat.FP8;
-            case INT4 -> WeightFormat.INT4;
+            case FP8, FP8_BLOCK, INT4, MXFP4, NVFP4 -> WeightFormat.valueOf(dtype.name());
         };
     }
 

@@ -8,6 +8,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.OptionalDouble;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import understudy.cluster.ReplicaSpec;
 import understudy.cluster.VirtualGpu;
@@ -16,7 +17,6 @@ import understudy.kvcache.connector.KvSource;
 import understudy.latency.ApiDelay;
 import understudy.latency.BatchShape;
 import understudy.latency.LatencyModel;
-import understudy.latency.ProfiledLatency;
 import understudy.routing.PrefillEstimate;
 import understudy.routing.ReplicaTraits;
 import understudy.routing.Role;
@@ -174,17 +174,15 @@ public record ReplicaGroup(
     /** Returns what follows from the settings, a line each, with the group's name before it if it has one. */
     List<String> reasons() {
         String prefix = name.isEmpty() ? "" : name + ": ";
-        return latency.deployment().reasons(engine).stream()
+        return Stream.concat(latency.deployment().reasons(engine).stream(), latency.model().sources().stream())
                 .map(line -> prefix + line)
                 .toList();
     }
 
     /** Returns what the user should know before believing the results, a line each. */
     List<String> warnings() {
-        return latency.model() instanceof ProfiledLatency profiled
-                ? profiled.warnings(
-                        engine.maxNumBatchedTokens(), engine.scheduler().maxNumSeqs(), engine.maxModelLen())
-                : List.of();
+        return latency.model()
+                .warnings(engine.maxNumBatchedTokens(), engine.scheduler().maxNumSeqs(), engine.maxModelLen());
     }
 
     /** Returns a scenario with the values of its groups in place of words such as {@code auto}. */

@@ -82,8 +82,8 @@ public final class ScenarioSummary {
                 "The time of a step follows from data sheets (latency.model = roofline), without pipeline"
                         + " parallelism and the padding of CUDA graphs.";
             case PROFILED ->
-                "The time of a step follows from measured kernels (latency.model = profiled); all-reduces and"
-                        + " the host's work from formulas.";
+                "The time of a step follows from measured kernels (latency.model = profiled); what was not measured"
+                        + " and the host's work, from formulas.";
         };
     }
 

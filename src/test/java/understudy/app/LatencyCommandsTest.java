@@ -11,7 +11,9 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import understudy.TestData;
 
 /** What the command line shows of latency models. */
 final class LatencyCommandsTest {
@@ -54,6 +56,56 @@ final class LatencyCommandsTest {
                         "# kv-cache.num-gpu-blocks 28905, 462464 tokens, on h100-sxm: 72.86 GiB usable - 14.96 GiB weights"
                                 + " - 1.45 GiB reserve = 56.46 GiB for blocks of 2048 KiB")
                 .contains("# latency.gpu h100-sxm: fitted, but assumed: mixed-attention");
+    }
+
+    @Test
+    void dryRun_namesMeasuredTables() {
+        var run = call(tables("minimax-m2.5", "enable-expert-parallel=true", "--dry-run"));
+
+        assertThat(run.out)
+                .contains(
+                        "# latency.profiled: linear layers in fp8_block: vLLM 0.19.0, data/h200_sxm/gemm/vllm/0.19.0/")
+                .contains("# latency.profiled: 8 of 256 experts of 1536 in FP8_BLOCK, TP 1, EP 8: vLLM 0.24.0, ")
+                .contains(
+                        "# latency.profiled: element-wise kernels 2.0 us each, host 10.0 us per sequence: empirical\n");
+    }
+
+    @Test
+    void dryRun_warnsOfWhatIsNotMeasured() {
+        var run = call(tables("minimax-m2.5", "profiled.host-per-seq=0us", "--dry-run"));
+
+        assertThat(run.out)
+                .contains("# warning: latency.profiled: no times of 8 of 256 experts of 1536 in FP8_BLOCK, TP 8, EP 1;"
+                        + " they come from the roofline\n")
+                .contains("host 0.0 us per sequence: empirical\n");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "gpu=l40s, 'has no tables of this GPU, but of [a100_sxm, b200_sxm, h100_sxm, h200_sxm]'",
+        "profiled.versions.moe=0.1.0, 'version 0.1.0 of moe is none of [0.24.0, 0.19.0, 0.18.0, 0.14.0] of h200_sxm'"
+    })
+    void unusableTables_areNamedWithTheirSetting(String setting, String problem) {
+        var run = call(tables("gpt-oss-120b", setting, "--log-level=warn"));
+
+        assertThat(run.exitCode).isEqualTo(2);
+        assertThat(run.err.lines()).hasSize(1);
+        assertThat(run.err).contains("latency.profiled.tables is \"", ", but ", problem);
+    }
+
+    /** Runs on 8 H200 with measured kernels; the setting counts last. */
+    private static String[] tables(String llm, String setting, String flag) {
+        return new String[] {
+            "run",
+            "conf/demo.conf",
+            flag,
+            "--set=latency.model=profiled",
+            "--set=latency.profiled.tables=" + TestData.require("aiconfigurator"),
+            "--set=latency.llm=" + llm,
+            "--set=latency.gpu=h200",
+            "--set=latency.tensor-parallel-size=8",
+            "--set=latency." + setting
+        };
     }
 
     @Test

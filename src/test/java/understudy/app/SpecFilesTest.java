@@ -13,6 +13,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import understudy.TestData;
+import understudy.latency.WeightFormat;
 import understudy.scenario.GpuFile;
 import understudy.scenario.LlmFile;
 import understudy.scenario.ScenarioException;
@@ -27,7 +29,7 @@ final class SpecFilesTest {
     void everyModel_hasThePublishedNumberOfWeights() {
         var models = SpecFiles.MODELS.all().stream().map(LlmFile::read).toList();
 
-        assertThat(models).hasSize(21);
+        assertThat(models).hasSize(26);
         assertThat(models).allSatisfy(model -> {
             assertThat(model.spec().numParams() / 1e9)
                     .as(model.spec().name())
@@ -72,6 +74,43 @@ final class SpecFilesTest {
             })
     void model_isFoundByItsOtherNames(String name) {
         assertThat(SpecFiles.MODELS.find(name).orElseThrow().text("name")).isEqualTo("llama-3.1-8b");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "meta-llama/Llama-3.1-70B, llama-3.1-70b, BF16",
+        "nvidia/Llama-3.3-70B-Instruct, llama-3.1-70b, BF16",
+        "nvidia/Llama-3.1-8B-Instruct-FP8, llama-3.1-8b-fp8, FP8",
+        "openai/gpt-oss-120b, gpt-oss-120b, BF16",
+        "MiniMaxAI/MiniMax-M2.5, minimax-m2.5, FP8_BLOCK",
+        "moonshotai/Kimi-K2.5, kimi-k2.5, BF16",
+        "Qwen/Qwen3-235B-A22B-FP8, qwen3-235b-a22b-fp8, FP8_BLOCK"
+    })
+    void model_isFoundByItsNameOnHuggingFace(String name, String file, WeightFormat weights) {
+        var spec = LlmFile.read(SpecFiles.MODELS.find(name).orElseThrow()).spec();
+
+        assertThat(spec.name()).isEqualTo(file);
+        assertThat(spec.weights()).isEqualTo(weights);
+    }
+
+    @Test
+    void coverage_isWhatADirectoryHas() {
+        String tables = TestData.require("aiconfigurator").toString();
+
+        // MiniMax's experts are 1536 wide, and an eighth of that, 192, is no multiple of the 128 of a block.
+        assertThat(call("models", "--tables", tables, "--gpu", "h200", "--tensor-parallel-size", "8").out)
+                .containsPattern("minimax-m2.5 +\\| fp8-block \\| fp8-block \\| moe ")
+                .containsPattern("kimi-k2.5 +\\| bf16 +\\| int4 +\\|  ");
+        assertThat(call("gpus", "--tables", tables).out)
+                .containsPattern("h200 +\\| h200_sxm +\\| gemm/gemm +\\| 0.24.0, 0.19.0, 0.18.0, 0.14.0 ");
+    }
+
+    @Test
+    void directoryWithoutTables_isNamed() {
+        assertThat(call("gpus", "--tables", directory.toString()).err)
+                .isEqualTo(directory + ": has no GPU.yaml with a folder data/GPU\n");
+        assertThat(call("models", "--tables", directory.toString(), "--gpu", "h200").err)
+                .isEqualTo(directory + ": has no tables of h200_sxm, but of []\n");
     }
 
     @ParameterizedTest

@@ -86,7 +86,7 @@ final class HuggingFaceConfigTest {
         assertThat(llm.attention().window()).isEqualTo(128);
         assertThat(llm.attention().numWindowLayers()).isEqualTo(2);
         assertThat(llm.weights()).isEqualTo(WeightFormat.BF16);
-        assertThat(llm.expertWeights()).isEqualTo(WeightFormat.INT4);
+        assertThat(llm.expertWeights()).isEqualTo(WeightFormat.MXFP4);
         assertThat(llm.feedForward().expertSize()).isEqualTo(2880);
     }
 
@@ -105,7 +105,7 @@ final class HuggingFaceConfigTest {
         assertThat(llm.kvBytesPerTokenPerRank(8, 2))
                 .as("61 * (512 + 64) * 2, on every GPU")
                 .isEqualTo(70_272);
-        assertThat(llm.weights()).isEqualTo(WeightFormat.FP8);
+        assertThat(llm.weights()).isEqualTo(WeightFormat.FP8_BLOCK);
     }
 
     @Test

@@ -1,0 +1,120 @@
+package understudy.latency.tables;
+
+import java.util.Locale;
+import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
+import understudy.latency.AttentionTime;
+import understudy.latency.BatchShape;
+import understudy.latency.LlmSpec.LatentAttention;
+import understudy.latency.tables.AttentionTable.Layer;
+import understudy.latency.tables.TableChoice.Part;
+
+/** Finds the tables of a model's attention. */
+final class AttentionKernels {
+    private static final int LATENT_HIDDEN_SIZE = 7168;
+    private static final LatentAttention LATENT = new LatentAttention(1536, 512, 64, 128, 128);
+
+    private final TableChoice choice;
+    private final GpuData gpu;
+    private final Placement at;
+    private final @Nullable TableAttention tables;
+
+    AttentionKernels(TableChoice choice, GpuData gpu, Placement at) {
+        this.choice = choice;
+        this.gpu = gpu;
+        this.at = at;
+        tables = at.llm().attention().latent() == null ? headed() : latent();
+    }
+
+    /** Returns whether there are tables of latent attention, which hold projections, too. */
+    boolean hasLatentTable() {
+        return tables != null && at.llm().attention().latent() != null;
+    }
+
+    /** Returns the time of a batch in all layers. */
+    ToDoubleFunction<BatchShape> micros() {
+        return tables != null
+                ? tables
+                : new AttentionTime(at.llm(), at.gpu(), at.tensorParallelSize(), at.bytesPerKvElement())::micros;
+    }
+
+    /** Returns the longest sequence that decodes were measured with. */
+    int measuredContext() {
+        return tables == null ? Integer.MAX_VALUE : tables.full().maxContext();
+    }
+
+    private @Nullable TableAttention headed() {
+        var attention = at.llm().attention();
+        int numWindowLayers = attention.window() > 0 ? attention.numWindowLayers() : 0;
+        int numLayers = at.llm().numLayers() - numWindowLayers;
+        var full = layer(0);
+        if (full == null || numWindowLayers == 0) {
+            return full == null ? null : new TableAttention(numLayers, full, 0, null);
+        }
+        var window = layer(attention.window());
+        return window == null ? null : new TableAttention(numLayers, full, numWindowLayers, window);
+    }
+
+    private @Nullable AttentionTable layer(int window) {
+        var layer = new Layer(
+                at.headsPerRank(),
+                at.kvHeadsPerRank(),
+                at.llm().attention().headDim(),
+                Dtypes.ofKvCache(at.bytesPerKvElement()),
+                window);
+        String what = String.format(
+                Locale.ROOT,
+                "attention, %.0f/%.0f heads x %d, %s KV%s",
+                layer.heads(),
+                layer.kvHeads(),
+                layer.headDim(),
+                layer.kvDtype(),
+                window == 0 ? "" : ", window " + window);
+        var prefills = choice.choose(
+                new Part("attention", "attention", "context_attention", "prefill " + what, ""),
+                file -> AttentionTable.prefills(file, layer, gpu.bf16FlopPerMicro()));
+        if (prefills == null) {
+            return null;
+        }
+        var decodes = choice.choose(
+                new Part("attention", "attention", "generation_attention", "decode " + what, ""),
+                file -> AttentionTable.decodes(file, layer));
+        return decodes == null ? null : new AttentionTable(prefills, decodes, 1);
+    }
+
+    private @Nullable TableAttention latent() {
+        if (!LATENT.equals(at.llm().attention().latent()) || at.llm().hiddenSize() != LATENT_HIDDEN_SIZE) {
+            choice.addMissing("mla", "latent attention other than DeepSeek V3's");
+            return null;
+        }
+        var layer = latentLayer();
+        return layer == null ? null : new TableAttention(at.llm().numLayers(), layer, 0, null);
+    }
+
+    private @Nullable AttentionTable latentLayer() {
+        String gemmDtype = Dtypes.ofLinear(at.llm().weights()).orElse("");
+        String kvDtype = Dtypes.ofKvCache(at.bytesPerKvElement());
+        double heads = at.headsPerRank();
+        String what = String.format(
+                Locale.ROOT, "latent attention, %.0f heads, %s weights, %s KV", heads, gemmDtype, kvDtype);
+        var prefills = choice.choose(
+                new Part("mla", "mla", "mla_context_module", "prefill " + what, gemmDtype),
+                file -> AttentionTable.latentPrefills(file, heads, kvDtype, gemmDtype));
+        if (prefills == null) {
+            return null;
+        }
+        var decodes = choice.choose(
+                new Part("mla", "mla", "mla_generation_module", "decode " + what, gemmDtype),
+                file -> AttentionTable.latentDecodes(file, heads, kvDtype, gemmDtype));
+        return decodes == null ? null : new AttentionTable(prefills, decodes, decodeFactor());
+    }
+
+    private double decodeFactor() {
+        if (!gpu.isHopper()) {
+            return 1;
+        }
+        choice.note(
+                "decodes of latent attention x " + Ingredients.HOPPER_LATENT_DECODE_FACTOR + ": empirical, on Hopper");
+        return Ingredients.HOPPER_LATENT_DECODE_FACTOR;
+    }
+}

@@ -1,0 +1,32 @@
+package understudy.latency.tables;
+
+import java.util.List;
+
+/** What tables do not hold, or hold wrongly: numbers fitted once, on the serving results of four models on H200. */
+final class Ingredients {
+    /** Fixed time of an element-wise kernel. */
+    static final double ELEMENTWISE_MICROS = 2;
+
+    /** Measured skew of tokens over experts that is taken for that of served requests. */
+    static final String DISTRIBUTION = "power_law_1.2";
+
+    /** Hopper's decodes of latent attention were measured with norms that an engine fuses. */
+    static final double HOPPER_LATENT_DECODE_FACTOR = 0.65;
+
+    private static final double EXPERT_FACTOR = 1.7;
+    private static final double EXPERT_FACTOR_FROM_TOKENS = 256;
+    private static final double EXPERT_FACTOR_TO_TOKENS = 1024;
+
+    private Ingredients() {}
+
+    /** Returns how much longer than measured experts take on Hopper in some formats; why is not known. */
+    static double hopperExpertFactor(double tokens) {
+        double share = (tokens - EXPERT_FACTOR_FROM_TOKENS) / (EXPERT_FACTOR_TO_TOKENS - EXPERT_FACTOR_FROM_TOKENS);
+        return 1 + (EXPERT_FACTOR - 1) * Math.min(1, Math.max(0, share));
+    }
+
+    /** Returns whether experts of a format take longer on Hopper than measured. */
+    static boolean needsExpertFactor(String dtype) {
+        return List.of(Dtypes.FP8_BLOCK, Dtypes.MXFP4).contains(dtype);
+    }
+}

@@ -1,0 +1,212 @@
+package understudy.latency.tables;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.DoubleUnaryOperator;
+import understudy.latency.ExchangeTime;
+import understudy.latency.Gemm;
+import understudy.latency.LayerTime;
+import understudy.latency.WeightFormat;
+
+/** Kernels of a step whose time depends on its tokens alone: those of the layers, and those behind the last one. */
+final class StepKernels {
+    static final String LINEAR = "linear";
+    static final String EXPERTS = "experts";
+    static final String ALL_REDUCE = "all-reduce";
+    static final String HEAD = "head";
+
+    private static final Set<String> EXPERT_COLUMNS = Set.of(
+            "moe_dtype",
+            "distribution",
+            "hidden_size",
+            "inter_size",
+            "topk",
+            "num_experts",
+            "moe_tp_size",
+            "moe_ep_size",
+            "num_tokens");
+    private static final double BYTES = 2;
+    private static final double NORM_BYTES = 8;
+
+    private final TableChoice choice;
+    private final GpuData gpu;
+    private final Placement at;
+    private final ElementwiseTime elementwise;
+    private final LayerTime roofline;
+    private final Map<String, Optional<GemmTable>> gemms = new HashMap<>();
+    private final List<Kernel> layers = new ArrayList<>();
+    private final List<Kernel> experts = new ArrayList<>();
+    private final List<Kernel> head = new ArrayList<>();
+    private double measuredTokens = Double.POSITIVE_INFINITY;
+
+    /**
+     * Collects kernels.
+     *
+     * @param hasLatentTable whether attention comes with its projections
+     */
+    StepKernels(TableChoice choice, GpuData gpu, Placement at, boolean hasLatentTable) {
+        this.choice = choice;
+        this.gpu = gpu;
+        this.at = at;
+        elementwise = new ElementwiseTime(Ingredients.ELEMENTWISE_MICROS, gpu.bytesPerMicro());
+        roofline = new LayerTime(at.llm(), at.gpu(), at.parallelism());
+        if (!hasLatentTable) {
+            addProjections();
+        }
+        addFeedForward();
+        addElementwise(2 * at.llm().numLayers(), NORM_BYTES * at.llm().hiddenSize());
+        addHead();
+        addAllReduces();
+    }
+
+    List<Kernel> layers() {
+        return layers;
+    }
+
+    /** Returns the kernels that go by the tokens of all ranks that share the experts. */
+    List<Kernel> ofAllRanks() {
+        return experts;
+    }
+
+    List<Kernel> head() {
+        return head;
+    }
+
+    /** Returns the most tokens that all tables were measured with. */
+    int measuredTokens() {
+        return (int) Math.min(Integer.MAX_VALUE, measuredTokens);
+    }
+
+    private void addProjections() {
+        var llm = at.llm();
+        int numLayers = llm.numLayers();
+        if (llm.attention().latent() != null) {
+            layers.add(new Kernel(LINEAR, numLayers, roofline::projectionMicros));
+            return;
+        }
+        double headDim = llm.attention().headDim();
+        double width = (at.headsPerRank() + 2 * at.kvHeadsPerRank()) * headDim;
+        addLinear(numLayers, llm.weights(), width, llm.hiddenSize());
+        addLinear(numLayers, llm.weights(), llm.hiddenSize(), at.headsPerRank() * headDim);
+        addElementwise((llm.attention().hasQkNorm() ? 2 : 1) * numLayers, 2 * BYTES * width);
+        addElementwise(numLayers, 2 * BYTES * at.kvHeadsPerRank() * headDim);
+    }
+
+    private void addFeedForward() {
+        var llm = at.llm();
+        var ffn = llm.feedForward();
+        addDense(ffn.numDenseLayers(), ffn.intermediateSize());
+        if (llm.numMoeLayers() > 0) {
+            addLinear(llm.numMoeLayers(), WeightFormat.BF16, ffn.numExperts(), llm.hiddenSize());
+            experts.add(new Kernel(EXPERTS, llm.numMoeLayers(), experts()));
+            addDense(ffn.sharedExpertSize() == 0 ? 0 : llm.numMoeLayers(), ffn.sharedExpertSize());
+        }
+    }
+
+    private void addDense(int numLayers, double size) {
+        if (numLayers > 0) {
+            var llm = at.llm();
+            double width = size / at.tensorParallelSize();
+            int numUp = llm.feedForward().isGated() ? 2 : 1;
+            addLinear(numLayers, llm.weights(), numUp * width, llm.hiddenSize());
+            addLinear(numLayers, llm.weights(), llm.hiddenSize(), width);
+            addElementwise(numLayers, BYTES * (numUp + 1) * width);
+        }
+    }
+
+    private void addHead() {
+        var llm = at.llm();
+        double vocabulary = llm.vocabSize();
+        head.add(
+                new Kernel(HEAD, 1, linear(WeightFormat.BF16, vocabulary / at.tensorParallelSize(), llm.hiddenSize())));
+        head.add(new Kernel(HEAD, 2, elementwise.kernel(NORM_BYTES * vocabulary)));
+    }
+
+    private void addAllReduces() {
+        int numGpus = at.tensorParallelSize();
+        if (numGpus == 1) {
+            return;
+        }
+        var part = new TableChoice.Part("all-reduce", "comm", "custom_allreduce", numGpus + "-GPU all-reduces", "");
+        var table = choice.choose(part, file -> AllReduceTable.read(file, numGpus));
+        if (table == null) {
+            var ring = new ExchangeTime(at.llm(), at.parallelism(), at.gpu().allReduce());
+            layers.add(new Kernel(ALL_REDUCE, 1, ring::allReduceMicros));
+            head.add(new Kernel(HEAD, 1, tokens -> ring.gatherMicros()));
+        } else {
+            layers.add(new Kernel(
+                    ALL_REDUCE, 2 * at.llm().numLayers(), table.kernel(at.llm().hiddenSize())));
+            head.add(new Kernel(HEAD, 1, table.kernel(at.llm().vocabSize() / 2.0)));
+        }
+    }
+
+    private DoubleUnaryOperator experts() {
+        var ffn = at.llm().feedForward();
+        String dtype = Dtypes.ofExperts(at.llm().expertWeights()).orElse("");
+        String what = String.format(
+                Locale.ROOT,
+                "%d of %d experts of %d in %s, TP %d, EP %d",
+                ffn.numExpertsPerToken(),
+                ffn.numExperts(),
+                ffn.expertSize(),
+                at.llm().expertWeights(),
+                at.expertTensorSize(),
+                at.expertParallelSize());
+        var curve = choice.choose(
+                new TableChoice.Part("moe", "moe", "moe", what, dtype),
+                file -> expertRows(file, dtype).curve("num_tokens"));
+        if (curve == null) {
+            return roofline::expertMicros;
+        }
+        measuredTokens = Math.min(measuredTokens, curve.max());
+        choice.note("experts' skew " + Ingredients.DISTRIBUTION + ": empirical");
+        if (!gpu.isHopper() || !Ingredients.needsExpertFactor(dtype)) {
+            return curve;
+        }
+        choice.note("experts in " + dtype + " x 1 at 256 to x 1.7 from 1024 tokens on: empirical, on Hopper");
+        return tokens -> curve.applyAsDouble(tokens) * Ingredients.hopperExpertFactor(tokens);
+    }
+
+    /** Returns the rows of the busiest rank, by the tokens of all ranks. */
+    private Rows expertRows(Path file, String dtype) {
+        var ffn = at.llm().feedForward();
+        return Rows.read(file, EXPERT_COLUMNS)
+                .where("moe_dtype", dtype)
+                .where("distribution", Ingredients.DISTRIBUTION)
+                .where("hidden_size", at.llm().hiddenSize())
+                .where("inter_size", ffn.expertSize())
+                .where("topk", ffn.numExpertsPerToken())
+                .where("num_experts", ffn.numExperts())
+                .where("moe_tp_size", at.expertTensorSize())
+                .where("moe_ep_size", at.expertParallelSize());
+    }
+
+    private void addLinear(int count, WeightFormat format, double n, double k) {
+        layers.add(new Kernel(LINEAR, count, linear(format, n, k)));
+    }
+
+    private void addElementwise(int count, double bytesPerToken) {
+        layers.add(new Kernel(LINEAR, count, elementwise.kernel(bytesPerToken)));
+    }
+
+    private DoubleUnaryOperator linear(WeightFormat format, double n, double k) {
+        var table = gemms.computeIfAbsent(Dtypes.ofLinear(format).orElse(format.name()), this::gemmTable)
+                .orElse(null);
+        if (table == null) {
+            return Gemm.of(at.gpu(), format, n, k)::micros;
+        }
+        measuredTokens = Math.min(measuredTokens, table.maxTokens());
+        return table.layer(n, k);
+    }
+
+    private Optional<GemmTable> gemmTable(String dtype) {
+        var part = new TableChoice.Part("gemm", "gemm", "gemm", "linear layers in " + dtype, dtype);
+        return Optional.ofNullable(choice.choose(part, file -> GemmTable.read(file, dtype, gpu.flopPerMicro(dtype))));
+    }
+}

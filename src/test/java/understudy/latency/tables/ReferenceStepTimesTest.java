@@ -1,0 +1,138 @@
+package understudy.latency.tables;
+
+import understudy.latency.Parallelism;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.function.DoubleUnaryOperator;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import understudy.TestData;
+import understudy.latency.BatchShape;
+import understudy.latency.HostOverhead;
+import understudy.latency.WeightFormat;
+import understudy.scenario.GpuFile;
+import understudy.scenario.LlmFile;
+import understudy.scenario.SpecFiles;
+
+/**
+ * Step times on H200, held against those of a prototype that was written apart from this code and whose runs reproduce
+ * measured serving results. Decodes attend to 2000 tokens each, the new one included.
+ */
+final class ReferenceStepTimesTest {
+    private static final double NANOS_PER_MILLI = 1e6;
+    private static final double FP8_PEAK = 1978e6;
+
+    /** Milliseconds of 16 and 64 decodes, of prefills of 1024 and 8192, of 2048 behind 4096, of 32 decodes beside 1024. */
+    @ParameterizedTest
+    @CsvSource({
+        "meta-llama/Llama-3.1-70B, fp8, 1, 1, 1, 24.04, 32.65, 113.5, 1002, 264.8, 176.9",
+        "meta-llama/Llama-3.1-70B, fp8, 4, 1, 1, 10.33, 14.04, 53.95, 398.5, 111.8, 73.93",
+        "openai/gpt-oss-120b, , 1, 1, 2, 11.84, 22.73, 89.8, 297.1, 122.3, 92.63",
+        "openai/gpt-oss-120b, , 4, 1, 2, 5.28, 8.85, 32.96, 110.6, 43.75, 34.21",
+        "MiniMaxAI/MiniMax-M2.5, , 4, 1, 2, 12.60, 21.20, 58.55, 242.2, 86.95, 62.91",
+        "MiniMaxAI/MiniMax-M2.5, , 8, 8, 2, 10.03, 14.86, 36.00, 180.5, 53.22, 38.69",
+        "moonshotai/Kimi-K2.5, , 8, 1, 2, 16.24, 28.46, 90.62, 449.7, 152.6, 97.69"
+    })
+    void steps_takeWhatThePrototypeSays(
+            String llm,
+            @Nullable String dtype,
+            int tensorParallelSize,
+            int expertParallelSize,
+            int bytesPerKvElement,
+            double decodes16,
+            double decodes64,
+            double prompt1024,
+            double prompt8192,
+            double behind4096,
+            double mixed) {
+        var model = model(llm, dtype, tensorParallelSize, expertParallelSize, bytesPerKvElement);
+
+        assertMillis(model, batch(16, 0, 0), decodes16);
+        assertMillis(model, batch(64, 0, 0), decodes64);
+        assertMillis(model, batch(0, 1024, 0), prompt1024);
+        assertMillis(model, batch(0, 8192, 0), prompt8192);
+        assertMillis(model, batch(0, 2048, 4096), behind4096);
+        assertMillis(model, batch(32, 1024, 0), mixed);
+    }
+
+    /**
+     * Llama-70B, hidden size 8192, width 28672, on 4 GPUs, 16 tokens: qkv has (16 + 2 x 2) x 128 = 2560 outputs, o 16 x
+     * 128 = 2048 inputs, gate and up 2 x 28672 / 4 = 14336 outputs, down 7168 inputs, the head 128256 / 4 = 32064 outputs.
+     */
+    @Test
+    void kernels_takeWhatThePrototypeSays() {
+        var table = GemmTable.read(file("gemm/vllm/0.24.0/gemm_perf"), "fp8", FP8_PEAK);
+        var unquantized = GemmTable.read(file("gemm/vllm/0.24.0/gemm_perf"), "bfloat16", FP8_PEAK);
+        var allReduce = AllReduceTable.read(file("comm/vllm/0.24.0/custom_allreduce_perf"), 4);
+
+        assertMicros(table.layer(2560, 8192), 16, 13.35);
+        assertMicros(table.layer(8192, 2048), 16, 9.32);
+        assertMicros(table.layer(14_336, 8192), 16, 36.22);
+        assertMicros(table.layer(8192, 7168), 16, 21.65);
+        assertMicros(unquantized.layer(32_064, 8192), 16, 132.0);
+        assertMicros(allReduce.kernel(8192), 16, 6.99);
+        // 2 us, and 8 x 16 x 8192 bytes at 0.8 x 4.8 TB/s: 0.273 us.
+        assertMicros(new ElementwiseTime(2, 3.84e6).kernel(8 * 8192), 16, 2.27);
+    }
+
+    @Test
+    void attention_takesWhatThePrototypeSays() {
+        var layer = new AttentionTable.Layer(16, 2, 128, "fp8", 0);
+        var prefills = AttentionTable.prefills(file("attention/vllm/0.24.0/context_attention_perf"), layer, 989e6);
+        var decodes = AttentionTable.decodes(file("attention/vllm/0.24.0/generation_attention_perf"), layer);
+        var attention = new TableAttention(1, new AttentionTable(prefills, decodes, 1), 0, null);
+
+        assertThat(attention.applyAsDouble(batch(16, 0, 0))).isCloseTo(19.85, within(0.01));
+        assertThat(attention.applyAsDouble(batch(0, 1024, 0))).isCloseTo(32.5, within(0.05));
+        // 6144 tokens take 297.25 us; (6144^2 - 4096^2) / 6144^2 = 5/9 of it.
+        assertThat(attention.applyAsDouble(batch(0, 2048, 4096))).isCloseTo(165.1, within(0.1));
+    }
+
+    private static void assertMicros(DoubleUnaryOperator kernel, double x, double micros) {
+        assertThat(kernel.applyAsDouble(x)).isCloseTo(micros, within(0.0005 * micros + 0.005));
+    }
+
+    private static void assertMillis(TableLatency model, BatchShape batch, double millis) {
+        assertThat(model.stepNanos(batch) / NANOS_PER_MILLI).isCloseTo(millis, within(0.003 * millis));
+    }
+
+    private static BatchShape batch(int numDecodes, int chunkTokens, int chunkContext) {
+        var batch = new BatchShape.Builder();
+        for (int i = 0; i < numDecodes; i++) {
+            batch.add(1, 1999, true);
+        }
+        if (chunkTokens > 0) {
+            batch.add(chunkTokens, chunkContext, true);
+        }
+        return batch.build();
+    }
+
+    private static TableLatency model(
+            String name,
+            @Nullable String dtype,
+            int tensorParallelSize,
+            int expertParallelSize,
+            int bytesPerKvElement) {
+        var database = new KernelDatabase(TestData.require("aiconfigurator"));
+        var stored = LlmFile.read(SpecFiles.MODELS.find(name).orElseThrow()).spec();
+        var llm = dtype == null ? stored : stored.withWeights(WeightFormat.FP8);
+        var gpu = GpuFile.read(SpecFiles.GPUS.find("h200").orElseThrow()).spec();
+        var parallelism = new Parallelism(
+                tensorParallelSize,
+                1,
+                expertParallelSize > 1,
+                Parallelism.All2AllBackend.ALLGATHER_REDUCESCATTER);
+        var placement = new Placement(llm, gpu, parallelism, bytesPerKvElement);
+        return new TableLatency(database, "h200_sxm", Map.of(), placement, new HostOverhead(0, 10));
+    }
+
+    private static Path file(String name) {
+        return TestData.require("aiconfigurator/data/h200_sxm/" + name + ".parquet");
+    }
+}

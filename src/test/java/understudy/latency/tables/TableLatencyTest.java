@@ -1,0 +1,269 @@
+package understudy.latency.tables;
+
+import understudy.latency.Parallelism;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import understudy.latency.BatchShape;
+import understudy.latency.GpuSpec;
+import understudy.latency.GpuSpec.Efficiency;
+import understudy.latency.HostOverhead;
+import understudy.latency.LlmSpec;
+import understudy.latency.WeightFormat;
+
+/** Step times from tables made by hand. */
+final class TableLatencyTest {
+    private static final Efficiency EFFICIENCY = new Efficiency(1, 1, 0);
+    private static final GpuSpec GPU_SPEC = new GpuSpec(
+            "gpu",
+            1,
+            1,
+            0,
+            1000,
+            EFFICIENCY,
+            null,
+            new GpuSpec.Attention(EFFICIENCY, 1, 1, 0, 0, 0),
+            EFFICIENCY,
+            new GpuSpec.AllReduce(1, 1, null),
+            new GpuSpec.Experts(0, 1, 0, 1));
+
+    /** Two layers, 64 wide: 2 heads of 32 on 1 KV head, width 128, 100 words. */
+    private static final LlmSpec LLM = new LlmSpec(
+            "llm",
+            2,
+            64,
+            100,
+            false,
+            1024,
+            new LlmSpec.Attention(2, 1, 32, false, 0, 0, null),
+            new LlmSpec.FeedForward(128, true, 2, 0, 0, 0, 0),
+            WeightFormat.BF16,
+            WeightFormat.BF16);
+
+    @TempDir
+    private Path directory;
+
+    /** Microseconds of a linear layer are n k / 1024 for one token. */
+    private TableFolder folder() {
+        var folder = new TableFolder(directory);
+        folder.gemm("0.24.0", "bfloat16", row -> row[1] * row[2] / 1024e3 * (row[0] == 1 ? 1 : 2));
+        folder.attention("0.24.0", 0.200, 0.020);
+        return folder;
+    }
+
+    @Test
+    void step_sumsKernelsUp() {
+        var model = model(folder(), Map.of());
+
+        // Of one token: qkv (2 + 2) x 32 = 128 outputs of 64 inputs take 8 us, o 64 of 64 4 us, gate and up 256 of 64
+        // 16 us,
+        // down 64 of 128 8 us: 36 us. Element-wise, at 1 MB/us: rotation 2 + 512e-6, cache 2 + 128e-6, activation 2 +
+        // 768e-6, norms 2 (2 + 512e-6): 10.002432 us. Both layers 92.004864 us, and attention 20 us each.
+        // The head of 100 words: 100 x 64 / 1024 = 6.25 us, and 2 (2 + 800e-6); the host 10 us.
+        assertThat(model.stepNanos(decode())).isEqualTo(Math.round(92_004.864 + 40_000 + 6_250 + 4_001.6 + 10_000));
+        double sum = model.explain(decode()).stream()
+                .mapToDouble(share -> share.nanos())
+                .sum();
+        assertThat(model.stepNanos(decode())).isEqualTo(Math.round(sum));
+        assertThat(model.missing()).isEmpty();
+        assertThat(model.warnings(2048, 1, 1024))
+                .containsExactly(
+                        "latency.profiled: steps of up to 2048 tokens, measured up to 1024; beyond, times are extrapolated");
+    }
+
+    @Test
+    void chunk_isTheShareOfItsPairs() {
+        var model = model(folder(), Map.of());
+        var batch = new BatchShape.Builder();
+        batch.add(512, 512, false);
+
+        // 200 us for all 1024 tokens, of whose pairs the second half has 3/4; in two layers.
+        assertThat(share(model, batch.build(), "attention")).isCloseTo(2 * 150_000, within(1e-6));
+    }
+
+    @Test
+    void fewTokens_arePadded() {
+        assertThat(TableLatency.padded(1)).isEqualTo(1);
+        assertThat(TableLatency.padded(3)).isEqualTo(4);
+        assertThat(TableLatency.padded(9)).isEqualTo(16);
+        assertThat(TableLatency.padded(257)).isEqualTo(272);
+        assertThat(TableLatency.padded(513)).isEqualTo(513);
+    }
+
+    @Test
+    void tableThatBeatsTheTensorCores_isRejected() {
+        var folder = folder();
+        // 2 heads x 32 x 2 x 1024^2 operations are 13.4 us at 10 TFLOP/s; both rows claim 1 us.
+        folder.attention("0.25.0", 0.001, 0.010);
+
+        var model = model(folder, Map.of());
+
+        assertThat(model.warnings(1, 1, 1))
+                .containsExactly("latency.profiled: context_attention of vLLM 0.25.0 is not used: 1 of 2 rows of"
+                        + " context_attention_perf.parquet are faster than the tensor cores of the GPU");
+        assertThat(model.sources())
+                .anyMatch(line -> line.contains("prefill attention") && line.contains("vLLM 0.24.0"))
+                .anyMatch(line -> line.contains("decode attention") && line.contains("vLLM 0.25.0"));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"auto, 0.19.0, false", "0.24.0, 0.24.0, true"})
+    void tableKnownToBeWrong_isTakenOnlyIfNamed(String setting, String expected, boolean isWarned) {
+        var folder = folder();
+        folder.gemm("0.19.0", "fp8_block", row -> 1);
+        folder.gemm("0.24.0", "fp8_block", row -> 1);
+
+        var choice = new TableChoice(folder.database(), TableFolder.GPU, Map.of("gemm", setting));
+        var part = new TableChoice.Part("gemm", "gemm", "gemm", "layers", "fp8_block");
+        var version = choice.choose(
+                part, file -> file.getName(file.getNameCount() - 2).toString());
+
+        assertThat(version).isEqualTo(expected);
+        assertThat(choice.warnings().stream().anyMatch(line -> line.endsWith("50 to 150 us at least")))
+                .isEqualTo(isWarned);
+    }
+
+    @Test
+    void versions_areOrderedByNumberAndReused() {
+        var folder = folder();
+        folder.gemm("0.9.1", "bfloat16", row -> 1);
+        folder.reuse("gemm", "0.100.0", "gemm", "0.9.1");
+
+        var files = folder.database().files(TableFolder.GPU, "gemm", "gemm");
+
+        assertThat(files.keySet()).containsExactly("0.100.0", "0.24.0", "0.9.1");
+        assertThat(files.get("0.100.0")).isEqualTo(files.get("0.9.1"));
+    }
+
+    @Test
+    void whatNoTableHas_comesFromTheRoofline() {
+        var model = new TableLatency(
+                folder().database(),
+                TableFolder.GPU,
+                Map.of(),
+                new Placement(LLM.withWeights(WeightFormat.INT4), GPU_SPEC, Parallelism.ofTensors(2), 1),
+                new HostOverhead(0, 0));
+
+        assertThat(model.missing()).containsExactly("attention", "gemm", "all-reduce");
+        assertThat(model.warnings(1, 1, 1))
+                .contains("latency.profiled: no times of 2-GPU all-reduces; they come from the roofline");
+        assertThat(model.stepNanos(decode())).isPositive();
+    }
+
+    @Test
+    void layersBetweenAndBeyond_areBilinear() {
+        var folder = new TableFolder(directory);
+        folder.gemm("0.24.0", "bfloat16", row -> row[1] * row[2] / 1e3);
+        var file = folder.database().files(TableFolder.GPU, "gemm", "gemm").get("0.24.0");
+
+        var table = GemmTable.read(file, "bfloat16", 1e9);
+
+        assertThat(table.layer(100, 200).applyAsDouble(1)).isCloseTo(20_000, within(1e-6));
+        assertThat(table.layer(512, 512).applyAsDouble(1)).isCloseTo(512 * 512, within(1e-6));
+        assertThat(GemmTable.read(file, "fp8", 1e9)).isNull();
+    }
+
+    @Test
+    void pairThatIsMissing_isInProportionToTheNextSmaller() {
+        var folder = new TableFolder(directory);
+        double[][] rows = {{1, 64, 64}, {1, 64, 256}, {1, 256, 64}};
+        folder.table(
+                "gemm", "1.0.0", "gemm", Map.of("gemm_dtype", "fp8"), new String[] {"m", "n", "k"}, rows, row -> 0.005);
+
+        var table = GemmTable.read(
+                folder.database().files(TableFolder.GPU, "gemm", "gemm").get("1.0.0"), "fp8", 1e9);
+
+        // 5 us with 64 outputs of 256 inputs; 256 outputs are four times as many.
+        assertThat(table.layer(256, 256).applyAsDouble(1)).isCloseTo(20, within(1e-9));
+    }
+
+    @Test
+    void otherNumberOfHeads_isScaledForPrefillsAlone() {
+        var database = folder().database();
+        var prefills = database.files(TableFolder.GPU, "attention", "context_attention")
+                .get("0.24.0");
+        var decodes = database.files(TableFolder.GPU, "attention", "generation_attention")
+                .get("0.24.0");
+        var layer = new AttentionTable.Layer(3, 1, 32, "bfloat16", 0);
+
+        // 2 heads were measured, with 200 and 20 us.
+        assertThat(AttentionTable.prefills(prefills, layer, 1e9).applyAsDouble(64))
+                .isCloseTo(300, within(1e-9));
+        assertThat(AttentionTable.decodes(decodes, layer).micros(1, 64)).isCloseTo(20, within(1e-9));
+    }
+
+    @Test
+    void allReduce_isAGraphUpTo512Tokens() {
+        var folder = folder();
+        double[][] rows = {{2, 1024}, {2, 2048}};
+        folder.table(
+                "comm",
+                "1.0.0",
+                "custom_allreduce",
+                Map.of("backend", "vllm_graph"),
+                new String[] {"num_gpus", "message_size"},
+                rows,
+                row -> row[1] == 1024 ? 0.100 : 0.010);
+        var file = folder.database()
+                .files(TableFolder.GPU, "comm", "custom_allreduce")
+                .get("1.0.0");
+        var graph = Rows.read(file, Set.of("message_size")).curve("message_size");
+
+        assertThat(AllReduceTable.read(file, 2)).as("no eager rows").isNull();
+        // A spike of 100 us is cut to 1.05 times the next.
+        var table = new AllReduceTable(AllReduceTable.smooth(graph), graph.map(micros -> 7));
+        assertThat(table.kernel(2).applyAsDouble(512)).isCloseTo(10.5, within(1e-9));
+        assertThat(table.kernel(2).applyAsDouble(513)).isCloseTo(7, within(1e-9));
+    }
+
+    @Test
+    void moreTokensThanSummedUp_areInProportion() {
+        var sum = new KernelSum(List.of(new Kernel("linear", 2, tokens -> tokens)), tokens -> tokens, 4);
+
+        // Twice 4 us for 4 tokens.
+        assertThat(sum.micros(8)).isEqualTo(16);
+        assertThat(sum.micros(0)).isZero();
+    }
+
+    @Test
+    void unknownVersionOrGpu_isNamed() {
+        assertThatThrownBy(() -> model(folder(), Map.of("gemm", "0.1.0")))
+                .isInstanceOf(KernelDatabaseException.class)
+                .hasMessage("version 0.1.0 of gemm is none of [0.24.0] of test_gpu");
+        assertThatThrownBy(() -> folder().database().gpu("h20"))
+                .hasMessage(directory + ": has no tables of h20, but of [test_gpu]");
+    }
+
+    private static BatchShape decode() {
+        var batch = new BatchShape.Builder();
+        batch.add(1, 511, true);
+        return batch.build();
+    }
+
+    private static double share(TableLatency model, BatchShape batch, String part) {
+        return model.explain(batch).stream()
+                .filter(share -> share.part().equals(part))
+                .findFirst()
+                .orElseThrow()
+                .nanos();
+    }
+
+    private static TableLatency model(TableFolder folder, Map<String, String> versions) {
+        return new TableLatency(
+                folder.database(),
+                TableFolder.GPU,
+                versions,
+                new Placement(LLM, GPU_SPEC, Parallelism.ofTensors(1), 2),
+                new HostOverhead(0, 10));
+    }
+}
