@@ -55,6 +55,20 @@ final class UnevenContextsTest {
         assertThat(UnevenContexts.of(RooflineFixture.dense(), null, 1, 2)).isEqualTo(UnevenContexts.NONE);
     }
 
+    @Test
+    void roofline_countsThemWithAttention() {
+        double micros = RooflineFixture.part(
+                "attention",
+                RooflineFixture.dense(),
+                RooflineFixture.gpu(0, 0, 4),
+                Parallelism.ofTensors(1),
+                decodes(7));
+
+        // 12,000 tokens of 20 bytes: 240 us. 4,000 of them alone, with 3 of 4 readers idle, at 0.08 / 3 us; 8 decodes
+        // are a round.
+        assertThat(micros).isCloseTo(240 + 4000 * 0.75 * 0.08 / 3, within(1e-6));
+    }
+
     private static BatchShape decodes(int numShort) {
         return builder(numShort).build();
     }

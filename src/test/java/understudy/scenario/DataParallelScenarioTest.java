@@ -43,6 +43,16 @@ final class DataParallelScenarioTest {
     }
 
     @Test
+    void prefillStep_takesLongerForPairsWithinTheChunk() {
+        var batch = new BatchShape.Builder();
+        batch.add(512, 0, true);
+
+        // 1.18 * 512 * (512 + 128) / 2 pairs of 4 * 32 * 128 operations at 0.49 * 500 million per us, and 14 us.
+        var attention = SCENARIO.latency().model().explain(batch.build()).get(1);
+        assertThat(attention.nanos() / 1e3).isCloseTo(48 * (14 + 12.929), withinPercentage(0.1));
+    }
+
+    @Test
     void kvCache_hasTheRoomOfHalfTheExperts() {
         // 0.9 * 94.5 = 85.05 GiB; experts 48 * 128 * 3 * 2048 * 768 * 2 bytes = 54.0 GiB, of which half; 2.87 GiB of
         // the rest; 1.2
