@@ -81,6 +81,12 @@ public record GpuFile(GpuSpec spec, ProfileLatency profile, Status status, List<
                 profile.nanos("per-mixed-kv-token"));
     }
 
+    /** Returns the five numbers that a scenario has by default. */
+    public static ProfileLatency genericProfile() {
+        return profile(
+                new Section(ScenarioFile.REFERENCE, "").section("latency").section("profile"));
+    }
+
     private static Efficiency efficiency(Section section) {
         return new Efficiency(section.positive("compute-efficiency"), bandwidth(section), overhead(section));
     }
