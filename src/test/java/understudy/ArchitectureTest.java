@@ -105,7 +105,8 @@ final class ArchitectureTest {
                 routing.admission \
                 routing.policy \
                 scaling transfer workload workload.trace
-            fidelity: cluster host latency report report.html report.latency scenario workload workload.trace
+            fidelity: latency report report.html report.latency scenario workload workload.trace
+            fidelity.cells: report report.html scenario sweep workload workload.trace
             bench.result: report report.html report.latency workload
             bench: api.model bench.result engine prompt runtime scenario workload
             fuzz: cluster engine engine.queue engine.speculation faults host kvcache kvcache.eviction kvcache.session prompt report routing routing.policy runtime scenario \
@@ -114,7 +115,7 @@ final class ArchitectureTest {
             sweep.remote: scenario sweep
             app.console: scenario
             app.replay: replay report scenario
-            app: api api.call api.http api.kvevents app.console app.replay bench bench.result cluster conform engine fidelity fuzz host \
+            app: api api.call api.http api.kvevents app.console app.replay bench bench.result cluster conform engine fidelity fidelity.cells fuzz host \
                 host.watch latency latency.tables replay report report.run routing runtime scenario sweep sweep.remote workload workload.trace
             testkit: api api.call api.http api.kvevents cluster engine faults host kvcache prompt report report.latency runtime scenario
             """);

@@ -1,5 +1,6 @@
 package understudy.app;
 
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -10,6 +11,7 @@ import picocli.CommandLine.Parameters;
 import understudy.app.console.ConsoleCommand;
 import understudy.fidelity.Calibration;
 import understudy.fidelity.LayerCalibration;
+import understudy.fidelity.RunCalibration;
 import understudy.fidelity.StepCalibration;
 import understudy.scenario.ScenarioException;
 import understudy.scenario.Section;
@@ -28,6 +30,11 @@ import understudy.workload.trace.CsvTable;
             "sequences with short contexts, 32 with long ones, prefills of 512 and 2048 tokens, a chunk of 512 behind 4096, and",
             "1024 tokens of prefill beside 32 decodes.",
             "",
+            "A whole run gives them, too: the JSON of vllm bench serve --save-detailed, of understudy bench --save-detailed, or",
+            "of understudy run --save-detailed --json. All running requests have a token in each step, so steps show in when",
+            "tokens came. Take a run of one replica with few and with many requests at a time, short and long prompts, and",
+            "prompts that have nothing in common.",
+            "",
             "Measured layers (CSV: model, tp, m, n_head, n_kv_head, n_embd, n_expanded_embd, use_gated_mlp, layer_us, as in Vidur's",
             "profiles) give the three figures of matrix products for latency.model = roofline; --gpu is the data sheet."
         },
@@ -37,11 +44,12 @@ import understudy.workload.trace.CsvTable;
             "",
             "Examples:",
             "  understudy calibrate steps.csv --name my-device --out my-device.conf",
+            "  understudy calibrate result.json --gpu h100 --name my-h100 --out my-h100.conf",
             "  understudy run conf/demo.conf --set latency.model=profile --set latency.gpu=my-device.conf",
             "  understudy calibrate linear_a100.csv --gpu a100-80g-sxm"
         })
 public final class CalibrateCommand extends ConsoleCommand {
-    @Parameters(paramLabel = "MEASUREMENTS", description = "CSV file of measured steps or layers.")
+    @Parameters(paramLabel = "MEASUREMENTS", description = "CSV file of measured steps or layers, or JSON of a run.")
     private Path file;
 
     @Option(names = "--gpu", paramLabel = "GPU", description = "The GPU they were measured on, by name or path.")
@@ -62,8 +70,7 @@ public final class CalibrateCommand extends ConsoleCommand {
             throw new ScenarioException(file + ": no such file");
         }
         requireWritable();
-        var calibration =
-                hasLayers() ? LayerCalibration.of(file, base()) : StepCalibration.of(file, base(), gpu != null);
+        var calibration = calibration();
         var device = calibration.device().with("name", deviceName(calibration)).with("aliases", List.of());
         calibration.warnings().forEach(console()::warn);
         var terminal = console().out();
@@ -83,6 +90,20 @@ public final class CalibrateCommand extends ConsoleCommand {
             return name;
         }
         return gpu == null ? "calibrated" : calibration.device().text("name") + "-calibrated";
+    }
+
+    private Calibration calibration() throws IOException {
+        if (hasRun()) {
+            return RunCalibration.of(file, base(), gpu != null);
+        }
+        return hasLayers() ? LayerCalibration.of(file, base()) : StepCalibration.of(file, base(), gpu != null);
+    }
+
+    /** Returns whether the file is JSON. */
+    private boolean hasRun() throws IOException {
+        try (var in = Files.newInputStream(file)) {
+            return in.read() == '{';
+        }
     }
 
     private boolean hasLayers() {

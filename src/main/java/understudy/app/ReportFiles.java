@@ -61,7 +61,8 @@ record ReportFiles(
         return files;
     }
 
-    private static @Nullable Path writable(String option, @Nullable String name) {
+    /** Returns the path that was given for an option, which can be written, or null if none was. */
+    static @Nullable Path writable(String option, @Nullable String name) {
         var file = path(option, name);
         if (file != null) {
             requireWritable(option + " " + name, file);

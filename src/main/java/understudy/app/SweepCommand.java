@@ -8,9 +8,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -69,7 +66,6 @@ import understudy.sweep.remote.ClusterExecutor;
 final class SweepCommand extends ConsoleCommand {
     private static final String JOURNAL = "points.jsonl";
     private static final String JSON_REPORT = "sweep.json";
-    private static final long PROGRESS_MILLIS = 200;
     private static final int INTERRUPTED = 130;
 
     @Parameters(paramLabel = "SCENARIO", arity = "1..*", description = "Scenario files, HOCON or YAML; see conf/.")
@@ -228,32 +224,13 @@ final class SweepCommand extends ConsoleCommand {
 
     /** Returns the rows that came to their end. */
     private static List<SweepRow> await(Sweep sweep, List<CompletableFuture<SweepRow>> futures, long maxRuns)
-            throws Exception {
-        var all = CompletableFuture.allOf(futures.toArray(CompletableFuture[]::new));
-        var status = StatusLine.onStderr();
+            throws InterruptedException {
         var stopwatch = Stopwatch.start();
-        try {
-            while (!isDone(all)) {
-                status.draw(SweepOutput.progress(sweep, maxRuns, stopwatch.seconds()));
-            }
-        } finally {
-            status.clear();
-        }
+        StatusLine.onStderr().drawUntilDone(futures, () -> SweepOutput.progress(sweep, maxRuns, stopwatch.seconds()));
         sweep.requireNoFailure();
         return futures.stream()
                 .filter(future -> !future.isCompletedExceptionally())
                 .map(CompletableFuture::join)
                 .toList();
-    }
-
-    private static boolean isDone(CompletableFuture<Void> all) throws InterruptedException {
-        try {
-            all.get(PROGRESS_MILLIS, TimeUnit.MILLISECONDS);
-            return true;
-        } catch (TimeoutException e) {
-            return false;
-        } catch (ExecutionException | CancellationException e) {
-            return true; // the sweep knows why
-        }
     }
 }

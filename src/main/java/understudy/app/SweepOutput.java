@@ -2,7 +2,6 @@ package understudy.app;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import understudy.app.console.Console;
 import understudy.app.console.StatusLine;
@@ -42,15 +41,7 @@ record SweepOutput(RunOutput output) {
     static String progress(Sweep sweep, long maxRuns, double seconds) {
         int numDone = sweep.numDone();
         long numToDo = Math.max(numDone, maxRuns - sweep.numKnown());
-        double perSecond = numDone / Math.max(seconds, 1e-3);
-        String left = numDone == 0
-                ? ""
-                : String.format(Locale.ROOT, ", at most %.0f s left", (numToDo - numDone) / perSecond);
         String known = sweep.numKnown() == 0 ? "" : ", " + sweep.numKnown() + " known from before";
-        return StatusLine.bar(numDone / (double) Math.max(1, numToDo))
-                + String.format(Locale.ROOT, "%d/%d runs, %.1f per second", numDone, numToDo, perSecond)
-                + left
-                + known
-                + sweep.status();
+        return StatusLine.runs(numDone, numToDo, seconds) + known + sweep.status();
     }
 }

@@ -1,6 +1,7 @@
 package understudy.fidelity;
 
 import java.util.List;
+import java.util.stream.Stream;
 import understudy.scenario.Section;
 
 /**
@@ -10,4 +11,13 @@ import understudy.scenario.Section;
  * @param device the fitted device, in the form of a GPU file
  * @param warnings what to know before believing it, a line each
  */
-public record Calibration(String table, Section device, List<String> warnings) {}
+public record Calibration(String table, Section device, List<String> warnings) {
+
+    /** Returns the same with a further warning. */
+    Calibration with(String warning) {
+        return new Calibration(
+                table,
+                device,
+                Stream.concat(warnings.stream(), Stream.of(warning)).toList());
+    }
+}

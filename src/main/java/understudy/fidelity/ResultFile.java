@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import it.unimi.dsi.fastutil.doubles.DoubleList;
 import it.unimi.dsi.fastutil.longs.Long2ObjectMap;
 import it.unimi.dsi.fastutil.longs.Long2ObjectRBTreeMap;
 import java.io.IOException;
@@ -11,10 +12,13 @@ import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 import understudy.scenario.ScenarioException;
 
 /**
@@ -41,6 +45,10 @@ record ResultFile(String kind, Map<String, Double> metrics, Long2ObjectMap<Reque
             "max_output_tokens_per_s",
             "max_concurrent_requests");
     private static final double MILLIS_PER_SECOND = 1e3;
+    private static final double NANOS_PER_SECOND = 1e9;
+
+    /** Some chunks have two tokens when a client is slow. */
+    private static final double MAX_TOKENS_PER_CHUNK = 1.05;
 
     /**
      * Times of one request.
@@ -106,22 +114,58 @@ record ResultFile(String kind, Map<String, Double> metrics, Long2ObjectMap<Reque
     /** A run lists completed requests with their numbers; a benchmark lists all of them in order. */
     private static Long2ObjectMap<RequestTimes> requests(JsonNode json) {
         var requests = new Long2ObjectRBTreeMap<RequestTimes>();
-        var ttfts = json.path("ttfts");
-        for (int i = 0; i < ttfts.size(); i++) {
-            int outputTokens = json.path("output_lens").path(i).asInt();
-            boolean isCompleted =
-                    outputTokens > 0 && json.path("errors").path(i).asText("").isEmpty();
-            if (isCompleted) {
-                requests.put(
+        completed(json)
+                .forEach(i -> requests.put(
                         json.path("request_ids").path(i).asLong(i),
                         new RequestTimes(
                                 json.path("input_lens").path(i).asInt(),
-                                outputTokens,
-                                ttfts.get(i).asDouble() * MILLIS_PER_SECOND,
-                                e2elSeconds(json, i) * MILLIS_PER_SECOND));
-            }
-        }
+                                json.path("output_lens").path(i).asInt(),
+                                json.path("ttfts").path(i).asDouble() * MILLIS_PER_SECOND,
+                                e2elSeconds(json, i) * MILLIS_PER_SECOND)));
         return requests;
+    }
+
+    private static IntStream completed(JsonNode json) {
+        return IntStream.range(0, json.path("ttfts").size())
+                .filter(i -> json.path("output_lens").path(i).asInt() > 0
+                        && json.path("errors").path(i).asText("").isEmpty());
+    }
+
+    /**
+     * Reads when the tokens of each completed answer came.
+     *
+     * @throws ScenarioException if the file does not say it
+     */
+    static List<AnswerTimes> answers(String file) {
+        var json = parse(file);
+        if (json.path("itls").isEmpty() || json.path("start_times").isEmpty()) {
+            throw new ScenarioException(file + ": has no times of tokens; save it with --save-detailed");
+        }
+        int[] completed = completed(json).toArray();
+        var answers = Arrays.stream(completed).mapToObj(i -> answer(json, i)).toList();
+        long numChunks =
+                answers.stream().mapToLong(each -> each.tokenNanos().size()).sum();
+        long numTokens = Arrays.stream(completed)
+                .mapToLong(i -> json.path("output_lens").path(i).asLong())
+                .sum();
+        if (numTokens > MAX_TOKENS_PER_CHUNK * numChunks) {
+            throw new ScenarioException(file + ": has " + numTokens + " tokens in " + numChunks
+                    + " chunks; steps show only if each chunk has one token");
+        }
+        return answers;
+    }
+
+    private static AnswerTimes answer(JsonNode json, int index) {
+        double seconds = json.path("start_times").path(index).asDouble();
+        double sentNanos = seconds * NANOS_PER_SECOND;
+        var gaps = json.path("itls").path(index);
+        var nanos = new double[gaps.size() + 1];
+        seconds += json.path("ttfts").path(index).asDouble();
+        for (int i = 0; i < nanos.length; i++) {
+            nanos[i] = seconds * NANOS_PER_SECOND;
+            seconds += gaps.path(i).asDouble();
+        }
+        return new AnswerTimes(sentNanos, json.path("input_lens").path(index).asInt(), DoubleList.of(nanos));
     }
 
     private static double e2elSeconds(JsonNode json, int index) {

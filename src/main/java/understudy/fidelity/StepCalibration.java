@@ -5,10 +5,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import understudy.latency.BatchShape;
 import understudy.latency.ProfileFit;
-import understudy.latency.ProfileLatency;
 import understudy.report.Tables;
 import understudy.scenario.ScenarioException;
 import understudy.scenario.Section;
@@ -20,19 +18,11 @@ public final class StepCalibration {
             List.of("step_ms", "prefill_tokens", "prefill_context", "decodes", "decode_context");
     private static final double NANOS_PER_MILLI = 1e6;
     private static final double MAX_STEP_MILLIS = 3_600_000;
-    private static final int NUM_FITTED = 5;
-
-    /** Figures that a step's time alone cannot tell. */
-    private static final List<String> NOT_FITTED = List.of("gemm", "attention", "all-reduce", "experts");
 
     private StepCalibration() {}
 
     /** A measured step, and what the fitted device takes for it. */
-    private record Row(ProfileFit.Measurement measured, double fittedNanos) {
-        double errorPercent() {
-            return (fittedNanos / measured.nanos() - 1) * 100;
-        }
-    }
+    private record Row(ProfileFit.Measurement measured, double fittedNanos, double errorPercent) {}
 
     /** Reads the file and fits; {@code base} gives what the fit does not, or defaults if there is no data sheet. */
     public static Calibration of(Path file, Section base, boolean hasDataSheet) {
@@ -40,24 +30,17 @@ public final class StepCalibration {
         if (measurements.isEmpty()) {
             throw new ScenarioException(file + ": no measurements");
         }
-        var device = ProfileFit.fit(measurements);
+        var fit = StepFit.of(measurements);
         var rows = measurements.stream()
-                .map(measured -> new Row(measured, device.stepNanos(measured.batch())))
+                .map(measured ->
+                        new Row(measured, fit.device().stepNanos(measured.batch()), fit.errorPercent(measured)))
                 .toList();
         double error = rows.stream()
-                .mapToDouble(row -> Math.abs(row.errorPercent()))
+                .mapToDouble(row -> Math.abs(row.errorPercent))
                 .average()
                 .orElse(0);
         String summary = String.format(Locale.ROOT, "%d steps, mean absolute error %.1f %%", rows.size(), error);
-        boolean isDetermined = rows.size() >= NUM_FITTED;
-        var fitted = base.with("profile", profile(device))
-                .with("source", "calibrate " + file + ": " + summary)
-                .with("status", isDetermined ? "fitted" : "assumed")
-                .with("assumed", hasDataSheet ? base.texts("assumed") : NOT_FITTED);
-        var warnings = isDetermined
-                ? List.<String>of()
-                : List.of("warning: " + rows.size() + " steps do not determine " + NUM_FITTED + " numbers");
-        return new Calibration(table(rows) + "\n" + summary, fitted, warnings);
+        return fit.calibration(table(rows) + "\n" + summary, file + ": " + summary, base, hasDataSheet);
     }
 
     private static List<ProfileFit.Measurement> read(Path file) {
@@ -99,19 +82,6 @@ public final class StepCalibration {
             throw csv.problem("neither prefill_tokens nor decodes is above 0");
         }
         return shape;
-    }
-
-    private static Map<String, Object> profile(ProfileLatency device) {
-        return Map.of(
-                "weights", nanos(device.weightsNanos()),
-                "per-token", nanos(device.perTokenNanos()),
-                "per-kv-token", nanos(device.perKvTokenNanos()),
-                "per-attention-pair", nanos(device.perAttentionPairNanos()),
-                "per-mixed-kv-token", nanos(device.perMixedKvTokenNanos()));
-    }
-
-    private static String nanos(double value) {
-        return String.format(Locale.ROOT, "%.6g", value) + "ns";
     }
 
     private static String table(List<Row> rows) {

@@ -1,7 +1,7 @@
 /**
  * Emulated against measured, and calibration.
  *
- * <p>Start with {@link understudy.fidelity.MeasuredCells} and {@link understudy.fidelity.StepCalibration}.
+ * <p>Start with {@link understudy.fidelity.ResultComparison} and {@link understudy.fidelity.StepCalibration}.
  */
 @NullMarked
 package understudy.fidelity;

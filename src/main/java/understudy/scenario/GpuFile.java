@@ -92,6 +92,12 @@ public record GpuFile(
                 profile.nanos("per-mixed-kv-token"));
     }
 
+    /** Returns the five numbers that a scenario has by default. */
+    public static ProfileLatency genericProfile() {
+        return profile(
+                new Section(ScenarioFile.REFERENCE, "").section("latency").section("profile"));
+    }
+
     private static Efficiency efficiency(Section section) {
         return new Efficiency(section.positive("compute-efficiency"), bandwidth(section), overhead(section));
     }

@@ -154,39 +154,6 @@ final class LatencyCommandsTest {
     }
 
     @Test
-    void tableOfMeasuredMeans_isRunRowByRow() throws IOException {
-        var trace = Files.writeString(directory.resolve("cells.csv"), """
-                isl,osl,concurrency,tp,mean_ttft_ms,mean_tpot_ms
-                100,20,2,1,20,8
-                100,20,4,2,20,8
-                100,10,4,2,20,8
-                """);
-        String[] settings = {"--set", "fidelity.cells=" + trace, "--set", "fidelity.output-tokens=20"};
-
-        var run = call(with("fidelity", "conf/bench/w1.conf", settings));
-
-        assertThat(run.exitCode).as(run.err).isZero();
-        assertThat(run.out)
-                .containsPattern("\\| +100 \\| +20 \\| +1 \\| +2 \\| +20.00 \\|")
-                .containsPattern("\\| +100 \\| +20 \\| +2 \\| +4 \\| +20.00 \\|")
-                .contains("2 rows, mean absolute error: TTFT ");
-    }
-
-    @Test
-    void measuredTablesThatDoNotDo_areOneClearLine() throws IOException {
-        var trace = Files.writeString(
-                directory.resolve("cells.csv"),
-                "isl,osl,concurrency,tp,mean_ttft_ms,mean_tpot_ms\n100,20,2,1,20,8\n100,20,2,1,fast,8\n");
-
-        var run = call(with("fidelity", "conf/demo.conf", "--set", "fidelity.cells=" + trace));
-
-        assertThat(run.exitCode).isEqualTo(2);
-        assertThat(run.err).isEqualTo(trace + ":3: mean_ttft_ms is fast, must be a number above 0\n");
-        assertThat(call(with("fidelity", "conf/demo.conf")).err)
-                .contains("fidelity.cells is \"\", but there is nothing to compare with: --set fidelity.cells=PATH");
-    }
-
-    @Test
     void kernelTables_areNeededAndMustFitTheModel() throws IOException {
         String[] profiled = {"--set", "latency.model=profiled"};
         assertThat(call(with("run", "conf/demo.conf", profiled)).err)

@@ -25,6 +25,8 @@ public record HtmlChart(
         LINE("line"),
         /** Line over a logarithmic axis. */
         LOG_LINE("log-line"),
+        /** Points over two logarithmic axes, and the line on which both are equal. */
+        POINTS("points"),
         /** Bar for each label, side by side for several series. */
         BARS("bars"),
         /** Rows, one for each label, with bars from one time to another. */

@@ -55,7 +55,7 @@ public final class CsvTable implements Closeable {
     }
 
     /** Returns where the row stands in its file, from 1. */
-    long line() {
+    public long line() {
         return current().getStartingLineNumber();
     }
 

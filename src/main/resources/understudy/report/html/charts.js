@@ -33,15 +33,12 @@
   const isRound = (number) => [1, 2, 5].some((digit) => Math.abs(number / power(number) - digit) < 1e-6);
   const below = (number) => power(number) * [5, 2, 1].find((digit) => digit * power(number) <= number * (1 + 1e-9));
   const above = (number) => power(number) * [1, 2, 5, 10].find((digit) => digit * power(number) >= number * (1 - 1e-9));
-  const logarithmic = (chart) => {
-    const xs = chart.series.flatMap((series) => series.xs);
-    return scale(chart.x, {
-      type: 'logarithmic',
-      min: xs.length > 0 ? below(xs[0]) : undefined,
-      max: xs.length > 0 ? above(xs[xs.length - 1]) : undefined,
-      ticks: { maxRotation: 0, autoSkip: false, callback: (number) => (isRound(number) ? compact.format(number) : '') },
-    });
-  };
+  const logarithmic = (axis, numbers) => scale(axis, {
+    type: 'logarithmic',
+    min: numbers.length > 0 ? below(Math.min(...numbers)) : undefined,
+    max: numbers.length > 0 ? above(Math.max(...numbers)) : undefined,
+    ticks: { maxRotation: 0, autoSkip: false, callback: (number) => (isRound(number) ? compact.format(number) : '') },
+  });
   const linear = (axis) => scale(axis, { type: 'linear', bounds: 'data', beginAtZero: true });
 
   const painted = (colorName) => ({ colorName, borderColor: color(colorName), backgroundColor: color(colorName) });
@@ -64,7 +61,7 @@
       normalized: true,
       interaction: { mode: 'nearest', axis: 'x', intersect: false },
       scales: {
-        x: chart.kind === 'log-line' ? logarithmic(chart) : linear(chart.x),
+        x: chart.kind === 'log-line' ? logarithmic(chart.x, chart.series.flatMap(({ xs }) => xs)) : linear(chart.x),
         y: scale(chart.y, { beginAtZero: true }),
       },
       plugins: {
@@ -75,6 +72,30 @@
       },
     },
   });
+
+  const points = (chart) => {
+    const numbers = chart.series.flatMap(({ xs, ys }) => [...xs, ...ys]);
+    const ends = numbers.length > 0 ? [below(Math.min(...numbers)), above(Math.max(...numbers))] : [];
+    return {
+      type: 'scatter',
+      data: {
+        datasets: [
+          ...chart.series.map((series) => ({
+            label: series.name,
+            ...painted(series.color),
+            data: series.xs.map((x, i) => ({ x, y: series.ys[i] })),
+          })),
+          { label: 'equal', ...painted('muted'), data: ends.map((x) => ({ x, y: x })), showLine: true, pointRadius: 0, borderWidth: 1 },
+        ],
+      },
+      options: {
+        scales: { x: logarithmic(chart.x, numbers), y: logarithmic(chart.y, numbers) },
+        plugins: {
+          tooltip: { callbacks: { label: ({ dataset, parsed }) => `${dataset.label}: ${chart.x.title} ${value(parsed.x, chart.x.unit)}, ${chart.y.title} ${value(parsed.y, chart.y.unit)}` } },
+        },
+      },
+    };
+  };
 
   const bars = (chart) => ({
     type: 'bar',
@@ -126,7 +147,7 @@
     },
   });
 
-  const KINDS = { line, 'log-line': line, bars, lanes };
+  const KINDS = { line, 'log-line': line, points, bars, lanes };
   const drawn = charts.map((chart) => {
     const config = KINDS[chart.kind](chart);
     config.options.animation = false;

@@ -31,6 +31,7 @@ final class TableLatencyTest {
             0,
             1000,
             EFFICIENCY,
+            EFFICIENCY,
             null,
             new GpuSpec.Attention(EFFICIENCY, 1, 1, 0, 0, 0),
             EFFICIENCY,

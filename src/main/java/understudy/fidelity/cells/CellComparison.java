@@ -1,0 +1,113 @@
+package understudy.fidelity.cells;
+
+import java.io.IOException;
+import java.io.Writer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalDouble;
+import java.util.stream.Stream;
+
+/** Measured cells beside their emulation. */
+public final class CellComparison {
+    private final List<String> latencyModels;
+    private final List<CellRow> rows;
+    private final List<LeftOut> leftOut;
+    private final List<CellGroup> groups;
+
+    /**
+     * Takes the rows.
+     *
+     * @param leftOut what was not even begun
+     */
+    CellComparison(List<String> latencyModels, List<CellRow> rows, List<LeftOut> leftOut) {
+        this.latencyModels = latencyModels;
+        this.rows = rows;
+        this.leftOut = new ArrayList<>(leftOut);
+        rows.stream().flatMap(CellComparison::problems).forEach(this.leftOut::add);
+        groups = CellGroup.of(compared(), latencyModels.size());
+    }
+
+    /** What is in the way of all latency models is said once. */
+    private static Stream<LeftOut> problems(CellRow row) {
+        boolean isOfAll = row.runs().stream().map(CellRun::problem).distinct().count() == 1;
+        return row.runs().stream()
+                .filter(run -> !run.hasRun())
+                .map(run -> isOfAll ? run.problem() : run.latencyModel() + ": " + run.problem())
+                .distinct()
+                .map(reason -> new LeftOut(row.cell().lines(), row.setup().name(), reason));
+    }
+
+    List<String> latencyModels() {
+        return latencyModels;
+    }
+
+    List<CellRow> rows() {
+        return rows;
+    }
+
+    /** Returns the rows of the means. */
+    List<CellRow> compared() {
+        return rows.stream().filter(CellRow::isCompared).toList();
+    }
+
+    /** Returns the rows that were run, but are in no mean. */
+    List<CellRow> shortOfKv() {
+        return rows.stream().filter(CellRow::isShortOfKv).toList();
+    }
+
+    List<CellGroup> groups() {
+        return groups;
+    }
+
+    List<LeftOut> leftOut() {
+        return leftOut;
+    }
+
+    /**
+     * Returns whether the mean absolute errors of the first latency model over all cells are within some limits, in
+     * percent; nothing is within a limit if there are no cells.
+     */
+    public boolean isWithin(OptionalDouble maxTpotMape, OptionalDouble maxTtftMape) {
+        var all = groups.isEmpty()
+                ? CellErrors.of(List.of())
+                : groups.get(0).errors().get(0);
+        return isWithin(all.tpotMape(), maxTpotMape) && isWithin(all.ttftMape(), maxTtftMape);
+    }
+
+    private static boolean isWithin(double mape, OptionalDouble max) {
+        return max.isEmpty() || mape <= max.getAsDouble();
+    }
+
+    /** Returns tables for people. */
+    public String text() {
+        return new CellTables(this).text();
+    }
+
+    /** Returns all of it as JSON. */
+    public String json() {
+        return CellJson.write(this);
+    }
+
+    /** Writes a line for each run, with a header. */
+    public void writeCsv(Writer out) throws IOException {
+        CellCsv.write(this, out);
+    }
+
+    /**
+     * Writes a page with a point for each run.
+     *
+     * @param facts about the comparison, by name
+     */
+    public void writePage(Map<String, String> facts, Writer out) throws IOException {
+        new CellPage(this).write(facts, out);
+    }
+
+    /** Returns the runs of some rows with one latency model. */
+    static List<CellRun> runs(List<CellRow> rows, int latencyModel) {
+        return rows.stream()
+                .map(row -> row.runs().get(latencyModel))
+                .filter(CellRun::hasRun)
+                .toList();
+    }
+}

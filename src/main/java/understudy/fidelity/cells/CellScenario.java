@@ -1,0 +1,193 @@
+package understudy.fidelity.cells;
+
+import com.typesafe.config.Config;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Pattern;
+import understudy.scenario.ScenarioException;
+import understudy.scenario.ScenarioFile;
+import understudy.scenario.Section;
+import understudy.scenario.SpecFiles;
+
+/**
+ * Scenario of a cell: a closed loop of as many clients as it was measured with, on its model and its GPUs. What the cell
+ * does not say is as in a scenario that all cells share.
+ */
+public final class CellScenario {
+    /** Engine and memory as in public measurements. */
+    public static final String CLOSED_LOOP = "conf/validation/closed-loop.conf";
+
+    private static final String LATENCY_MODEL = "latency.model";
+    private static final String KV_CACHE_DTYPE = "kv-cache.kv-cache-dtype";
+    private static final int REQUESTS_PER_CLIENT = 10;
+    private static final double SHORTEST = 0.8;
+    private static final int FP8_BLOCK = 128;
+    private static final Pattern FORMAT_SUFFIX = Pattern.compile("(?i)-(nvfp4|mxfp4|fp4|fp8|bf16|int4|awq|gptq).*$");
+    private static final Pattern FOUR_BITS = Pattern.compile("fp4|int4");
+    private static final Pattern FP8 = Pattern.compile("fp8");
+    private static final Pattern FEW_BITS = Pattern.compile("fp[48]");
+    private static final Pattern SIXTEEN_BITS = Pattern.compile("bf16|bfloat16|fp16|float16");
+
+    /** Formats of weights; experts may have fewer bits than the rest, and decide. */
+    private static final List<Format> FORMATS = List.of(
+            new Format(Pattern.compile("nvfp4|\\bfp4"), FOUR_BITS, "nvfp4"),
+            new Format(Pattern.compile("mxfp4"), FOUR_BITS, "mxfp4"),
+            new Format(Pattern.compile("int4|w4"), FOUR_BITS, "int4"),
+            new Format(Pattern.compile("^fp8.?block"), FP8, "fp8-block"),
+            new Format(Pattern.compile("^fp8"), FP8, "fp8"),
+            new Format(Pattern.compile("^(" + SIXTEEN_BITS + ")"), SIXTEEN_BITS, "bf16"));
+
+    private final ScenarioFile files;
+    private final String scenario;
+    private final Map<String, String> settings;
+    private final Config shared;
+
+    /**
+     * Format of weights.
+     *
+     * @param measured what a row calls it
+     * @param stored what the file of a model calls those like it
+     * @param dtype what scenarios call it
+     */
+    private record Format(Pattern measured, Pattern stored, String dtype) {}
+
+    /**
+     * Reads the shared scenario.
+     *
+     * @param scenario its file
+     * @param settings that go over it
+     */
+    public CellScenario(ScenarioFile files, String scenario, Map<String, String> settings) {
+        this.files = files;
+        this.scenario = scenario;
+        this.settings = settings;
+        shared = files.load(scenario, settings);
+    }
+
+    /** Returns the latency model of the shared scenario. */
+    public String latencyModel() {
+        return shared.getString(LATENCY_MODEL);
+    }
+
+    /**
+     * Returns the scenario of a cell.
+     *
+     * @throws ScenarioException if there is none; it says why
+     */
+    Config of(MeasuredSetup setup, String latencyModel) {
+        var all = new LinkedHashMap<>(settings);
+        all.put(LATENCY_MODEL, latencyModel);
+        all.putAll(load(setup));
+        if (!setup.gpu().isEmpty()) {
+            all.put("latency.gpu", gpu(setup.gpu()));
+        }
+        var llm = model(setup.model());
+        llm.ifPresent(file -> all.put("latency.llm", file.text("name")));
+        all.putAll(formats(setup, llm));
+        all.putAll(parallelism(setup, llm));
+        return files.load(scenario, all);
+    }
+
+    private static Map<String, String> load(MeasuredSetup setup) {
+        String concurrency = String.valueOf(setup.concurrency());
+        var load = new LinkedHashMap<String, String>();
+        load.put("workload.kind", "generated");
+        load.put("workload.requests", String.valueOf((long) REQUESTS_PER_CLIENT * setup.concurrency()));
+        load.put("workload.arrivals.request-rate", "inf");
+        load.put("workload.max-concurrency", concurrency);
+        load.put("engine.max-num-seqs", concurrency);
+        putLengths(load, "prompt", setup.inputTokens());
+        putLengths(load, "output", setup.outputTokens());
+        return load;
+    }
+
+    private static void putLengths(Map<String, String> load, String what, int longest) {
+        String key = "workload.lengths." + what;
+        load.put(key + ".kind", "uniform");
+        load.put(key + ".min", String.valueOf(Math.max(1, (int) (SHORTEST * longest))));
+        load.put(key + ".max", String.valueOf(longest));
+    }
+
+    private static String gpu(String name) {
+        return SpecFiles.GPUS
+                .find(name)
+                .or(() -> SpecFiles.GPUS.find(name.replaceAll("(?i)[_-]sxm[0-9]?$", "")))
+                .map(file -> file.text("name"))
+                .orElseThrow(() -> new ScenarioException("unknown GPU: " + name));
+    }
+
+    /** The name of a quantised checkpoint ends in its format. */
+    private static Optional<Section> model(String name) {
+        if (name.isEmpty()) {
+            return Optional.empty();
+        }
+        var found = SpecFiles.MODELS
+                .find(name)
+                .or(() -> SpecFiles.MODELS.find(FORMAT_SUFFIX.matcher(name).replaceFirst("")));
+        if (found.isEmpty()) {
+            throw new ScenarioException("unknown model: " + name);
+        }
+        return found;
+    }
+
+    private Map<String, String> formats(MeasuredSetup setup, Optional<Section> llm) {
+        var formats = new LinkedHashMap<String, String>();
+        if (!setup.weights().isEmpty()) {
+            formats.put("latency.dtype", dtype(setup, llm));
+        }
+        if (!setup.kvCacheDtype().isEmpty()) {
+            formats.put(KV_CACHE_DTYPE, kvCacheDtype(setup.kvCacheDtype().toLowerCase(Locale.ROOT)));
+        } else if (hasFp8KvInCheckpoint(setup)
+                && shared.getString(KV_CACHE_DTYPE).equals("auto")) {
+            formats.put(KV_CACHE_DTYPE, "fp8");
+        }
+        return formats;
+    }
+
+    /** A model that is stored in such a format knows best which of its parts are. */
+    private static String dtype(MeasuredSetup setup, Optional<Section> llm) {
+        String measured = (setup.weights() + " " + setup.expertWeights()).toLowerCase(Locale.ROOT);
+        String stored = llm.map(file -> file.text("dtype") + " " + file.text("expert-dtype"))
+                .orElse("");
+        var format = FORMATS.stream()
+                .filter(each -> each.measured.matcher(measured).find())
+                .findFirst()
+                .orElseThrow(() -> new ScenarioException("weights in " + setup.weights() + " are not modelled"));
+        return format.stored.matcher(stored).find() ? "auto" : format.dtype;
+    }
+
+    private static String kvCacheDtype(String dtype) {
+        return dtype.startsWith("fp8") ? "fp8" : SIXTEEN_BITS.matcher(dtype).matches() ? "bf16" : dtype;
+    }
+
+    /** NVIDIA's quantised Llamas, which are what is measured, bring scales for a KV cache in FP8, and vLLM takes them. */
+    private static boolean hasFp8KvInCheckpoint(MeasuredSetup setup) {
+        return setup.shortModel().toLowerCase(Locale.ROOT).startsWith("llama")
+                && FEW_BITS.matcher(setup.weights().toLowerCase(Locale.ROOT)).find();
+    }
+
+    /** vLLM has experts whole on each rank, or split on all of them. */
+    static Map<String, String> parallelism(MeasuredSetup setup, Optional<Section> llm) {
+        var sizes = new LinkedHashMap<String, String>();
+        sizes.put("latency.tensor-parallel-size", String.valueOf(setup.tensorParallelSize()));
+        if (setup.dataParallelSize() > 1) {
+            sizes.put("latency.data-parallel-size", String.valueOf(setup.dataParallelSize()));
+        }
+        if (setup.expertParallelSize() > 1
+                || llm.filter(file -> cannotSplitExperts(setup, file)).isPresent()) {
+            sizes.put("latency.enable-expert-parallel", "true");
+        }
+        return sizes;
+    }
+
+    /** A part of an expert in FP8 must be whole blocks, and then vLLM has no other way than whole experts. */
+    private static boolean cannotSplitExperts(MeasuredSetup setup, Section llm) {
+        int expert = llm.wholeNumber("moe-intermediate-size", 0, Integer.MAX_VALUE);
+        return (setup.expertWeights() + " " + llm.text("dtype")).contains("block")
+                && setup.moeTensorParallelSize() > 1
+                && expert % (setup.moeTensorParallelSize() * FP8_BLOCK) != 0;
+    }
+}

@@ -1,0 +1,12 @@
+package understudy.fidelity.cells;
+
+import java.util.List;
+
+/**
+ * Rows of a table that are in no mean.
+ *
+ * @param lines of the file
+ * @param name of what was measured, as far as it is known
+ * @param reason why not
+ */
+record LeftOut(List<Long> lines, String name, String reason) {}

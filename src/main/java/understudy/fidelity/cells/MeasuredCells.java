@@ -1,0 +1,141 @@
+package understudy.fidelity.cells;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.regex.Pattern;
+import understudy.workload.Numbers;
+import understudy.workload.trace.CsvTable;
+import understudy.workload.trace.TraceException;
+
+/**
+ * Table of measured means: rows with the same setup are one cell. Columns are those of AIConfigurator's and InferenceMAX's
+ * tables; others do not matter.
+ *
+ * @param cells in the order of {@link MeasuredSetup#ORDER}
+ * @param leftOut rows that say themselves that they cannot be run again
+ */
+public record MeasuredCells(List<MeasuredCell> cells, List<LeftOut> leftOut) {
+    private static final List<String> REQUIRED = List.of("isl", "osl");
+    private static final String[] TTFT = {"silicon_ttft_ms", "mean_ttft_ms"};
+    private static final String[] TPOT = {"silicon_tpot_ms", "mean_tpot_ms"};
+    private static final String[] TENSOR_PARALLEL = {"tp_size", "tp"};
+    private static final String[] DATA_PARALLEL = {"attention_dp_size", "dp"};
+    private static final String[] MODEL = {"model_path", "model"};
+    private static final String[] GPU = {"system", "gpu"};
+    private static final String SOURCE = "silicon_data_source";
+    private static final String BATCH = "batch_size";
+    private static final Pattern CONCURRENCY = Pattern.compile("silicon_concurrency=([0-9]{1,9})");
+
+    /** Reads a file, gzip'd or not. */
+    public static MeasuredCells read(Path file) {
+        var cells = new LinkedHashMap<MeasuredSetup, MeasuredCell>();
+        var leftOut = new ArrayList<LeftOut>();
+        try (var csv = new CsvTable(file)) {
+            while (csv.next(REQUIRED)) {
+                try {
+                    var cell = cell(csv);
+                    cells.merge(cell.setup(), cell, MeasuredCell::and);
+                } catch (TraceException e) {
+                    leftOut.add(new LeftOut(List.of(csv.line()), name(csv), e.problem()));
+                }
+            }
+        }
+        var sorted = cells.values().stream()
+                .sorted((a, b) -> MeasuredSetup.ORDER.compare(a.setup(), b.setup()))
+                .toList();
+        return new MeasuredCells(sorted, leftOut);
+    }
+
+    private static MeasuredCell cell(CsvTable csv) {
+        requireVllmAlone(csv);
+        return new MeasuredCell(setup(csv), List.of(csv.line()), positive(csv, TTFT), positive(csv, TPOT));
+    }
+
+    private static String name(CsvTable csv) {
+        return (text(csv, MODEL) + " " + text(csv, GPU) + " " + csv.text("isl") + "/" + csv.text("osl")).strip();
+    }
+
+    private static void requireVllmAlone(CsvTable csv) {
+        String engine = csv.text("backend");
+        if (!engine.isEmpty() && !engine.equalsIgnoreCase("vllm")) {
+            throw csv.problem("another engine: " + engine);
+        }
+        String mode = csv.text("mode");
+        if (!mode.isEmpty() && !mode.equalsIgnoreCase("agg")) {
+            throw csv.problem(mode.equalsIgnoreCase("disagg") ? "prefill and decode apart" : "mode is " + mode);
+        }
+        if (csv.text(SOURCE).contains("/Users/")) {
+            throw csv.problem("conditions unknown: the source is a file under /Users/");
+        }
+        if (size(csv, 1, "pp_size") > 1) {
+            throw csv.problem("pipeline parallelism is not modelled");
+        }
+    }
+
+    private static MeasuredSetup setup(CsvTable csv) {
+        String weights = text(csv, "gemm_quant_mode", "precision");
+        int dataParallelSize = size(csv, 1, DATA_PARALLEL);
+        return new MeasuredSetup(
+                text(csv, MODEL),
+                text(csv, GPU),
+                csv.text("backend_version"),
+                weights,
+                text(csv, "moe_quant_mode"),
+                text(csv, "kv_cache_dtype", "kvcache_quant_mode"),
+                size(csv, 1, TENSOR_PARALLEL),
+                dataParallelSize,
+                size(csv, 0, "moe_tp_size"),
+                size(csv, 0, "moe_ep_size"),
+                whole(csv, "isl", 1),
+                whole(csv, "osl", 1),
+                concurrency(csv, dataParallelSize));
+    }
+
+    /** A batch is what all engines have in flight, or each of them. */
+    private static int concurrency(CsvTable csv, int dataParallelSize) {
+        var inSource = CONCURRENCY.matcher(csv.text(SOURCE));
+        int batch = size(csv, 0, BATCH);
+        int stated = inSource.find() ? Integer.parseInt(inSource.group(1)) : size(csv, batch, "concurrency");
+        if (stated < 1) {
+            throw csv.problem("concurrency unknown");
+        }
+        if (batch > 0 && batch != stated && (long) batch * dataParallelSize != stated) {
+            throw csv.problem("batch_size is not the concurrency");
+        }
+        return stated;
+    }
+
+    /** Returns the first of some columns that says something. */
+    private static String text(CsvTable csv, String... columns) {
+        return csv.text(column(csv, columns));
+    }
+
+    private static String column(CsvTable csv, String... columns) {
+        for (String column : columns) {
+            if (!csv.text(column).isEmpty()) {
+                return column;
+            }
+        }
+        return columns[0];
+    }
+
+    private static int size(CsvTable csv, int otherwise, String... columns) {
+        String column = column(csv, columns);
+        return csv.text(column).isEmpty() ? otherwise : Math.max(otherwise, whole(csv, column, 0));
+    }
+
+    /** Returns a whole number, which may be written as 8.0. */
+    private static int whole(CsvTable csv, String column, int min) {
+        long number = Numbers.parseWhole(csv.text(column)).orElse(-1);
+        if (number < min || number > Integer.MAX_VALUE) {
+            throw csv.unusable(column, csv.text(column), "a whole number of at least " + min);
+        }
+        return (int) number;
+    }
+
+    private static double positive(CsvTable csv, String... columns) {
+        return csv.positive(column(csv, columns));
+    }
+}

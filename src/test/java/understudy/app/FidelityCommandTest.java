@@ -1,0 +1,198 @@
+package understudy.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static understudy.app.CommandLineFixture.call;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+final class FidelityCommandTest {
+    private static final String SIMPLE = "isl,osl,concurrency,tp,mean_ttft_ms,mean_tpot_ms\n";
+    private static final String FULL =
+            "backend,model_path,system,precision,mode,isl,osl,gemm_quant_mode,moe_quant_mode,"
+                    + "batch_size,tp_size,attention_dp_size,moe_tp_size,moe_ep_size,silicon_data_source,silicon_ttft_ms,"
+                    + "silicon_tpot_ms,of_no_matter\n";
+
+    /** Each step takes 10 ms, whatever it does. */
+    private static final String[] TEN_MILLIS = {
+        "--set", "latency.model=linear",
+        "--set", "latency.linear.per-step=10ms",
+        "--set", "latency.linear.per-token=0ms",
+        "--set", "latency.linear.per-decode-seq=0ms",
+        "--set", "latency.linear.per-kv-token=0ms"
+    };
+
+    @TempDir
+    private Path directory;
+
+    @Test
+    void cells_areRunAsClosedLoops_andEqualRowsAreAveraged() throws IOException {
+        var run = fidelity(SIMPLE + "100,20,1,1,10,6\n100,20,1,1,30,10\n50,20,1,1,14,10\n", TEN_MILLIS);
+
+        assertThat(run.exitCode).as(run.err).isZero();
+        var cells = run.json().get("cells");
+        assertThat(cells).hasSize(2);
+        // A lone client: 4 ms to the engine and one step, or 14 ms, against 14 of (14) and 20 of (10 + 30) / 2.
+        assertThat(times(cells.get(0), "ttft")).containsExactly(14, 14, 0);
+        assertThat(times(cells.get(1), "ttft")).containsExactly(20, 14, -30);
+        // 10 ms for each further token against 8 of (6 + 10) / 2: 25 % too long.
+        assertThat(times(cells.get(0), "tpot")).containsExactly(10, 10, 0);
+        assertThat(times(cells.get(1), "tpot")).containsExactly(8, 10, 25);
+        assertThat(cells.get(1).get("lines")).hasToString("[2,3]");
+        // Means of 0 and -30, and of 0 and 25.
+        var all = run.json().get("summary").get(0);
+        assertThat(all.get("cells").asInt()).isEqualTo(2);
+        assertThat(rounded(all, "mean_absolute_ttft_error_percent")).isEqualTo(15);
+        assertThat(rounded(all, "mean_ttft_error_percent")).isEqualTo(-15);
+        assertThat(rounded(all, "mean_absolute_tpot_error_percent")).isEqualTo(12.5);
+    }
+
+    @Test
+    void clients_areAsManyAsMeasured_withTenRequestsEach() throws IOException {
+        var run = call(with(
+                "fidelity",
+                table(SIMPLE + "100,20,3,2,14,10\n"),
+                "--csv",
+                file("a.csv"),
+                "--html",
+                file("a.html"),
+                "--compare-models",
+                "linear,profile",
+                TEN_MILLIS));
+
+        assertThat(run.exitCode).as(run.err).isZero();
+        assertThat(run.out).containsPattern("TP2 +\\| +100 \\| +20 \\| +3 \\| +10.00 \\| +10.00 \\| +\\+0.0 % \\|");
+        assertThat(Files.readAllLines(directory.resolve("a.csv")))
+                .hasSize(3)
+                .anyMatch(line -> line.startsWith(",,,TP2,100,20,3,1,false,linear,10.0000,10.0000,0.0000,14.0000,"))
+                .anyMatch(line -> line.startsWith(",,,TP2,100,20,3,1,false,profile,10.0000,"));
+        assertThat(Files.readString(directory.resolve("a.html")))
+                .contains("\"tpot-0\"", "\"ttft-1\"", "\"points\"", "TPOT, profile");
+    }
+
+    /** Each row lacks one thing that it needs, and is listed with it; the last one is fine. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "sglang,gpt2,h100_sxm,bf16,agg,9,9,,,1,1,1,,,,5,5,x | another engine: sglang",
+                "vllm,gpt2,h100_sxm,bf16,disagg,9,9,,,1,1,1,,,,5,5,x | prefill and decode apart",
+                "vllm,gpt2,h100_sxm,bf16,agg,9,9,,,1,1,1,,,source_file=/Users/a.csv,5,5,x | conditions unknown: the"
+                        + " source is a file under /Users/",
+                "vllm,gpt2,h100_sxm,bf16,agg,9,9,,,2,1,1,,,silicon_concurrency=3,5,5,x | batch_size is not the"
+                        + " concurrency",
+                "vllm,gpt2,h100_sxm,bf16,agg,9,9,,,,1,1,,,,5,5,x | concurrency unknown",
+                "vllm,gpt2,h100_sxm,bf16,agg,9,9,,,1,1,1,,,,,5,x | silicon_ttft_ms is missing, must be a number above 0",
+                "vllm,gpt2,h100_sxm,bf16,agg,9,,,,1,1,1,,,,5,5,x | osl is missing, must be a whole number of at least 1",
+                "vllm,new/model-7b,h100_sxm,bf16,agg,9,9,,,1,1,1,,,,5,5,x | unknown model: new/model-7b",
+                "vllm,gpt2,h1000_sxm,bf16,agg,9,9,,,1,1,1,,,,5,5,x | unknown GPU: h1000_sxm",
+                "vllm,gpt2,h100_sxm,int8,agg,9,9,,,1,1,1,,,,5,5,x | weights in int8 are not modelled",
+                "vllm,gpt2,h100_sxm,w8a8,agg,9,9,,,1,1,1,,,,5,5,x | weights in w8a8 are not modelled",
+                "vllm,gpt2,h100_sxm,bf16,agg,9,9,,,1,5,1,,,,5,5,x | must divide evenly among the GPUs",
+                "vllm,llama-3.1-70b,h100_sxm,bf16,agg,9,9,,,1,1,1,,,,5,5,x | does not fit on h100-sxm",
+                "vllm,gpt2,h100_sxm,bf16,agg,2000,9,,,1,1,1,,,,5,5,x | requests were not answered"
+            })
+    void rowsThatCannotBeRun_areListedWithTheReason(String row, String reason) throws IOException {
+        String good = "vllm,openai-community/gpt2,h100_sxm,bf16,agg,9.0,9.0,bfloat16,,1.0,1.0,1.0,,,,5,5,x\n";
+
+        var run = fidelity(FULL + row + "\n" + good);
+
+        assertThat(run.exitCode).as(run.err).isZero();
+        assertThat(run.json().get("cells")).hasSize(1);
+        assertThat(run.json().get("left_out")).hasSize(1);
+        var leftOut = run.json().get("left_out").get(0);
+        assertThat(leftOut.get("lines")).hasToString("[2]");
+        assertThat(leftOut.get("reason").asText()).contains(reason.strip()).doesNotContain("--set latency");
+    }
+
+    @Test
+    void cellsShortOfMemory_areRunButInNoMean() throws IOException {
+        // Eight requests of up to 20 + 400 tokens in 100 blocks of 16: all are let in, and some must give way.
+        var run = call(with(
+                "fidelity", table(SIMPLE + "20,400,8,1,14,10\n"), "--set", "kv-cache.num-gpu-blocks=100", TEN_MILLIS));
+
+        assertThat(run.exitCode).as(run.err).isZero();
+        assertThat(run.out).startsWith("Short of KV memory, in no mean:\n").doesNotContain("Mean errors");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"25, 31, 0", "24.9, 31, 3", "26, 29.9, 3"})
+    void limits_areOfTheMeanErrors(String tpot, String ttft, int exitCode) throws IOException {
+        // 10 ms against 8, and 14 against 20: 25 and 30 percent.
+        String[] limits = {"--max-tpot-mape", tpot, "--max-ttft-mape", ttft};
+
+        assertThat(fidelity(SIMPLE + "100,20,1,1,20,8\n", with("", "", TEN_MILLIS, limits)).exitCode)
+                .isEqualTo(exitCode);
+        assertThat(fidelity(SIMPLE, limits).exitCode)
+                .as("nothing is within a limit")
+                .isEqualTo(3);
+    }
+
+    @Test
+    void quantisedCheckpoints_areTheirModel_andLlamasBringAnFp8Cache() throws IOException {
+        String rows = """
+                vllm,nvidia/Llama-3.1-8B-Instruct-FP8,h100_sxm,fp8,agg,64,8,fp8,fp8,2,1,1,,,,9,9,x
+                vllm,Qwen/Qwen3-8B-FP8,a100_sxm,fp8,agg,64,8,fp8,,2,1,1,,,,9,9,x
+                """;
+
+        var run = fidelity(FULL + rows);
+
+        assertThat(run.exitCode).as(run.err).isZero();
+        assertThat(run.json().get("left_out")).isEmpty();
+        assertThat(run.json().get("summary")).hasSize(1 + 2 + 2 + 2);
+    }
+
+    @Test
+    void badTables_areOneClearLine() throws IOException {
+        String table = table("isl,concurrency\n1,1\n");
+
+        assertThat(call("fidelity", table).err)
+                .isEqualTo(table + ":1: no column osl; the header has isl, concurrency\n");
+        assertThat(call("fidelity", "nowhere.csv").err).startsWith("nowhere.csv: ");
+        assertThat(call("fidelity", table, "--jobs", "0").err).isEqualTo("--jobs must be at least 1\n");
+    }
+
+    private static double[] times(JsonNode cell, String metric) {
+        var run = cell.get("runs").get(0);
+        return new double[] {
+            cell.get("measured_mean_" + metric + "_ms").asDouble(),
+            run.get("mean_" + metric + "_ms").asDouble(),
+            rounded(run, metric + "_error_percent")
+        };
+    }
+
+    private static double rounded(JsonNode json, String key) {
+        return Math.round(json.get(key).asDouble() * 1e6) / 1e6;
+    }
+
+    private CommandLineFixture fidelity(String table, String... options) throws IOException {
+        return call(with("fidelity", table(table), with("--json", "-", options)));
+    }
+
+    /** Joins words and lists of words; empty ones are left out. */
+    private static String[] with(Object... parts) {
+        var args = new ArrayList<String>();
+        for (var part : parts) {
+            args.addAll(part instanceof String[] words ? Arrays.asList(words) : List.of(part.toString()));
+        }
+        args.removeIf(String::isEmpty);
+        return args.toArray(String[]::new);
+    }
+
+    private String file(String name) {
+        return directory.resolve(name).toString();
+    }
+
+    private String table(String text) throws IOException {
+        return Files.writeString(directory.resolve("cells.csv"), text).toString();
+    }
+}

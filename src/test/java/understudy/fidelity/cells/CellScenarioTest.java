@@ -1,0 +1,72 @@
+package understudy.fidelity.cells;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import understudy.scenario.ScenarioFile;
+import understudy.scenario.SpecFiles;
+
+final class CellScenarioTest {
+    private static final CellScenario SCENARIO =
+            new CellScenario(new ScenarioFile(Map.of()), CellScenario.CLOSED_LOOP, Map.of());
+
+    @Test
+    void cell_isAClosedLoopOnItsModelAndGpus() {
+        var config = SCENARIO.of(setup("openai/gpt-oss-120b", "h200_sxm", "nvfp4", 4, 1, 4, 1), "roofline");
+
+        assertThat(config.getString("latency.llm")).isEqualTo("gpt-oss-120b");
+        assertThat(config.getString("latency.gpu")).isEqualTo("h200");
+        assertThat(config.getString("latency.dtype")).isEqualTo("auto");
+        assertThat(config.getString("kv-cache.kv-cache-dtype")).isEqualTo("auto");
+        assertThat(config.getInt("latency.tensor-parallel-size")).isEqualTo(4);
+        assertThat(config.getInt("engine.max-num-seqs")).isEqualTo(16);
+        assertThat(config.getInt("engine.max-num-batched-tokens")).isEqualTo(8192);
+        assertThat(config.getInt("workload.requests")).isEqualTo(160);
+        // 0.8 of 1024 and of 100.
+        assertThat(config.getInt("workload.lengths.prompt.min")).isEqualTo(819);
+        assertThat(config.getInt("workload.lengths.output.min")).isEqualTo(80);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "meta-llama/Llama-3.1-70B, fp8, fp8, fp8",
+        "nvidia/Llama-3.1-8B-Instruct-FP8, fp8, auto, fp8",
+        "meta-llama/Llama-3.1-70B, fp16, auto, auto",
+        "Qwen/Qwen3-32B-FP8, fp8_block, fp8-block, auto",
+        "nvidia/Llama-3.3-70B-Instruct-FP4, nvfp4, nvfp4, fp8",
+        "Qwen/Qwen3-32B-AWQ, int4_wo, int4, auto",
+        "deepseek-ai/DeepSeek-V3, fp8_block, auto, auto",
+        "openai/gpt-oss-120b, w4a16_mxfp4, auto, auto"
+    })
+    void formats_areThoseOfTheCheckpoint(String model, String weights, String dtype, String kvCacheDtype) {
+        var config = SCENARIO.of(setup(model, "b200_sxm", weights, 1, 1, 1, 1), "roofline");
+
+        assertThat(config.getString("latency.dtype")).isEqualTo(dtype);
+        assertThat(config.getString("kv-cache.kv-cache-dtype")).isEqualTo(kvCacheDtype);
+    }
+
+    /** Parts of 768 / 2 are three blocks of 128, of 768 / 4 one and a half: such experts stay whole. */
+    @ParameterizedTest
+    @CsvSource({
+        "2, 1, 2, 1, {latency.tensor-parallel-size=2}",
+        "4, 1, 4, 1, '{latency.tensor-parallel-size=4, latency.enable-expert-parallel=true}'",
+        "2, 1, 1, 2, '{latency.tensor-parallel-size=2, latency.enable-expert-parallel=true}'",
+        "1, 2, 1, 2, '{latency.tensor-parallel-size=1, latency.data-parallel-size=2, latency.enable-expert-parallel=true}'"
+    })
+    void gpus_shareTheWorkAsTheRowSays(int tp, int dp, int moeTp, int ep, String settings) {
+        var setup = setup("Qwen/Qwen3-30B-A3B", "h100_sxm", "fp8_block", tp, dp, moeTp, ep);
+
+        assertThat(CellScenario.parallelism(setup, SpecFiles.MODELS.find("qwen3-30b-a3b")))
+                .hasToString(settings);
+        assertThat(CellScenario.parallelism(setup, Optional.empty()).get("latency.enable-expert-parallel"))
+                .isEqualTo(ep > 1 ? "true" : null);
+    }
+
+    private static MeasuredSetup setup(String model, String gpu, String weights, int tp, int dp, int moeTp, int ep) {
+        return new MeasuredSetup(model, gpu, "0.18.0", weights, weights, "", tp, dp, moeTp, ep, 1024, 100, 16);
+    }
+}
