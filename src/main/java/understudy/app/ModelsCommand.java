@@ -1,7 +1,5 @@
 package understudy.app;
 
-import understudy.latency.Parallelism;
-
 import com.github.freva.asciitable.ColumnData;
 import java.nio.file.Path;
 import java.util.List;
@@ -14,6 +12,7 @@ import picocli.CommandLine.Option;
 import understudy.app.console.ConsoleCommand;
 import understudy.latency.HostOverhead;
 import understudy.latency.LlmSpec;
+import understudy.latency.Parallelism;
 import understudy.latency.WeightFormat;
 import understudy.latency.tables.KernelDatabase;
 import understudy.latency.tables.KernelDatabaseException;

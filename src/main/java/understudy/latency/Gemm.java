@@ -47,7 +47,7 @@ public record Gemm(
      * @param k inputs of one expert
      */
     static Gemm ofExperts(GpuSpec gpu, WeightFormat format, double perToken, double n, double k) {
-        double bytesPerMicro = gpu.gemm().bandwidth() * gpu.bytesPerMicro();
+        double bytesPerMicro = gpu.experts().bandwidth() * gpu.bytesPerMicro();
         return new Gemm(
                 gpu.experts().overheadMicros(),
                 2 * perToken * n * k / gpu.expertFlopPerMicro(format),

@@ -72,11 +72,12 @@ public record GpuSpec(
      * Fused kernels of experts, by the format of their weights.
      *
      * @param overheadMicros fixed time of one of the two products, in microseconds
+     * @param bandwidth share of the memory bandwidth, above 0
      * @param bf16 share of the BF16 rate
      * @param fp8 the same for FP8; 0 if it gains what dense products gain
      * @param int4 the same for formats of four bits
      */
-    public record Experts(double overheadMicros, double bf16, double fp8, double int4) {}
+    public record Experts(double overheadMicros, double bandwidth, double bf16, double fp8, double int4) {}
 
     /**
      * An exchange between GPUs, in a ring.

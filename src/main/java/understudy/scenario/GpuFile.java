@@ -72,7 +72,7 @@ public record GpuFile(
                         attention.wholeNumber("multiprocessors", 0, (int) MAX)),
                 new Efficiency(1, bandwidth(file.section("elementwise")), overhead(file.section("elementwise"))),
                 new GpuSpec.AllReduce(overhead(allReduce), allReduce.positive("bus-gb-per-s"), measured(allReduce)),
-                experts(file.section("experts")));
+                experts(file.section("experts"), gemm.bandwidth()));
         return new GpuFile(
                 spec,
                 profile(file.section("profile")),
@@ -116,11 +116,13 @@ public record GpuFile(
         return table.isEmpty() ? null : table.build();
     }
 
-    private static GpuSpec.Experts experts(Section experts) {
+    private static GpuSpec.Experts experts(Section experts, double gemmBandwidth) {
         double bf16 = experts.positive("compute-efficiency");
         double int4 = experts.number("int4-compute-efficiency", 0, MAX);
         double fp8 = experts.number("fp8-compute-efficiency", 0, MAX);
-        return new GpuSpec.Experts(overhead(experts), bf16, fp8, int4 == 0 ? bf16 : int4);
+        double ofExperts = experts.number("bandwidth-efficiency", 0, MAX);
+        return new GpuSpec.Experts(
+                overhead(experts), ofExperts == 0 ? gemmBandwidth : ofExperts, bf16, fp8, int4 == 0 ? bf16 : int4);
     }
 
     /** Reads one list of times for each number of GPUs, at the same sizes. */

@@ -29,7 +29,7 @@ final class RooflineFixture {
                 new GpuSpec.Attention(full, 0.5, 1, 1.5, microsPerChunkToken, numMultiprocessors),
                 full,
                 new GpuSpec.AllReduce(overheadMicros, 1, null),
-                new GpuSpec.Experts(overheadMicros, 1, 0, 1));
+                new GpuSpec.Experts(overheadMicros, 1, 1, 0, 1));
     }
 
     /** One layer, hidden size 10, two heads of 5 elements, one KV head, inner width 20, vocabulary of 100. */

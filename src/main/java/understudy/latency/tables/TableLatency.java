@@ -1,12 +1,11 @@
 package understudy.latency.tables;
 
-import understudy.latency.ExchangeTime;
-
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
 import understudy.latency.BatchShape;
+import understudy.latency.ExchangeTime;
 import understudy.latency.HostOverhead;
 import understudy.latency.LatencyModel;
 import understudy.latency.MeasuredRange;

@@ -1,8 +1,5 @@
 package understudy.bench.result;
 
-import understudy.engine.Request;
-import understudy.prompt.Prompt;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;

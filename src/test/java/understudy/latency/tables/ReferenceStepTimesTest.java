@@ -1,7 +1,5 @@
 package understudy.latency.tables;
 
-import understudy.latency.Parallelism;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
@@ -15,6 +13,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import understudy.TestData;
 import understudy.latency.BatchShape;
 import understudy.latency.HostOverhead;
+import understudy.latency.Parallelism;
 import understudy.latency.WeightFormat;
 import understudy.scenario.GpuFile;
 import understudy.scenario.LlmFile;
@@ -124,10 +123,7 @@ final class ReferenceStepTimesTest {
         var llm = dtype == null ? stored : stored.withWeights(WeightFormat.FP8);
         var gpu = GpuFile.read(SpecFiles.GPUS.find("h200").orElseThrow()).spec();
         var parallelism = new Parallelism(
-                tensorParallelSize,
-                1,
-                expertParallelSize > 1,
-                Parallelism.All2AllBackend.ALLGATHER_REDUCESCATTER);
+                tensorParallelSize, 1, expertParallelSize > 1, Parallelism.All2AllBackend.ALLGATHER_REDUCESCATTER);
         var placement = new Placement(llm, gpu, parallelism, bytesPerKvElement);
         return new TableLatency(database, "h200_sxm", Map.of(), placement, new HostOverhead(0, 10));
     }

@@ -1,7 +1,5 @@
 package understudy.latency.tables;
 
-import understudy.latency.Parallelism;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
@@ -19,6 +17,7 @@ import understudy.latency.GpuSpec;
 import understudy.latency.GpuSpec.Efficiency;
 import understudy.latency.HostOverhead;
 import understudy.latency.LlmSpec;
+import understudy.latency.Parallelism;
 import understudy.latency.WeightFormat;
 
 /** Step times from tables made by hand. */
@@ -36,7 +35,7 @@ final class TableLatencyTest {
             new GpuSpec.Attention(EFFICIENCY, 1, 1, 0, 0, 0),
             EFFICIENCY,
             new GpuSpec.AllReduce(1, 1, null),
-            new GpuSpec.Experts(0, 1, 0, 1));
+            new GpuSpec.Experts(0, 1, 1, 0, 1));
 
     /** Two layers, 64 wide: 2 heads of 32 on 1 KV head, width 128, 100 words. */
     private static final LlmSpec LLM = new LlmSpec(
