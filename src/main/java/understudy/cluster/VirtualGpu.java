@@ -220,6 +220,8 @@ public final class VirtualGpu extends ExtensibleBehavior<VirtualGpu.Command> {
             onExecuteStep(step);
         } else if (command instanceof SetSlowdown set) {
             onSetSlowdown(set);
+        } else if (command instanceof GroupRan) {
+            return Behaviors.unhandled(); // a device by itself has no group
         }
         return this;
     }

@@ -62,11 +62,8 @@ public final class OffloadingConnector implements KvConnector {
             requests.put(request.requestId(), state);
         }
         state.blocks.clear();
-        if (!state.jobs.isEmpty()) {
-            return ExternalMatch.LATER;
-        }
-        if (state.hasFailedLoad) {
-            return ExternalMatch.NONE;
+        if (!state.jobs.isEmpty() || state.hasFailedLoad) {
+            return state.jobs.isEmpty() ? ExternalMatch.NONE : ExternalMatch.LATER;
         }
         state.numLocalTokens = numLocalTokens;
         var keys = state.keys(blockSize, spec.blocksPerChunk());
