@@ -47,7 +47,7 @@ final class BadInputTest {
                 "seed { a = 1 } | :1: seed takes a single value, not a section",
                 "engine { max-num-seqs = 1024, max-num-batched-tokens = 8 } | is 8, must be at least max-num-seqs, which is 1024",
                 "engine.max-model-len = 999999999 | engine.max-model-len is 999999999",
-                "engine.max-model-len = 5000000 | but the KV cache holds 463984 tokens",
+                "engine.max-model-len = 5000000 | but the KV cache holds 462464 tokens",
                 "engine { enable-chunked-prefill = false, max-num-batched-tokens = 4096 }"
                         + " | must be at least max-model-len, which is 131072",
                 "engine.scheduling-policy = lifo | is \"lifo\", must be one of fcfs, priority",

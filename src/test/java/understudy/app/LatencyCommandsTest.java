@@ -72,7 +72,7 @@ final class LatencyCommandsTest {
 
     @Test
     void dryRun_warnsOfWhatIsNotMeasured() {
-        var run = call(tables("minimax-m2.5", "profiled.host-per-seq=0us", "--dry-run"));
+        var run = call(tables("minimax-m2.5", "host-per-seq=0us", "--dry-run"));
 
         assertThat(run.out)
                 .contains("# warning: latency.profiled: no times of 8 of 256 experts of 1536 in FP8_BLOCK, TP 8, EP 1;"

@@ -33,7 +33,7 @@ final class RunTraceTest {
                 "--set=workload.requests=200",
                 "--set=workload.arrivals.request-rate=40",
                 "--set=engine.max-model-len=8000",
-                "--set=kv-cache.num-gpu-blocks=600");
+                "--set=kv-cache.num-gpu-blocks=520");
 
         var steps = of("X", "step").toList();
         assertThat(steps).hasSize((int) ofReplicas("steps"));

@@ -17,6 +17,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 final class SweepCommandTest {
     /** Every prompt takes a step of 10 ms plus what waits; each answer has four tokens. */
     private static final String SCENARIO = """
+            latency.model = linear
             latency.linear { per-step = 10ms, per-token = 0ms, per-decode-seq = 0ms, per-kv-token = 0ns }
             engine.max-num-seqs = 1
             workload {

@@ -40,7 +40,7 @@ final class PrefillStepsTest {
 
     @Test
     void scenario_saysHowLongPromptsTake() {
-        // 23 us per token by default, and 6.5 ms per step: 2 steps of at most 8192 tokens, or 10 of 1,000.
+        // 23 us per token, and 6.5 ms per step: 2 steps of at most 8192 tokens, or 10 of 1,000.
         assertThat(traits("").prefillNanos(10_000, 0)).isEqualTo(230_000_000 + 2 * 6_500_000);
         assertThat(traits("engine.long-prefill-token-threshold = 1000").prefillNanos(10_000, 0))
                 .isEqualTo(230_000_000 + 10 * 6_500_000);
@@ -48,7 +48,8 @@ final class PrefillStepsTest {
     }
 
     private static ReplicaTraits traits(String settings) {
-        var scenario = Scenario.read(new ScenarioFile(Map.of()).load(ConfigFactory.parseString(settings)));
+        var scenario = Scenario.read(
+                new ScenarioFile(Map.of()).load(ConfigFactory.parseString("latency.model = linear, " + settings)));
         return scenario.clusterSpec(null, true).replica(0).traits();
     }
 }

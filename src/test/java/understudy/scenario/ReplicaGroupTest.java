@@ -21,6 +21,7 @@ final class ReplicaGroupTest {
               { name = small, replicas = 2, kv-cache { num-gpu-blocks = 500 } }
               { name = fast, replicas = 1, latency { linear { per-step = 0ms, per-token = 10us, per-decode-seq = 0us } } }
             ]
+            latency.model = linear
             latency.linear { per-step = 0ms, per-token = 20us, per-decode-seq = 0us, per-kv-token = 0ns }
             """;
 

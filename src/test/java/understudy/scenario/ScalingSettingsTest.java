@@ -52,8 +52,10 @@ final class ScalingSettingsTest {
     @Test
     void prefillSpeed_followsFromTheLatencyModel_orIsGiven() {
         // 8192 tokens in 6.5 ms + 8192 x 23 us + 4 ms = 198.916 ms: 41,183 per second. 5 s of that are 205,916.
-        var derived = (TokenAware)
-                scaling("scaling.rule = token-aware").rule().orElseThrow().get();
+        var derived = (TokenAware) scaling("latency.model = linear, scaling.rule = token-aware")
+                .rule()
+                .orElseThrow()
+                .get();
         assertThat(derived.prefillTokensPerSecond()).isCloseTo(8192 / 0.198916, within(1e-6));
         assertThat(derived.desired(inflight(205_900))).isEqualTo(1);
         assertThat(derived.desired(inflight(206_000))).isEqualTo(2);
@@ -64,8 +66,9 @@ final class ScalingSettingsTest {
 
     @Test
     void startupTime_isThatOfTheWeights_orGiven() {
-        // 16.06 GB at 2 GB/s and 60 s; Llama-3.1-70B has 70.55 billion weights of 2 bytes, at 4 GB/s.
-        assertThat(scaling("scaling.rule = hpa").startupNanos()).isEqualTo(68_030_000_000L);
+        // 8,030,261,248 weights of 2 bytes at 2 GB/s and 60 s; Llama-3.1-70B has 70.55 billion weights of 2 bytes, at 4
+        // GB/s.
+        assertThat(scaling("scaling.rule = hpa").startupNanos()).isEqualTo(68_030_261_248L);
         String large = "scaling { rule = hpa, startup.weights-gb-per-s = 4 }, latency { llm = llama-3.1-70b,"
                 + " tensor-parallel-size = 8 }";
         assertThat(scaling(large).startupNanos() / 1e9).isCloseTo(60 + 70.55 * 2 / 4, within(0.1));

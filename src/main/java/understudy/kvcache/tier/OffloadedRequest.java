@@ -13,6 +13,9 @@ import understudy.kvcache.connector.TransferJob;
 
 /** Request of which chunks are stored and loaded. */
 final class OffloadedRequest {
+    /** Loads that may fail; vLLM, where a failed load ends the engine, has no such number. */
+    private static final int MAX_FAILED_LOADS = 8;
+
     final ConnectedRequest request;
 
     /** Block table as of the last step in which the request was scheduled. */
@@ -33,11 +36,8 @@ final class OffloadedRequest {
 
     @Nullable KvSource promotedFrom;
 
-    /**
-     * Whether a load has failed: the request computes by itself from then on. vLLM does not say what follows; a link that
-     * fails for good would fail each further load, too.
-     */
-    boolean hasFailedLoad;
+    /** Loads that have failed. */
+    int numFailedLoads;
 
     boolean isEnded;
     boolean isComplete;
@@ -47,6 +47,11 @@ final class OffloadedRequest {
 
     OffloadedRequest(ConnectedRequest request) {
         this.request = request;
+    }
+
+    /** Returns whether it computes by itself from now on, since a link that fails for good would fail each load anew. */
+    boolean hasGivenUp() {
+        return numFailedLoads >= MAX_FAILED_LOADS;
     }
 
     /** Returns a move between blocks of the GPU and of the host's memory. */

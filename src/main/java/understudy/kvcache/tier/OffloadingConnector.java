@@ -62,7 +62,7 @@ public final class OffloadingConnector implements KvConnector {
             requests.put(request.requestId(), state);
         }
         state.blocks.clear();
-        if (!state.jobs.isEmpty() || state.hasFailedLoad) {
+        if (!state.jobs.isEmpty() || state.hasGivenUp()) {
             return state.jobs.isEmpty() ? ExternalMatch.NONE : ExternalMatch.LATER;
         }
         state.numLocalTokens = numLocalTokens;
@@ -245,7 +245,7 @@ public final class OffloadingConnector implements KvConnector {
             host.endStore(job.keys(), isFailed);
         } else {
             host.endLoad(job.keys());
-            job.owner().hasFailedLoad |= isFailed;
+            job.owner().numFailedLoads += isFailed ? 1 : 0;
         }
         if (job.owner().isEnded) {
             fences.remove(id, job.gpuBlocks());
