@@ -84,6 +84,7 @@ public final class ServerFixture implements AutoCloseable {
         settings.put("engine.max-model-len", MAX_MODEL_LEN);
         settings.put("kv-cache.num-gpu-blocks", numBlocks);
         settings.put("latency.api-delay", "1ms");
+        settings.put("latency.model", "linear");
         settings.put("latency.linear.per-step", step.toNanos() + "ns");
         settings.put("latency.linear.per-token", "0ns");
         settings.put("latency.linear.per-decode-seq", "0ns");

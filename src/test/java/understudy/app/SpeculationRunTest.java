@@ -148,6 +148,7 @@ final class SpeculationRunTest {
                         kv-cache.block-size = 4
                         kv-cache.num-gpu-blocks = 10
                         kv-cache.tiers.host.tokens = 105
+                        latency.model = linear
                         latency.linear.per-step = 100ms
                         router.policy = cache-aware
                         seed = 206222

@@ -23,6 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 final class SweepClusterProcessTest {
     /** Long enough that a kill finds a run under way: some tenths of a second each. */
     private static final String SCENARIO = """
+            latency.model = linear
             latency.linear { per-step = 10ms, per-token = 0ms, per-decode-seq = 0ms, per-kv-token = 0ns }
             workload {
               requests = 10000

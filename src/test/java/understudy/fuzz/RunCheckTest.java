@@ -127,7 +127,9 @@ final class RunCheckTest {
     }
 
     private static void holds(String scenario) throws InterruptedException {
-        var config = new ScenarioFile(Map.of()).load(ConfigFactory.parseString(scenario));
+        var given =
+                ConfigFactory.parseString(scenario).withFallback(ConfigFactory.parseString("latency.model = linear"));
+        var config = new ScenarioFile(Map.of()).load(given);
 
         assertThat(new Fuzzer(1, List.of(new RunCheck())).failure(config)).isEmpty();
     }

@@ -23,6 +23,7 @@ final class EmulatedClusterTest {
     private static final long MILLI = 1_000_000;
     private static final String STEPS_OF_10_MS = """
             engine.async-scheduling = false
+            latency.model = linear
             latency.linear { per-step = 10ms, per-token = 0ns, per-decode-seq = 0ns, per-kv-token = 0ns }
             """;
 

@@ -21,6 +21,7 @@ final class ServedClusterTest {
     private static final String STEPS_OF_10_MS = """
             cluster.replicas = 2
             engine.async-scheduling = false
+            latency.model = linear
             latency.linear { per-step = 10ms, per-token = 0ns, per-decode-seq = 0ns, per-kv-token = 0ns }
             """;
 

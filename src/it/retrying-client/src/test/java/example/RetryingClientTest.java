@@ -18,6 +18,7 @@ final class RetryingClientTest {
     final EmulatedClusterExtension emulation = EmulatedClusterExtension.servingPaused("""
             cluster.replicas = 2
             engine.async-scheduling = false
+            latency.model = linear
             latency.linear { per-step = 10ms, per-token = 0ns, per-decode-seq = 0ns, per-kv-token = 0ns }
             """);
 
