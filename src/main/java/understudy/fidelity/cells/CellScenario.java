@@ -169,12 +169,14 @@ public final class CellScenario {
                 && FEW_BITS.matcher(setup.weights().toLowerCase(Locale.ROOT)).find();
     }
 
-    /** vLLM has experts whole on each rank, or split on all of them. */
+    /** vLLM has experts whole on each rank, or split on all of them; its ranks get requests by what they have. */
     static Map<String, String> parallelism(MeasuredSetup setup, Optional<Section> llm) {
         var sizes = new LinkedHashMap<String, String>();
         sizes.put("latency.tensor-parallel-size", String.valueOf(setup.tensorParallelSize()));
         if (setup.dataParallelSize() > 1) {
             sizes.put("latency.data-parallel-size", String.valueOf(setup.dataParallelSize()));
+            sizes.put("cluster.replicas", String.valueOf(setup.dataParallelSize()));
+            sizes.put("router.policy", "least-outstanding");
         }
         if (setup.expertParallelSize() > 1
                 || llm.filter(file -> cannotSplitExperts(setup, file)).isPresent()) {

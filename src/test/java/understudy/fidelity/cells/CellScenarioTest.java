@@ -55,7 +55,7 @@ final class CellScenarioTest {
         "2, 1, 2, 1, {latency.tensor-parallel-size=2}",
         "4, 1, 4, 1, '{latency.tensor-parallel-size=4, latency.enable-expert-parallel=true}'",
         "2, 1, 1, 2, '{latency.tensor-parallel-size=2, latency.enable-expert-parallel=true}'",
-        "1, 2, 1, 2, '{latency.tensor-parallel-size=1, latency.data-parallel-size=2, latency.enable-expert-parallel=true}'"
+        "1, 2, 1, 2, '{latency.tensor-parallel-size=1, latency.data-parallel-size=2, cluster.replicas=2, router.policy=least-outstanding, latency.enable-expert-parallel=true}'"
     })
     void gpus_shareTheWorkAsTheRowSays(int tp, int dp, int moeTp, int ep, String settings) {
         var setup = setup("Qwen/Qwen3-30B-A3B", "h100_sxm", "fp8_block", tp, dp, moeTp, ep);
