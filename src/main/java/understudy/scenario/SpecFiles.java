@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.commons.text.similarity.LevenshteinDistance;
@@ -28,6 +29,7 @@ public final class SpecFiles {
     private static final LevenshteinDistance DISTANCE = LevenshteinDistance.getDefaultInstance();
     private static final ClassLoader LOADER = SpecFiles.class.getClassLoader();
     private static final String SUFFIX = ".conf";
+    private static final Pattern BUNDLED = Pattern.compile("[a-z0-9.-]+");
 
     private final String folder;
     private final String what;
@@ -71,6 +73,9 @@ public final class SpecFiles {
      * Returns the bundled file with a name or an alias; case, an organization in front and "-instruct" do not count.
      */
     public Optional<Section> find(String name) {
+        if (BUNDLED.matcher(name).matches() && LOADER.getResource(folder + "/" + name + SUFFIX) != null) {
+            return Optional.of(bundled(name)); // without a list of all of them, which takes some time
+        }
         String wanted = plain(name);
         for (String bundled : names()) {
             if (plain(bundled).equals(wanted)) {
