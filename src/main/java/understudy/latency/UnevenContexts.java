@@ -4,8 +4,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Attention of one layer for decodes of which some are longer than others: a thread block reads a KV head of a sequence by
- * itself, at a limited rate, so that bandwidth lies idle once fewer sequences are left than keep all multiprocessors busy. FlashAttention 2 splits sequences only where there are too few thread blocks to go round; with
- * many more than run at the same time the long ones run beside the others.
+ * itself, at a limited rate, so that bandwidth lies idle once fewer sequences are left than keep all multiprocessors busy.
+ * FlashAttention 2 splits sequences only where there are too few thread blocks to go round; with many more than run at the
+ * same time the long ones run beside the others.
  *
  * @param microsPerToken what one thread block takes to read a token, in microseconds; 0 if no sequence is read by one alone
  * @param numReaders sequences that keep all multiprocessors busy

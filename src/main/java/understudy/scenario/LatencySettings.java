@@ -2,6 +2,8 @@ package understudy.scenario;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
 import java.util.TreeMap;
 import understudy.latency.ApiDelay;
 import understudy.latency.HostOverhead;
@@ -23,12 +25,15 @@ import understudy.latency.tables.TableLatency;
  * @param apiDelay from the arrival of a request to its entry into the waiting queue
  * @param jitter standard deviation of the logarithm of a step's time
  * @param deployment the model and the GPUs that it names
+ * @param warnings what the user should know, a line each
  */
-public record LatencySettings(Kind kind, LatencyModel model, ApiDelay apiDelay, double jitter, Deployment deployment) {
+public record LatencySettings(
+        Kind kind, LatencyModel model, ApiDelay apiDelay, double jitter, Deployment deployment, List<String> warnings) {
     private static final String TABLES = "tables";
     private static final double NANOS_PER_MICRO = 1e3;
     private static final double DEFAULT_NANOS_PER_PROMPT_TOKEN = 5e3;
     private static final String PER_PROMPT_TOKEN = "api-delay-per-prompt-token";
+    private static final List<String> LINEAR_TERMS = List.of("per-step", "per-token", "per-decode-seq", "per-kv-token");
     private static final ProfileLatency NO_PROFILE = new ProfileLatency(0, 0, 0, 0, 0);
 
     /** Kind of a latency model, by its name in a scenario. */
@@ -49,7 +54,22 @@ public record LatencySettings(Kind kind, LatencyModel model, ApiDelay apiDelay, 
             case ROOFLINE -> roofline(latency, deployment);
             case PROFILED -> profiled(latency, deployment);
         };
-        return new LatencySettings(kind, model, apiDelay(latency, kind), latency.number("jitter", 0, 1), deployment);
+        return new LatencySettings(
+                kind,
+                model,
+                apiDelay(latency, kind),
+                latency.number("jitter", 0, 1),
+                deployment,
+                unread(latency, kind));
+    }
+
+    /** Returns what the user should know: terms that were set, and that another model does not read. */
+    private static List<String> unread(Section latency, Kind kind) {
+        var linear = latency.section("linear");
+        return kind == Kind.LINEAR || LINEAR_TERMS.stream().allMatch(linear::isDefault)
+                ? List.of()
+                : List.of("latency.linear is set, but latency.model is "
+                        + kind.name().toLowerCase(Locale.ROOT) + "; set latency.model = linear");
     }
 
     /** Returns the delay; a device that is made up, or measured as a whole, has none for each token of its own. */

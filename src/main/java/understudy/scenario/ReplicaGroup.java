@@ -181,8 +181,10 @@ public record ReplicaGroup(
 
     /** Returns what the user should know before believing the results, a line each. */
     List<String> warnings() {
-        return latency.model()
-                .warnings(engine.maxNumBatchedTokens(), engine.scheduler().maxNumSeqs(), engine.maxModelLen());
+        var lines = new ArrayList<>(latency.warnings());
+        lines.addAll(latency.model()
+                .warnings(engine.maxNumBatchedTokens(), engine.scheduler().maxNumSeqs(), engine.maxModelLen()));
+        return lines;
     }
 
     /** Returns a scenario with the values of its groups in place of words such as {@code auto}. */

@@ -171,13 +171,17 @@ public record Section(Config config, String path) implements PolicySettings {
     /** Refuses any key with another value than its default, because of {@code why}. */
     void requireDefaults(List<String> keys, String why) {
         for (String key : keys) {
-            String usual =
-                    ScenarioFile.REFERENCE.getString(GROUP.matcher(full(key)).replaceFirst(""));
-            // A number may be written in several ways; NaN, for what is none, equals nothing.
-            if (!text(key).equals(usual) && Numbers.parse(text(key)) != Numbers.parse(usual)) {
+            if (!isDefault(key)) {
                 throw unusable(key, why);
             }
         }
+    }
+
+    /** Returns whether a setting is what the defaults say. */
+    boolean isDefault(String key) {
+        String usual = ScenarioFile.REFERENCE.getString(GROUP.matcher(full(key)).replaceFirst(""));
+        // A number may be written in several ways; NaN, for what is none, equals nothing.
+        return text(key).equals(usual) || Numbers.parse(text(key)) == Numbers.parse(usual);
     }
 
     /** One entry of a list of small sections, and where it stands. */

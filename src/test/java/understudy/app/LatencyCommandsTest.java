@@ -109,6 +109,16 @@ final class LatencyCommandsTest {
     }
 
     @Test
+    void linearTermsThatNobodyReads_areNamed() {
+        String[] run = {"run", "conf/demo.conf", "--dry-run", "--set=latency.linear.per-step=1ms"};
+
+        assertThat(call(run).out)
+                .contains("latency.linear is set, but latency.model is roofline; set latency.model = linear");
+        run[3] = "--set=latency.model=linear";
+        assertThat(call(run).out).doesNotContain("latency.linear is set");
+    }
+
+    @Test
     void jitter_changesTimesAndNotTheirMean() throws IOException {
         var exact = call(with("run", "conf/demo.conf", "--json", "-", "--set", "workload.requests=500"));
         var noisy = call(with(

@@ -122,7 +122,7 @@ public final class DataParallelGroup extends AbstractBehavior<DataParallelGroup.
     }
 
     private Behavior<Command> onBegin() {
-        isUnderWay = ranks.values().stream().anyMatch(rank -> !rank.submitted.isEmpty());
+        isUnderWay = hasWork();
         if (isUnderWay) {
             long startNanos = clock.nowNanos();
             long nanos = nanos();
@@ -135,6 +135,15 @@ public final class DataParallelGroup extends AbstractBehavior<DataParallelGroup.
             tellSelf(nanos, Gather.NOW);
         }
         return this;
+    }
+
+    private boolean hasWork() {
+        for (var rank : ranks.values()) {
+            if (!rank.submitted.isEmpty()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private long nanos() {

@@ -56,14 +56,13 @@ public final class OffloadingConnector implements KvConnector {
 
     @Override
     public ExternalMatch match(ConnectedRequest request, int numLocalTokens) {
-        var state = requests.get(request.requestId());
-        if (state == null) {
-            state = new OffloadedRequest(request);
-            requests.put(request.requestId(), state);
-        }
+        var state = requests.computeIfAbsent(request.requestId(), id -> new OffloadedRequest(request));
         state.blocks.clear();
-        if (!state.jobs.isEmpty() || state.hasGivenUp()) {
-            return state.jobs.isEmpty() ? ExternalMatch.NONE : ExternalMatch.LATER;
+        if (!state.jobs.isEmpty()) {
+            return ExternalMatch.LATER;
+        }
+        if (state.hasGivenUp()) {
+            return ExternalMatch.NONE;
         }
         state.numLocalTokens = numLocalTokens;
         var keys = state.keys(blockSize, spec.blocksPerChunk());
