@@ -100,23 +100,25 @@ final class ArchitectureTest {
             api.openai: api.call api.http api.model api.schema cluster faults prompt runtime
             api: api.admin api.call api.http api.kvevents api.live api.metrics api.model api.openai cluster faults host \
                 kvcache routing runtime workload
+            scenario.keys: routing workload
+            scenario.workload: api.model scenario.keys workload workload.trace
             scenario: api.call api.http api.kvevents api.model cluster cluster.link engine engine.queue engine.speculation faults kvcache \
                 kvcache.connector kvcache.eviction kvcache.tier latency latency.tables prompt report report.run routing \
                 routing.admission \
                 routing.policy \
-                scaling transfer workload workload.trace
-            fidelity: latency report report.html report.latency scenario workload workload.trace
-            fidelity.cells: report report.html scenario sweep workload workload.trace
+                scaling scenario.keys scenario.workload transfer workload workload.trace
+            fidelity: latency report report.html report.latency scenario scenario.keys workload workload.trace
+            fidelity.cells: report report.html scenario scenario.keys sweep workload workload.trace
             bench.result: report report.html report.latency workload
-            bench: api.model bench.result engine prompt runtime scenario workload
-            fuzz: cluster engine engine.queue engine.speculation faults host kvcache kvcache.eviction kvcache.session prompt report routing routing.policy runtime scenario \
+            bench: api.model bench.result engine prompt runtime scenario scenario.keys workload
+            fuzz: cluster engine engine.queue engine.speculation faults host kvcache kvcache.eviction kvcache.session prompt report routing routing.policy runtime scenario scenario.keys \
                 workload
-            sweep: cluster host report report.html report.latency scenario workload
-            sweep.remote: scenario sweep
+            sweep: cluster host report report.html report.latency scenario scenario.keys workload
+            sweep.remote: scenario scenario.keys sweep
             app.console: scenario
-            app.replay: replay report scenario
+            app.replay: replay report scenario scenario.keys
             app: api api.call api.http api.kvevents app.console app.replay bench bench.result cluster conform engine fidelity fidelity.cells fuzz host \
-                host.watch latency latency.tables replay report report.run routing runtime scenario sweep sweep.remote workload workload.trace
+                host.watch latency latency.tables replay report report.run routing runtime scenario scenario.keys sweep sweep.remote workload workload.trace
             testkit: api api.call api.http api.kvevents cluster engine faults host kvcache prompt report report.latency runtime scenario
             """);
 

@@ -25,7 +25,7 @@ import understudy.bench.result.BenchRequest.End;
 import understudy.bench.result.BenchResult;
 import understudy.runtime.EpochClock;
 import understudy.scenario.Scenario;
-import understudy.scenario.ScenarioException;
+import understudy.scenario.keys.ScenarioException;
 import understudy.workload.RandomStreams;
 import understudy.workload.Workload;
 

@@ -13,9 +13,9 @@ import understudy.fidelity.Calibration;
 import understudy.fidelity.LayerCalibration;
 import understudy.fidelity.RunCalibration;
 import understudy.fidelity.StepCalibration;
-import understudy.scenario.ScenarioException;
-import understudy.scenario.Section;
 import understudy.scenario.SpecFiles;
+import understudy.scenario.keys.ScenarioException;
+import understudy.scenario.keys.Section;
 import understudy.workload.trace.CsvTable;
 
 /** Fits a device to measurements. */

@@ -19,8 +19,8 @@ import understudy.fidelity.cells.CellRuns;
 import understudy.fidelity.cells.CellScenario;
 import understudy.fidelity.cells.MeasuredCells;
 import understudy.runtime.Stopwatch;
-import understudy.scenario.ScenarioException;
 import understudy.scenario.ScenarioFile;
+import understudy.scenario.keys.ScenarioException;
 
 /** Runs the cells of a table of measured means. */
 @Command(

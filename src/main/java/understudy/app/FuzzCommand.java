@@ -24,8 +24,8 @@ import understudy.fuzz.Fuzzer;
 import understudy.fuzz.MemoryCheck;
 import understudy.fuzz.RunCheck;
 import understudy.runtime.Stopwatch;
-import understudy.scenario.ScenarioException;
 import understudy.scenario.ScenarioFile;
+import understudy.scenario.keys.ScenarioException;
 import understudy.workload.Durations;
 
 /** Looks for a scenario that breaks a law. */

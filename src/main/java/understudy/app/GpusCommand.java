@@ -12,8 +12,8 @@ import understudy.app.console.ConsoleCommand;
 import understudy.latency.tables.KernelDatabase;
 import understudy.report.Tables;
 import understudy.scenario.GpuFile;
-import understudy.scenario.ScenarioException;
 import understudy.scenario.SpecFiles;
+import understudy.scenario.keys.ScenarioException;
 
 /** Lists the GPUs that {@code latency.gpu} can name. */
 @Command(

@@ -21,8 +21,8 @@ import understudy.latency.tables.TableLatency;
 import understudy.report.Tables;
 import understudy.scenario.GpuFile;
 import understudy.scenario.LlmFile;
-import understudy.scenario.ScenarioException;
 import understudy.scenario.SpecFiles;
+import understudy.scenario.keys.ScenarioException;
 
 /** Lists the models that {@code latency.llm} can name. */
 @Command(

@@ -14,7 +14,7 @@ import understudy.app.replay.ReplayPlan;
 import understudy.replay.BlockTraceReader;
 import understudy.replay.ReplayReport;
 import understudy.runtime.Stopwatch;
-import understudy.scenario.ScenarioException;
+import understudy.scenario.keys.ScenarioException;
 
 /** Replays traces against prefix caches of many policies and capacities. */
 @Command(

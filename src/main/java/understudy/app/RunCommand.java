@@ -21,9 +21,9 @@ import understudy.fidelity.StepExplanation;
 import understudy.host.Emulation;
 import understudy.report.run.RunSetup;
 import understudy.scenario.Scenario;
-import understudy.scenario.ScenarioException;
-import understudy.scenario.ScenarioFile;
 import understudy.scenario.ScenarioSummary;
+import understudy.scenario.keys.Defaults;
+import understudy.scenario.keys.ScenarioException;
 import understudy.workload.Workload;
 
 /** Runs a scenario and reports. */
@@ -147,7 +147,7 @@ final class RunCommand extends ConsoleCommand {
     private String dryRun(Config config) {
         var checked = checked(config);
         checked.workload.close();
-        return reasons(checked.scenario) + ScenarioFile.render(checked.scenario.resolve(config));
+        return reasons(checked.scenario) + Defaults.render(checked.scenario.resolve(config));
     }
 
     /** Checked scenario with what it was read from, and its workload, open. */

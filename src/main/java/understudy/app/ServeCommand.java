@@ -20,9 +20,9 @@ import understudy.api.call.ApiSettings;
 import understudy.api.kvevents.UnusableEndpointException;
 import understudy.app.console.ConsoleCommand;
 import understudy.scenario.Scenario;
-import understudy.scenario.ScenarioException;
-import understudy.scenario.Section;
 import understudy.scenario.ServerSettings;
+import understudy.scenario.keys.ScenarioException;
+import understudy.scenario.keys.Section;
 
 /** Serves a scenario's cluster over HTTP. */
 @Command(

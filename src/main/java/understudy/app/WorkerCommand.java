@@ -7,7 +7,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import understudy.app.console.ConsoleCommand;
 import understudy.app.console.LogLevel;
-import understudy.scenario.ScenarioException;
+import understudy.scenario.keys.ScenarioException;
 import understudy.sweep.remote.Build;
 import understudy.sweep.remote.ClusterWorker;
 import understudy.sweep.remote.HostPort;

@@ -11,7 +11,7 @@ import understudy.bench.result.MetricChoice;
 import understudy.bench.result.ServingJson;
 import understudy.bench.result.ServingText;
 import understudy.bench.result.StreamingText;
-import understudy.scenario.ScenarioException;
+import understudy.scenario.keys.ScenarioException;
 import understudy.workload.Numbers;
 
 /** Options of a benchmark that say what its result looks like, and what is good. */

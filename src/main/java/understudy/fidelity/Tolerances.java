@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.regex.Pattern;
-import understudy.scenario.ScenarioException;
+import understudy.scenario.keys.ScenarioException;
 import understudy.workload.Numbers;
 
 /**

@@ -28,6 +28,7 @@ import understudy.latency.LatencyModel;
 import understudy.prompt.BlockHasher;
 import understudy.prompt.CborBlockHasher;
 import understudy.prompt.Xxh3BlockHasher;
+import understudy.scenario.keys.Section;
 import understudy.workload.Numbers;
 
 /**

@@ -2,6 +2,7 @@ package understudy.scenario;
 
 import java.util.OptionalInt;
 import understudy.kvcache.PrefixUnit;
+import understudy.scenario.keys.Section;
 
 /** Those sizes of an engine that follow from each other and from the hardware, where the scenario leaves them open. */
 final class EngineSizes {

@@ -7,6 +7,8 @@ import understudy.latency.GpuSpec;
 import understudy.latency.GpuSpec.Efficiency;
 import understudy.latency.KernelTable;
 import understudy.latency.ProfileLatency;
+import understudy.scenario.keys.Defaults;
+import understudy.scenario.keys.Section;
 import understudy.workload.Numbers;
 
 /**
@@ -94,8 +96,7 @@ public record GpuFile(
 
     /** Returns the five numbers that a scenario has by default. */
     public static ProfileLatency genericProfile() {
-        return profile(
-                new Section(ScenarioFile.REFERENCE, "").section("latency").section("profile"));
+        return profile(new Section(Defaults.CONFIG, "").section("latency").section("profile"));
     }
 
     private static Efficiency efficiency(Section section) {

@@ -12,6 +12,7 @@ import understudy.kvcache.connector.NixlSpec;
 import understudy.kvcache.tier.OffloadingSpec;
 import understudy.kvcache.tier.TierPolicy;
 import understudy.kvcache.tier.TierSpec;
+import understudy.scenario.keys.Section;
 import understudy.transfer.KvLease;
 import understudy.transfer.KvTransferSpec;
 import understudy.transfer.LinkSpec;

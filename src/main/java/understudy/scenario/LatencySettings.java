@@ -16,6 +16,7 @@ import understudy.latency.tables.KernelDatabase;
 import understudy.latency.tables.KernelDatabaseException;
 import understudy.latency.tables.Placement;
 import understudy.latency.tables.TableLatency;
+import understudy.scenario.keys.Section;
 
 /**
  * The section {@code latency}.

@@ -21,6 +21,10 @@ import understudy.routing.PrefillEstimate;
 import understudy.routing.ReplicaTraits;
 import understudy.routing.Role;
 import understudy.scaling.TokenAware;
+import understudy.scenario.keys.Defaults;
+import understudy.scenario.keys.KnownKeys;
+import understudy.scenario.keys.ScenarioException;
+import understudy.scenario.keys.Section;
 import understudy.transfer.KvTransferSpec;
 import understudy.workload.RandomStreams;
 
@@ -134,7 +138,13 @@ public record ReplicaGroup(
                                 + "; a group has name, replicas, role, weight, and sections engine, kv-cache, latency");
             }
         }
-        KnownKeys.ofGroup().check(path, entry);
+        knownKeys().check(path, entry);
+    }
+
+    private static KnownKeys knownKeys() {
+        return new KnownKeys(DEFAULTS.withFallback(Defaults.CONFIG.withOnlyPath("engine"))
+                .withFallback(Defaults.CONFIG.withOnlyPath("kv-cache"))
+                .withFallback(Defaults.CONFIG.withOnlyPath("latency")));
     }
 
     private static ReplicaGroup read(

@@ -13,6 +13,8 @@ import understudy.routing.RoutingPolicyProvider;
 import understudy.routing.Wire;
 import understudy.routing.admission.AdmissionSpec;
 import understudy.routing.policy.RoutingPolicies;
+import understudy.scenario.keys.ScenarioException;
+import understudy.scenario.keys.Section;
 import understudy.workload.RandomStreams;
 
 /** The section {@code router}. */

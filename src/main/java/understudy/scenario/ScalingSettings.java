@@ -14,6 +14,7 @@ import understudy.scaling.ScalingRule;
 import understudy.scaling.ScalingSpec;
 import understudy.scaling.SloTtft;
 import understudy.scaling.TokenAware;
+import understudy.scenario.keys.Section;
 
 /** The section {@code scaling}. */
 final class ScalingSettings {

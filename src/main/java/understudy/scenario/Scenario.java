@@ -16,6 +16,8 @@ import understudy.routing.RouterSpec;
 import understudy.routing.Signal;
 import understudy.routing.admission.AdmissionSpec;
 import understudy.scaling.ScalingSpec;
+import understudy.scenario.keys.Section;
+import understudy.scenario.workload.WorkloadSettings;
 import understudy.workload.RandomStreams;
 import understudy.workload.Traffic;
 import understudy.workload.Workload;

@@ -8,7 +8,6 @@ import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigException;
 import com.typesafe.config.ConfigFactory;
-import com.typesafe.config.ConfigRenderOptions;
 import com.typesafe.config.ConfigValue;
 import com.typesafe.config.ConfigValueFactory;
 import java.io.IOException;
@@ -20,6 +19,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
+import understudy.scenario.keys.Defaults;
+import understudy.scenario.keys.KnownKeys;
+import understudy.scenario.keys.ScenarioException;
 
 /**
  * Sources of a scenario, found and merged, the strongest first: flags, environment variables, the file, {@code
@@ -31,16 +33,7 @@ public final class ScenarioFile {
     /** Read by the shell script that starts the program. */
     private static final Set<String> OF_THE_LAUNCHER = Set.of("UNDERSTUDY_JAVA_OPTS", "UNDERSTUDY_ARCHIVE");
 
-    /**
-     * A name of our own: the {@code reference.conf} of another project says nothing about an emulation, nor ours about
-     * it.
-     */
-    static final String DEFAULTS = "understudy-defaults.conf";
-
-    /** Every setting with its default. */
-    static final Config REFERENCE = ConfigFactory.parseResources(ScenarioFile.class.getClassLoader(), DEFAULTS);
-
-    private final KnownKeys knownKeys = new KnownKeys(REFERENCE, RouterSettings::isOfAnotherPolicy);
+    private final KnownKeys knownKeys = new KnownKeys(Defaults.CONFIG, RouterSettings::isOfAnotherPolicy);
     private final Map<String, String> environment;
 
     /** Takes environment variables from {@code environment}. */
@@ -63,7 +56,7 @@ public final class ScenarioFile {
             var merged = fromFlags
                     .withFallback(fromEnvironment())
                     .withFallback(scenario)
-                    .withFallback(REFERENCE)
+                    .withFallback(Defaults.CONFIG)
                     .resolve();
             // Only now are all ${...} of the file known, and with them its keys.
             knownKeys.check(scenario.resolveWith(merged));
@@ -76,13 +69,7 @@ public final class ScenarioFile {
     /** Returns settings that a program gives, merged with the defaults alone; their keys are all known. */
     public Config load(Config settings) {
         knownKeys.check(settings);
-        return settings.withFallback(REFERENCE).resolve();
-    }
-
-    /** Returns a merged scenario as HOCON. */
-    public static String render(Config scenario) {
-        var options = ConfigRenderOptions.defaults().setOriginComments(false).setComments(false);
-        return scenario.root().render(options.setJson(false));
+        return settings.withFallback(Defaults.CONFIG).resolve();
     }
 
     private static Config read(String file) {

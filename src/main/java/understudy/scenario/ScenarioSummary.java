@@ -10,6 +10,7 @@ import java.util.TreeMap;
 import understudy.latency.ApiDelay;
 import understudy.report.run.RunSetup;
 import understudy.routing.Role;
+import understudy.scenario.keys.Defaults;
 
 /** Summary of a scenario for a page about its run. */
 public final class ScenarioSummary {
@@ -31,7 +32,7 @@ public final class ScenarioSummary {
                 command,
                 scenario.seed(),
                 settings(config),
-                ScenarioFile.render(scenario.resolve(config)),
+                Defaults.render(scenario.resolve(config)),
                 scenario.reasons(),
                 scenario.warnings(),
                 notModelled(scenario));
@@ -40,7 +41,7 @@ public final class ScenarioSummary {
     /** Returns the settings that are not as in the defaults, by key. */
     private static List<RunSetup.Setting> settings(Config config) {
         var usual = new TreeMap<String, String>();
-        ScenarioFile.REFERENCE.entrySet().forEach(entry -> usual.put(entry.getKey(), text(entry.getValue())));
+        Defaults.CONFIG.entrySet().forEach(entry -> usual.put(entry.getKey(), text(entry.getValue())));
         var settings = new TreeMap<String, RunSetup.Setting>();
         for (var entry : config.entrySet()) {
             String key = entry.getKey();

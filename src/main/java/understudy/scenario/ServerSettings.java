@@ -19,6 +19,9 @@ import understudy.api.model.ModelSettings.AnswerMode;
 import understudy.api.model.Tokenizer;
 import understudy.engine.SchedulerConfig;
 import understudy.engine.queue.SchedulingPolicy;
+import understudy.scenario.keys.ScenarioException;
+import understudy.scenario.keys.Section;
+import understudy.scenario.workload.DrawSettings;
 
 /** The section {@code server}. */
 public final class ServerSettings {
@@ -128,7 +131,7 @@ public final class ServerSettings {
                 scheduler instanceof SchedulerConfig vllm && vllm.policy() == SchedulingPolicy.PRIORITY,
                 server.choice("tokenizer", Tokenizer.Vocabulary.class),
                 mode,
-                WorkloadSettings.wholeNumbers(server.section("answer-length"), MAX_LENGTH),
+                DrawSettings.wholeNumbers(server.section("answer-length"), MAX_LENGTH),
                 mode == AnswerMode.REPLAY ? canned(server) : CannedAnswers.NONE,
                 scenario.hashAlgorithm());
     }

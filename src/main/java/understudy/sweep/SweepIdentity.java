@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import understudy.scenario.ScenarioFile;
+import understudy.scenario.keys.Defaults;
 
 /** What results depend on besides the settings of their point: the version, and all of the scenarios. */
 final class SweepIdentity {
@@ -31,7 +32,7 @@ final class SweepIdentity {
     /** A trace, a table or a model counts with its content. */
     private static String digest(Config config) throws IOException {
         var digest = InputFiles.sha256();
-        digest.update(ScenarioFile.render(config).getBytes(StandardCharsets.UTF_8));
+        digest.update(Defaults.render(config).getBytes(StandardCharsets.UTF_8));
         for (String name : InputFiles.names(config)) {
             InputFiles.add(digest, name);
         }

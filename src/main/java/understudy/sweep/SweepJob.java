@@ -11,8 +11,8 @@ import java.util.Map;
 import java.util.SortedMap;
 import org.jspecify.annotations.Nullable;
 import understudy.scenario.Scenario;
-import understudy.scenario.ScenarioException;
 import understudy.scenario.ScenarioFile;
+import understudy.scenario.keys.ScenarioException;
 
 /**
  * Plan of a sweep and all that its runs have in common.

@@ -14,8 +14,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import understudy.scenario.Section;
 import understudy.scenario.SpecFiles;
+import understudy.scenario.keys.Section;
 
 /** A device whose numbers are known is run in virtual time, and found again in when the tokens came. */
 final class CalibrateRunTest {

@@ -17,8 +17,8 @@ import understudy.TestData;
 import understudy.latency.WeightFormat;
 import understudy.scenario.GpuFile;
 import understudy.scenario.LlmFile;
-import understudy.scenario.ScenarioException;
 import understudy.scenario.SpecFiles;
+import understudy.scenario.keys.ScenarioException;
 
 /** The bundled files, and others of their form. */
 final class SpecFilesTest {

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
-import understudy.scenario.ScenarioException;
+import understudy.scenario.keys.ScenarioException;
 
 final class WorkloadOptionsTest {
 

@@ -7,8 +7,8 @@ import com.typesafe.config.ConfigFactory;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
-import understudy.scenario.ScenarioException;
 import understudy.scenario.ScenarioFile;
+import understudy.scenario.keys.ScenarioException;
 
 /** Scenarios that were found once. */
 final class RunCheckTest {

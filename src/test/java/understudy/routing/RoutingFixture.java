@@ -15,7 +15,7 @@ import understudy.prompt.TokenIds;
 import understudy.prompt.Xxh3BlockHasher;
 import understudy.routing.policy.RoutingPolicies;
 import understudy.scenario.ScenarioFile;
-import understudy.scenario.Section;
+import understudy.scenario.keys.Section;
 import understudy.workload.RandomStreams;
 
 /** Requests and events over runs of consecutive token ids, in blocks of 4. */

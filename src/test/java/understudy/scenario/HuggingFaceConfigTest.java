@@ -13,6 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import understudy.latency.LlmSpec;
 import understudy.latency.WeightFormat;
+import understudy.scenario.keys.ScenarioException;
 
 /** Files of different families, reduced to the fields that matter; expected numbers are the published ones. */
 final class HuggingFaceConfigTest {

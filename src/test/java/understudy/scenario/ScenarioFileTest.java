@@ -15,6 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import understudy.app.ValidationTest;
+import understudy.scenario.keys.ScenarioException;
 
 final class ScenarioFileTest {
 

@@ -13,6 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import understudy.report.ServiceLevels;
+import understudy.scenario.keys.ScenarioException;
 
 final class SloSettingsTest {
     private static final long OFF = ServiceLevels.Limits.OFF;

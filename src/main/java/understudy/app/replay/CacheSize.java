@@ -2,7 +2,7 @@ package understudy.app.replay;
 
 import java.util.Locale;
 import java.util.regex.Pattern;
-import understudy.scenario.ScenarioException;
+import understudy.scenario.keys.ScenarioException;
 
 /**
  * A capacity on the command line: a number of blocks, or a share of a trace's different blocks.

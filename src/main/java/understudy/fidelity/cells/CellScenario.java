@@ -7,10 +7,10 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Pattern;
-import understudy.scenario.ScenarioException;
 import understudy.scenario.ScenarioFile;
-import understudy.scenario.Section;
 import understudy.scenario.SpecFiles;
+import understudy.scenario.keys.ScenarioException;
+import understudy.scenario.keys.Section;
 
 /**
  * Scenario of a cell: a closed loop of as many clients as it was measured with, on its model and its GPUs. What the cell

@@ -21,8 +21,8 @@ import org.apache.pekko.actor.typed.javadsl.Receive;
 import org.apache.pekko.actor.typed.receptionist.Receptionist;
 import org.apache.pekko.actor.typed.receptionist.ServiceKey;
 import org.jspecify.annotations.Nullable;
-import understudy.scenario.ScenarioException;
-import understudy.scenario.ScenarioFile;
+import understudy.scenario.keys.Defaults;
+import understudy.scenario.keys.ScenarioException;
 import understudy.sweep.PointResult;
 import understudy.sweep.SweepPoint;
 
@@ -148,7 +148,7 @@ final class Driver extends AbstractBehavior<Driver.Command> {
             var next = queue.remove();
             String name = next.point().name();
             try {
-                String settings = ScenarioFile.render(offer.job().merged(next.point()));
+                String settings = Defaults.render(offer.job().merged(next.point()));
                 underWay.put(name, next.result());
                 demand.sendNextTo().tell(new Work(name, settings));
                 demand = null;

@@ -19,8 +19,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import understudy.scenario.ScenarioException;
 import understudy.scenario.ScenarioFile;
+import understudy.scenario.keys.ScenarioException;
 import understudy.sweep.SweepJob;
 import understudy.sweep.SweepPlan;
 

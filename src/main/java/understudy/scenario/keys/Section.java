@@ -1,4 +1,4 @@
-package understudy.scenario;
+package understudy.scenario.keys;
 
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigException;
@@ -42,7 +42,7 @@ public record Section(Config config, String path) implements PolicySettings {
 
     /** Returns the section as HOCON. */
     public String render() {
-        return ScenarioFile.render(config);
+        return Defaults.render(config);
     }
 
     public Section section(String key) {
@@ -50,8 +50,8 @@ public record Section(Config config, String path) implements PolicySettings {
     }
 
     /** Returns a section that need not be there. */
-    Section sectionOrEmpty(String key) {
-        return config.hasPath(key) ? section(key) : new Section(ConfigFactory.empty(ScenarioFile.DEFAULTS), full(key));
+    public Section sectionOrEmpty(String key) {
+        return config.hasPath(key) ? section(key) : new Section(ConfigFactory.empty(Defaults.RESOURCE), full(key));
     }
 
     public String text(String key) {
@@ -82,7 +82,7 @@ public record Section(Config config, String path) implements PolicySettings {
     }
 
     /** Returns a whole number, or nothing for the word {@code auto}. */
-    OptionalInt numberOrAuto(String key, int min, int max) {
+    public OptionalInt numberOrAuto(String key, int min, int max) {
         return text(key).equals("auto") ? OptionalInt.empty() : OptionalInt.of(wholeNumber(key, min, max));
     }
 
@@ -123,7 +123,7 @@ public record Section(Config config, String path) implements PolicySettings {
     }
 
     /** Returns a duration in nanoseconds, or nothing for the word {@code off}. */
-    OptionalDouble nanosOrOff(String key) {
+    public OptionalDouble nanosOrOff(String key) {
         var nanos = Durations.nanos(text(key));
         if (nanos.isEmpty() && !word(key).equals(OFF)) {
             throw unusable(key, "must be " + OFF + ", or " + Durations.ALLOWED);
@@ -147,7 +147,7 @@ public record Section(Config config, String path) implements PolicySettings {
     }
 
     /** Returns the constant whose name, in lower case and with hyphens, is the value. */
-    <E extends Enum<E>> E choice(String key, Class<E> type) {
+    public <E extends Enum<E>> E choice(String key, Class<E> type) {
         var constants = List.of(type.getEnumConstants());
         var names = constants.stream().map(Section::nameOf).toList();
         return constants.get(names.indexOf(choice(key, names)));
@@ -169,7 +169,7 @@ public record Section(Config config, String path) implements PolicySettings {
     }
 
     /** Refuses any key with another value than its default, because of {@code why}. */
-    void requireDefaults(List<String> keys, String why) {
+    public void requireDefaults(List<String> keys, String why) {
         for (String key : keys) {
             if (!isDefault(key)) {
                 throw unusable(key, why);
@@ -178,22 +178,22 @@ public record Section(Config config, String path) implements PolicySettings {
     }
 
     /** Returns whether a setting is what the defaults say. */
-    boolean isDefault(String key) {
-        String usual = ScenarioFile.REFERENCE.getString(GROUP.matcher(full(key)).replaceFirst(""));
+    public boolean isDefault(String key) {
+        String usual = Defaults.CONFIG.getString(GROUP.matcher(full(key)).replaceFirst(""));
         // A number may be written in several ways; NaN, for what is none, equals nothing.
         return text(key).equals(usual) || Numbers.parse(text(key)) == Numbers.parse(usual);
     }
 
     /** One entry of a list of small sections, and where it stands. */
-    record Entry(Map<String, String> values, ConfigOrigin origin) {}
+    public record Entry(Map<String, String> values, ConfigOrigin origin) {}
 
     /** Returns the entries of a list whose elements have plain values; see {@link #sections}. */
-    List<Entry> entries(String key) {
+    public List<Entry> entries(String key) {
         return configs(key).stream().map(Section::entry).toList();
     }
 
     /** Returns the elements of a list of sections; a list in a text is one too, as flags have it. */
-    List<Section> sections(String key) {
+    public List<Section> sections(String key) {
         var elements = configs(key);
         return IntStream.range(0, elements.size())
                 .mapToObj(i -> new Section(elements.get(i), full(key) + "." + i))
@@ -201,7 +201,7 @@ public record Section(Config config, String path) implements PolicySettings {
     }
 
     /** Returns the same without their place. */
-    List<? extends Config> configs(String key) {
+    public List<? extends Config> configs(String key) {
         return isText(key) ? get(key, each -> parse(each).getConfigList(LIST)) : get(key, config::getConfigList);
     }
 
@@ -247,7 +247,7 @@ public record Section(Config config, String path) implements PolicySettings {
     }
 
     /** Returns how a constant is written in a scenario. */
-    static String nameOf(Enum<?> constant) {
+    public static String nameOf(Enum<?> constant) {
         return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 }

@@ -1,4 +1,4 @@
-package understudy.scenario;
+package understudy.scenario.keys;
 
 import com.typesafe.config.ConfigException;
 import com.typesafe.config.ConfigOrigin;
@@ -15,7 +15,7 @@ public final class ScenarioException extends RuntimeException {
     }
 
     /** Wraps an error of the HOCON parser. */
-    static ScenarioException of(ConfigException failure) {
+    public static ScenarioException of(ConfigException failure) {
         String message = String.valueOf(failure.getMessage());
         var origin = failure.origin();
         if (origin == null) {
@@ -28,7 +28,7 @@ public final class ScenarioException extends RuntimeException {
     /** Says where a value was set, file and line where there is a file; nothing for a default. */
     private static String place(ConfigOrigin origin) {
         String description = origin.description();
-        if (description.startsWith(ScenarioFile.DEFAULTS)) {
+        if (description.startsWith(Defaults.RESOURCE)) {
             return "";
         }
         int colon = description.lastIndexOf(": " + origin.lineNumber());

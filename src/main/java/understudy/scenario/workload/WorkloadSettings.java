@@ -1,18 +1,17 @@
-package understudy.scenario;
+package understudy.scenario.workload;
 
 import java.nio.file.Path;
 import java.util.function.Function;
 import understudy.api.model.Tokenizer;
+import understudy.scenario.keys.Section;
 import understudy.workload.BurstWorkload;
 import understudy.workload.ConcurrencyLimit;
-import understudy.workload.Distribution;
 import understudy.workload.GeneratedWorkload;
 import understudy.workload.OutputLimit;
 import understudy.workload.PrefixGroups;
 import understudy.workload.RandomStreams;
 import understudy.workload.RequestRate;
 import understudy.workload.Traffic;
-import understudy.workload.WholeNumbers;
 import understudy.workload.Workload;
 import understudy.workload.trace.AzureTraceReader;
 import understudy.workload.trace.CsvTraceReader;
@@ -23,7 +22,7 @@ import understudy.workload.trace.TraceReader;
 import understudy.workload.trace.TraceWorkload;
 
 /** The section {@code workload}. */
-final class WorkloadSettings {
+public final class WorkloadSettings {
     private static final double NANOS_PER_SECOND = 1e9;
     private static final int MAX_TOKENS = 100_000_000;
     private static final int MAX_TURNS = 1_000_000;
@@ -51,18 +50,10 @@ final class WorkloadSettings {
         IN_TURN
     }
 
-    private enum LengthKind {
-        FIXED,
-        UNIFORM,
-        NORMAL,
-        LOGNORMAL,
-        EXPONENTIAL
-    }
-
     private WorkloadSettings() {}
 
     /** Reads and checks the section; a trace's rows are read when the workload is opened. */
-    static Workload.Source read(Section workload, RandomStreams streams, int maxModelLen) {
+    public static Workload.Source read(Section workload, RandomStreams streams, int maxModelLen) {
         int maxConcurrency = workload.wholeNumber("max-concurrency", 0, Integer.MAX_VALUE);
         var unlimited = unlimited(workload, streams, maxModelLen);
         return maxConcurrency == 0 ? unlimited : () -> new ConcurrencyLimit(unlimited.open(), maxConcurrency);
@@ -114,12 +105,12 @@ final class WorkloadSettings {
                 requests,
                 ArrivalSettings.rate(arrivals, requests),
                 ArrivalSettings.burstiness(arrivals),
-                wholeNumbers(lengths.section("prompt"), MAX_TOKENS),
-                wholeNumbers(lengths.section("output"), MAX_TOKENS),
+                DrawSettings.wholeNumbers(lengths.section("prompt"), MAX_TOKENS),
+                DrawSettings.wholeNumbers(lengths.section("output"), MAX_TOKENS),
                 prefixGroups(workload.section("prefix-groups")),
-                wholeNumbers(sessions.section("turns"), MAX_TURNS),
+                DrawSettings.wholeNumbers(sessions.section("turns"), MAX_TURNS),
                 sessions.number("unexpected-prompt-probability", 0, 1),
-                seconds(sessions.section("think-time")),
+                DrawSettings.seconds(sessions.section("think-time")),
                 workload.wholeNumber("priorities", 1, 1_000_000),
                 workload.wholeNumber("tenants", 1, 1_000_000),
                 outputLimit,
@@ -151,7 +142,7 @@ final class WorkloadSettings {
     }
 
     /** Returns the pace of the workload. */
-    static Traffic traffic(Section workload) {
+    public static Traffic traffic(Section workload) {
         var arrivals = workload.section("arrivals");
         boolean isSelfTimed = workload.choice("kind", Kind.class).isSelfTimed();
         return new Traffic(
@@ -177,7 +168,7 @@ final class WorkloadSettings {
                     "which needs 1 to " + MAX_PROMPTS_IN_TURN + " prompts of all groups, not " + numPrompts);
         }
         return new PrefixGroups.Options(
-                count, wholeNumbers(groups.section("length"), MAX_TOKENS), promptsPerGroup, inTurn);
+                count, DrawSettings.wholeNumbers(groups.section("length"), MAX_TOKENS), promptsPerGroup, inTurn);
     }
 
     private static BurstWorkload.Options burst(Section workload, OutputLimit outputLimit, int maxModelLen) {
@@ -186,56 +177,12 @@ final class WorkloadSettings {
         return new BurstWorkload.Options(
                 numRequests(workload),
                 burst.wholeNumber("distinct-prompts", 0, 1_000_000),
-                wholeNumbers(lengths.section("prompt"), MAX_TOKENS),
-                wholeNumbers(lengths.section("output"), MAX_TOKENS),
+                DrawSettings.wholeNumbers(lengths.section("prompt"), MAX_TOKENS),
+                DrawSettings.wholeNumbers(lengths.section("output"), MAX_TOKENS),
                 burst.nanos("first-submit") / NANOS_PER_SECOND,
-                seconds(burst.section("submit")),
+                DrawSettings.seconds(burst.section("submit")),
                 burst.nanos("pause") / NANOS_PER_SECOND,
                 outputLimit,
                 maxModelLen);
-    }
-
-    static WholeNumbers wholeNumbers(Section section, int limit) {
-        int min = section.wholeNumber("min", 1, limit);
-        int max = section.wholeNumber("max", min, limit);
-        var kind = section.choice("kind", LengthKind.class);
-        if (kind == LengthKind.FIXED) {
-            return WholeNumbers.fixed(section.wholeNumber("mean", 1, limit));
-        }
-        if (kind == LengthKind.UNIFORM) {
-            return WholeNumbers.uniform(min, max);
-        }
-        double mean = section.number("mean", 0, limit);
-        double stddev = section.number("stddev", 0, limit);
-        return new WholeNumbers(distribution(section, kind, min, max, mean, stddev), min, max);
-    }
-
-    private static Distribution seconds(Section section) {
-        double min = section.nanos("min") / NANOS_PER_SECOND;
-        double max = section.nanos("max") / NANOS_PER_SECOND;
-        if (max < min) {
-            throw section.unusable("max", "must be at least min");
-        }
-        double mean = section.nanos("mean") / NANOS_PER_SECOND;
-        double stddev = section.nanos("stddev") / NANOS_PER_SECOND;
-        var kind = section.choice("kind", LengthKind.class);
-        var distribution = distribution(section, kind, min, max, mean, stddev);
-        return kind == LengthKind.FIXED ? distribution : new Distribution.Clamped(distribution, min, max);
-    }
-
-    private static Distribution distribution(
-            Section section, LengthKind kind, double min, double max, double mean, double stddev) {
-        return switch (kind) {
-            case FIXED -> new Distribution.Fixed(mean);
-            case UNIFORM -> new Distribution.Uniform(min, max);
-            case NORMAL -> new Distribution.Normal(mean, stddev);
-            case EXPONENTIAL -> new Distribution.Exponential(mean);
-            case LOGNORMAL -> {
-                if (mean == 0) {
-                    throw section.unusable("mean", "must be above 0 for lognormal");
-                }
-                yield new Distribution.LogNormal(mean, stddev);
-            }
-        };
     }
 }

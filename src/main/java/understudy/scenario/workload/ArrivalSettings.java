@@ -1,6 +1,8 @@
-package understudy.scenario;
+package understudy.scenario.workload;
 
 import java.util.Set;
+import understudy.scenario.keys.ScenarioException;
+import understudy.scenario.keys.Section;
 import understudy.workload.Durations;
 import understudy.workload.Numbers;
 import understudy.workload.RampUp;

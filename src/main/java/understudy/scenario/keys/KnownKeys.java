@@ -1,4 +1,4 @@
-package understudy.scenario;
+package understudy.scenario.keys;
 
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigObject;
@@ -14,43 +14,36 @@ import java.util.function.Predicate;
 import org.apache.commons.text.similarity.LevenshteinDistance;
 
 /** The keys that a scenario may have: those of the reference, those in open sections, and no others. */
-final class KnownKeys {
+public final class KnownKeys {
     private static final LevenshteinDistance DISTANCE = LevenshteinDistance.getDefaultInstance();
 
     private final ConfigObject reference;
     private final Predicate<String> isOpen;
     private final List<String> leaves = new ArrayList<>();
 
-    KnownKeys(Config reference) {
+    public KnownKeys(Config reference) {
         this(reference, key -> false);
     }
 
     /** @param isOpen tells of a section that the reference does not have whether it may be there, with any keys */
-    KnownKeys(Config reference, Predicate<String> isOpen) {
+    public KnownKeys(Config reference, Predicate<String> isOpen) {
         this.reference = reference.root();
         this.isOpen = isOpen;
         collectLeaves("", this.reference);
     }
 
-    List<String> leaves() {
+    /** Returns the keys of all values. */
+    public List<String> leaves() {
         return leaves;
     }
 
-    /** Returns the keys of an entry of {@code cluster.groups}. */
-    static KnownKeys ofGroup() {
-        return new KnownKeys(ReplicaGroup.DEFAULTS
-                .withFallback(ScenarioFile.REFERENCE.withOnlyPath("engine"))
-                .withFallback(ScenarioFile.REFERENCE.withOnlyPath("kv-cache"))
-                .withFallback(ScenarioFile.REFERENCE.withOnlyPath("latency")));
-    }
-
     /** Refuses a scenario with a key that the reference does not have, naming the nearest one. */
-    void check(Config scenario) {
+    public void check(Config scenario) {
         check("", scenario);
     }
 
     /** Refuses a part of a scenario, which stands at this path, in the same way. */
-    void check(String path, Config part) {
+    public void check(String path, Config part) {
         check(path, part.root(), reference);
     }
 
@@ -91,7 +84,7 @@ final class KnownKeys {
     }
 
     /** Among keys with the same last part, and among all keys, the one with the fewest differing letters. */
-    static String nearest(String key, Collection<String> candidates) {
+    public static String nearest(String key, Collection<String> candidates) {
         return candidates.stream()
                 .min(Comparator.comparingInt((String candidate) -> difference(key, candidate))
                         .thenComparing(Comparator.naturalOrder()))
