@@ -113,6 +113,9 @@ final class StepLoop {
      */
     boolean onStepDone(VirtualGpu.StepDone done) {
         boolean isInstantOver = ticks.areFree() && parts.clock().isInstantOver();
+        if (done.groupStep() >= 0) {
+            engine.planner().onGroupStep(done.groupStep());
+        }
         boolean hasToldClients = applyResult(done.startNanos(), done.endNanos(), done.drafts());
         if (isInstantOver && !hasToldClients && engine.canPlan()) {
             boolean isPlanned = plan();

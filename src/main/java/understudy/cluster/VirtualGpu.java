@@ -57,12 +57,20 @@ public final class VirtualGpu extends ExtensibleBehavior<VirtualGpu.Command> {
      * A step ran from {@code startNanos} to {@code endNanos}. Steps finish in the order in which they were sent.
      *
      * @param drafts what has become of its drafts
+     * @param groupStep which step of the replica's data-parallel group it was, from 0; -1 if the replica steps alone
      */
-    public record StepDone(long startNanos, long endNanos, DraftOutput drafts) implements Replica.Command {
+    public record StepDone(long startNanos, long endNanos, DraftOutput drafts, long groupStep)
+            implements Replica.Command {
+        private static final long NO_GROUP = -1;
 
         /** A step without drafts ran. */
         public StepDone(long startNanos, long endNanos) {
             this(startNanos, endNanos, DraftOutput.NONE);
+        }
+
+        /** A step of a replica ran that steps alone. */
+        StepDone(long startNanos, long endNanos, DraftOutput drafts) {
+            this(startNanos, endNanos, drafts, NO_GROUP);
         }
     }
 
@@ -164,7 +172,8 @@ public final class VirtualGpu extends ExtensibleBehavior<VirtualGpu.Command> {
                 group.tell(new DataParallelGroup.Submit(replicaIndex, step.batch, factor, self));
             } else if (command instanceof GroupRan ran) {
                 var done = inFlight.remove();
-                done.replyTo.tell(new StepDone(ran.step.startNanos(), ran.step.endNanos(), done.output));
+                done.replyTo.tell(
+                        new StepDone(ran.step.startNanos(), ran.step.endNanos(), done.output, ran.step.number()));
             } else if (command instanceof SetSlowdown set) {
                 group.tell(new DataParallelGroup.SetSlowdown(replicaIndex, set.factor));
             }

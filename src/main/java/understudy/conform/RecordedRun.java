@@ -124,6 +124,7 @@ public record RecordedRun(
                 PreemptionVictim.AUTO,
                 config.asyncScheduling(),
                 decodeCohortMinSeqs,
+                1,
                 config.speculation());
     }
 

@@ -84,7 +84,6 @@ final class Drafts {
     void onSettled(EngineRequest request, int numScheduledDrafts, boolean isPartial) {
         if (config.isOn()) {
             boolean isAnswering = isAsync && !isPartial;
-            request.isPrefillChunk = isPartial;
             request.numDrafts = isAnswering ? config.numSpeculativeTokens() : 0;
             request.numPlaceholders += isAnswering ? numScheduledDrafts : 0;
         }

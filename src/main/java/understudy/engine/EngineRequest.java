@@ -41,7 +41,7 @@ public final class EngineRequest extends IdentifiedRequest {
     /** Drafts to be verified with the next step. */
     int numDrafts;
 
-    /** Whether it sampled nothing with the step in which it was scheduled last; known with speculation only. */
+    /** Whether it sampled nothing with the step in which it was scheduled last. */
     boolean isPrefillChunk;
 
     /** Tokens that the last result has brought, the first one of the answer included. */

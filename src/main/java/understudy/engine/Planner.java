@@ -83,6 +83,9 @@ public interface Planner {
     /** Forgets how many blocks are free, because the memory gets another size. */
     default void onMemoryResized() {}
 
+    /** Takes note which step of the data-parallel group, from 0, the one was whose result comes next. */
+    default void onGroupStep(long number) {}
+
     /** Plans one step at virtual time {@code atNanos} with a memory that answers at once; the plan may be empty. */
     default StepPlan plan(KvCache memory, long atNanos) {
         begin(atNanos);

@@ -23,6 +23,7 @@ public final class RequestBook {
     private final Table all = new Table();
     private final StepUpdate stepUpdate;
     private final int blockSize;
+    private final boolean isAsync;
 
     RequestBook(
             KvCacheConfig kvCache,
@@ -30,6 +31,7 @@ public final class RequestBook {
             SchedulingPolicy policy,
             int minRunningOfCohort,
             SpeculationConfig speculation) {
+        this.isAsync = isAsync;
         waiting = new WaitingQueues<>(policy);
         blockSize = kvCache.blockSize();
         loads = new KvLoads(kvCache);
@@ -50,6 +52,23 @@ public final class RequestBook {
     /** Applies the result of a step that ran until {@code atNanos}. */
     StepResult update(StepPlan executed, long atNanos, DraftOutput output) {
         return stepUpdate.apply(executed, atNanos, output);
+    }
+
+    /** Counts what a plan schedules as computed; its cohort has done so. */
+    void settle(StepPlan plan) {
+        plan.settleMembers();
+        for (int i = plan.numMembers(); i < plan.size(); i++) {
+            var request = plan.request(i);
+            int context = request.numComputedTokens;
+            drafts.onScheduled(plan, i);
+            boolean isPartial = request.onScheduled(plan.numScheduledTokens(i), plan.step(), isAsync);
+            request.isPrefillChunk = isPartial;
+            if (!isPartial) {
+                loads.endPrefill(request);
+            }
+            drafts.onSettled(request, plan.numDrafts(i), isPartial);
+            plan.settle(i, context, isPartial);
+        }
     }
 
     /** Preempts everything that runs, and drops what is in flight; returns the requests, the last one first. */

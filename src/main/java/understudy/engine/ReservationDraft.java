@@ -48,18 +48,18 @@ final class ReservationDraft {
         return numBlocks;
     }
 
-    /** Has a request take over what it was granted. */
-    void grant(int entry, int blockSize) {
-        requests.get(entry)
-                .onBlocksGranted(reservation.numSlots(entry), reservation.numTokensToCache(entry), blockSize);
+    /** Has the first requests take over what they were granted; a cohort sees to its members. */
+    void grantFirst(int count, int blockSize) {
+        for (int i = 0; i < count; i++) {
+            var request = requests.get(i);
+            if (request.cohortMember == null) {
+                request.onBlocksGranted(reservation.numSlots(i), reservation.numTokensToCache(i), blockSize);
+            }
+        }
     }
 
     int size() {
         return reservation.size();
-    }
-
-    EngineRequest request(int entry) {
-        return requests.get(entry);
     }
 
     /** Returns the index of a request in the running list. */

@@ -18,6 +18,16 @@ final class RunningList {
         return requests.get(index);
     }
 
+    /** Returns whether some request sampled with the step in which it was scheduled last. */
+    boolean isAnyDecoding() {
+        for (int i = 0; i < requests.size(); i++) {
+            if (!requests.get(i).isPrefillChunk) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Returns the requests in order; a view. */
     List<EngineRequest> asList() {
         return Collections.unmodifiableList(requests);

@@ -1,5 +1,6 @@
 package understudy.engine;
 
+import understudy.engine.queue.PrefillThrottle;
 import understudy.engine.queue.SchedulingPolicy;
 import understudy.engine.speculation.SpeculationConfig;
 import understudy.kvcache.AdmissionRequest;
@@ -21,6 +22,8 @@ import understudy.kvcache.LoadState;
  * @param asyncScheduling whether step n+1 is planned while step n runs
  * @param decodeCohortMinSeqs fewest running requests for which those that decode are scheduled as one where that comes
  *     to the same, or 0 for never; only for speed, and no setting of vLLM
+ * @param prefillScheduleInterval steps of which one computes prompts while something decodes, at least 1; see {@link
+ *     PrefillThrottle}
  * @param speculation drafts per request and step, and what they take
  */
 public record SchedulerConfig(
@@ -33,11 +36,22 @@ public record SchedulerConfig(
         PreemptionVictim preemptionVictim,
         boolean asyncScheduling,
         int decodeCohortMinSeqs,
+        int prefillScheduleInterval,
         SpeculationConfig speculation)
         implements PlannerConfig {
     /** The defaults of vLLM V1's server on an H100, but for asynchronous scheduling. */
     public static final SchedulerConfig VLLM = new SchedulerConfig(
-            1024, 8192, 0, true, true, SchedulingPolicy.FCFS, PreemptionVictim.AUTO, false, 8, SpeculationConfig.NONE);
+            1024,
+            8192,
+            0,
+            true,
+            true,
+            SchedulingPolicy.FCFS,
+            PreemptionVictim.AUTO,
+            false,
+            8,
+            1,
+            SpeculationConfig.NONE);
 
     /** Checks the ranges. */
     public SchedulerConfig {
@@ -45,8 +59,9 @@ public record SchedulerConfig(
             throw new IllegalArgumentException(
                     "maxNumSeqs " + maxNumSeqs + ", maxNumBatchedTokens " + maxNumBatchedTokens);
         }
-        if (decodeCohortMinSeqs < 0) {
-            throw new IllegalArgumentException("decodeCohortMinSeqs " + decodeCohortMinSeqs);
+        if (decodeCohortMinSeqs < 0 || prefillScheduleInterval < 1) {
+            throw new IllegalArgumentException("decodeCohortMinSeqs " + decodeCohortMinSeqs
+                    + ", prefillScheduleInterval " + prefillScheduleInterval);
         }
     }
 
@@ -82,6 +97,7 @@ public record SchedulerConfig(
                 preemptionVictim,
                 isAsync,
                 cohortMinSeqs,
+                prefillScheduleInterval,
                 drafts);
     }
 
@@ -101,6 +117,7 @@ public record SchedulerConfig(
     AdmissionRequest admission(
             EngineRequest head,
             int budget,
+            boolean defersPrefills,
             boolean isAnythingRunning,
             long nowNanos,
             LoadState load,
@@ -110,6 +127,7 @@ public record SchedulerConfig(
                 budget,
                 longPrefillTokenThreshold,
                 enableChunkedPrefill,
+                defersPrefills,
                 reserveFullSequence,
                 isAnythingRunning,
                 nowNanos,

@@ -4,9 +4,11 @@ import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
+import understudy.engine.queue.PrefillThrottle;
 import understudy.engine.queue.WaitingQueues;
 import understudy.engine.speculation.DraftOutput;
 import understudy.kvcache.Admission;
+import understudy.kvcache.AdmissionRequest;
 import understudy.kvcache.KvAnswer;
 import understudy.kvcache.KvAsk;
 import understudy.kvcache.KvCacheConfig;
@@ -36,6 +38,7 @@ public final class StepPlanner implements Planner {
     private final PreemptionVictim preemptionVictim;
     private final KvLoads loads;
     private final Drafts drafts;
+    private final PrefillThrottle throttle;
     private final ReservationDraft draft = new ReservationDraft();
     private final ArrayDeque<EngineRequest> toRelease = new ArrayDeque<>();
     private final ArrayDeque<StepPlan> unusedPlans = new ArrayDeque<>();
@@ -67,6 +70,7 @@ public final class StepPlanner implements Planner {
         cohort = requests.cohort;
         loads = requests.loads;
         drafts = requests.drafts;
+        throttle = new PrefillThrottle(config.prefillScheduleInterval());
         preemptionVictim = config.preemptionVictim().orDefaultOf(config.policy());
     }
 
@@ -81,6 +85,7 @@ public final class StepPlanner implements Planner {
         plan.begin(++numSteps);
         phase = Phase.RUNNING;
         nowNanos = atNanos;
+        throttle.begin(running.size() > 0, throttle.isOn() && running.isAnyDecoding());
         beginWithCohort();
     }
 
@@ -105,7 +110,7 @@ public final class StepPlanner implements Planner {
             for (; cursor < running.size() && budget() > 0; cursor++) {
                 var request = running.get(cursor);
                 int numTokens = config.tokensToRun(request, budget(), maxModelLen);
-                if (numTokens > 0) {
+                if (numTokens > 0 && !throttle.defers(request.isPrefillChunk)) {
                     schedule(request, numTokens);
                 }
             }
@@ -130,10 +135,7 @@ public final class StepPlanner implements Planner {
             }
             if (!loads.isParked(head) && head.numStaleTokens == 0 && !loads.hasToLetPass(head, waiting)) {
                 candidate = head;
-                var load = loads.stateOf(head, running.size() + numInFlight);
-                var slots = drafts.slotsOf(head, !loads.wereStuck());
-                numLookaheadTokens = slots.numLookaheadTokens();
-                return new KvAsk.Admit(config.admission(head, budget(), running.size() > 0, nowNanos, load, slots));
+                return new KvAsk.Admit(admission(head));
             }
             waiting.skip(head);
         }
@@ -180,11 +182,7 @@ public final class StepPlanner implements Planner {
             plan.listMembers();
             cohort.dissolve();
         }
-        for (int i = 0; i < numGranted; i++) {
-            if (draft.request(i).cohortMember == null) {
-                draft.grant(i, blockSize);
-            }
-        }
+        draft.grantFirst(numGranted, blockSize);
         if (isRefused) {
             preemptFor(draft.runningIndex(numGranted, running), draft.planIndex(numGranted, plan));
         } else {
@@ -229,6 +227,11 @@ public final class StepPlanner implements Planner {
     }
 
     @Override
+    public void onGroupStep(long number) {
+        throttle.onGroupStep(number, numInFlight - 1);
+    }
+
+    @Override
     public List<EngineRequest> preemptAll() {
         return requests.preemptAll();
     }
@@ -250,6 +253,13 @@ public final class StepPlanner implements Planner {
             draft.add(request, numSlots, numTokensToCache, numNewBlocks, cursor, plan.size());
         }
         plan.schedule(request, numTokens);
+    }
+
+    private AdmissionRequest admission(EngineRequest head) {
+        var load = loads.stateOf(head, running.size() + numInFlight);
+        var slots = drafts.slotsOf(head, !loads.wereStuck());
+        numLookaheadTokens = slots.numLookaheadTokens();
+        return config.admission(head, budget(), throttle.defersPrefills(), running.size() > 0, nowNanos, load, slots);
     }
 
     /** Preempts a victim for the refused request, and tries again with as many tokens as before. */
@@ -277,22 +287,13 @@ public final class StepPlanner implements Planner {
     }
 
     private void finishPlan() {
+        throttle.endAdmissions(plan.preempted().isEmpty(), waiting.isAnyWaiting());
         waiting.endStep();
         if (!plan.isEmpty()) {
             numInFlight++;
+            throttle.onPlanned();
             loads.onWork();
         }
-        plan.settleMembers();
-        for (int i = plan.numMembers(); i < plan.size(); i++) {
-            var request = plan.request(i);
-            int context = request.numComputedTokens;
-            drafts.onScheduled(plan, i);
-            boolean isPartial = request.onScheduled(plan.numScheduledTokens(i), plan.step(), config.asyncScheduling());
-            if (!isPartial) {
-                loads.endPrefill(request);
-            }
-            drafts.onSettled(request, plan.numDrafts(i), isPartial);
-            plan.settle(i, context, isPartial);
-        }
+        requests.settle(plan);
     }
 }

@@ -63,6 +63,7 @@ final class EngineDraw {
         draft.maybePick("engine.scheduling-policy", SchedulingPolicy.values());
         draft.maybePick("engine.async-scheduling", true, false);
         draft.maybe("engine.decode-cohort-min-seqs", () -> dice.between(0, 4));
+        draft.maybe("engine.prefill-schedule-interval", () -> dice.between(1, 5));
         draft.maybePick("engine.context-window-exceeded", ContextOverflow.values());
         String victim = dice.pick(PreemptionVictim.values());
         draft.set("engine.preemption-victim", victim);

@@ -7,6 +7,7 @@ package understudy.kvcache;
  * @param maxTokensNow the step's remaining token budget, at least 1
  * @param longPrefillTokenThreshold cap on the tokens of one request in one step, or 0 for none
  * @param enableChunkedPrefill whether a prompt may be cut to fit the budget
+ * @param defersPrefills whether a request may run only if all but its last token are found
  * @param reserveFullSequence whether all known tokens must fit into free blocks, not only those of this step
  * @param isAnythingRunning whether other requests run, for whose growth the watermark is kept
  * @param atNanos virtual time of the question
@@ -20,6 +21,7 @@ public record AdmissionRequest(
         int maxTokensNow,
         int longPrefillTokenThreshold,
         boolean enableChunkedPrefill,
+        boolean defersPrefills,
         boolean reserveFullSequence,
         boolean isAnythingRunning,
         long atNanos,
@@ -28,7 +30,7 @@ public record AdmissionRequest(
         LoadState load,
         DraftSlots drafts) {
 
-    /** Creates a question of a replica that has no KV but its own. */
+    /** Creates a question of a replica that has no KV but its own, and computes prompts in any step. */
     public AdmissionRequest(
             PrefixLookup lookup,
             int maxTokensNow,
@@ -44,6 +46,7 @@ public record AdmissionRequest(
                 maxTokensNow,
                 longPrefillTokenThreshold,
                 enableChunkedPrefill,
+                false,
                 reserveFullSequence,
                 isAnythingRunning,
                 atNanos,
@@ -58,13 +61,16 @@ public record AdmissionRequest(
     }
 
     /**
-     * Returns how many tokens to compute now if the first {@code numCachedTokens} are found: at least 1, or 0 if the
-     * prompt does not fit the budget and may not be cut, or drafts have no room.
+     * Returns how many tokens to compute now if the first {@code numCachedTokens} are found: at least 1, or 0 if prefills
+     * are deferred, the prompt does not fit the budget and may not be cut, or drafts have no room.
      */
     public int tokensNow(int numCachedTokens) {
         int wanted = Math.max(1, numTokens() - numCachedTokens);
         if (wanted == 1) {
             return drafts.numDecodeTokens() > maxTokensNow ? 0 : drafts.numDecodeTokens();
+        }
+        if (defersPrefills) {
+            return 0;
         }
         int limited = longPrefillTokenThreshold > 0 ? Math.min(wanted, longPrefillTokenThreshold) : wanted;
         return !enableChunkedPrefill && limited > maxTokensNow ? 0 : Math.min(limited, maxTokensNow);

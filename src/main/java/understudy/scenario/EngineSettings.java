@@ -62,6 +62,7 @@ public record EngineSettings(
             "preemption-victim",
             "async-scheduling",
             "decode-cohort-min-seqs",
+            "prefill-schedule-interval",
             "speculative.method",
             "full-hit",
             "context-window-exceeded");
@@ -193,6 +194,7 @@ public record EngineSettings(
                 engine.choice("preemption-victim", PreemptionVictim.class),
                 engine.bool("async-scheduling"),
                 engine.wholeNumber("decode-cohort-min-seqs", 0, EngineSizes.MAX_TOKENS),
+                engine.wholeNumber("prefill-schedule-interval", 1, 1_000_000),
                 speculation);
     }
 

@@ -7,10 +7,13 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
+import understudy.engine.PreemptionVictim;
 import understudy.engine.Request;
 import understudy.engine.RequestLimits;
 import understudy.engine.RequestLimits.ContextOverflow;
 import understudy.engine.SchedulerConfig;
+import understudy.engine.queue.SchedulingPolicy;
+import understudy.engine.speculation.SpeculationConfig;
 import understudy.faults.CrashRetries;
 import understudy.faults.FaultPlan;
 import understudy.kvcache.KvCacheConfig;
@@ -54,6 +57,7 @@ public final class ClusterFixture {
     int maxNumBatchedTokens = 2048;
     int maxModelLen = 20_000;
     public boolean isAsync;
+    int prefillScheduleInterval = 1;
     boolean sharesWithinStep = true;
     ApiDelay apiDelay = ApiDelay.NONE;
     public LatencyModel latency = new LinearLatency(5e6, 0, 0, 0);
@@ -63,8 +67,18 @@ public final class ClusterFixture {
     FaultPlan faults = FaultPlan.NONE;
 
     ReplicaSpec replicaSpec() {
-        var scheduler =
-                SchedulerConfig.VLLM.withLimits(maxNumSeqs, maxNumBatchedTokens).withAsyncScheduling(isAsync);
+        var scheduler = new SchedulerConfig(
+                maxNumSeqs,
+                maxNumBatchedTokens,
+                0,
+                true,
+                true,
+                SchedulingPolicy.FCFS,
+                PreemptionVictim.AUTO,
+                isAsync,
+                8,
+                prefillScheduleInterval,
+                SpeculationConfig.NONE);
         var kvCache = new KvCacheConfig(
                 hasher,
                 numBlocks,

@@ -78,6 +78,28 @@ final class DataParallelInVirtualTimeTest {
         assertThat(tokenMicros(run, 1)).containsExactly(60_000L);
     }
 
+    /**
+     * One step in four computes prompts beside decodes. Step 0 lasts 10 ms, step 1 until 10.1 ms; the idle rank begins with
+     * step 2, of 10 ms. What has come to both by then waits for step 4, from 20.2 ms on, of 100 tokens and a decode.
+     */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void prefillScheduleInterval_countsTheStepsOfTheGroup(boolean isAsync) {
+        cluster.isAsync = isAsync;
+        cluster.prefillScheduleInterval = 4;
+
+        var run = run(
+                OWN_TOKENS,
+                request(0, 0, 100, 9),
+                request(1, 10_050 * MICRO, 100, 9),
+                request(2, 15 * MILLI, 50, 1),
+                request(3, 15 * MILLI, 100, 1));
+
+        assertThat(tokenMicros(run, 1)).startsWith(20_100L, 20_200L, 30_300L);
+        assertThat(tokenMicros(run, 2)).containsExactly(30_300L);
+        assertThat(tokenMicros(run, 3)).containsExactly(30_300L);
+    }
+
     /** From 5 ms on a token takes the idle rank 20 ms; what runs is not changed. */
     @Test
     void slowGpu_slowsTheOthers() {

@@ -66,6 +66,7 @@ final class DecodeCohortTest {
                 VICTIMS.get(random.nextInt(VICTIMS.size())),
                 isAsync,
                 0,
+                1 + maxNumSeqs % 3,
                 SpeculationConfig.NONE);
     }
 

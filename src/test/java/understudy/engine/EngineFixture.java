@@ -31,6 +31,7 @@ public final class EngineFixture {
     public SchedulingPolicy policy = SchedulingPolicy.FCFS;
     PreemptionVictim victim = PreemptionVictim.AUTO;
     int numBlocks = 10_000;
+    int prefillScheduleInterval = 1;
     SpeculationConfig speculation = SpeculationConfig.NONE;
 
     private StepPlanner planner;
@@ -46,7 +47,17 @@ public final class EngineFixture {
                     .withPrefixUnit(PrefixUnit.BLOCK, sharesWithinStep)
                     .withPrefixes(PrefixOptions.VLLM.withDropsLastHit(speculation.usesEagle()));
             var scheduler = new SchedulerConfig(
-                    maxNumSeqs, maxNumBatchedTokens, threshold, chunks, true, policy, victim, isAsync, 1, speculation);
+                    maxNumSeqs,
+                    maxNumBatchedTokens,
+                    threshold,
+                    chunks,
+                    true,
+                    policy,
+                    victim,
+                    isAsync,
+                    1,
+                    prefillScheduleInterval,
+                    speculation);
             planner = new StepPlanner(scheduler, memory);
             kvCache = new KvCacheManager(memory);
             engine = new DirectEngine(planner, kvCache);

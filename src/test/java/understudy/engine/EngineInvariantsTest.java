@@ -81,6 +81,7 @@ final class EngineInvariantsTest {
                     victim,
                     random.nextBoolean(),
                     random.nextInt(4),
+                    1 + random.nextInt(3),
                     SpeculationConfig.NONE);
             memory = new KvCacheConfig(
                     new Xxh3BlockHasher(blockSize),

@@ -86,6 +86,7 @@ final class SessionInvariantsTest {
                     PreemptionVictim.LAST_ADMITTED,
                     random.nextBoolean(),
                     random.nextInt(3),
+                    1 + random.nextInt(3),
                     SpeculationConfig.NONE);
             limits = new RequestLimits(maxModelLen, maxModelLen, ContextOverflow.TRUNCATE_OLDEST, blockSize);
             var kvCache = new KvCacheConfig(

@@ -46,8 +46,8 @@ public final class DataParallelGroup extends AbstractBehavior<DataParallelGroup.
     /** A rank takes {@code factor} times as long from the next step on; at first 1. */
     public record SetSlowdown(int replicaIndex, double factor) implements Command {}
 
-    /** A step ran from {@code startNanos} to {@code endNanos}. */
-    public record Ran(long startNanos, long endNanos) {}
+    /** Step {@code number}, from 0 since the group had nothing to do, ran from {@code startNanos} to {@code endNanos}. */
+    public record Ran(long startNanos, long endNanos, long number) {}
 
     /** The ranks that have heard of the end of a step are to plan the next one first. */
     private enum Gather implements Command {
@@ -62,6 +62,9 @@ public final class DataParallelGroup extends AbstractBehavior<DataParallelGroup.
     private final LatencyModel latency;
     private final Map<Integer, Rank> ranks = new TreeMap<>();
     private boolean isUnderWay;
+
+    /** Steps that have begun since the group had nothing to do. */
+    private long numSteps;
 
     private static final class Rank {
         private double slowdown = 1;
@@ -123,13 +126,14 @@ public final class DataParallelGroup extends AbstractBehavior<DataParallelGroup.
 
     private Behavior<Command> onBegin() {
         isUnderWay = hasWork();
+        numSteps = isUnderWay ? numSteps + 1 : 0;
         if (isUnderWay) {
             long startNanos = clock.nowNanos();
             long nanos = nanos();
             for (var rank : ranks.values()) {
                 var submit = rank.submitted.poll();
                 if (submit != null) {
-                    clock.tellAfter(nanos, submit.replyTo, new Ran(startNanos, startNanos + nanos));
+                    clock.tellAfter(nanos, submit.replyTo, new Ran(startNanos, startNanos + nanos, numSteps - 1));
                 }
             }
             tellSelf(nanos, Gather.NOW);

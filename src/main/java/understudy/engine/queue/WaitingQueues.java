@@ -88,6 +88,11 @@ public final class WaitingQueues<R extends QueuedRequest> {
         return waiting.inOrder();
     }
 
+    /** Returns whether a request waits its turn, those passed over aside. */
+    public boolean isAnyWaiting() {
+        return waiting.peek() != null;
+    }
+
     /** Returns how many requests were passed over. */
     public int numSkipped() {
         return skipped.size();
