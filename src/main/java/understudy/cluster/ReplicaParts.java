@@ -5,6 +5,7 @@ import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
 import understudy.engine.EngineCore;
 import understudy.engine.EngineRequest;
+import understudy.latency.ApiDelay;
 import understudy.report.ReplicaCounters;
 import understudy.runtime.Clock;
 
@@ -14,6 +15,7 @@ import understudy.runtime.Clock;
  * @param self the replica's actor
  * @param kvBlockManager the actor of its memory
  * @param gpu the actor of its device
+ * @param api where requests arrive
  * @param engine decides who runs
  * @param clients who waits for which request
  * @param events tells the observers outside the replica
@@ -25,6 +27,7 @@ record ReplicaParts(
         ActorRef<Replica.Command> self,
         ActorRef<KvBlockManager.Command> kvBlockManager,
         ActorRef<VirtualGpu.Command> gpu,
+        ApiDelay.Queue api,
         EngineCore engine,
         ClientTable clients,
         ReplicaCounters counters,
@@ -57,11 +60,18 @@ record ReplicaParts(
                 context.getSelf(),
                 kvBlockManager,
                 gpu,
+                new ApiDelay.Queue(spec.apiDelay()),
                 engine,
                 new ClientTable(index, counters, spec.keepsTokenTimes()),
                 counters,
                 new ReplicaEvents(counters, engine.planner().requests(), kvBlockManager, peers, loadReporter),
                 loadReporter);
+    }
+
+    /** Returns how long from now on the API works on a request that has come, whose prompt has so many tokens. */
+    long apiNanos(Replica.AddRequest add, int numPromptTokens) {
+        long nowNanos = clock.nowNanos();
+        return Math.max(0, api.add(nowNanos - add.headStartNanos(), numPromptTokens) - nowNanos);
     }
 
     /** Tells the memory that another replica holds the KV of a request, if one does. */

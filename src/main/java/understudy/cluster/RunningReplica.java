@@ -130,8 +130,8 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
             return this;
         }
         clients.add(add);
-        long apiNanos = Math.max(0, spec.apiDelay().nanosOf(request.prompt().length()) - add.headStartNanos());
-        var delay = Duration.ofNanos(apiNanos + add.fault().delayNanos());
+        var delay = Duration.ofNanos(
+                parts.apiNanos(add, request.prompt().length()) + add.fault().delayNanos());
         if (delay.isZero()) {
             return onEnqueue(new Replica.Enqueue(request));
         }

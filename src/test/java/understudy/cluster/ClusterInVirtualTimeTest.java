@@ -61,6 +61,18 @@ final class ClusterInVirtualTimeTest {
         assertThat(Invariants.check(run)).isEmpty();
     }
 
+    /** 300 tokens of 10 us, from 0 on, and then 100; the third comes when both are done. Behind that come 3 ms for each. */
+    @Test
+    void prompts_areTokenizedOneAfterTheOther() {
+        cluster.apiDelay = new ApiDelay(3 * MILLI, 10_000);
+
+        var run = cluster.run(workload(request(0, 0, 300, 1), request(1, 0, 100, 1), request(2, 4 * MILLI, 200, 1)));
+
+        assertThat(byId(run, 0).queuedNanos()).isEqualTo(6 * MILLI);
+        assertThat(byId(run, 1).queuedNanos()).isEqualTo(7 * MILLI);
+        assertThat(byId(run, 2).queuedNanos()).isEqualTo(9 * MILLI);
+    }
+
     @Test
     void sync_admitsAnArrivalWhenTheRunningStepEnds() {
         var run = cluster.run(workload(request(0, 0, 10, 10), request(1, 12 * MILLI, 10, 1)));
