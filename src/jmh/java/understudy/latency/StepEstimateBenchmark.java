@@ -85,7 +85,7 @@ public class StepEstimateBenchmark {
                 gemm,
                 gemm,
                 null,
-                new GpuSpec.Attention(new Efficiency(0.6, 0.85, 10), 0.85, 1, 0.42, 0.01, 132),
+                new GpuSpec.Attention(new Efficiency(0.6, 0.85, 10), 0.85, 1, 0.42, 0.01, 132, 0.02),
                 new Efficiency(1, 1, 2.5),
                 new GpuSpec.AllReduce(8, 324, null),
                 new GpuSpec.Experts(6, 0.85, 0.4, 0, 0.4));

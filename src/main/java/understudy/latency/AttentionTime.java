@@ -11,6 +11,7 @@ public final class AttentionTime {
     private static final int TILE = 128;
     private static final int MANY_DECODES = 128;
     private static final double MIXED_GROWTH = 1.5;
+    private static final int HEADS_PER_MULTIPROCESSOR = 4;
     private static final double FLOP_PER_ELEMENT_AND_PAIR = 4;
 
     private final GpuSpec.Attention fit;
@@ -21,6 +22,7 @@ public final class AttentionTime {
     private final double microsPerPair;
     private final double mixedFactor;
     private final UnevenContexts uneven;
+    private final double kvHeads;
 
     /** Describes the group of GPUs. */
     public AttentionTime(LlmSpec llm, GpuSpec gpu, int tensorParallelSize, double bytesPerKvElement) {
@@ -45,6 +47,7 @@ public final class AttentionTime {
             microsPerPair = perPair / flopPerMicro;
         }
         mixedFactor = fit.mixedPerGroup() * attention.numHeads() / Math.max(1, attention.numKvHeads());
+        kvHeads = Math.max(1, (double) attention.numKvHeads() / tensorParallelSize);
         uneven = UnevenContexts.of(llm, gpu, tensorParallelSize, bytesPerKvElement);
     }
 
@@ -59,11 +62,17 @@ public final class AttentionTime {
         return Math.max(1, mixedFactor * (1 + (MIXED_GROWTH - 1) * share));
     }
 
+    private double headMicros(int numDecodes) {
+        double most = (double) HEADS_PER_MULTIPROCESSOR * fit.numMultiprocessors();
+        return fit.microsPerDecodedHead() * Math.min(numDecodes * kvHeads, most);
+    }
+
     private double layerMicros(BatchShape batch, int reach) {
         double kvTokens = reach == Integer.MAX_VALUE ? batch.decodeKvTokens() : batch.decodeKvTokensWithin(reach);
         double decode = microsPerKvToken * kvTokens;
+        double fixed = fit.kernel().overheadMicros() + headMicros(batch.numDecodes());
         if (batch.numChunks() == 0) {
-            return fit.kernel().overheadMicros() + decode;
+            return fixed + decode;
         }
         double pairs = 0;
         int longest = 0;
@@ -76,6 +85,6 @@ public final class AttentionTime {
             longest = Math.max(longest, batch.chunkTokens(i) + context);
         }
         double busy = microsPerPair * pairs + mixedFactor(batch.numDecodes()) * decode;
-        return fit.kernel().overheadMicros() + Math.max(busy, fit.microsPerChunkToken() * longest);
+        return fixed + Math.max(busy, fit.microsPerChunkToken() * longest);
     }
 }

@@ -53,6 +53,7 @@ public record GpuSpec(
      *     {@code mixedPerGroup * queryHeads / kvHeads} up to 64 decodes, and from 128 on 1.5 times that
      * @param microsPerChunkToken least time per token of the longest sequence among prefill chunks, in microseconds
      * @param numMultiprocessors of a GPU whose kernels read each sequence in one of them; 0 if they share it
+     * @param microsPerDecodedHead fixed time for each KV head of each decoding sequence, up to four per multiprocessor
      */
     public record Attention(
             Efficiency kernel,
@@ -60,7 +61,8 @@ public record GpuSpec(
             double causalFactor,
             double mixedPerGroup,
             double microsPerChunkToken,
-            int numMultiprocessors) {
+            int numMultiprocessors,
+            double microsPerDecodedHead) {
 
         /** Returns the share of the bandwidth that is reached while reading the KV cache. */
         double kvBandwidth(double bytesPerKvElement) {

@@ -71,7 +71,8 @@ public record GpuFile(
                         attention.positive("causal-factor"),
                         attention.number("mixed-per-group", 0, MAX),
                         attention.nanos("per-chunk-token") / MICRO,
-                        attention.wholeNumber("multiprocessors", 0, (int) MAX)),
+                        attention.wholeNumber("multiprocessors", 0, (int) MAX),
+                        attention.nanos("per-decoded-kv-head") / MICRO),
                 new Efficiency(1, bandwidth(file.section("elementwise")), overhead(file.section("elementwise"))),
                 new GpuSpec.AllReduce(overhead(allReduce), allReduce.positive("bus-gb-per-s"), measured(allReduce)),
                 experts(file.section("experts"), gemm.bandwidth()));

@@ -27,7 +27,7 @@ public final class ValidationTest {
         assertThat(errors).hasSize(10);
         assertThat(errors)
                 .allSatisfy((figure, percent) ->
-                        assertThat(Math.abs(percent)).as(figure).isLessThanOrEqualTo(figure.startsWith("P99") ? 5 : 3));
+                        assertThat(Math.abs(percent)).as(figure).isLessThanOrEqualTo(figure.startsWith("P99") ? 5 : 2));
     }
 
     @Test

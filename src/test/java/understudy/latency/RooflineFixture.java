@@ -12,10 +12,11 @@ final class RooflineFixture {
     private RooflineFixture() {}
 
     static GpuSpec gpu(double overheadMicros, double microsPerChunkToken) {
-        return gpu(overheadMicros, microsPerChunkToken, 0);
+        return gpu(overheadMicros, microsPerChunkToken, 0, 0);
     }
 
-    static GpuSpec gpu(double overheadMicros, double microsPerChunkToken, int numMultiprocessors) {
+    static GpuSpec gpu(
+            double overheadMicros, double microsPerChunkToken, int numMultiprocessors, double microsPerDecodedHead) {
         var full = new Efficiency(1, 1, overheadMicros);
         return new GpuSpec(
                 "round",
@@ -26,7 +27,7 @@ final class RooflineFixture {
                 full,
                 new Efficiency(0.5, 1, overheadMicros),
                 null,
-                new GpuSpec.Attention(full, 0.5, 1, 1.5, microsPerChunkToken, numMultiprocessors),
+                new GpuSpec.Attention(full, 0.5, 1, 1.5, microsPerChunkToken, numMultiprocessors, microsPerDecodedHead),
                 full,
                 new GpuSpec.AllReduce(overheadMicros, 1, null),
                 new GpuSpec.Experts(overheadMicros, 1, 1, 0, 1));

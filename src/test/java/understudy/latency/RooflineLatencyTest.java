@@ -91,6 +91,17 @@ final class RooflineLatencyTest {
                 .isCloseTo(6, within(EXACT));
     }
 
+    /** 20 bytes per KV head and decode at 10^3 per us, and 2 us, of which two multiprocessors take up eight. */
+    @Test
+    void decodedKvHeads_takeAFixedTimeEach_upToFourPerMultiprocessor() {
+        var fixed = gpu(0, 0, 2, 2);
+        var fourHeads = dense(new Attention(4, 4, 5, false, 0, 0, null), WeightFormat.BF16);
+
+        assertThat(part("attention", dense(), fixed, 1, decodes(3, 0))).isCloseTo(3 * (2 + 0.02), within(EXACT));
+        assertThat(part("attention", dense(), fixed, 1, decodes(10, 0))).isCloseTo(8 * 2 + 10 * 0.02, within(EXACT));
+        assertThat(part("attention", fourHeads, fixed, 2, decodes(3, 0))).isCloseTo(3 * 2 * (2 + 0.02), within(EXACT));
+    }
+
     @Test
     void prefillAttention_computesPairs() {
         // 10 tokens on 20: 10 * 20 + 10 * (10 + 128) / 2 = 890 pairs of 4 * 2 * 5 operations at 10^6 per us.

@@ -48,7 +48,7 @@ final class UnevenContextsTest {
 
     @Test
     void readingRate_isThatOfOneMultiprocessor() {
-        var gpu = RooflineFixture.gpu(0, 0, 4);
+        var gpu = RooflineFixture.gpu(0, 0, 4, 0);
 
         // One KV head of 5 elements, keys and values of two bytes: 20 bytes at three times 1000 / 4 bytes per us.
         assertThat(UnevenContexts.of(RooflineFixture.dense(), gpu, 1, 2)).isEqualTo(new UnevenContexts(0.08 / 3, 4));
@@ -60,7 +60,7 @@ final class UnevenContextsTest {
         double micros = RooflineFixture.part(
                 "attention",
                 RooflineFixture.dense(),
-                RooflineFixture.gpu(0, 0, 4),
+                RooflineFixture.gpu(0, 0, 4, 0),
                 Parallelism.ofTensors(1),
                 decodes(7));
 

@@ -32,7 +32,7 @@ final class TableLatencyTest {
             EFFICIENCY,
             EFFICIENCY,
             null,
-            new GpuSpec.Attention(EFFICIENCY, 1, 1, 0, 0, 0),
+            new GpuSpec.Attention(EFFICIENCY, 1, 1, 0, 0, 0, 0),
             EFFICIENCY,
             new GpuSpec.AllReduce(1, 1, null),
             new GpuSpec.Experts(0, 1, 1, 0, 1));
