@@ -61,7 +61,8 @@ final class ArchitectureTest {
             kvcache.tier: kvcache.connector prompt
             engine.queue: prompt
             engine.speculation:
-            engine: engine.queue engine.speculation kvcache kvcache.connector latency prompt
+            engine.lora:
+            engine: engine.lora engine.queue engine.speculation kvcache kvcache.connector latency prompt
             routing: engine kvcache prompt workload
             routing.policy: engine kvcache prompt routing routing.index workload
             routing.index: kvcache prompt
@@ -85,8 +86,8 @@ final class ArchitectureTest {
                 latency prompt report report.transfers routing routing.admission routing.policy runtime scaling transfer workload workload.trace
             host: cluster report runtime
             host.watch: cluster faults kvcache.connector prompt report report.run report.trace report.transfers routing
-            conform: cluster engine engine.queue engine.speculation kvcache kvcache.connector kvcache.content kvcache.tier latency prompt report \
-                routing routing.policy runtime workload.trace
+            conform: cluster cluster.lockstep engine engine.queue engine.speculation kvcache kvcache.connector kvcache.content kvcache.tier latency prompt report \
+                routing routing.policy runtime workload workload.trace
             api.http: faults host runtime
             api.schema: api.http
             api.model: api.http api.schema engine prompt workload
@@ -102,7 +103,7 @@ final class ArchitectureTest {
                 kvcache routing runtime workload
             scenario.keys: routing workload
             scenario.workload: api.model scenario.keys workload workload.trace
-            scenario: api.call api.http api.kvevents api.model cluster cluster.link engine engine.queue engine.speculation faults kvcache \
+            scenario: api.call api.http api.kvevents api.model cluster cluster.link cluster.lockstep engine engine.queue engine.speculation faults kvcache \
                 kvcache.connector kvcache.eviction kvcache.tier latency latency.tables prompt report report.run routing \
                 routing.admission \
                 routing.policy \

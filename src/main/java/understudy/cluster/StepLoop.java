@@ -58,6 +58,9 @@ final class StepLoop {
     /** It is time for a plan; returns whether one was made, for which the memory need not be asked. */
     boolean onTick() {
         ticks.onTick(engine.planner().requests().numUnfinished() > 0);
+        if (!ticks.areFree()) {
+            engine.unblock();
+        }
         return plan();
     }
 

@@ -2,6 +2,7 @@ package understudy.cluster;
 
 import it.unimi.dsi.fastutil.ints.IntList;
 import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.Deque;
 import java.util.Optional;
 import org.apache.pekko.actor.Cancellable;
@@ -16,6 +17,8 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.jspecify.annotations.Nullable;
 import understudy.cluster.lockstep.DataParallelGroup;
 import understudy.cluster.lockstep.DataParallelSpec;
+import understudy.cluster.lockstep.EarlierStages;
+import understudy.cluster.lockstep.StageTimes;
 import understudy.engine.speculation.DraftOutput;
 import understudy.engine.speculation.SyntheticDrafts;
 import understudy.latency.BatchShape;
@@ -106,13 +109,15 @@ public final class VirtualGpu extends ExtensibleBehavior<VirtualGpu.Command> {
      * @param drafts which drafts there are, and which are accepted; null without speculation
      * @param streams a random stream each for noise and for drafts
      * @param dataParallelSize replicas that step together, at least 1
+     * @param earlier the stages before the last one, whose time is that of {@code latency}
      */
     public record Modelled(
             LatencyModel latency,
             double sigma,
             SyntheticDrafts.@Nullable Spec drafts,
             RandomStreams streams,
-            int dataParallelSize)
+            int dataParallelSize,
+            EarlierStages earlier)
             implements Factory {
 
         @Override
@@ -124,7 +129,7 @@ public final class VirtualGpu extends ExtensibleBehavior<VirtualGpu.Command> {
                     ? null
                     : new SyntheticDrafts(drafts, streams.stream("drafts", replicaIndex)::nextDouble);
             return group == null
-                    ? VirtualGpu.create(clock, jittered == null ? latency : jittered, verifier)
+                    ? VirtualGpu.create(clock, jittered == null ? latency : jittered, verifier, earlier)
                     : Behaviors.setup(context -> new OfGroup(context, replicaIndex, group, jittered, verifier));
         }
 
@@ -192,35 +197,48 @@ public final class VirtualGpu extends ExtensibleBehavior<VirtualGpu.Command> {
     private final Clock clock;
     private final LatencyModel latency;
     private final @Nullable SyntheticDrafts drafts;
+    private final EarlierStages earlier;
+    private final StageTimes stages;
     private double slowdown = 1;
 
     /** The step sent last: how long it takes as the model says, when it runs, and what tells of its end to whom. */
     private long modelNanos;
 
+    private long earlierNanos;
     private long startNanos;
     private long endNanos;
     private ActorRef<? super StepDone> replyTo;
     private DraftOutput output = DraftOutput.NONE;
-    private Cancellable done = Cancellable.alreadyCancelled();
 
-    /** What tells of the end of the step before. */
-    private Cancellable previousDone = done;
+    /** What tells of the ends of the steps sent last, in turn. */
+    private final Cancellable[] done;
+
+    private int numSteps;
 
     private VirtualGpu(
-            ActorContext<Command> context, Clock clock, LatencyModel latency, @Nullable SyntheticDrafts drafts) {
+            ActorContext<Command> context,
+            Clock clock,
+            LatencyModel latency,
+            @Nullable SyntheticDrafts drafts,
+            EarlierStages earlier) {
         this.clock = clock;
         this.latency = latency;
         this.drafts = drafts;
+        this.earlier = earlier;
+        stages = new StageTimes(earlier.count() + 1);
+        done = new Cancellable[earlier.count() + 2];
+        Arrays.fill(done, Cancellable.alreadyCancelled());
         replyTo = context.getSystem().ignoreRef();
     }
 
     /** Creates an idle device. */
     public static Behavior<Command> create(Clock clock, LatencyModel latency) {
-        return create(clock, latency, null);
+        return create(clock, latency, null, EarlierStages.NONE);
     }
 
-    private static Behavior<Command> create(Clock clock, LatencyModel latency, @Nullable SyntheticDrafts drafts) {
-        return Behaviors.setup(context -> new VirtualGpu(context, clock, latency, drafts));
+    private static Behavior<Command> create(
+            Clock clock, LatencyModel latency, @Nullable SyntheticDrafts drafts, EarlierStages earlier) {
+        return Behaviors.setup(context -> new VirtualGpu(context, clock, latency, drafts, earlier));
     }
 
     @Override
@@ -238,37 +256,42 @@ public final class VirtualGpu extends ExtensibleBehavior<VirtualGpu.Command> {
     @Override
     public Behavior<Command> receiveSignal(TypedActorContext<Command> context, Signal signal) {
         if (signal instanceof PostStop) {
-            previousDone.cancel();
-            done.cancel();
+            for (var each : done) {
+                each.cancel();
+            }
         }
         return Behaviors.unhandled();
     }
 
     private void onExecuteStep(ExecuteStep step) {
         long nowNanos = clock.nowNanos();
-        if (startNanos > nowNanos) {
-            throw new IllegalStateException("a step is running and another one waits; no room for a third");
-        }
-        previousDone = done;
+        numSteps++;
         modelNanos = latency.stepNanos(step.batch);
-        startNanos = Math.max(nowNanos, endNanos);
+        earlierNanos = earlier.latency().stepNanos(step.batch);
+        startNanos = stages.enter(nowNanos);
         replyTo = step.replyTo;
         output = drafts == null ? DraftOutput.NONE : drafts.execute(step.numDrafts);
         schedule();
     }
 
-    /** A step that has not begun takes as long as is said now. */
+    /** The step sent last takes as long as is said now if it has not begun. */
     private void onSetSlowdown(SetSlowdown set) {
         slowdown = set.factor;
         if (startNanos > clock.nowNanos()) {
-            done.cancel();
+            done[numSteps % done.length].cancel();
             schedule();
         }
     }
 
+    /** A step counts from when it enters the first stage, or from the end of the one before: steps do not overlap. */
     private void schedule() {
-        long slowed = slowdown == 1 ? modelNanos : Math.max(1, Math.round(modelNanos * slowdown));
-        endNanos = startNanos + Math.min(slowed, Durations.MAX_NANOS);
-        done = clock.tellAfter(endNanos - clock.nowNanos(), replyTo, new StepDone(startNanos, endNanos, output));
+        endNanos = stages.leave(startNanos, slowed(earlierNanos), slowed(modelNanos));
+        var stepDone = new StepDone(Math.max(startNanos, stages.previousEndNanos()), endNanos, output);
+        done[numSteps % done.length] = clock.tellAfter(endNanos - clock.nowNanos(), replyTo, stepDone);
+    }
+
+    private long slowed(long nanos) {
+        long slowed = slowdown == 1 ? nanos : Math.max(1, Math.round(nanos * slowdown));
+        return Math.min(slowed, Durations.MAX_NANOS);
     }
 }

@@ -18,11 +18,14 @@ import understudy.cluster.ReplicaPeers;
 import understudy.cluster.ReplicaSpec;
 import understudy.cluster.RequestEvent;
 import understudy.cluster.VirtualGpu;
+import understudy.cluster.lockstep.EarlierStages;
 import understudy.engine.FinishReason;
 import understudy.engine.RequestLimits;
+import understudy.latency.LatencyModel;
 import understudy.routing.RouterSpec;
 import understudy.routing.policy.RoundRobin;
 import understudy.runtime.Clock;
+import understudy.workload.RandomStreams;
 
 /**
  * Sends the requests of a recorded run to a replica, and writes down what it decides. Step k is the instant k
@@ -102,12 +105,17 @@ public final class DecisionReplay extends AbstractBehavior<DecisionReplay.Comman
     /** The recording's driver makes one plan in each step, an empty one included. */
     private static ReplicaSpec spec(RecordedRun run, RecordingPlanner planner) {
         return ReplicaSpec.of(
-                        new RecordingPlanner.Config(planner),
-                        RequestLimits.NONE,
-                        run.kvCacheConfig(),
-                        VirtualGpu.Factory.of(batch -> NANOS_PER_STEP))
+                        new RecordingPlanner.Config(planner), RequestLimits.NONE, run.kvCacheConfig(), device(run))
                 .withMemory(setup -> KvBlockManager.create(planner.memory(), setup))
                 .withPlanIntervalNanos(NANOS_PER_STEP);
+    }
+
+    /** With n steps in flight a result comes n - 1 steps later, after the plan of that step. */
+    private static VirtualGpu.Factory device(RecordedRun run) {
+        int depth = run.schedulerConfig().maxStepsInFlight();
+        var earlier = depth > 2 ? new EarlierStages(depth - 1, batch -> NANOS_PER_STEP) : EarlierStages.NONE;
+        LatencyModel last = batch -> depth > 2 ? 1 : NANOS_PER_STEP;
+        return new VirtualGpu.Modelled(last, 0, null, new RandomStreams(0), 1, earlier);
     }
 
     private record Telling(ActorRef<Command> self) implements RecordingPlanner.Listener {
@@ -189,7 +197,8 @@ public final class DecisionReplay extends AbstractBehavior<DecisionReplay.Comman
     private Behavior<Command> onHeard(Heard heard) {
         if (heard.event instanceof RequestEvent.Finished finished && finished.reason() != FinishReason.ABORT) {
             long instant = finished.atNanos() / NANOS_PER_STEP;
-            log.onFinished(run.config().asyncScheduling() ? instant : instant - 1, finished.requestId());
+            boolean isOneByOne = run.schedulerConfig().maxStepsInFlight() == 1;
+            log.onFinished(isOneByOne ? instant - 1 : instant, finished.requestId());
         }
         return this;
     }

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import understudy.engine.EngineRequest;
 import understudy.engine.Planner;
 import understudy.engine.StepPlan;
@@ -37,7 +38,7 @@ public record PlanSummary(
             new PlanSummary(Map.of(), Map.of(), List.of(), List.of(), List.of(), List.of(), IntList.of());
 
     /** Writes down a plan that has just been made. */
-    public static PlanSummary of(StepPlan plan, Planner planner) {
+    public static PlanSummary of(StepPlan plan, Planner planner, boolean reportsResumedAsNew) {
         var scheduled = new LinkedHashMap<String, Integer>();
         var drafts = new LinkedHashMap<String, Integer>();
         for (int i = 0; i < plan.size(); i++) {
@@ -56,8 +57,12 @@ public record PlanSummary(
                 scheduled,
                 drafts,
                 names(plan.preempted()).stream().sorted().toList(),
-                names(plan.admitted()),
-                names(plan.resumed()),
+                reportsResumedAsNew
+                        ? Stream.of(plan.admitted(), plan.resumed())
+                                .flatMap(each -> names(each).stream())
+                                .toList()
+                        : names(plan.admitted()),
+                reportsResumedAsNew ? List.of() : names(plan.resumed()),
                 running,
                 new IntImmutableList(handles));
     }

@@ -44,6 +44,8 @@ public record RecordedRun(
     /**
      * Settings, as vLLM names them.
      *
+     * @param maxLoras most different adapters in one step, or 0 for no limit
+     * @param reportsResumedAsNew whether requests admitted again count as new (vLLM {@code v2_model_runner})
      * @param notReplayed names of those settings that cannot be replayed; then the steps of the recording are not read
      */
     public record Config(
@@ -59,6 +61,9 @@ public record RecordedRun(
             boolean asyncScheduling,
             @Nullable RecordedConnector connector,
             SpeculationConfig speculation,
+            int maxLoras,
+            int pipelineParallelSize,
+            boolean reportsResumedAsNew,
             List<String> notReplayed) {}
 
     /**
@@ -71,6 +76,7 @@ public record RecordedRun(
      * @param transfer what becomes of its KV outside of the replica, or null for nothing
      * @param accept how many drafts are accepted at most, in turn
      * @param drafts how many drafts it gets, in turn; empty for always as many as may be
+     * @param loraName its adapter, or empty
      */
     public record RecordedRequest(
             String id,
@@ -82,7 +88,8 @@ public record RecordedRun(
             int abortStep,
             RecordedConnector.@Nullable Transfer transfer,
             IntList accept,
-            IntList drafts) {}
+            IntList drafts,
+            String loraName) {}
 
     /** The value that the KV cache is told a sampled token has: the recording's driver counts from here. */
     private static final int FIRST_OUTPUT_TOKEN = 50_000;
@@ -105,7 +112,7 @@ public record RecordedRun(
                 index,
                 recorded.id(),
                 Double.doubleToLongBits(recorded.arrivalTime()),
-                new Prompt(new TokenIds(recorded.prompt().toIntArray())),
+                new Prompt(new TokenIds(recorded.prompt().toIntArray()), recorded.loraName(), ""),
                 SamplingParams.ofMaxTokens(recorded.maxTokens()),
                 recorded.priority(),
                 "",
@@ -125,6 +132,8 @@ public record RecordedRun(
                 config.asyncScheduling(),
                 decodeCohortMinSeqs,
                 1,
+                config.maxLoras(),
+                config.pipelineParallelSize(),
                 config.speculation());
     }
 

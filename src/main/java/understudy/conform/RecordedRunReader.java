@@ -140,7 +140,8 @@ public final class RecordedRunReader implements Closeable {
                 request.number("abort_step", 0, -1),
                 transfer(request.find("kv")),
                 numbers(request.find("accept")),
-                numbers(request.find("drafts")));
+                numbers(request.find("drafts")),
+                request.find("lora") == null ? "" : request.get("lora").text());
     }
 
     private static IntList numbers(@Nullable RecordedPart part) {

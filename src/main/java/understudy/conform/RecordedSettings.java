@@ -27,6 +27,9 @@ final class RecordedSettings {
                 config.get("async").bool(),
                 connector(config),
                 speculation(config),
+                config.number("max_loras", 0, 0),
+                config.number("pipeline_parallel_size", 1, 1),
+                config.bool("v2_model_runner", false),
                 notReplayed(config));
     }
 
@@ -34,12 +37,6 @@ final class RecordedSettings {
         var names = new ArrayList<String>();
         if (config.find("groups") != null) {
             names.add("groups");
-        }
-        if (config.number("max_loras", 0, 0) > 0) {
-            names.add("max_loras");
-        }
-        if (config.number("pipeline_parallel_size", 1, 1) > 1) {
-            names.add("pipeline_parallel_size");
         }
         int budget = config.get("max_num_batched_tokens").number(1);
         if (config.number("max_num_scheduled_tokens", 1, budget) != budget) {

@@ -55,6 +55,7 @@ final class RecordingPlanner implements Planner {
     private final RecordedDrafts device;
     private final KvCache memory;
     private final Listener listener;
+    private final boolean reportsResumedAsNew;
     private KvSnapshot before;
     private Phase phase = Phase.OVER;
     private long nowNanos;
@@ -70,6 +71,7 @@ final class RecordingPlanner implements Planner {
     RecordingPlanner(RecordedRun run, Listener listener) {
         this.listener = listener;
         config = run.schedulerConfig();
+        reportsResumedAsNew = run.config().reportsResumedAsNew();
         planner = config.createPlanner(run.kvCacheConfig());
         worker = ReplayWorker.of(run, planner);
         device = new RecordedDrafts(run);
@@ -154,7 +156,7 @@ final class RecordingPlanner implements Planner {
             return new StepPlan();
         }
         var plan = planner.plan();
-        onPlanned(PlanSummary.of(plan, planner), plan.step());
+        onPlanned(PlanSummary.of(plan, planner, reportsResumedAsNew), plan.step());
         return plan;
     }
 
@@ -166,10 +168,10 @@ final class RecordingPlanner implements Planner {
         numPlanned++;
     }
 
-    /** With one step in flight a result belongs to the step that has just ended, with two to the one planned last. */
+    /** With one step in flight a result belongs to the step that has just ended, with more to the one planned last. */
     @Override
     public StepResult update(StepPlan executed, long atNanos, DraftOutput output) {
-        catchUp((int) (atNanos / NANOS_PER_STEP) + config.maxStepsInFlight() - 2);
+        catchUp((int) (atNanos / NANOS_PER_STEP) - (config.maxStepsInFlight() == 1 ? 1 : 0));
         return beginUpdate(executed, atNanos);
     }
 
@@ -186,7 +188,7 @@ final class RecordingPlanner implements Planner {
         if (numPlanned == numUpdated) {
             onPlanned(PlanSummary.EMPTY, 0);
         }
-        if (worker != null && numUpdated > config.maxStepsInFlight() - 2) {
+        if (worker != null && numUpdated > (config.maxStepsInFlight() == 1 ? -1 : 0)) {
             worker.beforeUpdate(numUpdated, executed);
         }
         numUpdated++;

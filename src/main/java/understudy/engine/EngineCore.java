@@ -94,6 +94,11 @@ public final class EngineCore {
         return hasRoom && (planner.requests().hasWork() || !inFlight.isEmpty());
     }
 
+    /** Tries to plan again without waiting for a result, since the engine plans at fixed intervals. */
+    public void unblock() {
+        isBlocked = false;
+    }
+
     /** Returns whether nothing is in flight although there are requests. */
     public boolean isIdleWithWork() {
         return inFlight.isEmpty() && planner.requests().numUnfinished() > 0;
@@ -122,8 +127,8 @@ public final class EngineCore {
      * Closes the conversation; a plan that is not empty counts as in flight from now on.
      *
      * <p>A plan may be empty although there is work: a request that preempts itself ends the loop over the running
-     * ones, and waiting ones are not looked at after a preemption. Then {@link #canPlan()} holds, and the next plan
-     * goes on.
+     * ones, and waiting ones are not looked at after a preemption; or decodes wait for their next turn in a pipeline,
+     * which is counted in plans. Then {@link #canPlan()} holds, and the next plan goes on.
      *
      * @throws IllegalStateException if there are requests, but the device has nothing to do and nothing has changed
      *     that could give it something: work conservation is broken
@@ -139,7 +144,9 @@ public final class EngineCore {
             isParked = plan.preempted().isEmpty()
                     && !isWoken
                     && !planner.requests().loads.mayGetUnstuck();
-        } else if (plan.preempted().isEmpty() && planner.requests().numUnfinished() > 0) {
+        } else if (plan.preempted().isEmpty()
+                && planner.requests().numUnfinished() > 0
+                && !planner.requests().isAnySpaced(plan.step())) {
             throw new IllegalStateException("work conservation: the device is idle, but "
                     + planner.requests().numRunning() + " requests run and "
                     + planner.requests().numWaiting() + " wait");

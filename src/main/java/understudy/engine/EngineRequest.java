@@ -59,6 +59,9 @@ public final class EngineRequest extends IdentifiedRequest {
     /** Number of the last step in which the request was scheduled; 0 before the first. */
     long lastStep;
 
+    /** Number of the first step in which a running request may be scheduled again. */
+    long eligibleStep;
+
     /** Whether the KV that the request waits for has come, or will not come. */
     boolean hasKvArrived;
 

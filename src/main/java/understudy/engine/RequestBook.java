@@ -7,10 +7,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
-import understudy.engine.queue.SchedulingPolicy;
+import understudy.engine.lora.StepLoras;
 import understudy.engine.queue.WaitingQueues;
 import understudy.engine.speculation.DraftOutput;
-import understudy.engine.speculation.SpeculationConfig;
 import understudy.kvcache.KvCacheConfig;
 
 /** The unfinished requests of an engine: those that wait, those that run, and what a step's result does to them. */
@@ -23,22 +22,22 @@ public final class RequestBook {
     private final Table all = new Table();
     private final StepUpdate stepUpdate;
     private final int blockSize;
-    private final boolean isAsync;
+    private final SchedulerConfig config;
+    private final StepLoras loras;
 
-    RequestBook(
-            KvCacheConfig kvCache,
-            boolean isAsync,
-            SchedulingPolicy policy,
-            int minRunningOfCohort,
-            SpeculationConfig speculation) {
-        this.isAsync = isAsync;
-        waiting = new WaitingQueues<>(policy);
+    /** Creates a book for a scheduler with these settings. */
+    RequestBook(KvCacheConfig kvCache, SchedulerConfig config) {
+        this.config = config;
+        boolean isAsync = config.asyncScheduling();
+        loras = new StepLoras(config.maxLoras());
+        waiting = new WaitingQueues<>(config.policy());
         blockSize = kvCache.blockSize();
         loads = new KvLoads(kvCache);
-        drafts = new Drafts(speculation, kvCache, isAsync);
+        drafts = new Drafts(config.speculation(), kvCache, isAsync);
         // Who looks at every scheduled request wants to see each of them; and with drafts no two need be alike.
-        boolean isOneByOne = loads.readPlans() || drafts.areOn();
-        cohort = new DecodeCohort(running, kvCache, isAsync, isOneByOne ? DecodeCohort.NEVER : minRunningOfCohort);
+        boolean isOneByOne = loads.readPlans() || drafts.areOn() || loras.isOn() || config.pipelineParallelSize() > 1;
+        int minRunning = isOneByOne ? DecodeCohort.NEVER : config.decodeCohortMinSeqs();
+        cohort = new DecodeCohort(running, kvCache, isAsync, minRunning);
         stepUpdate = new StepUpdate(kvCache, isAsync, all, waiting, running, cohort, loads, drafts);
     }
 
@@ -54,6 +53,36 @@ public final class RequestBook {
         return stepUpdate.apply(executed, atNanos, output);
     }
 
+    /** Begins admissions behind the running requests of a plan. */
+    void beginAdmissions(StepPlan plan) {
+        drafts.beginAdmissions(plan);
+        loras.begin();
+        for (int i = 0; loras.isOn() && i < plan.size(); i++) {
+            loras.add(plan.request(i).request().prompt().loraName());
+        }
+    }
+
+    /** Returns whether a waiting request may be looked at in this step, or is passed over. */
+    boolean isReady(EngineRequest head) {
+        return !loads.isParked(head)
+                && head.numStaleTokens == 0
+                && loras.mayAdmit(head.request().prompt().loraName())
+                && !loads.hasToLetPass(head, waiting);
+    }
+
+    /** Takes note that a request is admitted with so many tokens. */
+    void onAdmitted(EngineRequest head, int numScheduledTokens) {
+        loras.add(head.request().prompt().loraName());
+        if (head.numComputedTokens + numScheduledTokens < head.numTokens()) {
+            loads.beginPrefill(head);
+        }
+    }
+
+    /** Returns whether a running request may be scheduled again only in a plan behind this one. */
+    boolean isAnySpaced(long step) {
+        return config.spacesDecodes() && running.asList().stream().anyMatch(request -> request.eligibleStep > step);
+    }
+
     /** Counts what a plan schedules as computed; its cohort has done so. */
     void settle(StepPlan plan) {
         plan.settleMembers();
@@ -61,8 +90,11 @@ public final class RequestBook {
             var request = plan.request(i);
             int context = request.numComputedTokens;
             drafts.onScheduled(plan, i);
-            boolean isPartial = request.onScheduled(plan.numScheduledTokens(i), plan.step(), isAsync);
+            boolean isPartial = request.onScheduled(plan.numScheduledTokens(i), plan.step(), config.asyncScheduling());
             request.isPrefillChunk = isPartial;
+            if (config.spacesDecodes() && !isPartial) {
+                request.eligibleStep = plan.step() + config.pipelineParallelSize();
+            }
             if (!isPartial) {
                 loads.endPrefill(request);
             }

@@ -5,9 +5,7 @@ import it.unimi.dsi.fastutil.objects.ObjectArrayList;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.RoseinferConfig.PrefillMode;
-import understudy.engine.queue.SchedulingPolicy;
 import understudy.engine.queue.WaitingQueues;
-import understudy.engine.speculation.SpeculationConfig;
 import understudy.kvcache.Admission;
 import understudy.kvcache.AdmissionRequest;
 import understudy.kvcache.KvAnswer;
@@ -55,7 +53,7 @@ public final class RoseinferPlanner implements Planner {
     public RoseinferPlanner(RoseinferConfig config, KvCacheConfig kvCache) {
         this.config = config;
         blockSize = kvCache.blockSize();
-        requests = new RequestBook(kvCache, false, SchedulingPolicy.FCFS, DecodeCohort.NEVER, SpeculationConfig.NONE);
+        requests = new RequestBook(kvCache, SchedulerConfig.VLLM.withDecodeCohortMinSeqs(DecodeCohort.NEVER));
         pending = requests.waiting;
         sessions = requests.running;
     }

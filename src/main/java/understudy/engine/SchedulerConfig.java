@@ -24,6 +24,9 @@ import understudy.kvcache.LoadState;
  *     to the same, or 0 for never; only for speed, and no setting of vLLM
  * @param prefillScheduleInterval steps of which one computes prompts while something decodes, at least 1; see {@link
  *     PrefillThrottle}
+ * @param maxLoras most different adapters in one step, or 0 for no limit
+ * @param pipelineParallelSize stages of the device, at least 1: so many steps are in flight, with asynchronous scheduling
+ *     one more
  * @param speculation drafts per request and step, and what they take
  */
 public record SchedulerConfig(
@@ -37,6 +40,8 @@ public record SchedulerConfig(
         boolean asyncScheduling,
         int decodeCohortMinSeqs,
         int prefillScheduleInterval,
+        int maxLoras,
+        int pipelineParallelSize,
         SpeculationConfig speculation)
         implements PlannerConfig {
     /** The defaults of vLLM V1's server on an H100, but for asynchronous scheduling. */
@@ -50,6 +55,8 @@ public record SchedulerConfig(
             PreemptionVictim.AUTO,
             false,
             8,
+            1,
+            0,
             1,
             SpeculationConfig.NONE);
 
@@ -98,15 +105,20 @@ public record SchedulerConfig(
                 isAsync,
                 cohortMinSeqs,
                 prefillScheduleInterval,
+                maxLoras,
+                pipelineParallelSize,
                 drafts);
     }
 
     /** Returns how many tokens a running request may compute now; 0 passes over it without ending the loop. */
-    int tokensToRun(EngineRequest request, int budget, int maxModelLen) {
+    int tokensToRun(EngineRequest request, long step, int budget, int maxModelLen) {
         int computed = request.numComputedTokens;
         int placeholders = request.numPlaceholders;
         if (placeholders > 0 && computed + 2 - placeholders >= request.maxTotalTokens()) {
             return 0; // the step in flight certainly reaches max_tokens
+        }
+        if (step < request.eligibleStep) {
+            return 0; // its last token is still on its way through the stages
         }
         int missing = request.numTokens() + request.numDrafts + placeholders - computed;
         int limited = longPrefillTokenThreshold > 0 ? Math.min(missing, longPrefillTokenThreshold) : missing;
@@ -137,6 +149,11 @@ public record SchedulerConfig(
                 drafts);
     }
 
+    /** Returns whether a decode waits until it has passed all stages, and only then is scheduled again. */
+    boolean spacesDecodes() {
+        return asyncScheduling && pipelineParallelSize > 1;
+    }
+
     @Override
     public Planner createPlanner(KvCacheConfig kvCache) {
         return new StepPlanner(this, kvCache);
@@ -154,6 +171,6 @@ public record SchedulerConfig(
 
     @Override
     public int maxStepsInFlight() {
-        return asyncScheduling ? 2 : 1;
+        return asyncScheduling ? pipelineParallelSize + 1 : pipelineParallelSize;
     }
 }

@@ -63,8 +63,7 @@ public final class StepPlanner implements Planner {
         this.config = config;
         blockSize = kvCache.blockSize();
         maxModelLen = kvCache.maxModelLen();
-        requests = new RequestBook(
-                kvCache, config.asyncScheduling(), config.policy(), config.decodeCohortMinSeqs(), config.speculation());
+        requests = new RequestBook(kvCache, config);
         waiting = requests.waiting;
         running = requests.running;
         cohort = requests.cohort;
@@ -109,7 +108,7 @@ public final class StepPlanner implements Planner {
         while (phase == Phase.RUNNING) {
             for (; cursor < running.size() && budget() > 0; cursor++) {
                 var request = running.get(cursor);
-                int numTokens = config.tokensToRun(request, budget(), maxModelLen);
+                int numTokens = config.tokensToRun(request, numSteps, budget(), maxModelLen);
                 if (numTokens > 0 && !throttle.defers(request.isPrefillChunk)) {
                     schedule(request, numTokens);
                 }
@@ -121,7 +120,7 @@ public final class StepPlanner implements Planner {
         }
         if (phase == Phase.MATCHING) {
             phase = Phase.WAITING;
-            drafts.beginAdmissions(plan);
+            requests.beginAdmissions(plan);
             if (mayAdmit() && !waiting.toMatch().isEmpty()) {
                 return new KvAsk.Match(
                         waiting.toMatch().stream().map(EngineRequest::lookup).toList());
@@ -133,7 +132,7 @@ public final class StepPlanner implements Planner {
             if (head == null) {
                 break;
             }
-            if (!loads.isParked(head) && head.numStaleTokens == 0 && !loads.hasToLetPass(head, waiting)) {
+            if (requests.isReady(head)) {
                 candidate = head;
                 return new KvAsk.Admit(admission(head));
             }
@@ -199,9 +198,7 @@ public final class StepPlanner implements Planner {
             plan.admit(head);
             head.onAdmitted(admitted, numLookaheadTokens, nowNanos, blockSize);
             plan.schedule(head, admitted.numScheduledTokens());
-            if (head.numComputedTokens + admitted.numScheduledTokens() < head.numTokens()) {
-                loads.beginPrefill(head);
-            }
+            requests.onAdmitted(head, admitted.numScheduledTokens());
         } else if (admission instanceof Admission.Loading loading) {
             waiting.skip(head);
             head.onLoading(loading, blockSize);

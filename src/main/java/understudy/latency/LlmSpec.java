@@ -48,6 +48,10 @@ public record LlmSpec(
             int numWindowLayers,
             @Nullable LatentAttention latent) {
 
+        private Attention withWindowLayers(int count) {
+            return new Attention(numHeads, numKvHeads, headDim, hasQkNorm, window, count, latent);
+        }
+
         /** Returns the weights of one layer's projections. */
         long numParams(long hiddenSize) {
             if (latent != null) {
@@ -112,6 +116,11 @@ public record LlmSpec(
             int expertSize,
             int sharedExpertSize) {
 
+        private FeedForward withDenseLayers(int count) {
+            return new FeedForward(
+                    intermediateSize, isGated, count, numExperts, numExpertsPerToken, expertSize, sharedExpertSize);
+        }
+
         /** Returns the matrices that lead to the inner width, with the gate. */
         int numUpMatrices() {
             return isGated ? 2 : 1;
@@ -141,6 +150,33 @@ public record LlmSpec(
                 feedForward,
                 format,
                 format);
+    }
+
+    /**
+     * Returns the heaviest of so many stages of a pipeline, as vLLM cuts it ({@code get_pp_indices}): as many layers as
+     * any has, and either the embedding or the head. Layers of another kind are counted as if they were spread evenly.
+     */
+    public LlmSpec stage(int numStages) {
+        return numStages == 1 ? this : ofLayers((numLayers + numStages - 1) / numStages, vocabSize);
+    }
+
+    /** Returns the layers alone. */
+    public LlmSpec withoutHead() {
+        return ofLayers(numLayers, 0);
+    }
+
+    private LlmSpec ofLayers(int count, int newVocabSize) {
+        return new LlmSpec(
+                name,
+                count,
+                hiddenSize,
+                newVocabSize,
+                true,
+                maxPositionEmbeddings,
+                attention.withWindowLayers(attention.numWindowLayers * count / numLayers),
+                feedForward.withDenseLayers(feedForward.numDenseLayers * count / numLayers),
+                weights,
+                expertWeights);
     }
 
     /** Returns the layers with experts. */

@@ -18,6 +18,7 @@ import understudy.scenario.keys.Section;
  * @param llm the model
  * @param gpu each of a replica's GPUs
  * @param parallelism how a replica's GPUs, and other replicas, share the model
+ * @param pipelineParallelSize stages of a replica, each on so many GPUs
  * @param bytesPerKvElement of the KV cache
  * @param gpuMemoryUtilization share of the memory that vLLM may use
  */
@@ -25,10 +26,12 @@ public record Deployment(
         @Nullable LlmFile llm,
         @Nullable GpuFile gpu,
         Parallelism parallelism,
+        int pipelineParallelSize,
         double bytesPerKvElement,
         double gpuMemoryUtilization) {
     private static final int MAX_PARALLEL_SIZE = 1024;
     private static final String TENSOR_PARALLEL_SIZE = "tensor-parallel-size";
+    private static final String PIPELINE_PARALLEL_SIZE = "pipeline-parallel-size";
     private static final String ENABLE_EXPERT_PARALLEL = "enable-expert-parallel";
     private static final int DEFAULT_BLOCKS = 29_000;
     private static final int DEFAULT_MAX_MODEL_LEN = 131_072;
@@ -64,7 +67,17 @@ public record Deployment(
             case BF16, BFLOAT16 -> 2;
             case FP8, FP8_E4M3, FP8_E5M2 -> 1;
         };
-        return new Deployment(llm, gpu, parallelism, bytes, kvCache.number("gpu-memory-utilization", 0, 1));
+        int stages = latency.wholeNumber(PIPELINE_PARALLEL_SIZE, 1, MAX_PARALLEL_SIZE);
+        var deployment =
+                new Deployment(llm, gpu, parallelism, stages, bytes, kvCache.number("gpu-memory-utilization", 0, 1));
+        if (stages > 1 && deployment.lockstepSize() > 1) {
+            throw latency.unusable(PIPELINE_PARALLEL_SIZE, "but ranks that step together are one stage each");
+        }
+        if (stages > deployment.numLayers()) {
+            throw latency.unusable(
+                    PIPELINE_PARALLEL_SIZE, "but there are " + deployment.numLayers() + " layers to share");
+        }
+        return deployment;
     }
 
     private static Parallelism parallelism(Section latency) {
@@ -127,9 +140,14 @@ public record Deployment(
         return deployment.gpu;
     }
 
-    /** Returns how many GPUs a replica has. */
+    /** Returns how many GPUs share each layer of a replica. */
     public int tensorParallelSize() {
         return parallelism.tensorParallelSize();
+    }
+
+    /** Returns how many GPUs a replica has. */
+    public int numGpus() {
+        return tensorParallelSize() * pipelineParallelSize;
     }
 
     /** Returns vLLM's default for its OpenAI server ({@code EngineArgs.get_batch_defaults}). */
@@ -202,8 +220,8 @@ public record Deployment(
     /** Returns the bytes of a token in the KV cache of each GPU; a model that is not named counts as Llama-3.1-8B. */
     double kvBytesPerTokenPerGpu() {
         return llm == null
-                ? DEFAULT_KV_BYTES_PER_TOKEN / tensorParallelSize()
-                : llm.spec().kvBytesPerTokenPerRank(tensorParallelSize(), bytesPerKvElement);
+                ? DEFAULT_KV_BYTES_PER_TOKEN / numGpus()
+                : llm.spec().kvBytesPerTokenPerRank(tensorParallelSize(), bytesPerKvElement) / pipelineParallelSize;
     }
 
     /** Returns the bytes of a token in the KV cache of all GPUs, without copies. */
@@ -227,12 +245,18 @@ public record Deployment(
 
     private KvCapacity capacity(LlmSpec model, GpuSpec device, int maxNumBatchedTokens, int blockSize) {
         return KvCapacity.of(
-                model, device, parallelism, bytesPerKvElement, gpuMemoryUtilization, maxNumBatchedTokens, blockSize);
+                model.stage(pipelineParallelSize),
+                device,
+                parallelism,
+                bytesPerKvElement,
+                gpuMemoryUtilization,
+                maxNumBatchedTokens,
+                blockSize);
     }
 
     private String gpus() {
         String name = gpu == null ? "an unnamed GPU" : gpu.spec().name();
-        return tensorParallelSize() == 1 ? name : tensorParallelSize() + " x " + name;
+        return numGpus() == 1 ? name : numGpus() + " x " + name;
     }
 
     private static boolean isLarge(GpuSpec gpu) {

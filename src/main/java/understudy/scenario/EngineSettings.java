@@ -91,7 +91,7 @@ public record EngineSettings(
             if (method == SpeculationMethod.NONE) {
                 return new Speculation(SpeculationConfig.NONE, null, 0);
             }
-            if (method.isOnHost() && engine.bool("async-scheduling")) {
+            if (method.isOnHost() && !engine.text("async-scheduling").equals("false")) {
                 throw section.unusable("method", "whose drafts come too late for engine.async-scheduling = true");
             }
             int count = section.wholeNumber("num-speculative-tokens", 1, MAX_DRAFTS);
@@ -166,6 +166,9 @@ public record EngineSettings(
     private static PlannerConfig roseinfer(Section engine, Section kvCache, EngineSizes sizes) {
         String why = "which means nothing to engine.kind = roseinfer; leave the default";
         engine.requireDefaults(VLLM_KEYS, why);
+        if (sizes.pipelineParallelSize() > 1) {
+            throw engine.unusable("kind", "which has no pipeline; set latency.pipeline-parallel-size = 1");
+        }
         kvCache.requireDefaults(List.of("promote-full-blocks", "cache-generated-blocks", "sessions"), why);
         return new RoseinferConfig(sizes.roseinferBatchSize(), engine.choice("prefill", PrefillMode.class));
     }
@@ -174,6 +177,9 @@ public record EngineSettings(
             Section engine, EngineSizes sizes, int maxModelLen, SpeculationConfig speculation) {
         if (engine.choice("prefill", PrefillMode.class) == PrefillMode.SERIAL) {
             throw engine.unusable("prefill", "which needs engine.kind = roseinfer");
+        }
+        if (sizes.pipelineParallelSize() > 1 && speculation.isOn()) {
+            throw engine.unusable("speculative.method", "but there are no drafts in a pipeline");
         }
         int maxNumBatchedTokens = sizes.maxNumBatchedTokens(maxModelLen);
         int longest = engine.bool("enable-chunked-prefill") ? 1 : maxModelLen;
@@ -192,10 +198,19 @@ public record EngineSettings(
                 engine.bool("scheduler-reserve-full-isl"),
                 engine.choice("scheduling-policy", SchedulingPolicy.class),
                 engine.choice("preemption-victim", PreemptionVictim.class),
-                engine.bool("async-scheduling"),
+                isAsync(engine, sizes),
                 engine.wholeNumber("decode-cohort-min-seqs", 0, EngineSizes.MAX_TOKENS),
                 engine.wholeNumber("prefill-schedule-interval", 1, 1_000_000),
+                0,
+                sizes.pipelineParallelSize(),
                 speculation);
+    }
+
+    /** In a pipeline vLLM plans ahead of results only with its second model runner, which is not its default. */
+    private static boolean isAsync(Section engine, EngineSizes sizes) {
+        return engine.text("async-scheduling").equals("auto")
+                ? sizes.pipelineParallelSize() == 1
+                : engine.bool("async-scheduling");
     }
 
     private static RequestLimits limits(

@@ -43,6 +43,10 @@ final class EngineSizes {
         givenBlocks = kvCache.numberOrAuto(NUM_GPU_BLOCKS, prefixUnit.minBlocks(), MAX_BLOCKS);
     }
 
+    int pipelineParallelSize() {
+        return deployment.pipelineParallelSize();
+    }
+
     int blockSize() {
         return blockSize;
     }

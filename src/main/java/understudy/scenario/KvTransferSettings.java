@@ -94,7 +94,7 @@ record KvTransferSettings(ConnectorSpec connector, KvTransferSpec transfers, Lis
         int capacity(Section memory) {
             double bytes = memory.number("gib", 0, Double.MAX_VALUE) * BYTES_PER_GIB;
             double tokens = memory.wholeNumber("tokens", 0, MAX_TOKENS);
-            double copies = deployment.kvBytesPerTokenPerGpu() * deployment.tensorParallelSize();
+            double copies = deployment.kvBytesPerTokenPerGpu() * deployment.numGpus();
             double numChunks = Math.max(bytes / copies, tokens) / (numBlocks * blockSize);
             if (numChunks > MAX_BLOCKS) {
                 throw memory.unusable("gib", "which is room for more than " + MAX_BLOCKS + " chunks");
@@ -142,7 +142,7 @@ record KvTransferSettings(ConnectorSpec connector, KvTransferSpec transfers, Lis
         var deployment = chunks.deployment;
         long oneWay = bytesPerSecond(host, "bandwidth");
         var hostPorts = new PortGroup(LongList.of(oneWay, oneWay), bytesPerSecond(host, "bandwidth-both-ways"));
-        long nicOneWay = bytesPerSecond(transfer, "bandwidth") * deployment.tensorParallelSize();
+        long nicOneWay = bytesPerSecond(transfer, "bandwidth") * deployment.numGpus();
         var cost = new TransferCost(
                 Math.round(transfer.nanos("handshake")),
                 Math.round(transfer.nanos("post")),

@@ -9,6 +9,7 @@ import understudy.latency.ApiDelay;
 import understudy.latency.HostOverhead;
 import understudy.latency.LatencyModel;
 import understudy.latency.LinearLatency;
+import understudy.latency.LlmSpec;
 import understudy.latency.ProfileLatency;
 import understudy.latency.ProfiledLatency;
 import understudy.latency.RooflineLatency;
@@ -22,14 +23,21 @@ import understudy.scenario.keys.Section;
  * The section {@code latency}.
  *
  * @param kind where the times of steps come from
- * @param model how long a step takes, without jitter
+ * @param model how long a step takes from the first stage to the last, without jitter
+ * @param pipeline the same stage by stage
  * @param apiDelay from the arrival of a request to its entry into the waiting queue
  * @param jitter standard deviation of the logarithm of a step's time
  * @param deployment the model and the GPUs that it names
  * @param warnings what the user should know, a line each
  */
 public record LatencySettings(
-        Kind kind, LatencyModel model, ApiDelay apiDelay, double jitter, Deployment deployment, List<String> warnings) {
+        Kind kind,
+        LatencyModel model,
+        Pipeline pipeline,
+        ApiDelay apiDelay,
+        double jitter,
+        Deployment deployment,
+        List<String> warnings) {
     private static final String TABLES = "tables";
     private static final double NANOS_PER_MICRO = 1e3;
     private static final double DEFAULT_NANOS_PER_PROMPT_TOKEN = 5e3;
@@ -49,15 +57,16 @@ public record LatencySettings(
     static LatencySettings read(Section latency, Section kvCache) {
         var deployment = Deployment.read(latency, kvCache);
         var kind = latency.choice("model", Kind.class);
-        var model = switch (kind) {
-            case LINEAR -> linear(latency.section("linear"));
-            case PROFILE -> profile(latency, deployment);
-            case ROOFLINE -> roofline(latency, deployment);
-            case PROFILED -> profiled(latency, deployment);
+        var pipeline = switch (kind) {
+            case LINEAR -> Pipeline.shared(linear(latency.section("linear")), deployment);
+            case PROFILE -> Pipeline.shared(profile(latency, deployment), deployment);
+            case ROOFLINE -> Pipeline.of(llm -> roofline(latency, deployment, llm), latency, deployment);
+            case PROFILED -> Pipeline.of(llm -> profiled(latency, deployment, llm), latency, deployment);
         };
         return new LatencySettings(
                 kind,
-                model,
+                pipeline.whole(),
+                pipeline,
                 apiDelay(latency, kind),
                 latency.number("jitter", 0, 1),
                 deployment,
@@ -98,22 +107,21 @@ public record LatencySettings(
                 : gpu.profile();
     }
 
-    private static LatencyModel roofline(Section latency, Deployment deployment) {
+    private static LatencyModel roofline(Section latency, Deployment deployment, LlmSpec llm) {
         return new RooflineLatency(
-                Deployment.llm(latency, deployment),
+                llm,
                 Deployment.gpu(latency, deployment).spec(),
                 deployment.parallelism(),
                 deployment.bytesPerKvElement(),
                 host(latency));
     }
 
-    private static LatencyModel profiled(Section latency, Deployment deployment) {
+    private static LatencyModel profiled(Section latency, Deployment deployment, LlmSpec llm) {
         var profiled = latency.section("profiled");
         String path = profiled.text(TABLES);
         if (!path.isEmpty() && Files.isDirectory(Path.of(path))) {
-            return database(latency, profiled, deployment);
+            return database(latency, profiled, deployment, llm);
         }
-        var llm = Deployment.llm(latency, deployment);
         var parallelism = deployment.parallelism();
         boolean isUnknown = parallelism.hasOneGpu() && deployment.gpu() == null;
         var gpu = isUnknown ? null : Deployment.gpu(latency, deployment).spec();
@@ -130,13 +138,9 @@ public record LatencySettings(
     }
 
     /** Reads NVIDIA AIConfigurator's tables of the GPU. */
-    private static LatencyModel database(Section latency, Section profiled, Deployment deployment) {
+    private static LatencyModel database(Section latency, Section profiled, Deployment deployment, LlmSpec llm) {
         var file = Deployment.gpu(latency, deployment);
-        var placement = new Placement(
-                Deployment.llm(latency, deployment),
-                file.spec(),
-                deployment.parallelism(),
-                deployment.bytesPerKvElement());
+        var placement = new Placement(llm, file.spec(), deployment.parallelism(), deployment.bytesPerKvElement());
         var versions = new TreeMap<String, String>();
         var section = profiled.section("versions");
         section.config().root().keySet().forEach(table -> versions.put(table, section.text(table)));

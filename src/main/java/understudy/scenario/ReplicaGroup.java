@@ -229,11 +229,12 @@ public record ReplicaGroup(
     ReplicaSpec spec(double unit, RandomStreams streams, boolean keepsTokenTimes) {
         var speculation = engine.speculation();
         var device = new VirtualGpu.Modelled(
-                speculation.latency(latency.model()),
+                speculation.latency(latency.pipeline().last()),
                 latency.jitter(),
                 speculation.drafts(),
                 streams,
-                latency.deployment().lockstepSize());
+                latency.deployment().lockstepSize(),
+                latency.pipeline().earlier());
         double weight = ownWeight.orElseGet(() -> prefillTokensPerSecond() / unit);
         var traits = new ReplicaTraits(
                 name,

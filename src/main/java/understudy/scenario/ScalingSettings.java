@@ -57,8 +57,8 @@ final class ScalingSettings {
         if (spec.behavior().minReplicas() == 0) {
             requireWaitingRoom(scaling, admission);
         }
-        int numGpus = first.latency().deployment().tensorParallelSize();
-        if (groups.stream().anyMatch(group -> group.latency().deployment().tensorParallelSize() != numGpus)) {
+        int numGpus = first.latency().deployment().numGpus();
+        if (groups.stream().anyMatch(group -> group.latency().deployment().numGpus() != numGpus)) {
             throw scaling.unusable(
                     spec.rule().isPresent() ? "rule" : "gpu-hour-price",
                     "but the GPUs of replicas cannot be counted where cluster.groups differ in tensor-parallel-size");
@@ -86,7 +86,7 @@ final class ScalingSettings {
                 atLeastOneMilli(scaling, "interval"),
                 atLeastOneMilli(scaling, "ttft-window"),
                 startupNanos(),
-                latency.deployment().tensorParallelSize(),
+                latency.deployment().numGpus(),
                 scaling.number("gpu-hour-price", 0, Double.MAX_VALUE));
     }
 

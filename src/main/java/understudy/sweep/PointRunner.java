@@ -115,7 +115,7 @@ final class PointRunner {
     private static int numGpus(Scenario scenario) {
         return scenario.groups().stream()
                 .mapToInt(group ->
-                        group.numReplicas() * group.latency().deployment().tensorParallelSize())
+                        group.numReplicas() * group.latency().deployment().numGpus())
                 .sum();
     }
 

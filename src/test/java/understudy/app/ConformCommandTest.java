@@ -47,7 +47,9 @@ final class ConformCommandTest {
         "vllm-pd,        32, 3329",
         "vllm-spec,      24, 2020",
         "vllm-nixl,      12, 1028",
-        "vllm-offload,   24, 3261"
+        "vllm-offload,   24, 3261",
+        "vllm-lora,      12, 1607",
+        "vllm-pp,        12, 3765"
     })
     void recordedDecisionsOfVllm_areOurs(String recording, int numRuns, int numSteps) {
         String file = TestData.recording(recording + ".json.gz").toString();
@@ -64,12 +66,7 @@ final class ConformCommandTest {
     }
 
     @ParameterizedTest
-    @CsvSource({
-        "'\"groups\": []', groups",
-        "'\"max_loras\": 2', max_loras",
-        "'\"max_loras\": 0, \"pipeline_parallel_size\": 2', pipeline_parallel_size",
-        "'\"pipeline_parallel_size\": 1, \"max_num_scheduled_tokens\": 32', max_num_scheduled_tokens"
-    })
+    @CsvSource({"'\"groups\": []', groups", "'\"max_num_scheduled_tokens\": 32', max_num_scheduled_tokens"})
     void settingThatIsNotReplayed_isNamed(String setting, String name) throws IOException {
         String file = write(RECORDING.replace("\"async\": false", "\"async\": false, " + setting));
 

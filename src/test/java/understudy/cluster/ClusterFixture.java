@@ -78,6 +78,8 @@ public final class ClusterFixture {
                 isAsync,
                 8,
                 prefillScheduleInterval,
+                0,
+                1,
                 SpeculationConfig.NONE);
         var kvCache = new KvCacheConfig(
                 hasher,

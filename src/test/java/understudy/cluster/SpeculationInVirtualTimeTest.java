@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import understudy.cluster.lockstep.EarlierStages;
 import understudy.engine.Request;
 import understudy.engine.SchedulerConfig;
 import understudy.engine.speculation.AcceptanceRates;
@@ -137,7 +138,7 @@ final class SpeculationInVirtualTimeTest {
         var scheduler = ((SchedulerConfig) plain.scheduler()).withSpeculation(config);
         var kvCache = plain.kvCache().withPrefixes(cluster.prefixes.withDropsLastHit(config.usesEagle()));
         var drafts = new SyntheticDrafts.Spec(3, 1, rates);
-        var device = new VirtualGpu.Modelled(cluster.latency, 0, drafts, new RandomStreams(1), 1);
+        var device = new VirtualGpu.Modelled(cluster.latency, 0, drafts, new RandomStreams(1), 1, EarlierStages.NONE);
         return cluster.run(
                 workload(requests),
                 ReplicaSpec.of(scheduler, plain.limits(), kvCache, device).withTokenTimes(true));

@@ -67,6 +67,8 @@ final class DecodeCohortTest {
                 isAsync,
                 0,
                 1 + maxNumSeqs % 3,
+                0,
+                1,
                 SpeculationConfig.NONE);
     }
 

@@ -32,6 +32,8 @@ public final class EngineFixture {
     PreemptionVictim victim = PreemptionVictim.AUTO;
     int numBlocks = 10_000;
     int prefillScheduleInterval = 1;
+    int maxLoras;
+    int pipelineParallelSize = 1;
     SpeculationConfig speculation = SpeculationConfig.NONE;
 
     private StepPlanner planner;
@@ -57,6 +59,8 @@ public final class EngineFixture {
                     isAsync,
                     1,
                     prefillScheduleInterval,
+                    maxLoras,
+                    pipelineParallelSize,
                     speculation);
             planner = new StepPlanner(scheduler, memory);
             kvCache = new KvCacheManager(memory);

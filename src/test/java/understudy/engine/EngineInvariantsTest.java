@@ -82,6 +82,8 @@ final class EngineInvariantsTest {
                     random.nextBoolean(),
                     random.nextInt(4),
                     1 + random.nextInt(3),
+                    0,
+                    1,
                     SpeculationConfig.NONE);
             memory = new KvCacheConfig(
                     new Xxh3BlockHasher(blockSize),

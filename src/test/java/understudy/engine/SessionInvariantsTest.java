@@ -87,6 +87,8 @@ final class SessionInvariantsTest {
                     random.nextBoolean(),
                     random.nextInt(3),
                     1 + random.nextInt(3),
+                    0,
+                    1,
                     SpeculationConfig.NONE);
             limits = new RequestLimits(maxModelLen, maxModelLen, ContextOverflow.TRUNCATE_OLDEST, blockSize);
             var kvCache = new KvCacheConfig(

@@ -1,4 +1,4 @@
-/** Replicas that step together: the ranks of a data-parallel group. */
+/** Devices of several parts: the ranks of a data-parallel group, which step together, and the stages of a pipeline. */
 @NullMarked
 package understudy.cluster.lockstep;
 
