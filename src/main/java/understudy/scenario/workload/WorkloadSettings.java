@@ -2,6 +2,7 @@ package understudy.scenario.workload;
 
 import java.nio.file.Path;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import understudy.api.model.Tokenizer;
 import understudy.scenario.keys.Section;
 import understudy.workload.BurstWorkload;
@@ -13,6 +14,7 @@ import understudy.workload.RandomStreams;
 import understudy.workload.RequestRate;
 import understudy.workload.Traffic;
 import understudy.workload.Workload;
+import understudy.workload.servegen.ServeGenReader;
 import understudy.workload.trace.AzureTraceReader;
 import understudy.workload.trace.CsvTraceReader;
 import understudy.workload.trace.MooncakeTraceReader;
@@ -37,7 +39,8 @@ public final class WorkloadSettings {
         MOONCAKE,
         CSV,
         AZURE,
-        SHAREGPT;
+        SHAREGPT,
+        SERVEGEN;
 
         /** Returns whether requests come when a file or a client says, and not at a rate. */
         boolean isSelfTimed() {
@@ -71,6 +74,7 @@ public final class WorkloadSettings {
                 outputLimit,
                 maxModelLen);
         var shareGpt = shareGpt(workload, outputLimit, maxModelLen);
+        var serveGen = ServeGenSettings.read(workload.section("servegen"));
         int blockTokens = workload.wholeNumber("csv-block-tokens", 1, MAX_TOKENS);
         return switch (kind) {
             case GENERATED -> () -> new GeneratedWorkload(generated, streams);
@@ -78,6 +82,10 @@ public final class WorkloadSettings {
             case MOONCAKE -> trace(workload, options, MooncakeTraceReader::new);
             case CSV -> trace(workload, options, file -> new CsvTraceReader(file, blockTokens));
             case AZURE -> trace(workload, options, AzureTraceReader::new);
+            case SERVEGEN -> {
+                var services = ServeGenSettings.withServices(workload, serveGen);
+                yield trace("servegen", options, () -> new ServeGenReader(services, streams));
+            }
             case SHAREGPT -> shareGpt(workload, shareGpt, streams);
         };
     }
@@ -85,10 +93,14 @@ public final class WorkloadSettings {
     private static Workload.Source trace(
             Section workload, TraceWorkload.Options options, Function<Path, TraceReader> readers) {
         var file = workload.file("trace", "but this kind of workload needs a file");
+        return trace(file.toString(), options, () -> readers.apply(file));
+    }
+
+    private static Workload.Source trace(String name, TraceWorkload.Options options, Supplier<TraceReader> readers) {
         return () -> {
-            var reader = readers.apply(file);
+            var reader = readers.get();
             try {
-                return new TraceWorkload(reader, file.toString(), options);
+                return new TraceWorkload(reader, name, options);
             } catch (TraceException e) {
                 reader.close();
                 throw e;

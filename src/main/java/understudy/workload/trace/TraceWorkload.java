@@ -45,7 +45,7 @@ public final class TraceWorkload implements Workload {
         if (nextRow == null) {
             throw new TraceException(file, "the trace has no requests");
         }
-        startNanos = nextRow.arrivalNanos();
+        startNanos = reader.originNanos(nextRow);
     }
 
     @Override
