@@ -16,6 +16,12 @@ public enum OutputLimit {
         return new OutputPlan(new SyntheticTokens(Segments.ofAnswer(textId)), length);
     }
 
+    /** Returns the limit of a request that came with one, or with 0 for none. */
+    public int maxTokens(int numOutputTokens, int numPromptTokens, int given, int maxModelLen) {
+        int limit = maxTokens(numOutputTokens, numPromptTokens, maxModelLen);
+        return given == 0 || this == MAX_TOKENS ? limit : Math.min(given, limit);
+    }
+
     public int maxTokens(int numOutputTokens, int numPromptTokens, int maxModelLen) {
         return this == MAX_TOKENS ? numOutputTokens : Math.max(1, maxModelLen - numPromptTokens);
     }

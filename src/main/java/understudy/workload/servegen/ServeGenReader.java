@@ -4,8 +4,6 @@ import java.util.Comparator;
 import java.util.PriorityQueue;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
-import understudy.prompt.SegmentedTokens;
-import understudy.prompt.Segments;
 import understudy.workload.RandomStreams;
 import understudy.workload.trace.TraceReader;
 import understudy.workload.trace.TraceRow;
@@ -76,13 +74,12 @@ public final class ServeGenReader implements TraceReader {
         }
         long atNanos = client.atNanos();
         client.lengths.draw(atNanos / NANOS_PER_SECOND);
-        var row = new TraceRow(
-                ++numRows,
-                atNanos - options.startSeconds() * NANOS_PER_SECOND,
-                SegmentedTokens.EMPTY.append(Segments.ofUniqueText(numRows), client.lengths.numPrompt()),
-                client.lengths.numOutput(),
-                0,
-                client.lengths.client().name());
+        var row = TraceRow.of(
+                        ++numRows,
+                        atNanos - options.startSeconds() * NANOS_PER_SECOND,
+                        client.lengths.numPrompt(),
+                        client.lengths.numOutput())
+                .withTenant(client.lengths.client().name());
         enqueue(client);
         return row;
     }

@@ -95,12 +95,12 @@ public final class TraceWorkload implements Workload {
 
     private Request request(long id, TraceRow row) {
         int numOutput = row.numOutputTokens();
-        int numPrompt = row.prompt().length();
         return Request.of(
                         id,
                         arrivalNanos(row),
-                        new Prompt(row.prompt()),
-                        options.outputLimit.maxTokens(numOutput, numPrompt, options.maxModelLen),
+                        new Prompt(row.prompt(), row.loraName(), "", row.turn()),
+                        options.outputLimit.maxTokens(
+                                numOutput, row.numPromptTokens(), row.maxTokens(), options.maxModelLen),
                         options.outputLimit.plan(id, numOutput))
                 .withPriority(row.priority())
                 .withTenant(row.tenant());

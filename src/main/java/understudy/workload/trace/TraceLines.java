@@ -10,31 +10,48 @@ import it.unimi.dsi.fastutil.longs.LongList;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * The lines of a Mooncake trace, one JSON object each: {@code {timestamp, input_length, output_length, hash_ids}},
- * timestamp in milliseconds. A field {@code priority} is ours; all others are passed over, and so are blank lines. A
- * line's fields hold until the next one is read.
+ * The lines of a trace of JSON lines, one object for each request, in any of three formats, which their fields tell
+ * apart: Mooncake's, that of Qwen-Bailian, and our own, whose first line is a header. Fields that are not known are
+ * passed over, and so are blank lines. A line's fields hold until the next one is read.
  */
-public final class MooncakeLines implements Closeable {
+public final class TraceLines implements Closeable {
     private static final JsonFactory JSON = new JsonFactory();
-    private static final double MAX_TIMESTAMP_MILLIS = 1e12;
+    private static final Set<String> NUMBERS = Set.of(
+            "timestamp",
+            "time",
+            "input_length",
+            "output_length",
+            "priority",
+            "chat_id",
+            "parent_chat_id",
+            "session",
+            "turn",
+            "max_tokens",
+            "block_size",
+            "version");
+    private static final Set<String> TEXTS = Set.of("format", "user", "lora");
+    private static final double MAX_MILLIS = 1e12;
     private static final double MAX_EXACT = 1e15;
-    private static final double MISSING = Double.NaN;
+    private static final double NANOS_PER_MILLI = 1e6;
+    private static final double MILLIS_PER_SECOND = 1e3;
     private static final Pattern START_MARKER = Pattern.compile(" \\(start marker at .*");
 
     private final String file;
     private final ByteLines lines;
+    private final Map<String, Double> numbers = new HashMap<>();
+    private final Map<String, String> texts = new HashMap<>();
     private final LongArrayList hashIds = new LongArrayList();
-    private double timestampMillis;
-    private double inputLength;
-    private double outputLength;
-    private double priority;
     private boolean hasHashIds;
+    private int blockSize;
 
     /** Reads from {@code in}, which is closed with this; the file's name is for messages. */
-    public MooncakeLines(InputStream in, String file) {
+    public TraceLines(InputStream in, String file) {
         this.file = file;
         lines = new ByteLines(in, file);
     }
@@ -44,10 +61,20 @@ public final class MooncakeLines implements Closeable {
         while (lines.next()) {
             if (!lines.isBlank()) {
                 parse();
-                return true;
+                if (!texts.containsKey("format")) {
+                    return true;
+                }
+                takeHeader();
             }
         }
         return false;
+    }
+
+    private void takeHeader() {
+        if (!texts.get("format").equals(TraceFormat.HEADER) || wholeNumber("version", 1, 0) != TraceFormat.VERSION) {
+            throw problem("the format is not " + TraceFormat.HEADER + ", version " + TraceFormat.VERSION);
+        }
+        blockSize = wholeNumber("block_size", 1);
     }
 
     public String file() {
@@ -59,27 +86,61 @@ public final class MooncakeLines implements Closeable {
         return lines.number();
     }
 
+    /** Returns the tokens of a block as the header has them; 0 if there is no header. */
+    public int blockSize() {
+        return blockSize;
+    }
+
+    /** Returns whether the request is one of Qwen-Bailian. */
+    boolean isBailian() {
+        return has("chat_id");
+    }
+
+    boolean has(String name) {
+        return numbers.containsKey(name);
+    }
+
+    /** Returns the arrival on the clock of the trace: Mooncake has milliseconds, the others have seconds. */
     public double timestampMillis() {
-        if (!(timestampMillis >= 0 && timestampMillis <= MAX_TIMESTAMP_MILLIS)) {
-            throw missingOr("timestamp", timestampMillis, "from 0 to " + plain(MAX_TIMESTAMP_MILLIS));
+        String name = blockSize > 0 ? "time" : "timestamp";
+        boolean isInSeconds = blockSize > 0 || isBailian();
+        double max = isInSeconds ? MAX_MILLIS / MILLIS_PER_SECOND : MAX_MILLIS;
+        double given = numbers.getOrDefault(name, Double.NaN);
+        if (!(given >= 0 && given <= max)) {
+            throw missingOr(name, given, "from 0 to " + plain(max));
         }
-        return timestampMillis;
+        return isInSeconds ? given * MILLIS_PER_SECOND : given;
+    }
+
+    long arrivalNanos() {
+        return Math.round(timestampMillis() * NANOS_PER_MILLI);
     }
 
     public int inputLength() {
-        return whole("input_length", inputLength, 1);
+        return wholeNumber("input_length", 1);
     }
 
     public int outputLength() {
-        return whole("output_length", outputLength, 1);
+        return wholeNumber("output_length", 1);
     }
 
-    int priority() {
-        return whole("priority", priority, Integer.MIN_VALUE);
+    /** Returns a number that must be there. */
+    int wholeNumber(String name, int min) {
+        return whole(name, numbers.getOrDefault(name, Double.NaN), min);
+    }
+
+    /** Returns a number that need not be there. */
+    int wholeNumber(String name, int min, int usual) {
+        return whole(name, numbers.getOrDefault(name, (double) usual), min);
+    }
+
+    /** Returns a text, empty if there is none. */
+    String text(String name) {
+        return texts.getOrDefault(name, "");
     }
 
     public LongList hashIds() {
-        if (!hasHashIds) {
+        if (!hasHashIds && blockSize == 0) {
             throw problem("field hash_ids is missing");
         }
         return hashIds;
@@ -96,10 +157,8 @@ public final class MooncakeLines implements Closeable {
     }
 
     private void parse() {
-        timestampMillis = MISSING;
-        inputLength = MISSING;
-        outputLength = MISSING;
-        priority = 0;
+        numbers.clear();
+        texts.clear();
         hasHashIds = false;
         hashIds.clear();
         try (var json = JSON.createParser(lines.bytes(), lines.start(), lines.length())) {
@@ -124,13 +183,20 @@ public final class MooncakeLines implements Closeable {
     private void parseField(JsonParser json) throws IOException {
         String name = json.currentName();
         json.nextToken();
-        switch (name) {
-            case "timestamp" -> timestampMillis = number(json, name);
-            case "input_length" -> inputLength = number(json, name);
-            case "output_length" -> outputLength = number(json, name);
-            case "priority" -> priority = number(json, name);
-            case "hash_ids" -> parseHashIds(json);
-            default -> json.skipChildren();
+        if (NUMBERS.contains(name)) {
+            if (!json.currentToken().isNumeric()) {
+                throw problem(name + " is " + json.getText() + ", which is not a number");
+            }
+            numbers.put(name, json.getDoubleValue());
+        } else if (TEXTS.contains(name)) {
+            if (json.currentToken() != JsonToken.VALUE_STRING) {
+                throw problem(name + " is " + json.getText() + ", which is not a text");
+            }
+            texts.put(name, json.getText());
+        } else if (name.equals("hash_ids")) {
+            parseHashIds(json);
+        } else {
+            json.skipChildren();
         }
     }
 
@@ -159,13 +225,6 @@ public final class MooncakeLines implements Closeable {
             throw problem("hash_ids has " + json.getText() + ", must be whole numbers from 0 to " + Long.MAX_VALUE);
         }
         return id;
-    }
-
-    private double number(JsonParser json, String name) throws IOException {
-        if (!json.currentToken().isNumeric()) {
-            throw problem(name + " is " + json.getText() + ", which is not a number");
-        }
-        return json.getDoubleValue();
     }
 
     private int whole(String name, double value, int min) {
