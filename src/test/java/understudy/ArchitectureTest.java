@@ -91,7 +91,7 @@ final class ArchitectureTest {
             api.http: faults host runtime
             api.schema: api.http
             api.model: api.http api.schema engine prompt workload
-            api.call: api.http api.model api.schema cluster engine faults host prompt report runtime
+            api.call: api.http api.model api.schema cluster engine faults host prompt report runtime workload.trace
             api.metrics: api.call api.model cluster engine engine.speculation faults kvcache kvcache.connector prompt report report.transfers routing \
                 transfer
             api.live: api.call api.http cluster faults kvcache kvcache.connector prompt report report.html report.transfers routing \

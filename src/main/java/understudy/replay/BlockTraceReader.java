@@ -91,6 +91,9 @@ public final class BlockTraceReader implements Closeable {
         line.outputLength(); // of no meaning here, but a trace without is not one that can be run
         long atMillis = Math.round(line.timestampMillis());
         var hashIds = line.hashIds();
+        if (blockSize == 0) {
+            blockSize = line.blockSize();
+        }
         check(line, promptTokens, hashIds.size());
         numAccesses += hashIds.size();
         if (numAccesses > Replayer.MAX_ACCESSES) {

@@ -228,7 +228,7 @@ final class WorkloadsTest {
 
     @Test
     void requestOfATrace_hasThePriorityAndTheTenantOfItsRow() {
-        var row = new TraceRow(7, 0, 10, LongList.of(), 1, 1, 0, 3, "ada", "", SessionTurn.NONE);
+        var row = new TraceRow(7, 0, 10, LongList.of(), 1, LongList.of(), 1, 0, 3, "ada", "", SessionTurn.NONE);
 
         var request = new TraceWorkload(rows(row), "trace", options(1, 0, OutputLimit.MAX_TOKENS)).next();
 

@@ -52,6 +52,7 @@ public final class CsvTraceReader implements TraceReader {
                 promptTokens,
                 LongList.of(shared),
                 tokensPerBlock,
+                LongList.of(),
                 outputTokens,
                 0,
                 priority(),

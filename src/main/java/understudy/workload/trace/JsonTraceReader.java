@@ -49,21 +49,16 @@ public final class JsonTraceReader implements TraceReader {
         int promptTokens = lines.inputLength();
         int outputTokens = lines.outputLength();
         long arrivalNanos = lines.arrivalNanos();
-        var blocks = new LongArrayList(lines.hashIds());
         int blockTokens = blockTokens();
-        if ((long) blocks.size() * blockTokens < promptTokens && blockTokens == TOKENS_PER_HASH_ID) {
-            requireCovered(promptTokens, blocks.size());
-        }
-        if ((blocks.size() - 1L) * blockTokens >= promptTokens && lines.blockSize() > 0) {
-            throw lines.problem("input_length is " + promptTokens + ", but hash_ids has " + blocks.size()
-                    + " blocks of " + blockTokens + " tokens");
-        }
+        var blocks = new LongArrayList(lines.hashIds());
+        check(promptTokens, blocks.size(), blockTokens);
         return new TraceRow(
                 lines.line(),
                 arrivalNanos,
                 promptTokens,
                 blocks,
                 blockTokens,
+                new LongArrayList(lines.outputHashIds()),
                 outputTokens,
                 lines.wholeNumber("max_tokens", 0, 0),
                 lines.wholeNumber("priority", Integer.MIN_VALUE, 0),
@@ -79,23 +74,32 @@ public final class JsonTraceReader implements TraceReader {
         return lines.isBailian() ? TOKENS_PER_HASH_ID_OF_BAILIAN : TOKENS_PER_HASH_ID;
     }
 
-    private void requireCovered(int promptTokens, int numBlocks) {
-        if (lines.blockSize() == 0) {
+    private void check(int promptTokens, int numBlocks, int blockTokens) {
+        boolean isMooncake = blockTokens == TOKENS_PER_HASH_ID && lines.blockSize() == 0;
+        long numCovered = (long) numBlocks * blockTokens;
+        if (isMooncake && numCovered < promptTokens) {
             throw lines.problem("input_length is " + promptTokens + ", but the " + numBlocks
-                    + " hash_ids cover at most " + (long) numBlocks * TOKENS_PER_HASH_ID + " tokens");
+                    + " hash_ids cover at most " + numCovered + " tokens");
+        }
+        if (lines.blockSize() > 0 && numBlocks != promptTokens / blockTokens) {
+            throw lines.problem("input_length is " + promptTokens + ", which is " + promptTokens / blockTokens
+                    + " full blocks of " + blockTokens + " tokens, but hash_ids has " + numBlocks);
         }
     }
 
     private SessionTurn turn() {
         return lines.has("session")
-                ? SessionTurn.of(lines.wholeNumber("session", 0), lines.wholeNumber("turn", 1, 1))
+                ? SessionTurn.of(lines.longNumber("session"), lines.wholeNumber("turn", 1, 1))
                 : SessionTurn.NONE;
     }
 
     /** The first call of a conversation gives it its number; a call whose parent is not in the file begins one. */
     private SessionTurn turnOfChat() {
-        int chat = lines.wholeNumber("chat_id", 0);
-        long session = sessionByChat.get(lines.wholeNumber("parent_chat_id", -1, -1));
+        long chat = lines.longNumber("chat_id");
+        long session = sessionByChat.get(
+                lines.has("parent_chat_id") && lines.wholeNumber("parent_chat_id", -1) >= 0
+                        ? lines.longNumber("parent_chat_id")
+                        : NONE);
         session = session == NONE ? chat : session;
         sessionByChat.put(chat, session);
         return SessionTurn.of(session, lines.wholeNumber("turn", 1));

@@ -47,6 +47,7 @@ public final class TraceLines implements Closeable {
     private final Map<String, Double> numbers = new HashMap<>();
     private final Map<String, String> texts = new HashMap<>();
     private final LongArrayList hashIds = new LongArrayList();
+    private final LongArrayList outputHashIds = new LongArrayList();
     private boolean hasHashIds;
     private int blockSize;
 
@@ -59,6 +60,9 @@ public final class TraceLines implements Closeable {
     /** Goes to the next request, and returns whether there is one. */
     public boolean next() {
         while (lines.next()) {
+            if (isCutOff()) {
+                return false;
+            }
             if (!lines.isBlank()) {
                 parse();
                 if (!texts.containsKey("format")) {
@@ -68,6 +72,11 @@ public final class TraceLines implements Closeable {
             }
         }
         return false;
+    }
+
+    /** Whoever wrote our own format was killed in the middle of the last line. */
+    private boolean isCutOff() {
+        return blockSize > 0 && !lines.hasBreak();
     }
 
     private void takeHeader() {
@@ -134,6 +143,15 @@ public final class TraceLines implements Closeable {
         return whole(name, numbers.getOrDefault(name, (double) usual), min);
     }
 
+    /** Returns a number of 53 bits that must be there. */
+    long longNumber(String name) {
+        double value = numbers.getOrDefault(name, Double.NaN);
+        if (!(value >= 0 && value <= MAX_EXACT) || value != Math.rint(value)) {
+            throw missingOr(name, value, "a whole number from 0 to " + plain(MAX_EXACT - 1));
+        }
+        return (long) value;
+    }
+
     /** Returns a text, empty if there is none. */
     String text(String name) {
         return texts.getOrDefault(name, "");
@@ -144,6 +162,11 @@ public final class TraceLines implements Closeable {
             throw problem("field hash_ids is missing");
         }
         return hashIds;
+    }
+
+    /** Returns the blocks behind those of the prompt: the first may begin in it, and all end in the answer. */
+    LongList outputHashIds() {
+        return outputHashIds;
     }
 
     /** Returns the exception for a line that cannot be used. */
@@ -161,6 +184,7 @@ public final class TraceLines implements Closeable {
         texts.clear();
         hasHashIds = false;
         hashIds.clear();
+        outputHashIds.clear();
         try (var json = JSON.createParser(lines.bytes(), lines.start(), lines.length())) {
             if (json.nextToken() != JsonToken.START_OBJECT) {
                 throw problem("not a JSON object");
@@ -194,27 +218,29 @@ public final class TraceLines implements Closeable {
             }
             texts.put(name, json.getText());
         } else if (name.equals("hash_ids")) {
-            parseHashIds(json);
+            parseHashIds(json, name, hashIds);
+            hasHashIds = true;
+        } else if (name.equals("output_hash_ids")) {
+            parseHashIds(json, name, outputHashIds);
         } else {
             json.skipChildren();
         }
     }
 
-    private void parseHashIds(JsonParser json) throws IOException {
+    private void parseHashIds(JsonParser json, String name, LongArrayList into) throws IOException {
         if (json.currentToken() != JsonToken.START_ARRAY) {
-            throw problem("hash_ids is not a list of whole numbers");
+            throw problem(name + " is not a list of whole numbers");
         }
-        hashIds.clear();
+        into.clear();
         while (json.nextToken() != JsonToken.END_ARRAY) {
             if (json.currentToken() != JsonToken.VALUE_NUMBER_INT) {
-                throw problem("hash_ids has " + json.getText() + ", which is not a whole number");
+                throw problem(name + " has " + json.getText() + ", which is not a whole number");
             }
-            hashIds.add(hashId(json));
+            into.add(hashId(json, name));
         }
-        hasHashIds = true;
     }
 
-    private long hashId(JsonParser json) throws IOException {
+    private long hashId(JsonParser json, String name) throws IOException {
         long id;
         try {
             id = json.getLongValue();
@@ -222,7 +248,7 @@ public final class TraceLines implements Closeable {
             id = -1;
         }
         if (id < 0) {
-            throw problem("hash_ids has " + json.getText() + ", must be whole numbers from 0 to " + Long.MAX_VALUE);
+            throw problem(name + " has " + json.getText() + ", must be whole numbers from 0 to " + Long.MAX_VALUE);
         }
         return id;
     }

@@ -1,9 +1,13 @@
 package understudy.workload.trace;
 
+import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongList;
 import understudy.prompt.SegmentedTokens;
 import understudy.prompt.Segments;
 import understudy.prompt.SessionTurn;
+import understudy.prompt.SyntheticTokens;
+import understudy.prompt.TokenSource;
+import understudy.prompt.TokenSuffix;
 
 /**
  * One request of a trace.
@@ -14,6 +18,7 @@ import understudy.prompt.SessionTurn;
  * @param blockIds names of the blocks with which the prompt begins; equal ids stand for equal tokens, and what no block
  *     covers is a text of its own
  * @param blockTokens tokens of each block but for the last one, which the prompt may cut; at least 1
+ * @param outputBlockIds names of the blocks behind these, which end in the answer; none if nothing is known of it
  * @param numOutputTokens at least 1
  * @param maxTokens most that the sender accepted; 0 if the trace says nothing
  * @param priority smaller is more urgent; 0 if the trace says nothing
@@ -27,17 +32,31 @@ public record TraceRow(
         int numPromptTokens,
         LongList blockIds,
         int blockTokens,
+        LongList outputBlockIds,
         int numOutputTokens,
         int maxTokens,
         int priority,
         String tenant,
         String loraName,
         SessionTurn turn) {
+    /** More than any model can say. */
+    private static final int MAX_ANSWER_TOKENS = 1 << 30;
 
     /** Returns a request of which no more than its time and its lengths are known. */
     public static TraceRow of(long line, long arrivalNanos, int numPromptTokens, int numOutputTokens) {
         return new TraceRow(
-                line, arrivalNanos, numPromptTokens, LongList.of(), 1, numOutputTokens, 0, 0, "", "", SessionTurn.NONE);
+                line,
+                arrivalNanos,
+                numPromptTokens,
+                LongList.of(),
+                1,
+                LongList.of(),
+                numOutputTokens,
+                0,
+                0,
+                "",
+                "",
+                SessionTurn.NONE);
     }
 
     /** Returns the same request at a place in a conversation. */
@@ -48,6 +67,7 @@ public record TraceRow(
                 numPromptTokens,
                 blockIds,
                 blockTokens,
+                outputBlockIds,
                 numOutputTokens,
                 maxTokens,
                 priority,
@@ -64,6 +84,7 @@ public record TraceRow(
                 numPromptTokens,
                 blockIds,
                 blockTokens,
+                outputBlockIds,
                 numOutputTokens,
                 maxTokens,
                 priority,
@@ -72,15 +93,27 @@ public record TraceRow(
                 turn);
     }
 
-    /** Returns how many tokens blocks cover. */
-    public int numTokensInBlocks() {
-        return (int) Math.min(numPromptTokens, (long) blockIds.size() * blockTokens);
+    /** Returns the tokens of the prompt, made up from the blocks. */
+    public SegmentedTokens prompt() {
+        return tokens(numPromptTokens);
     }
 
-    /** Returns the tokens, made up from the blocks. */
-    public SegmentedTokens prompt() {
-        int numCovered = numTokensInBlocks();
-        return SegmentedTokens.ofBlocks(blockIds.toLongArray(), blockTokens, numCovered)
-                .append(Segments.ofUniqueText(line), numPromptTokens - numCovered);
+    /**
+     * Returns the tokens of the answer: those that its blocks name, or what a model would say.
+     *
+     * @param textId unique in the run
+     */
+    TokenSource answer(long textId) {
+        return outputBlockIds.isEmpty()
+                ? new SyntheticTokens(Segments.ofAnswer(textId))
+                : new TokenSuffix(tokens(numPromptTokens + MAX_ANSWER_TOKENS), numPromptTokens);
+    }
+
+    private SegmentedTokens tokens(int length) {
+        var ids = new LongArrayList(blockIds);
+        ids.addAll(outputBlockIds);
+        int numCovered = (int) Math.min(length, (long) ids.size() * blockTokens);
+        return SegmentedTokens.ofBlocks(ids.toLongArray(), blockTokens, numCovered)
+                .append(Segments.ofUniqueText(line), length - numCovered);
     }
 }

@@ -101,7 +101,7 @@ public final class TraceWorkload implements Workload {
                         new Prompt(row.prompt(), row.loraName(), "", row.turn()),
                         options.outputLimit.maxTokens(
                                 numOutput, row.numPromptTokens(), row.maxTokens(), options.maxModelLen),
-                        options.outputLimit.plan(id, numOutput))
+                        options.outputLimit.plan(row.answer(id), numOutput))
                 .withPriority(row.priority())
                 .withTenant(row.tenant());
     }
