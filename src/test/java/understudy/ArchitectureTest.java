@@ -79,6 +79,7 @@ final class ArchitectureTest {
             scaling: faults latency report report.latency
             replay.cache:
             replay: replay.cache report.html workload.trace
+            describe: prompt replay report report.html report.latency workload.trace
             runtime:
             cluster.lockstep: latency runtime
             cluster.link: faults kvcache.connector kvcache.tier runtime transfer
@@ -118,8 +119,8 @@ final class ArchitectureTest {
             sweep.remote: scenario scenario.keys sweep
             app.console: scenario
             app.replay: replay report scenario scenario.keys
-            app: api api.call api.http api.kvevents app.console app.replay bench bench.result cluster conform engine fidelity fidelity.cells fuzz host \
-                host.watch latency latency.tables replay report report.run routing runtime scenario scenario.keys sweep sweep.remote workload workload.trace
+            app: api api.call api.http api.kvevents app.console app.replay bench bench.result cluster conform describe engine fidelity fidelity.cells fuzz host \
+                host.watch latency latency.tables replay report report.run routing runtime scenario scenario.keys sweep sweep.remote workload workload.servegen workload.trace
             testkit: api api.call api.http api.kvevents cluster engine faults host kvcache prompt report report.latency runtime scenario
             """);
 
@@ -136,6 +137,7 @@ final class ArchitectureTest {
             "bench.result",
             "scaling",
             "replay",
+            "describe",
             "transfer");
 
     /** Source files in one package. */
