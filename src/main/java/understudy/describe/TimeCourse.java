@@ -1,6 +1,7 @@
 package understudy.describe;
 
 import java.util.Arrays;
+import java.util.EnumMap;
 
 /**
  * Sums over the time of a trace, in at most 240 intervals: 1 s long at first, and twice as long whenever there would be
@@ -11,18 +12,25 @@ final class TimeCourse {
 
     /** What is summed. */
     enum Sum {
-        REQUESTS,
-        PROMPT_TOKENS,
-        OUTPUT_TOKENS,
+        REQUESTS(false),
+        PROMPT_TOKENS(false),
+        OUTPUT_TOKENS(false),
         /** Tokens that an infinite cache would have had. */
-        HIT_TOKENS,
+        HIT_TOKENS(true),
         /** Blocks that are accessed for the first time. */
-        FIRST_USES,
+        FIRST_USES(true),
         /** Blocks that are accessed for the last time. */
-        LAST_USES
+        LAST_USES(true);
+
+        /** Whether it means something only if the trace names blocks. */
+        final boolean isOfContent;
+
+        Sum(boolean isOfContent) {
+            this.isOfContent = isOfContent;
+        }
     }
 
-    private final long[][] sums = new long[Sum.values().length][MAX_BINS];
+    private final EnumMap<Sum, long[]> sums = new EnumMap<>(Sum.class);
     private long widthSeconds = 1;
     private long endSeconds;
 
@@ -33,18 +41,22 @@ final class TimeCourse {
         while (seconds / widthSeconds >= MAX_BINS) {
             halve();
         }
-        sums[sum.ordinal()][(int) (seconds / widthSeconds)] += count;
+        bins(sum)[(int) (seconds / widthSeconds)] += count;
     }
 
     private void halve() {
         widthSeconds *= 2;
-        for (int i = 0; i < sums.length; i++) {
+        sums.replaceAll((sum, bins) -> {
             var halved = new long[MAX_BINS];
             for (int bin = 0; bin < MAX_BINS; bin++) {
-                halved[bin / 2] += sums[i][bin];
+                halved[bin / 2] += bins[bin];
             }
-            sums[i] = halved;
-        }
+            return halved;
+        });
+    }
+
+    private long[] bins(Sum sum) {
+        return sums.computeIfAbsent(sum, missing -> new long[MAX_BINS]);
     }
 
     long widthSeconds() {
@@ -63,7 +75,7 @@ final class TimeCourse {
     }
 
     long at(Sum sum, int bin) {
-        return sums[sum.ordinal()][bin];
+        return bins(sum)[bin];
     }
 
     double[] perSecond(Sum sum) {

@@ -116,7 +116,7 @@ public final class TraceDescription {
     private void putCourse(ObjectNode node) {
         node.put("interval_s", course.widthSeconds());
         for (var sum : TimeCourse.Sum.values()) {
-            if (sum.ordinal() <= TimeCourse.Sum.OUTPUT_TOKENS.ordinal() || hasContent()) {
+            if (!sum.isOfContent || hasContent()) {
                 var list = node.putArray(DescriptionText.word(sum));
                 for (int i = 0; i < course.numBins(); i++) {
                     list.add(course.at(sum, i));

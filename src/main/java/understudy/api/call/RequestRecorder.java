@@ -73,7 +73,7 @@ public final class RequestRecorder implements ClusterLink.Watcher, Closeable {
     }
 
     private void writeWhatIsNext() {
-        while (!pending.isEmpty() && isNext(pending.peek().generation)) {
+        for (var next = pending.peek(); next != null && isNext(next.generation); next = pending.peek()) {
             write(pending.remove());
         }
     }

@@ -29,11 +29,7 @@ final class ClientLengths {
     static ClientLengths read(String file, byte[] content) {
         var lengths = new ClientLengths(file);
         try {
-            var fields = JSON.readTree(content).fields();
-            while (fields.hasNext()) {
-                var field = fields.next();
-                lengths.put(field.getKey(), field.getValue());
-            }
+            JSON.readTree(content).properties().forEach(field -> lengths.put(field.getKey(), field.getValue()));
             return lengths;
         } catch (JsonProcessingException e) {
             throw new TraceException(file, e.getLocation().getLineNr(), "not JSON: " + e.getOriginalMessage());

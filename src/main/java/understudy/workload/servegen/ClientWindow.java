@@ -32,9 +32,9 @@ record ClientWindow(
         var windows = new ArrayList<ClientWindow>();
         long duration = USUAL_SECONDS;
         for (int i = 0; i < lines.size(); i++) {
-            var line = new Line(file, i + 1, lines.get(i).split(",", -1));
+            var line = new Line(file, i + 1, List.of(lines.get(i).split(",", -1)));
             if (i + 1 < lines.size()) {
-                var next = new Line(file, i + 2, lines.get(i + 1).split(",", -1));
+                var next = new Line(file, i + 2, List.of(lines.get(i + 1).split(",", -1)));
                 duration = next.start() - line.start();
             }
             if (duration <= 0) {
@@ -54,13 +54,13 @@ record ClientWindow(
     }
 
     /** A line in its parts. */
-    private record Line(String file, long number, String[] fields) {
+    private record Line(String file, long number, List<String> fields) {
         long start() {
-            if (fields.length != NUM_FIELDS) {
+            if (fields.size() != NUM_FIELDS) {
                 throw new TraceException(
                         file,
                         number,
-                        "has " + fields.length + " fields, must be start, rate, cv, family, shape and scale");
+                        "has " + fields.size() + " fields, must be start, rate, cv, family, shape and scale");
             }
             return (long) number(0, "start", 0);
         }
@@ -70,7 +70,7 @@ record ClientWindow(
         }
 
         boolean isWeibull() {
-            String family = fields[3].strip();
+            String family = fields.get(3).strip();
             if (!family.equals("Gamma") && !family.equals("Weibull")) {
                 throw new TraceException(file, number, "the family is " + family + ", must be Gamma or Weibull");
             }
@@ -78,10 +78,10 @@ record ClientWindow(
         }
 
         double number(int field, String name, double min) {
-            double number = Numbers.parse(fields[field].strip());
+            double number = Numbers.parse(fields.get(field).strip());
             if (!(number >= min && number <= MAX_SECONDS)) {
                 throw new TraceException(
-                        file, number(), name + " is " + fields[field] + ", must be a number from " + min + " to 1e9");
+                        file, number(), name + " is " + fields.get(field) + ", must be a number from " + min + " to 1e9");
             }
             return number;
         }

@@ -20,7 +20,6 @@ public final class ServeGenReader implements TraceReader {
     private static final long NANOS_PER_SECOND = 1_000_000_000;
 
     private final ServeGenOptions options;
-    private final RandomStreams streams;
     private final PriorityQueue<Next> queue =
             new PriorityQueue<>(Comparator.comparingLong(Next::atNanos).thenComparing(next -> next.number));
     private long numRows;
@@ -49,7 +48,6 @@ public final class ServeGenReader implements TraceReader {
      */
     public ServeGenReader(ServeGenOptions options, RandomStreams streams) {
         this.options = options;
-        this.streams = streams;
         IntStream.range(0, options.services().size())
                 .mapToObj(index -> ServeGenFiles.read(options, index))
                 .forEach(clients -> clients.forEach(client -> enqueue(new Next(client, options, streams))));

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.core.json.JsonReadFeature;
 import it.unimi.dsi.fastutil.doubles.DoubleArrayList;
 import it.unimi.dsi.fastutil.ints.IntArrays;
 import java.io.IOException;
@@ -18,8 +19,9 @@ import understudy.workload.Numbers;
  * file says nothing about content, so no two prompts share anything. The lists are in memory.
  */
 final class BenchResultReader implements TraceReader {
-    private static final JsonFactory JSON =
-            JsonFactory.builder().build().enable(JsonParser.Feature.ALLOW_NON_NUMERIC_NUMBERS);
+    private static final JsonFactory JSON = JsonFactory.builder()
+            .enable(JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS)
+            .build();
     private static final double NANOS_PER_SECOND = 1e9;
 
     private final String file;

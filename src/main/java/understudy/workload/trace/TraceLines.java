@@ -80,7 +80,7 @@ public final class TraceLines implements Closeable {
     }
 
     private void takeHeader() {
-        if (!texts.get("format").equals(TraceFormat.HEADER) || wholeNumber("version", 1, 0) != TraceFormat.VERSION) {
+        if (!text("format").equals(TraceFormat.HEADER) || wholeNumber("version", 1, 0) != TraceFormat.VERSION) {
             throw problem("the format is not " + TraceFormat.HEADER + ", version " + TraceFormat.VERSION);
         }
         blockSize = wholeNumber("block_size", 1);

@@ -9,6 +9,7 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.TreeMap;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
@@ -100,7 +101,7 @@ final class FilesOfTraceTest {
         assertThatThrownBy(() -> visit(directory.resolve("none"))).hasMessageEndingWith("none: no such file");
     }
 
-    private static TreeMap<String, String> visit(Path path) {
+    private static Map<String, String> visit(Path path) {
         var found = new TreeMap<String, String>();
         FilesOfTrace.visit(
                 path,
