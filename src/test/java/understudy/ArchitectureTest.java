@@ -69,6 +69,7 @@ final class ArchitectureTest {
             routing.admission: engine prompt routing
             workload: engine prompt
             workload.trace: engine prompt workload
+            workload.servegen: prompt workload workload.trace
             faults: workload
             report.latency:
             report.transfers: engine kvcache kvcache.connector report.latency transfer
@@ -79,6 +80,7 @@ final class ArchitectureTest {
             scaling: faults latency report report.latency
             replay.cache:
             replay: replay.cache report.html workload.trace
+            describe: prompt replay report report.html report.latency workload.trace
             runtime:
             cluster.lockstep: latency runtime
             cluster.link: faults kvcache.connector kvcache.tier runtime transfer
@@ -91,7 +93,7 @@ final class ArchitectureTest {
             api.http: faults host runtime
             api.schema: api.http
             api.model: api.http api.schema engine prompt workload
-            api.call: api.http api.model api.schema cluster engine faults host prompt report runtime
+            api.call: api.http api.model api.schema cluster engine faults host prompt report runtime workload.trace
             api.metrics: api.call api.model cluster engine engine.speculation faults kvcache kvcache.connector prompt report report.transfers routing \
                 transfer
             api.live: api.call api.http cluster faults kvcache kvcache.connector prompt report report.html report.transfers routing \
@@ -102,7 +104,7 @@ final class ArchitectureTest {
             api: api.admin api.call api.http api.kvevents api.live api.metrics api.model api.openai cluster faults host \
                 kvcache routing runtime workload
             scenario.keys: routing workload
-            scenario.workload: api.model scenario.keys workload workload.trace
+            scenario.workload: api.model scenario.keys workload workload.servegen workload.trace
             scenario: api.call api.http api.kvevents api.model cluster cluster.link cluster.lockstep engine engine.queue engine.speculation faults kvcache \
                 kvcache.connector kvcache.eviction kvcache.tier latency latency.tables prompt report report.run routing \
                 routing.admission \
@@ -118,8 +120,8 @@ final class ArchitectureTest {
             sweep.remote: scenario scenario.keys sweep
             app.console: scenario
             app.replay: replay report scenario scenario.keys
-            app: api api.call api.http api.kvevents app.console app.replay bench bench.result cluster conform engine fidelity fidelity.cells fuzz host \
-                host.watch latency latency.tables replay report report.run routing runtime scenario scenario.keys sweep sweep.remote workload workload.trace
+            app: api api.call api.http api.kvevents app.console app.replay bench bench.result cluster conform describe engine fidelity fidelity.cells fuzz host \
+                host.watch latency latency.tables replay report report.run routing runtime scenario scenario.keys sweep sweep.remote workload workload.servegen workload.trace
             testkit: api api.call api.http api.kvevents cluster engine faults host kvcache prompt report report.latency runtime scenario
             """);
 
@@ -136,6 +138,7 @@ final class ArchitectureTest {
             "bench.result",
             "scaling",
             "replay",
+            "describe",
             "transfer");
 
     /** Source files in one package. */

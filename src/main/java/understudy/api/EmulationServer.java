@@ -26,6 +26,7 @@ import org.slf4j.LoggerFactory;
 import understudy.api.call.ApiContext;
 import understudy.api.call.ApiSettings;
 import understudy.api.call.ClusterLink;
+import understudy.api.call.RequestRecorder;
 import understudy.api.call.ServerState;
 import understudy.api.call.Sessions;
 import understudy.api.http.ApiException;
@@ -70,6 +71,7 @@ public final class EmulationServer implements AutoCloseable {
             ClusterSpec spec,
             ApiSettings settings,
             @Nullable KvEventPublisher kvEvents,
+            @Nullable RequestRecorder recorder,
             ClusterEvent.@Nullable Subscriber alsoTold,
             UnaryOperator<ActorRef<Router.Command>> interceptor) {
         this.host = host;
@@ -102,7 +104,7 @@ public final class EmulationServer implements AutoCloseable {
                 host,
                 system,
                 interceptor.apply(host.router()),
-                engineMetrics::onEnded,
+                recorder == null ? List.of(engineMetrics::onEnded) : List.of(engineMetrics::onEnded, recorder),
                 spec.replicas().size());
         var bodies = new HttpBodies(system, settings.http());
         api = new ApiContext(system, settings, link, state, httpMetrics, bodies, new Sessions());
@@ -127,6 +129,7 @@ public final class EmulationServer implements AutoCloseable {
      * @param spec what to serve
      * @param speed virtual seconds per wall second
      * @param kvEvents how to publish KV events, if at all
+     * @param recorder is told of all requests, if there is one; stays the caller's
      * @param moreParts routes beside those of vLLM, tried after them
      */
     public static EmulationServer start(
@@ -134,6 +137,7 @@ public final class EmulationServer implements AutoCloseable {
             double speed,
             ApiSettings settings,
             Optional<KvEventSettings> kvEvents,
+            Optional<RequestRecorder> recorder,
             Function<ApiContext, List<RoutePart>> moreParts) {
         // Before the actor systems, which would else log into the void for a moment, and make slf4j complain about it.
         LoggerFactory.getLogger(EmulationServer.class);
@@ -141,7 +145,8 @@ public final class EmulationServer implements AutoCloseable {
                         each -> new KvEventPublisher(each, spec.replicas().size(), EpochClock.seconds()))
                 .orElse(null);
         var host = ClusterHost.create("understudy");
-        var server = new EmulationServer(host, true, spec, settings, publisher, null, router -> router);
+        var server = new EmulationServer(
+                host, true, spec, settings, publisher, recorder.orElse(null), null, router -> router);
         host.time().run(speed);
         server.listen(moreParts);
         return server;
@@ -149,7 +154,7 @@ public final class EmulationServer implements AutoCloseable {
 
     /** Starts a cluster and a server with the routes of vLLM only. */
     public static EmulationServer start(ClusterSpec spec, double speed, ApiSettings settings) {
-        return start(spec, speed, settings, Optional.empty(), api -> List.of());
+        return start(spec, speed, settings, Optional.empty(), Optional.empty(), api -> List.of());
     }
 
     /**
@@ -166,7 +171,7 @@ public final class EmulationServer implements AutoCloseable {
             ApiSettings settings,
             ClusterEvent.@Nullable Subscriber subscriber,
             UnaryOperator<ActorRef<Router.Command>> interceptor) {
-        var server = new EmulationServer(host, false, spec, settings, null, subscriber, interceptor);
+        var server = new EmulationServer(host, false, spec, settings, null, null, subscriber, interceptor);
         server.listen(api -> List.of());
         return server;
     }

@@ -6,8 +6,11 @@ import java.net.BindException;
 import java.net.Inet6Address;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -17,6 +20,7 @@ import picocli.CommandLine.Parameters;
 import understudy.api.EmulationServer;
 import understudy.api.WarmUp;
 import understudy.api.call.ApiSettings;
+import understudy.api.call.RequestRecorder;
 import understudy.api.kvevents.UnusableEndpointException;
 import understudy.app.console.ConsoleCommand;
 import understudy.scenario.Scenario;
@@ -40,6 +44,7 @@ import understudy.scenario.keys.Section;
             "Examples:",
             "  understudy serve conf/serve.conf",
             "  understudy serve conf/serve.conf --set server.port=8080 --set cluster.replicas=8 --set clock.speed=2",
+            "  understudy serve conf/serve.conf --record today.jsonl",
             "  curl -N localhost:8000/v1/chat/completions -H 'Content-Type: application/json' \\",
             "    -d '{\"stream\": true, \"messages\": [{\"role\": \"user\", \"content\": \"Hello\"}]}'"
         })
@@ -59,13 +64,25 @@ final class ServeCommand extends ConsoleCommand {
     @Option(names = "--port", paramLabel = "N", description = "Port to listen at; short for --set server.port=N.")
     private @Nullable Integer port;
 
+    @Option(
+            names = "--record",
+            paramLabel = "FILE",
+            description =
+                    "Records the requests as a trace, a new file of JSON lines without texts, that run, replay, bench"
+                            + " and describe read.")
+    private @Nullable Path recordFile;
+
+    @Option(names = "--record-text", description = "Records the prompts' texts, too.")
+    private boolean recordsText;
+
     @Override
     public Integer call() throws InterruptedException {
         var flags = port == null ? Map.<String, String>of() : Map.of("server.port", port.toString());
         var scenario = Scenario.read(options.load(scenarioFile, flags));
         ServerSettings.warnings(scenario).forEach(console()::warn);
-        var server = start(scenario, ServerSettings.read(scenario), ServerSettings.numWarmUpRequests(scenario));
-        var onSignal = new Thread(() -> end(server), "drain");
+        var recorder = recorder(scenario);
+        var server = start(scenario, ServerSettings.read(scenario), recorder);
+        var onSignal = new Thread(() -> end(server, recorder), "drain");
         Runtime.getRuntime().addShutdownHook(onSignal);
         announce(server, scenario);
         return exitCode(server, console().err());
@@ -85,15 +102,34 @@ final class ServeCommand extends ConsoleCommand {
         return 0;
     }
 
-    private static EmulationServer start(Scenario scenario, ApiSettings settings, int numWarmUpRequests) {
+    /** Returns what records requests, whose blocks are those of the replicas. */
+    private Optional<RequestRecorder> recorder(Scenario scenario) {
+        if (recordFile == null) {
+            if (recordsText) {
+                throw new ScenarioException("--record-text adds to a record, which needs --record");
+            }
+            return Optional.empty();
+        }
+        int blockSize = scenario.groups().get(0).engine().kvCache().blockSize();
+        try {
+            return Optional.of(new RequestRecorder(recordFile, blockSize, recordsText));
+        } catch (FileAlreadyExistsException e) {
+            throw new ScenarioException("--record " + recordFile + ": is there already; name a new file");
+        } catch (IOException e) {
+            throw new ScenarioException("--record " + recordFile + ": cannot be written: " + e);
+        }
+    }
+
+    private static EmulationServer start(Scenario scenario, ApiSettings settings, Optional<RequestRecorder> recorder) {
         requireFree(settings, scenario.server());
         try {
-            WarmUp.run(scenario.clusterSpec(null, false), settings, numWarmUpRequests);
+            WarmUp.run(scenario.clusterSpec(null, false), settings, ServerSettings.numWarmUpRequests(scenario));
             return EmulationServer.start(
                     scenario.clusterSpec(null, false),
                     scenario.speed(),
                     settings,
                     scenario.kvEvents(),
+                    recorder,
                     api -> List.of());
         } catch (UnusableEndpointException e) {
             throw new ScenarioException(String.valueOf(e.getMessage()));
@@ -152,9 +188,10 @@ final class ServeCommand extends ConsoleCommand {
     }
 
     /** Exits with 0: a server that was told to end and did so has succeeded. */
-    private static void end(EmulationServer server) {
+    private static void end(EmulationServer server, Optional<RequestRecorder> recorder) {
         if (!server.whenFailed().isDone()) {
             server.drain();
+            recorder.ifPresent(RequestRecorder::close);
             Runtime.getRuntime().halt(0);
         }
     }

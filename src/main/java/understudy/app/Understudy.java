@@ -33,6 +33,7 @@ public final class Understudy {
         COMMANDS.put("worker", WorkerCommand.class);
         COMMANDS.put("bench", BenchCommand.class);
         COMMANDS.put("replay", ReplayCommand.class);
+        COMMANDS.put("describe", DescribeCommand.class);
         COMMANDS.put("conform", ConformCommand.class);
         COMMANDS.put("calibrate", CalibrateCommand.class);
         COMMANDS.put("fuzz", FuzzCommand.class);

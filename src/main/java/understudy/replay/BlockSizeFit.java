@@ -1,7 +1,7 @@
 package understudy.replay;
 
 import java.util.OptionalInt;
-import understudy.workload.trace.MooncakeTraceReader;
+import understudy.workload.trace.JsonTraceReader;
 
 /**
  * The block sizes that go with the lengths of a trace's prompts: a prompt of L tokens has L / block size hash ids,
@@ -10,7 +10,7 @@ import understudy.workload.trace.MooncakeTraceReader;
  */
 final class BlockSizeFit {
     /** Block size of Mooncake. */
-    static final int USUAL = MooncakeTraceReader.TOKENS_PER_HASH_ID;
+    static final int USUAL = JsonTraceReader.TOKENS_PER_HASH_ID;
 
     private static final int MULTIPLE = 16;
 

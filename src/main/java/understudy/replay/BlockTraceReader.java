@@ -5,13 +5,13 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import understudy.workload.trace.MooncakeLines;
-import understudy.workload.trace.MooncakeTraceReader;
+import understudy.workload.trace.JsonTraceReader;
 import understudy.workload.trace.TraceException;
+import understudy.workload.trace.TraceLines;
 
 /**
  * Reads Mooncake traces, gzip'd or not, as one stream of block accesses: one file after the other, ids meaning the same
- * in all of them, timestamps as they are. Unlike {@link MooncakeTraceReader} it takes any block size, and wants each
+ * in all of them, timestamps as they are. Unlike {@link JsonTraceReader} it takes any block size, and wants each
  * line's number of ids to go with it.
  */
 public final class BlockTraceReader implements Closeable {
@@ -86,11 +86,14 @@ public final class BlockTraceReader implements Closeable {
         return limit > 0 && chunk.numRequests() >= limit;
     }
 
-    private void take(MooncakeLines line) {
+    private void take(TraceLines line) {
         int promptTokens = line.inputLength();
         line.outputLength(); // of no meaning here, but a trace without is not one that can be run
         long atMillis = Math.round(line.timestampMillis());
         var hashIds = line.hashIds();
+        if (blockSize == 0) {
+            blockSize = line.blockSize();
+        }
         check(line, promptTokens, hashIds.size());
         numAccesses += hashIds.size();
         if (numAccesses > Replayer.MAX_ACCESSES) {
@@ -100,7 +103,7 @@ public final class BlockTraceReader implements Closeable {
         chunk.add(hashIds, promptTokens, atMillis);
     }
 
-    private void check(MooncakeLines line, int promptTokens, int numIds) {
+    private void check(TraceLines line, int promptTokens, int numIds) {
         fit.narrow(promptTokens, numIds);
         if (blockSize == 0) {
             firstLines.add(new Lengths(line.file(), line.line(), promptTokens, numIds));

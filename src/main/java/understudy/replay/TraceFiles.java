@@ -11,9 +11,9 @@ import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import understudy.workload.trace.CountedInput;
-import understudy.workload.trace.MooncakeLines;
 import understudy.workload.trace.TraceException;
 import understudy.workload.trace.TraceFile;
+import understudy.workload.trace.TraceLines;
 
 /** Several Mooncake traces, one after the other, as one. */
 final class TraceFiles implements Closeable {
@@ -26,7 +26,7 @@ final class TraceFiles implements Closeable {
     private long numBytesOfEarlier;
     private boolean isFileEmpty;
     private @Nullable CountedInput input;
-    private @Nullable MooncakeLines lines;
+    private @Nullable TraceLines lines;
 
     /** Checks that all files are there; only the first will be opened soon. */
     TraceFiles(List<Path> files) {
@@ -50,7 +50,7 @@ final class TraceFiles implements Closeable {
      *
      * @throws TraceException if it cannot be used, or a file has none
      */
-    @Nullable MooncakeLines next() {
+    @Nullable TraceLines next() {
         while (lines != null || fileIndex < files.size()) {
             if (lines == null) {
                 lines = open(files.get(fileIndex++));
@@ -84,11 +84,11 @@ final class TraceFiles implements Closeable {
         input = null;
     }
 
-    private MooncakeLines open(Path file) {
+    private TraceLines open(Path file) {
         String name = file.toString();
         try {
             input = new CountedInput(Files.newInputStream(file));
-            return new MooncakeLines(refusingAzure(TraceFile.decompressed(input), name), name);
+            return new TraceLines(refusingAzure(TraceFile.decompressed(input), name), name);
         } catch (IOException e) {
             throw TraceFile.unreadable(name, e);
         }

@@ -3,6 +3,7 @@ package understudy.workload;
 import understudy.engine.OutputPlan;
 import understudy.prompt.Segments;
 import understudy.prompt.SyntheticTokens;
+import understudy.prompt.TokenSource;
 
 /** Limit that ends an answer. */
 public enum OutputLimit {
@@ -12,8 +13,18 @@ public enum OutputLimit {
     END_OF_SEQUENCE;
 
     public OutputPlan plan(long textId, int numOutputTokens) {
-        int length = this == MAX_TOKENS ? OutputPlan.ENDLESS : numOutputTokens;
-        return new OutputPlan(new SyntheticTokens(Segments.ofAnswer(textId)), length);
+        return plan(new SyntheticTokens(Segments.ofAnswer(textId)), numOutputTokens);
+    }
+
+    /** Returns the plan of an answer with these tokens. */
+    public OutputPlan plan(TokenSource tokens, int numOutputTokens) {
+        return new OutputPlan(tokens, this == MAX_TOKENS ? OutputPlan.ENDLESS : numOutputTokens);
+    }
+
+    /** Returns the limit of a request that came with one, or with 0 for none. */
+    public int maxTokens(int numOutputTokens, int numPromptTokens, int given, int maxModelLen) {
+        int limit = maxTokens(numOutputTokens, numPromptTokens, maxModelLen);
+        return given == 0 || this == MAX_TOKENS ? limit : Math.min(given, limit);
     }
 
     public int maxTokens(int numOutputTokens, int numPromptTokens, int maxModelLen) {

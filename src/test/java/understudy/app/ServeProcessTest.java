@@ -114,7 +114,7 @@ final class ServeProcessTest {
         assertThat(refused.err).contains("server.host is \"0.0.0.0\", which others can reach");
     }
 
-    private static Process start(String... args) throws IOException {
+    static Process start(String... args) throws IOException {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:+IgnoreUnrecognizedVMOptions",

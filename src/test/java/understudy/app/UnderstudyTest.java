@@ -45,6 +45,7 @@ final class UnderstudyTest {
                 "worker",
                 "bench",
                 "replay",
+                "describe",
                 "conform",
                 "calibrate",
                 "fuzz",

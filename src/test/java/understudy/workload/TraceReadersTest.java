@@ -19,7 +19,7 @@ import understudy.prompt.SyntheticTokens;
 import understudy.prompt.TokenSequence;
 import understudy.workload.trace.AzureTraceReader;
 import understudy.workload.trace.CsvTraceReader;
-import understudy.workload.trace.MooncakeTraceReader;
+import understudy.workload.trace.JsonTraceReader;
 import understudy.workload.trace.TraceException;
 import understudy.workload.trace.TraceReader;
 import understudy.workload.trace.TraceRow;
@@ -71,7 +71,7 @@ final class TraceReadersTest {
         String good = "{\"timestamp\": 0, \"input_length\": 5, \"output_length\": 5, \"hash_ids\": [1]}\n";
         var file = write("trace.jsonl", good + good + line + "\n");
 
-        assertThatThrownBy(() -> readAll(new MooncakeTraceReader(file)))
+        assertThatThrownBy(() -> readAll(new JsonTraceReader(file)))
                 .isInstanceOf(TraceException.class)
                 .hasMessageStartingWith(file + ":3: ")
                 .hasMessageContaining(problem);
@@ -103,7 +103,7 @@ final class TraceReadersTest {
                 .isInstanceOf(TraceException.class)
                 .hasMessageStartingWith(file + ": ")
                 .hasMessageNotContaining("null");
-        assertThatThrownBy(() -> readAll(new MooncakeTraceReader(Files.write(file, Arrays.copyOf(bytes, 5)))))
+        assertThatThrownBy(() -> readAll(new JsonTraceReader(Files.write(file, Arrays.copyOf(bytes, 5)))))
                 .hasMessage(file + ": cannot be read: it ends in the middle");
     }
 
@@ -239,7 +239,7 @@ final class TraceReadersTest {
     }
 
     private List<TraceRow> mooncake(String text) throws IOException {
-        return readAll(new MooncakeTraceReader(write("trace.jsonl", text)));
+        return readAll(new JsonTraceReader(write("trace.jsonl", text)));
     }
 
     private Path write(String name, String text) throws IOException {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
+import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
@@ -14,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import understudy.engine.OutputPlan;
 import understudy.engine.Request;
-import understudy.prompt.SegmentedTokens;
+import understudy.prompt.SessionTurn;
 import understudy.prompt.TokenSequence;
 import understudy.workload.trace.TraceException;
 import understudy.workload.trace.TraceReader;
@@ -227,7 +228,7 @@ final class WorkloadsTest {
 
     @Test
     void requestOfATrace_hasThePriorityAndTheTenantOfItsRow() {
-        var row = new TraceRow(7, 0, SegmentedTokens.EMPTY.append(1, 10), 1, 3, "ada");
+        var row = new TraceRow(7, 0, 10, LongList.of(), 1, LongList.of(), 1, 0, 3, "ada", "", SessionTurn.NONE);
 
         var request = new TraceWorkload(rows(row), "trace", options(1, 0, OutputLimit.MAX_TOKENS)).next();
 
@@ -338,7 +339,7 @@ final class WorkloadsTest {
     }
 
     private static TraceRow row(long arrivalNanos, int promptTokens, int outputTokens) {
-        return new TraceRow(7, arrivalNanos, SegmentedTokens.EMPTY.append(1, promptTokens), outputTokens, 0, "");
+        return TraceRow.of(7, arrivalNanos, promptTokens, outputTokens);
     }
 
     private static TraceReader rows(TraceRow... rows) {

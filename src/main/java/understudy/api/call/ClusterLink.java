@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.BiConsumer;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.actor.typed.Behavior;
@@ -25,22 +24,33 @@ public final class ClusterLink {
     private final ActorSystem<?> system;
     private final ActorRef<Router.Command> router;
     private final ActorRef<RequestEvent> requestEvents;
-    private final BiConsumer<RequestEvent.Ended, Generation> onEnded;
+    private final List<Watcher> watchers;
     private final int numReplicas;
     private final ConcurrentHashMap<Long, Generation> generations = new ConcurrentHashMap<>();
     private final AtomicLong nextId = new AtomicLong();
 
-    /** @param onEnded told of each request that has ended, and how */
+    /** Watcher of all requests. */
+    public interface Watcher {
+        /** A request has arrived, on the emulation's thread. */
+        default void onSubmitted(Generation generation) {}
+
+        /** A request was turned away. */
+        default void onRejected(Generation generation) {}
+
+        /** A request has ended that was accepted. */
+        void onEnded(RequestEvent.Ended ended, Generation generation);
+    }
+
     public ClusterLink(
             ClusterHost host,
             ActorSystem<?> system,
             ActorRef<Router.Command> router,
-            BiConsumer<RequestEvent.Ended, Generation> onEnded,
+            List<Watcher> watchers,
             int numReplicas) {
         time = host.time();
         this.system = system;
         this.router = router;
-        this.onEnded = onEnded;
+        this.watchers = List.copyOf(watchers);
         this.numReplicas = numReplicas;
         requestEvents = host.spawn(system, listening(), "request-events");
     }
@@ -71,12 +81,16 @@ public final class ClusterLink {
     /** Sends a request, which arrives at the virtual time that the wall clock calls for now. */
     void submit(Generation generation) {
         generations.put(generation.id(), generation);
-        time.post(() -> router.tell(new Router.Submit(
-                generation.request(time.nowNanos(), time.speed()),
-                requestEvents,
-                generation.needsTokens(),
-                generation.spec().replica(),
-                generation.fault())));
+        time.post(() -> {
+            var request = generation.request(time.nowNanos(), time.speed());
+            watchers.forEach(watcher -> watcher.onSubmitted(generation));
+            router.tell(new Router.Submit(
+                    request,
+                    requestEvents,
+                    generation.needsTokens(),
+                    generation.spec().replica(),
+                    generation.fault()));
+        });
     }
 
     /** Gives up a request; its end is still told. */
@@ -116,7 +130,9 @@ public final class ClusterLink {
         }
         generation.onEvent(event);
         if (event instanceof RequestEvent.Ended ended) {
-            onEnded.accept(ended, generation);
+            watchers.forEach(watcher -> watcher.onEnded(ended, generation));
+        } else if (isLast) {
+            watchers.forEach(watcher -> watcher.onRejected(generation));
         }
     }
 }

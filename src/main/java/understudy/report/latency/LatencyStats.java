@@ -58,7 +58,13 @@ public record LatencyStats(
         return percentiles(sorted, ranks(sorted.length), percents);
     }
 
-    static double[] percentiles(double[] ascending, long[] cumulated, double[] percents) {
+    /**
+     * Returns percentiles of values that occur several times; none if there are no values.
+     *
+     * @param ascending different or equal values, in ascending order
+     * @param cumulated how often each of them, or one before it, occurs
+     */
+    public static double[] percentiles(double[] ascending, long[] cumulated, double[] percents) {
         return ascending.length == 0
                 ? new double[0]
                 : Arrays.stream(percents)

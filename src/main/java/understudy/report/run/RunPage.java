@@ -32,7 +32,9 @@ public record RunPage(
         var page = new HtmlPage("Run of " + setup.scenario());
         VerdictLines.add(report, levels, page);
         addFacts(page);
-        page.section(LatencySection.of(run, history)).section(CourseSection.of(history));
+        page.section(LatencySection.of(run, history));
+        LoadSection.of(run, levels).ifPresent(page::section);
+        page.section(CourseSection.of(history));
         if (report.replicas().size() > 1) {
             page.section(balance());
         }

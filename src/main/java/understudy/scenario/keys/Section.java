@@ -133,15 +133,21 @@ public record Section(Config config, String path) implements PolicySettings {
 
     /** Returns a file to read, which must exist; {@code why} says what needs it. */
     public Path file(String key, String why) {
+        var file = existing(key, why);
+        if (Files.isDirectory(file)) {
+            throw unusable(key, "which is a directory");
+        }
+        return file;
+    }
+
+    /** Returns a file or directory to read, which must exist. */
+    public Path existing(String key, String why) {
         if (text(key).isEmpty()) {
             throw unusable(key, why + ": --set " + full(key) + "=PATH");
         }
         var file = Path.of(text(key));
         if (!Files.exists(file)) {
             throw unusable(key, "which does not exist");
-        }
-        if (Files.isDirectory(file)) {
-            throw unusable(key, "which is a directory");
         }
         return file;
     }

@@ -1,7 +1,7 @@
 package understudy.scenario.workload;
 
-import java.nio.file.Path;
-import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 import understudy.api.model.Tokenizer;
 import understudy.scenario.keys.Section;
 import understudy.workload.BurstWorkload;
@@ -13,11 +13,10 @@ import understudy.workload.RandomStreams;
 import understudy.workload.RequestRate;
 import understudy.workload.Traffic;
 import understudy.workload.Workload;
-import understudy.workload.trace.AzureTraceReader;
-import understudy.workload.trace.CsvTraceReader;
-import understudy.workload.trace.MooncakeTraceReader;
+import understudy.workload.servegen.ServeGenReader;
 import understudy.workload.trace.ShareGptWorkload;
 import understudy.workload.trace.TraceException;
+import understudy.workload.trace.TraceFormat;
 import understudy.workload.trace.TraceReader;
 import understudy.workload.trace.TraceWorkload;
 
@@ -31,13 +30,23 @@ public final class WorkloadSettings {
     private static final double MIN_TIME_SCALE = 1e-9;
     private static final double MAX_TIME_SCALE = 1e9;
 
+    /** Kinds beside those that are formats of traces. */
     private enum Kind {
         GENERATED,
         BURST,
-        MOONCAKE,
-        CSV,
-        AZURE,
-        SHAREGPT;
+        SHAREGPT,
+        SERVEGEN,
+        TRACE;
+
+        static Kind of(Section workload) {
+            var own = Stream.of(values()).filter(kind -> kind != TRACE).map(Section::nameOf);
+            var formats = Stream.of(TraceFormat.values()).map(Section::nameOf);
+            String chosen = workload.choice("kind", Stream.concat(own, formats).toList());
+            return Stream.of(values())
+                    .filter(kind -> Section.nameOf(kind).equals(chosen))
+                    .findFirst()
+                    .orElse(TRACE);
+        }
 
         /** Returns whether requests come when a file or a client says, and not at a rate. */
         boolean isSelfTimed() {
@@ -62,7 +71,7 @@ public final class WorkloadSettings {
     private static Workload.Source unlimited(Section workload, RandomStreams streams, int maxModelLen) {
         var outputLimit = workload.bool("ignore-eos") ? OutputLimit.MAX_TOKENS : OutputLimit.END_OF_SEQUENCE;
         // Everything is checked, also what this kind of workload does not use.
-        var kind = workload.choice("kind", Kind.class);
+        var kind = Kind.of(workload);
         var generated = generated(workload, outputLimit, maxModelLen);
         var burst = burst(workload, outputLimit, maxModelLen);
         var options = new TraceWorkload.Options(
@@ -71,24 +80,29 @@ public final class WorkloadSettings {
                 outputLimit,
                 maxModelLen);
         var shareGpt = shareGpt(workload, outputLimit, maxModelLen);
+        var serveGen = ServeGenSettings.read(workload.section("servegen"));
         int blockTokens = workload.wholeNumber("csv-block-tokens", 1, MAX_TOKENS);
         return switch (kind) {
             case GENERATED -> () -> new GeneratedWorkload(generated, streams);
             case BURST -> () -> new BurstWorkload(burst, streams);
-            case MOONCAKE -> trace(workload, options, MooncakeTraceReader::new);
-            case CSV -> trace(workload, options, file -> new CsvTraceReader(file, blockTokens));
-            case AZURE -> trace(workload, options, AzureTraceReader::new);
+            case TRACE -> {
+                var file = workload.file("trace", "but this kind of workload needs a file");
+                var format = workload.choice("kind", TraceFormat.class);
+                yield trace(file.toString(), options, () -> format.open(file, blockTokens));
+            }
+            case SERVEGEN -> {
+                var services = ServeGenSettings.withServices(workload, serveGen);
+                yield trace("servegen", options, () -> new ServeGenReader(services, streams));
+            }
             case SHAREGPT -> shareGpt(workload, shareGpt, streams);
         };
     }
 
-    private static Workload.Source trace(
-            Section workload, TraceWorkload.Options options, Function<Path, TraceReader> readers) {
-        var file = workload.file("trace", "but this kind of workload needs a file");
+    private static Workload.Source trace(String name, TraceWorkload.Options options, Supplier<TraceReader> readers) {
         return () -> {
-            var reader = readers.apply(file);
+            var reader = readers.get();
             try {
-                return new TraceWorkload(reader, file.toString(), options);
+                return new TraceWorkload(reader, name, options);
             } catch (TraceException e) {
                 reader.close();
                 throw e;
@@ -144,7 +158,7 @@ public final class WorkloadSettings {
     /** Returns the pace of the workload. */
     public static Traffic traffic(Section workload) {
         var arrivals = workload.section("arrivals");
-        boolean isSelfTimed = workload.choice("kind", Kind.class).isSelfTimed();
+        boolean isSelfTimed = Kind.of(workload).isSelfTimed();
         return new Traffic(
                 isSelfTimed
                         ? RequestRate.constant(Double.POSITIVE_INFINITY)

@@ -5,11 +5,10 @@ import java.time.DateTimeException;
 import java.time.LocalDateTime;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import understudy.prompt.SegmentedTokens;
-import understudy.prompt.Segments;
 
 /**
  * The Azure LLM inference traces: CSV with the columns {@code TIMESTAMP, ContextTokens, GeneratedTokens}. Time counts
@@ -23,7 +22,6 @@ public final class AzureTraceReader implements TraceReader {
 
     private final CsvTable table;
     private @Nullable LocalDateTime start;
-    private long numRows;
 
     /** Opens a trace. */
     public AzureTraceReader(Path file) {
@@ -43,9 +41,11 @@ public final class AzureTraceReader implements TraceReader {
         if (arrivalNanos < 0) {
             throw table.problem("the request arrives before the first one; sort the file by arrival");
         }
-        var prompt =
-                SegmentedTokens.EMPTY.append(Segments.ofUniqueText(numRows++), table.wholeNumber("ContextTokens", 1));
-        return new TraceRow(table.line(), arrivalNanos, prompt, table.wholeNumber("GeneratedTokens", 1), 0, "");
+        return TraceRow.of(
+                table.line(),
+                arrivalNanos,
+                table.wholeNumber("ContextTokens", 1),
+                table.wholeNumber("GeneratedTokens", 1));
     }
 
     @Override
@@ -56,13 +56,12 @@ public final class AzureTraceReader implements TraceReader {
     /** The 2023 traces give local times, those of 2024 have an offset. */
     private LocalDateTime timestamp() {
         String text = table.text(TIMESTAMP);
-        String iso = text.replace(' ', 'T');
         try {
-            return iso.indexOf('+') < 0
-                    ? LocalDateTime.parse(iso)
-                    : OffsetDateTime.parse(iso)
-                            .withOffsetSameInstant(ZoneOffset.UTC)
-                            .toLocalDateTime();
+            var time = DateTimeFormatter.ISO_DATE_TIME.parseBest(
+                    text.replace(' ', 'T'), OffsetDateTime::from, LocalDateTime::from);
+            return time instanceof OffsetDateTime offset
+                    ? offset.withOffsetSameInstant(ZoneOffset.UTC).toLocalDateTime()
+                    : (LocalDateTime) time;
         } catch (DateTimeException e) {
             throw table.unusable(TIMESTAMP, text, "a time such as 2023-11-16 18:15:46.6805900");
         }

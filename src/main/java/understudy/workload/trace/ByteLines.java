@@ -69,6 +69,11 @@ final class ByteLines implements Closeable {
         return end - start;
     }
 
+    /** Returns whether a line break follows. */
+    boolean hasBreak() {
+        return end < bufferEnd;
+    }
+
     boolean isBlank() {
         for (int i = start; i < end; i++) {
             if (buffer[i] != ' ' && buffer[i] != '\t' && buffer[i] != '\r') {

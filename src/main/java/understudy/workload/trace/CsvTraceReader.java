@@ -1,11 +1,11 @@
 package understudy.workload.trace;
 
+import it.unimi.dsi.fastutil.longs.LongList;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
-import understudy.prompt.SegmentedTokens;
-import understudy.prompt.Segments;
+import understudy.prompt.SessionTurn;
 
 /**
  * A plain trace: CSV with the columns {@code arrival_s, input_toks, output_toks} and, optionally, {@code
@@ -22,7 +22,6 @@ public final class CsvTraceReader implements TraceReader {
 
     private final CsvTable table;
     private final int tokensPerBlock;
-    private long numRows;
 
     /**
      * Opens a trace.
@@ -47,10 +46,19 @@ public final class CsvTraceReader implements TraceReader {
             throw table.problem("input_toks is " + promptTokens + ", but " + SHARED_BLOCKS + " names " + shared.length
                     + " blocks of " + tokensPerBlock);
         }
-        int sharedTokens = shared.length * tokensPerBlock;
-        var prompt = SegmentedTokens.ofBlocks(shared, tokensPerBlock, sharedTokens)
-                .append(Segments.ofUniqueText(numRows++), promptTokens - sharedTokens);
-        return new TraceRow(table.line(), arrivalNanos, prompt, outputTokens, priority(), table.text("tenant"));
+        return new TraceRow(
+                table.line(),
+                arrivalNanos,
+                promptTokens,
+                LongList.of(shared),
+                tokensPerBlock,
+                LongList.of(),
+                outputTokens,
+                0,
+                priority(),
+                table.text("tenant"),
+                "",
+                SessionTurn.NONE);
     }
 
     @Override
@@ -68,10 +76,7 @@ public final class CsvTraceReader implements TraceReader {
             return new long[0];
         }
         try {
-            return SEPARATOR
-                    .splitAsStream(text)
-                    .mapToLong(id -> Segments.ofTraceBlock(Long.parseLong(id)))
-                    .toArray();
+            return SEPARATOR.splitAsStream(text).mapToLong(Long::parseLong).toArray();
         } catch (NumberFormatException e) {
             throw table.unusable(SHARED_BLOCKS, text, "whole numbers separated by spaces");
         }

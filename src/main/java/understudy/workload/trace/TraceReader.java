@@ -13,6 +13,11 @@ public interface TraceReader extends Closeable {
      */
     @Nullable TraceRow next();
 
+    /** Returns the time from which arrivals count. */
+    default long originNanos(TraceRow first) {
+        return first.arrivalNanos();
+    }
+
     @Override
     void close();
 }

@@ -45,7 +45,7 @@ public final class TraceWorkload implements Workload {
         if (nextRow == null) {
             throw new TraceException(file, "the trace has no requests");
         }
-        startNanos = nextRow.arrivalNanos();
+        startNanos = reader.originNanos(nextRow);
     }
 
     @Override
@@ -95,13 +95,13 @@ public final class TraceWorkload implements Workload {
 
     private Request request(long id, TraceRow row) {
         int numOutput = row.numOutputTokens();
-        int numPrompt = row.prompt().length();
         return Request.of(
                         id,
                         arrivalNanos(row),
-                        new Prompt(row.prompt()),
-                        options.outputLimit.maxTokens(numOutput, numPrompt, options.maxModelLen),
-                        options.outputLimit.plan(id, numOutput))
+                        new Prompt(row.prompt(), row.loraName(), "", row.turn()),
+                        options.outputLimit.maxTokens(
+                                numOutput, row.numPromptTokens(), row.maxTokens(), options.maxModelLen),
+                        options.outputLimit.plan(row.answer(id), numOutput))
                 .withPriority(row.priority())
                 .withTenant(row.tenant());
     }

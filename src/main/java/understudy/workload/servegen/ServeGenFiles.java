@@ -1,0 +1,97 @@
+package understudy.workload.servegen;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import understudy.workload.trace.FilesOfTrace;
+import understudy.workload.trace.TraceException;
+
+/** Files of a service: {@code chunk-N-trace.csv} and {@code chunk-N-dataset.json} for each client. */
+final class ServeGenFiles {
+    private static final Pattern FILE = Pattern.compile("(?:.*/)?chunk-(\\d{1,9})-(trace\\.csv|dataset\\.json)");
+    private static final int SERVICE_SHIFT = 20;
+
+    private final String path;
+    private final TreeMap<Integer, Files> clients = new TreeMap<>();
+
+    /** What has been found of a client. */
+    private static final class Files {
+        private @Nullable List<ClientWindow> windows;
+        private @Nullable ClientLengths lengths;
+    }
+
+    private ServeGenFiles(String path) {
+        this.path = path;
+    }
+
+    /**
+     * Reads the clients of a service that have requests in the time to which the day is cut.
+     *
+     * @param index of the service among all
+     * @throws TraceException if there are none, or a file cannot be used
+     */
+    static List<ServeGenClient> read(ServeGenOptions options, int index) {
+        var service = options.services().get(index);
+        var files = new ServeGenFiles(service.path().toString());
+        FilesOfTrace.visit(service.path(), name -> FILE.matcher(name).matches(), files::on);
+        var clients = files.clients(index, service.rateScale()).stream()
+                .map(client -> client.within(options.startSeconds(), options.endSeconds()))
+                .filter(client -> client.numRequests() > 0)
+                .sorted(Comparator.comparingDouble(ServeGenClient::numRequests).reversed())
+                .limit(options.maxClients() == 0 ? Long.MAX_VALUE : options.maxClients())
+                .toList();
+        if (clients.isEmpty()) {
+            throw new TraceException(
+                    files.path,
+                    "no client has requests from second " + options.startSeconds() + " to " + options.endSeconds());
+        }
+        return clients;
+    }
+
+    private void on(String name, byte[] content) {
+        var parts = FILE.matcher(name);
+        if (!parts.matches()) {
+            throw new IllegalStateException(name);
+        }
+        var files = clients.computeIfAbsent(Integer.valueOf(parts.group(1)), number -> new Files());
+        String file = path + "/" + name;
+        if (parts.group(2).equals("trace.csv")) {
+            requireNone(files.windows, file);
+            files.windows = ClientWindow.read(file, content);
+        } else {
+            requireNone(files.lengths, file);
+            files.lengths = ClientLengths.read(file, content);
+        }
+    }
+
+    /** Two services in one directory would be taken for one. */
+    private static void requireNone(@Nullable Object earlier, String file) {
+        if (earlier != null) {
+            throw new TraceException(
+                    file, "a file of this name is in another folder, too; name each service in servegen.services");
+        }
+    }
+
+    private List<ServeGenClient> clients(int service, double rateScale) {
+        if (clients.isEmpty()) {
+            throw new TraceException(path, "has no files chunk-N-trace.csv and chunk-N-dataset.json");
+        }
+        var found = new ArrayList<ServeGenClient>();
+        clients.forEach((number, files) -> {
+            if (files.windows == null || files.lengths == null) {
+                String missing = "chunk-" + number + (files.windows == null ? "-trace.csv" : "-dataset.json");
+                throw new TraceException(path, "has no file " + missing);
+            }
+            found.add(new ServeGenClient(
+                    service + "/chunk-" + number,
+                    ((long) service << SERVICE_SHIFT) + found.size(),
+                    rateScale,
+                    files.windows,
+                    files.lengths));
+        });
+        return found;
+    }
+}
