@@ -81,7 +81,9 @@ record ClientWindow(
             double number = Numbers.parse(fields.get(field).strip());
             if (!(number >= min && number <= MAX_SECONDS)) {
                 throw new TraceException(
-                        file, number(), name + " is " + fields.get(field) + ", must be a number from " + min + " to 1e9");
+                        file,
+                        number(),
+                        name + " is " + fields.get(field) + ", must be a number from " + min + " to 1e9");
             }
             return number;
         }
