@@ -85,8 +85,7 @@ public final class EmulationServer implements AutoCloseable {
         var state = new ServerState();
         httpMetrics.watch(host.time(), state::numInFlight);
         var routerMetrics = new RouterMetrics(registry);
-        // On a thread of its own, so as not to hold up the emulation; unless that stands still for those who look at
-        // it.
+        // On a thread of its own, not to hold up the emulation; unless that stands still for those who look at it.
         ActorSystem<?> home = ownsHost ? system : host.time().system();
         var readers = new ArrayList<Consumer<ClusterEvent>>(
                 List.of(engineMetrics::on, view::on, routerMetrics::on, this::onReplicas));
@@ -94,9 +93,7 @@ public final class EmulationServer implements AutoCloseable {
             readers.add(kvEvents::accept);
             kvEvents.whenFailed().whenComplete((cause, none) -> host.fail(cause));
         }
-        if (alsoTold != null) {
-            readers.add(alsoTold.ref()::tell);
-        }
+        Optional.ofNullable(alsoTold).ifPresent(told -> readers.add(told.ref()::tell));
         boolean wantsKvEvents = kvEvents != null || (alsoTold != null && alsoTold.wantsKvEvents());
         host.start(
                 spec, new ClusterEvent.Subscriber(host.spawn(home, telling(readers), "cluster-events"), wantsKvEvents));
@@ -129,7 +126,7 @@ public final class EmulationServer implements AutoCloseable {
      * @param spec what to serve
      * @param speed virtual seconds per wall second
      * @param kvEvents how to publish KV events, if at all
-     * @param recorder is told of all requests, if there is one; stays the caller's
+     * @param recorder is told of all requests, and stays the caller's; null if there is none
      * @param moreParts routes beside those of vLLM, tried after them
      */
     public static EmulationServer start(
@@ -137,7 +134,7 @@ public final class EmulationServer implements AutoCloseable {
             double speed,
             ApiSettings settings,
             Optional<KvEventSettings> kvEvents,
-            Optional<RequestRecorder> recorder,
+            @Nullable RequestRecorder recorder,
             Function<ApiContext, List<RoutePart>> moreParts) {
         // Before the actor systems, which would else log into the void for a moment, and make slf4j complain about it.
         LoggerFactory.getLogger(EmulationServer.class);
@@ -145,8 +142,7 @@ public final class EmulationServer implements AutoCloseable {
                         each -> new KvEventPublisher(each, spec.replicas().size(), EpochClock.seconds()))
                 .orElse(null);
         var host = ClusterHost.create("understudy");
-        var server = new EmulationServer(
-                host, true, spec, settings, publisher, recorder.orElse(null), null, router -> router);
+        var server = new EmulationServer(host, true, spec, settings, publisher, recorder, null, router -> router);
         host.time().run(speed);
         server.listen(moreParts);
         return server;
@@ -154,7 +150,7 @@ public final class EmulationServer implements AutoCloseable {
 
     /** Starts a cluster and a server with the routes of vLLM only. */
     public static EmulationServer start(ClusterSpec spec, double speed, ApiSettings settings) {
-        return start(spec, speed, settings, Optional.empty(), Optional.empty(), api -> List.of());
+        return start(spec, speed, settings, Optional.empty(), null, api -> List.of());
     }
 
     /**

@@ -110,9 +110,8 @@ final class ServeCommand extends ConsoleCommand {
             }
             return Optional.empty();
         }
-        int blockSize = scenario.groups().get(0).engine().kvCache().blockSize();
         try {
-            return Optional.of(new RequestRecorder(recordFile, blockSize, recordsText));
+            return Optional.of(new RequestRecorder(recordFile, scenario.blockSize(), recordsText));
         } catch (FileAlreadyExistsException e) {
             throw new ScenarioException("--record " + recordFile + ": is there already; name a new file");
         } catch (IOException e) {
@@ -129,7 +128,7 @@ final class ServeCommand extends ConsoleCommand {
                     scenario.speed(),
                     settings,
                     scenario.kvEvents(),
-                    recorder,
+                    recorder.orElse(null),
                     api -> List.of());
         } catch (UnusableEndpointException e) {
             throw new ScenarioException(String.valueOf(e.getMessage()));

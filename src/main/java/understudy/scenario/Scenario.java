@@ -162,6 +162,11 @@ public record Scenario(
         }
     }
 
+    /** Returns the tokens of a KV block, as the first group has it. */
+    public int blockSize() {
+        return groups.get(0).engine().kvCache().blockSize();
+    }
+
     /** Returns how many replicas there are at the start, at least 1. */
     public int numReplicas() {
         return groups.stream().mapToInt(ReplicaGroup::numReplicas).sum();

@@ -13,7 +13,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
@@ -64,7 +63,7 @@ public final class ServerFixture implements AutoCloseable {
                 scenario.speed(),
                 scenario.server(),
                 scenario.kvEvents(),
-                Optional.empty(),
+                null,
                 api -> List.of());
         return this;
     }
