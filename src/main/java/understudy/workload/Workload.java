@@ -51,6 +51,11 @@ public interface Workload extends AutoCloseable {
      */
     @Nullable Request followUp(Request request, int numOutputTokens, long atNanos);
 
+    /** Returns another request that the latest answer leads to, or null when there is none left. */
+    default @Nullable Request anotherFollowUp() {
+        return null;
+    }
+
     /** Returns how many requests there will be at most, or empty if that is not known. */
     OptionalLong total();
 

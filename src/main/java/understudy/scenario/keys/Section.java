@@ -133,17 +133,23 @@ public record Section(Config config, String path) implements PolicySettings {
 
     /** Returns a file to read, which must exist; {@code why} says what needs it. */
     public Path file(String key, String why) {
-        if (text(key).isEmpty()) {
-            throw unusable(key, why + ": --set " + full(key) + "=PATH");
-        }
-        var file = Path.of(text(key));
-        if (!Files.exists(file)) {
-            throw unusable(key, "which does not exist");
-        }
+        var file = path(key, why);
         if (Files.isDirectory(file)) {
             throw unusable(key, "which is a directory");
         }
         return file;
+    }
+
+    /** Returns the path of a file or directory that is there; {@code why} says who needs it. */
+    public Path path(String key, String why) {
+        if (text(key).isEmpty()) {
+            throw unusable(key, why + ": --set " + full(key) + "=PATH");
+        }
+        var path = Path.of(text(key));
+        if (!Files.exists(path)) {
+            throw unusable(key, "which does not exist");
+        }
+        return path;
     }
 
     /** Returns the constant whose name, in lower case and with hyphens, is the value. */

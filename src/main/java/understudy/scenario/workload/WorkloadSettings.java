@@ -28,8 +28,8 @@ public final class WorkloadSettings {
     private static final int MAX_TURNS = 1_000_000;
     private static final int MAX_PROMPTS_IN_TURN = 10_000_000;
     private static final long MAX_REQUESTS = 1_000_000_000_000L;
-    private static final double MIN_TIME_SCALE = 1e-9;
-    private static final double MAX_TIME_SCALE = 1e9;
+    static final double MIN_TIME_SCALE = 1e-9;
+    static final double MAX_TIME_SCALE = 1e9;
 
     private enum Kind {
         GENERATED,
@@ -37,7 +37,8 @@ public final class WorkloadSettings {
         MOONCAKE,
         CSV,
         AZURE,
-        SHAREGPT;
+        SHAREGPT,
+        AGENTIC;
 
         /** Returns whether requests come when a file or a client says, and not at a rate. */
         boolean isSelfTimed() {
@@ -71,6 +72,7 @@ public final class WorkloadSettings {
                 outputLimit,
                 maxModelLen);
         var shareGpt = shareGpt(workload, outputLimit, maxModelLen);
+        var agentic = AgenticSettings.read(workload, outputLimit, maxModelLen);
         int blockTokens = workload.wholeNumber("csv-block-tokens", 1, MAX_TOKENS);
         return switch (kind) {
             case GENERATED -> () -> new GeneratedWorkload(generated, streams);
@@ -79,6 +81,7 @@ public final class WorkloadSettings {
             case CSV -> trace(workload, options, file -> new CsvTraceReader(file, blockTokens));
             case AZURE -> trace(workload, options, AzureTraceReader::new);
             case SHAREGPT -> shareGpt(workload, shareGpt, streams);
+            case AGENTIC -> AgenticSettings.source(workload, agentic, streams);
         };
     }
 
