@@ -68,6 +68,7 @@ final class ArchitectureTest {
             routing.admission: engine prompt routing
             workload: engine prompt
             workload.trace: engine prompt workload
+            workload.agentic: engine prompt workload workload.trace
             faults: workload
             report.latency:
             report.transfers: engine kvcache kvcache.connector report.latency transfer
@@ -101,7 +102,7 @@ final class ArchitectureTest {
             api: api.admin api.call api.http api.kvevents api.live api.metrics api.model api.openai cluster faults host \
                 kvcache routing runtime workload
             scenario.keys: routing workload
-            scenario.workload: api.model scenario.keys workload workload.trace
+            scenario.workload: api.model scenario.keys workload workload.agentic workload.trace
             scenario: api.call api.http api.kvevents api.model cluster cluster.link engine engine.queue engine.speculation faults kvcache \
                 kvcache.connector kvcache.eviction kvcache.tier latency latency.tables prompt report report.run routing \
                 routing.admission \

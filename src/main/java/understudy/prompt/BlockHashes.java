@@ -1,7 +1,6 @@
 package understudy.prompt;
 
 import java.util.Arrays;
-import org.jspecify.annotations.Nullable;
 
 /** Hashes of the full blocks of a prompt, and the chain that goes on behind them. Immutable. */
 final class BlockHashes {

@@ -1,5 +1,6 @@
 package understudy.workload;
 
+import java.util.Optional;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.Request;
@@ -67,6 +68,11 @@ public interface Workload extends AutoCloseable {
 
     /** Returns how many follow-ups will never be given out, since a turn before them got no answer. */
     long numAbandoned();
+
+    /** Returns what whoever reads the results should know of the requests that were given out, or nothing. */
+    default Optional<String> warning() {
+        return Optional.empty();
+    }
 
     @Override
     void close();

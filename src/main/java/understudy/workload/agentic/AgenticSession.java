@@ -58,8 +58,7 @@ record AgenticSession(int blockSize, boolean isGlobal, List<Branch> branches) {
         Turn shifted(double seconds, double previousEndSeconds) {
             double start = startSeconds + seconds;
             double think = Double.isNaN(thinkSeconds) ? Math.max(0, start - previousEndSeconds) : thinkSeconds;
-            return new Turn(
-                    start, endSeconds + seconds, think, numPromptTokens, numOutputTokens, numShared, moreIds);
+            return new Turn(start, endSeconds + seconds, think, numPromptTokens, numOutputTokens, numShared, moreIds);
         }
     }
 

@@ -4,6 +4,7 @@ import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Comparator;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.PriorityQueue;
 import org.apache.commons.rng.UniformRandomProvider;
@@ -81,8 +82,9 @@ public final class AgenticWorkload implements Workload {
         var play = new SessionPlay(next.session(), text, numConversations, lane, options.sharesSystemPrompt());
         numPlays++;
         numConversations += play.branches().size();
-        double fromSeconds =
-                options.startsAnywhere() && !hasStarted ? starts.nextDouble() * next.session().lastStartSeconds() : 0;
+        double fromSeconds = options.startsAnywhere() && !hasStarted
+                ? starts.nextDouble() * next.session().lastStartSeconds()
+                : 0;
         if (fromSeconds > 0) {
             play.skipTo(fromSeconds, options.numWarmups());
         }
@@ -123,9 +125,7 @@ public final class AgenticWorkload implements Workload {
         timetable.goOn(entry);
         if (branch.play().numTurnsLeft() == 0) {
             var last = branch.lastTurn();
-            begin(
-                    branch.play().lane(),
-                    entry.atNanos() + options.pauseNanos(last.endSeconds() - last.startSeconds()));
+            begin(branch.play().lane(), entry.atNanos() + options.pauseNanos(last.endSeconds() - last.startSeconds()));
         }
         return request;
     }
@@ -213,9 +213,9 @@ public final class AgenticWorkload implements Workload {
                 options.outputLimit().plan(branch.textId(turn), numOutput));
     }
 
-    /** Returns how many sessions could not be used, and were passed over. */
-    public long numBadSessions() {
-        return sessions.numBad();
+    @Override
+    public Optional<String> warning() {
+        return sessions.warning();
     }
 
     @Override

@@ -50,7 +50,13 @@ final class BranchBuilder {
         int numShared = mismatch < 0 ? common : mismatch;
         var more = Arrays.copyOfRange(ids.elements(), numShared, ids.size());
         turns.add(new Turn(
-                startSeconds, startSeconds + apiSeconds, thinkSeconds, numPromptTokens, numOutputTokens, numShared, more));
+                startSeconds,
+                startSeconds + apiSeconds,
+                thinkSeconds,
+                numPromptTokens,
+                numOutputTokens,
+                numShared,
+                more));
         previousNumFullBlocks = numFullBlocks;
         var free = previousIds;
         previousIds = ids;
@@ -104,7 +110,8 @@ final class BranchBuilder {
     private Branch subAgent(int parentIndex, List<Turn> parentTurns, List<Turn> shifted) {
         double start = shifted.get(0).startSeconds();
         double end = shifted.stream().mapToDouble(Turn::endSeconds).max().orElseThrow();
-        double before = numTurnsBefore == 0 ? 0 : parentTurns.get(numTurnsBefore - 1).endSeconds();
+        double before =
+                numTurnsBefore == 0 ? 0 : parentTurns.get(numTurnsBefore - 1).endSeconds();
         int joining = numTurnsBefore;
         while (joining < parentTurns.size() && parentTurns.get(joining).startSeconds() < end) {
             joining++;

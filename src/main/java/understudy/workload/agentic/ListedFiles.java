@@ -38,7 +38,8 @@ final class ListedFiles implements SessionFiles {
     static ListedFiles ofFolder(Path folder, @Nullable UniformRandomProvider shuffler) throws IOException {
         try (var files = Files.walk(folder)) {
             var names = files.filter(Files::isRegularFile).map(Path::toString).filter(SessionNames::isSession);
-            return new ListedFiles(inOrder(names.toList(), shuffler), name -> Files.newInputStream(Path.of(name)), () -> {});
+            return new ListedFiles(
+                    inOrder(names.toList(), shuffler), name -> Files.newInputStream(Path.of(name)), () -> {});
         }
     }
 

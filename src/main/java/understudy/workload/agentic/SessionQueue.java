@@ -4,6 +4,7 @@ import java.io.Closeable;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import understudy.workload.RandomStreams;
 import understudy.workload.trace.TraceException;
@@ -26,6 +27,7 @@ final class SessionQueue implements Closeable {
     private long numRead;
     private long numGiven;
     private long numBad;
+    private String firstProblem = "";
     private long pass;
 
     SessionQueue(Path path, AgenticOptions options, RandomStreams streams) {
@@ -39,9 +41,12 @@ final class SessionQueue implements Closeable {
         return new SessionTexts(path, options.isShuffled() ? streams.stream("order-of-sessions", pass) : null);
     }
 
-    /** Returns how many sessions could not be used, and were passed over. */
-    long numBad() {
-        return numBad;
+    /** Returns how many sessions could not be used, and were passed over, if there were any. */
+    Optional<String> warning() {
+        return numBad == 0
+                ? Optional.empty()
+                : Optional.of(
+                        "sessions passed over since they cannot be used: " + numBad + "; the first is " + firstProblem);
     }
 
     /**
@@ -79,10 +84,17 @@ final class SessionQueue implements Closeable {
                 if (!options.skipsBad()) {
                     throw e;
                 }
-                numBad += pass == 0 ? 1 : 0;
+                noteBad(e);
             }
         }
         return null;
+    }
+
+    private void noteBad(TraceException problem) {
+        if (pass == 0) {
+            firstProblem = numBad == 0 ? problem.getMessage() : firstProblem;
+            numBad++;
+        }
     }
 
     private int numberOf(SessionText text) {

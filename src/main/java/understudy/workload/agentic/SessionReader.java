@@ -61,7 +61,8 @@ final class SessionReader {
     }
 
     private TraceException problem(String problem) {
-        return new TraceException(text.file(), text.line() - 1 + parser.currentTokenLocation().getLineNr(), problem);
+        return new TraceException(
+                text.file(), text.line() - 1 + parser.currentTokenLocation().getLineNr(), problem);
     }
 
     private AgenticSession session() throws IOException {
@@ -91,7 +92,8 @@ final class SessionReader {
         }
         var session = new AgenticSession(blockSize, isGlobal, agent.build());
         if (session.numTurns() == 0) {
-            throw problem(hasRequests ? "the session has no requests" : "there is no field requests: is this a session?");
+            throw problem(
+                    hasRequests ? "the session has no requests" : "there is no field requests: is this a session?");
         }
         return session;
     }
@@ -218,8 +220,7 @@ final class SessionReader {
             int maxIds = (numPromptTokens + blockSize - 1) / blockSize;
             ids.size(Math.min(ids.size(), maxIds));
             int numFull = Math.min(ids.size(), numPromptTokens / blockSize);
-            branch.add(
-                    atSeconds, apiSeconds, thinkSeconds, numPromptTokens, Math.max(1, numOutputTokens), numFull);
+            branch.add(atSeconds, apiSeconds, thinkSeconds, numPromptTokens, Math.max(1, numOutputTokens), numFull);
         }
     }
 }
