@@ -50,6 +50,6 @@ public record AgenticOptions(
 
     /** Returns whether sessions come again. */
     boolean recycles(long numPlayed) {
-        return plays > numPlayed || plays == 0 && durationSeconds < Double.POSITIVE_INFINITY;
+        return plays > numPlayed || (plays == 0 && durationSeconds < Double.POSITIVE_INFINITY);
     }
 }

@@ -118,6 +118,7 @@ public final class AgenticWorkload implements Workload {
     private @Nullable Request nextByTimestamp() {
         var entry = timetable.poll();
         if (entry == null || entry.atNanos() > endNanos) {
+            numPlanned = numRequests;
             return null;
         }
         var branch = entry.branch();

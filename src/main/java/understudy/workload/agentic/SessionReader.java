@@ -144,15 +144,20 @@ final class SessionReader {
     }
 
     /** Returns a time, or NaN if there is none. */
-    private double seconds(String name) throws IOException {
+    private double seconds(String name, double min) throws IOException {
         if (parser.currentToken() == JsonToken.VALUE_NULL) {
             return Double.NaN;
         }
-        double value = parser.currentToken().isNumeric() ? parser.getDoubleValue() : -1;
-        if (!(value >= 0 && value <= MAX_SECONDS)) {
-            throw problem(name + " must be from 0 to " + MAX_SECONDS + " seconds");
+        double value = parser.currentToken().isNumeric() ? parser.getDoubleValue() : Double.NaN;
+        if (!(value >= min && value <= MAX_SECONDS)) {
+            throw problem(name + " must be a number of seconds from " + min + " to " + MAX_SECONDS);
         }
         return value;
+    }
+
+    /** Returns how long something took, or NaN if that is not known; clocks that differ make it negative. */
+    private double durationSeconds(String name) throws IOException {
+        return Math.max(0, seconds(name, -MAX_SECONDS));
     }
 
     /** An element of requests: a request, or a sub-agent. */
@@ -187,13 +192,13 @@ final class SessionReader {
 
         private void readField(String name) throws IOException {
             switch (name) {
-                case "t" -> atSeconds = seconds(name);
+                case "t" -> atSeconds = seconds(name, 0);
                 case "type" -> isSubAgent = "subagent".equals(parser.getText());
                 case "in" -> numPromptTokens = wholeNumber(name, 1);
                 case "out" -> numOutputTokens = wholeNumber(name, 0);
                 case "hash_ids" -> readIds(branch.ids());
-                case "think_time" -> thinkSeconds = seconds(name);
-                case "api_time" -> apiSeconds = Double.isNaN(seconds(name)) ? 0 : parser.getDoubleValue();
+                case "think_time" -> thinkSeconds = durationSeconds(name);
+                case "api_time" -> apiSeconds = durationSeconds(name);
                 case "tool_tokens", "system_tokens" -> numSystemTokens += wholeNumber(name, 0);
                 case "requests" -> {
                     subAgent = new BranchBuilder(branch);
@@ -220,7 +225,13 @@ final class SessionReader {
             int maxIds = (numPromptTokens + blockSize - 1) / blockSize;
             ids.size(Math.min(ids.size(), maxIds));
             int numFull = Math.min(ids.size(), numPromptTokens / blockSize);
-            branch.add(atSeconds, apiSeconds, thinkSeconds, numPromptTokens, Math.max(1, numOutputTokens), numFull);
+            branch.add(
+                    atSeconds,
+                    Double.isNaN(apiSeconds) ? 0 : apiSeconds,
+                    thinkSeconds,
+                    numPromptTokens,
+                    Math.max(1, numOutputTokens),
+                    numFull);
         }
     }
 }

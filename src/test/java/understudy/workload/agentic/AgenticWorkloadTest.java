@@ -165,6 +165,9 @@ final class AgenticWorkloadTest {
         assertThat(seconds(play(workload, 2))).containsExactly(0.0, 12.0, 14.0, 26.0, 28.0);
         assertThat(workload.numPlanned()).isEqualTo(5);
         assertThat(workload.numAbandoned()).isZero();
+        var timetable = open(folder, "timing = timestamps", "duration = 5s");
+        assertThat(play(timetable, 2)).hasSize(1);
+        assertThat(timetable.numPlanned()).isEqualTo(1);
     }
 
     /**

@@ -138,7 +138,7 @@ final class SessionTextsTest {
                 "{\"requests\":[7]}|requests must be objects",
                 "{\"requests\":[{\"in\":5}]}|must have a time, t",
                 "{\"requests\":[{\"t\":0}]}|must have in",
-                "{\"requests\":[{\"t\":-1,\"in\":5}]}|t must be from 0",
+                "{\"requests\":[{\"t\":-1,\"in\":5}]}|t must be a number of seconds from 0",
                 "{\"requests\":[{\"t\":0,\"in\":5.5}]}|in must be a whole number",
                 "{\"requests\":[{\"t\":0,\"in\":99999999999999999999}]}|a number is out of range",
                 "{\"requests\":[{\"t\":0,\"in\":5,\"hash_ids\":[\"x\"]}]}|hash_ids must be an array of whole numbers",
