@@ -70,6 +70,7 @@ final class ArchitectureTest {
             workload: engine prompt
             workload.trace: engine prompt workload
             workload.servegen: prompt workload workload.trace
+            workload.agentic: engine prompt workload workload.trace
             faults: workload
             report.latency:
             report.transfers: engine kvcache kvcache.connector report.latency transfer
@@ -104,7 +105,7 @@ final class ArchitectureTest {
             api: api.admin api.call api.http api.kvevents api.live api.metrics api.model api.openai cluster faults host \
                 kvcache routing runtime workload
             scenario.keys: routing workload
-            scenario.workload: api.model scenario.keys workload workload.servegen workload.trace
+            scenario.workload: api.model scenario.keys workload workload.agentic workload.servegen workload.trace
             scenario: api.call api.http api.kvevents api.model cluster cluster.link cluster.lockstep engine engine.queue engine.speculation faults kvcache \
                 kvcache.connector kvcache.eviction kvcache.tier latency latency.tables prompt report report.run routing \
                 routing.admission \

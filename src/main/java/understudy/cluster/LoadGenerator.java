@@ -127,7 +127,7 @@ public final class LoadGenerator extends AbstractBehavior<LoadGenerator.Command>
     private Behavior<Command> onStop(Stop now) {
         isStopped = true;
         timers.cancelAll();
-        owner.tell(stopped());
+        tellStopped();
         return this;
     }
 
@@ -136,15 +136,16 @@ public final class LoadGenerator extends AbstractBehavior<LoadGenerator.Command>
         return this;
     }
 
-    private Stopped stopped() {
-        return new Stopped(schedule.numPlanned(), schedule.numSent(), schedule.numAbandoned());
+    private void tellStopped() {
+        workload.warning().ifPresent(getContext().getLog()::warn);
+        owner.tell(new Stopped(schedule.numPlanned(), schedule.numSent(), schedule.numAbandoned()));
     }
 
     /** Sets the one timer that the generator has, or says that there is nothing left to wait for. */
     private void waitForNext() {
         if (schedule.isDone()) {
             isStopped = true;
-            owner.tell(stopped());
+            tellStopped();
             return;
         }
         long nextNanos = schedule.nextNanos();

@@ -1,5 +1,7 @@
 package understudy.prompt;
 
+import org.jspecify.annotations.Nullable;
+
 /** Turns token ids into block hashes. A value: hashers with the same settings are equal, and give the same hashes. */
 public interface BlockHasher {
 
@@ -8,4 +10,12 @@ public interface BlockHasher {
 
     /** Starts the chain of a prompt, before its first block, from what else tells its content apart. */
     HashChain start(Prompt prompt);
+
+    /**
+     * Returns a chain that stands behind some of a prompt's blocks, or null if their hashes say too little for that: if
+     * there are none, or if each is only a part of a longer digest.
+     */
+    default @Nullable HashChain resume(long[] hashes, int count) {
+        return null;
+    }
 }

@@ -1,7 +1,6 @@
 package understudy.prompt;
 
 import java.util.Arrays;
-import org.jspecify.annotations.Nullable;
 
 /** Hashes of the full blocks of a prompt, and the chain that goes on behind them. Immutable. */
 final class BlockHashes {
@@ -19,21 +18,35 @@ final class BlockHashes {
         this.end = end;
     }
 
+    /** Hashes tokens for a prompt, which tells apart what has the same tokens. */
+    static BlockHashes of(BlockHasher hasher, Prompt prompt, TokenSequence tokens) {
+        return of(hasher, prompt, tokens, new long[tokens.length() / hasher.blockSize()], 0, hasher.start(prompt));
+    }
+
     /**
-     * Hashes what is not hashed yet.
+     * Hashes what is not hashed yet of tokens for such a prompt.
      *
-     * @param prompt tells apart what has the same tokens
-     * @param tokens to be hashed
-     * @param prefix the hashes of tokens with which {@code tokens} begin, for such a prompt, or null
+     * @param numShared how many tokens they have in common with those of these hashes, from the first on
      */
-    static BlockHashes of(BlockHasher hasher, Prompt prompt, TokenSequence tokens, @Nullable BlockHashes prefix) {
+    BlockHashes goingOn(Prompt prompt, TokenSequence tokens, int numShared) {
+        int numKnown = Math.min(hashes.length, numShared / hasher.blockSize());
+        var chain = numKnown == hashes.length ? end.fork() : hasher.resume(hashes, numKnown);
+        return chain == null
+                ? of(hasher, prompt, tokens)
+                : of(
+                        hasher,
+                        prompt,
+                        tokens,
+                        Arrays.copyOf(hashes, tokens.length() / hasher.blockSize()),
+                        numKnown,
+                        chain);
+    }
+
+    private static BlockHashes of(
+            BlockHasher hasher, Prompt prompt, TokenSequence tokens, long[] hashes, int numKnown, HashChain chain) {
         int blockSize = hasher.blockSize();
-        int numBlocks = tokens.length() / blockSize;
-        int numKnown = prefix == null ? 0 : prefix.hashes.length;
-        long[] hashes = prefix == null ? new long[numBlocks] : Arrays.copyOf(prefix.hashes, numBlocks);
-        var chain = prefix == null ? hasher.start(prompt) : prefix.end.fork();
         var block = new int[blockSize];
-        for (int i = numKnown; i < numBlocks; i++) {
+        for (int i = numKnown; i < hashes.length; i++) {
             tokens.copy(i * blockSize, blockSize, block, 0);
             hashes[i] = chain.next(block);
         }

@@ -73,6 +73,24 @@ public final class HashIndex {
     }
 
     /**
+     * Finds the ids of hashes, in order, up to the first one that has none.
+     *
+     * @param ids takes up to {@code count} of them
+     * @return how many were found
+     */
+    public int findAll(long[] wanted, int count, int[] ids) {
+        int previous = NONE;
+        for (int i = 0; i < count; i++) {
+            previous = findNext(previous, wanted[i]);
+            if (previous == NONE) {
+                return i;
+            }
+            ids[i] = previous;
+        }
+        return count;
+    }
+
+    /**
      * Reads the slot at which the search for a hash begins. Before many insertions or removals it is quicker to read all
      * of their slots: the processor then waits for the memory once, and not once for each.
      */

@@ -100,7 +100,7 @@ public final class Prompt {
         if (known == null || !known.areFor(this, hasher)) {
             known = tokens instanceof SegmentedTokens pieces
                     ? pieces.blockHashes(this, hasher)
-                    : BlockHashes.of(hasher, this, tokens, null);
+                    : BlockHashes.of(hasher, this, tokens);
             hashes = known;
         }
         return known;

@@ -9,23 +9,27 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SegmentedTokens implements TokenSequence {
     /** The prompt without tokens, to append to. */
-    public static final SegmentedTokens EMPTY = new SegmentedTokens(new long[0], new int[0], null);
+    public static final SegmentedTokens EMPTY = new SegmentedTokens(new long[0], new int[0], null, 0);
 
     private final long[] segments;
     private final int[] ends;
 
     /**
-     * Beginning of these tokens whose hashes are known or, if there is none, the first piece; null once the hashes of all
-     * are known. A prefix that others share is hashed once for all of them.
+     * Tokens that begin as these do, whose hashes are known or, if there are none, the first piece; null once the hashes
+     * of all are known. A prefix that others share is hashed once for all of them.
      */
     private @Nullable SegmentedTokens prefix;
 
+    /** How many tokens at its beginning these share with {@link #prefix}. */
+    private final int numShared;
+
     private @Nullable BlockHashes hashes;
 
-    private SegmentedTokens(long[] segments, int[] ends, @Nullable SegmentedTokens prefix) {
+    private SegmentedTokens(long[] segments, int[] ends, @Nullable SegmentedTokens prefix, int numShared) {
         this.segments = segments;
         this.ends = ends;
         this.prefix = prefix;
+        this.numShared = numShared;
     }
 
     /**
@@ -45,7 +49,7 @@ public final class SegmentedTokens implements TokenSequence {
         for (int i = 0; i < count; i++) {
             ends[i] = Math.min((i + 1) * tokensPerSegment, length);
         }
-        return new SegmentedTokens(Arrays.copyOf(segments, count), ends, null);
+        return new SegmentedTokens(Arrays.copyOf(segments, count), ends, null, 0);
     }
 
     /** Returns this prompt followed by the first {@code length} tokens of a segment. */
@@ -58,23 +62,53 @@ public final class SegmentedTokens implements TokenSequence {
         var longerEnds = Arrays.copyOf(ends, count + 1);
         longerSegments[count] = segment;
         longerEnds[count] = Math.addExact(length(), length);
-        return new SegmentedTokens(longerSegments, longerEnds, count == 0 ? null : prefixToAppendTo());
-    }
-
-    private SegmentedTokens prefixToAppendTo() {
-        var known = prefix;
-        return hashes != null || known == null ? this : known;
+        return sharing(longerSegments, longerEnds, length());
     }
 
     /**
-     * Returns the hashes of these tokens for a prompt of its kind, of which one is kept, and whatever is appended to
-     * these tokens begins with them; a thread that does not see what another one keeps makes the same again.
+     * Returns a prompt that begins with the first pieces of this one and goes on with others, equally long but for the
+     * last, which has what is left.
+     *
+     * @param numPieces how many pieces of this prompt it begins with
+     * @param more numbers of the other pieces, at least one
+     * @param tokensPerSegment tokens in each of them, at least 1
+     * @param length tokens in all, so many that each piece has at least one
+     */
+    public SegmentedTokens branch(int numPieces, long[] more, int tokensPerSegment, int length) {
+        int count = numPieces + more.length;
+        int numKept = numPieces == 0 ? 0 : ends[numPieces - 1];
+        var otherSegments = Arrays.copyOf(segments, count);
+        var otherEnds = Arrays.copyOf(ends, count);
+        System.arraycopy(more, 0, otherSegments, numPieces, more.length);
+        for (int i = numPieces; i < count; i++) {
+            otherEnds[i] = numKept + (i - numPieces + 1) * tokensPerSegment;
+        }
+        otherEnds[count - 1] = length;
+        return sharing(otherSegments, otherEnds, numKept);
+    }
+
+    /** Returns a prompt that shares so many tokens with this one, and whatever this one knows of their hashes. */
+    private SegmentedTokens sharing(long[] otherSegments, int[] otherEnds, int count) {
+        if (count == 0) {
+            return new SegmentedTokens(otherSegments, otherEnds, null, 0);
+        }
+        var known = prefix;
+        return hashes != null || known == null
+                ? new SegmentedTokens(otherSegments, otherEnds, this, count)
+                : new SegmentedTokens(otherSegments, otherEnds, known, Math.min(count, numShared));
+    }
+
+    /**
+     * Returns the hashes of these tokens for a prompt of its kind, of which one is kept, and what begins with these
+     * tokens begins with them; a thread that does not see what another one keeps makes the same again.
      */
     BlockHashes blockHashes(Prompt prompt, BlockHasher hasher) {
         var known = hashes;
         if (known == null || !known.areFor(prompt, hasher)) {
             var shared = prefix;
-            known = BlockHashes.of(hasher, prompt, this, shared == null ? null : shared.blockHashes(prompt, hasher));
+            known = shared == null
+                    ? BlockHashes.of(hasher, prompt, this)
+                    : shared.blockHashes(prompt, hasher).goingOn(prompt, this, numShared);
             hashes = known;
             prefix = null;
         }

@@ -1,5 +1,7 @@
 package understudy.prompt;
 
+import it.unimi.dsi.fastutil.HashCommon;
+
 /** Numbers for pieces of synthetic text, kept apart by what they are for. */
 public final class Segments {
     private static final int SHIFT = 56;
@@ -34,5 +36,14 @@ public final class Segments {
     /** The text behind such a prefix, if it comes again, too. */
     public static long ofSharedText(long textId) {
         return textId ^ (5L << SHIFT);
+    }
+
+    /**
+     * A block that a session names by a number of its own.
+     *
+     * @param session number of the session, which keeps its blocks apart from those of others
+     */
+    public static long ofSessionBlock(long session, long blockId) {
+        return HashCommon.murmurHash3(session ^ (6L << SHIFT)) + blockId;
     }
 }

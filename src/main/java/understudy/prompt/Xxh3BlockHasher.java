@@ -6,6 +6,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The fast default: XXH3 with 64 bits over the parent's hash and the block's token ids.
@@ -29,7 +30,16 @@ public record Xxh3BlockHasher(int blockSize) implements BlockHasher {
 
     @Override
     public HashChain start(Prompt prompt) {
-        return new Chain(noneHash(prompt), new byte[Long.BYTES + blockSize * Integer.BYTES]);
+        return chain(noneHash(prompt));
+    }
+
+    @Override
+    public @Nullable HashChain resume(long[] hashes, int count) {
+        return count == 0 ? null : chain(hashes[count - 1]);
+    }
+
+    private Chain chain(long parent) {
+        return new Chain(parent, new byte[Long.BYTES + blockSize * Integer.BYTES]);
     }
 
     /** The parent of the first block; the length keeps the two names apart. */

@@ -64,11 +64,14 @@ public final class LoadSchedule {
         if (ended == null) {
             throw new IllegalStateException("request " + requestId + " has ended, but is not outstanding");
         }
-        var followUp = workload.followUp(ended, numOutputTokens, atNanos);
-        if (followUp != null) {
-            followUps.add(followUp);
+        boolean goesOn = false;
+        var next = workload.followUp(ended, numOutputTokens, atNanos);
+        while (next != null) {
+            followUps.add(next);
+            goesOn |= next.prompt().turn().isConversationalTurn();
+            next = workload.anotherFollowUp();
         }
-        return followUp != null && followUp.prompt().turn().isConversationalTurn();
+        return goesOn;
     }
 
     /** Returns how many requests were sent. */

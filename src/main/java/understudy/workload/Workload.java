@@ -1,5 +1,6 @@
 package understudy.workload;
 
+import java.util.Optional;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.Request;
@@ -51,6 +52,11 @@ public interface Workload extends AutoCloseable {
      */
     @Nullable Request followUp(Request request, int numOutputTokens, long atNanos);
 
+    /** Returns another request that the latest answer leads to, or null when there is none left. */
+    default @Nullable Request anotherFollowUp() {
+        return null;
+    }
+
     /** Returns how many requests there will be at most, or empty if that is not known. */
     OptionalLong total();
 
@@ -62,6 +68,11 @@ public interface Workload extends AutoCloseable {
 
     /** Returns how many follow-ups will never be given out, since a turn before them got no answer. */
     long numAbandoned();
+
+    /** Returns what whoever reads the results should know of the requests that were given out, or nothing. */
+    default Optional<String> warning() {
+        return Optional.empty();
+    }
 
     @Override
     void close();

@@ -3,6 +3,7 @@ package understudy.prompt;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Shared beginnings are hashed once. Blocks have 4 tokens. */
@@ -48,6 +49,31 @@ final class BlockHashesTest {
 
         assertThat(hashes(tokens)).hasSize(10_000);
         assertThat(hasher.numHashed).isEqualTo(10_000);
+    }
+
+    /**
+     * A prompt of 10 pieces of 8 tokens and a text of 3, then one that keeps 5 of its pieces and adds 2 and a text of 2: of
+     * its 14 blocks the first 10 are known. A prompt that keeps them all hashes its 4 new blocks alone.
+     */
+    @Test
+    void branch_hashesWhatIsNewBehindWhatItKeeps() {
+        var first = SegmentedTokens.EMPTY.branch(0, new long[] {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, 8, 83);
+        long[] hashes = hashes(first);
+        assertThat(hashes).hasSize(20);
+
+        int numHashedBefore = hasher.numHashed;
+        long[] cut = hashes(first.branch(5, new long[] {21, 22, 23}, 8, 58));
+        assertThat(hasher.numHashed - numHashedBefore).isEqualTo(4);
+        assertThat(cut)
+                .hasSize(14)
+                .startsWith(copyOf(hashes, 10))
+                .isEqualTo(hashes(SegmentedTokens.ofBlocks(new long[] {1, 2, 3, 4, 5, 21, 22, 23}, 8, 58)));
+
+        numHashedBefore = hasher.numHashed;
+        assertThat(hashes(first.branch(10, new long[] {31, 32}, 8, 96)))
+                .hasSize(24)
+                .startsWith(hashes);
+        assertThat(hasher.numHashed - numHashedBefore).isEqualTo(4);
     }
 
     /** The hashes that are kept are those of one salt; another one begins anew, and neither takes the other's. */
@@ -96,6 +122,12 @@ final class BlockHashesTest {
         @Override
         public HashChain start(Prompt prompt) {
             return new CountingChain(hasher.start(prompt));
+        }
+
+        @Override
+        public @Nullable HashChain resume(long[] hashes, int count) {
+            var chain = hasher.resume(hashes, count);
+            return chain == null ? null : new CountingChain(chain);
         }
 
         private final class CountingChain implements HashChain {

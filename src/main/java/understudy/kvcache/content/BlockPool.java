@@ -114,6 +114,16 @@ public final class BlockPool {
         }
     }
 
+    /** Adds a reference to each of some cached blocks; returns whether any belonged to the conversation alone. */
+    boolean touch(int[] blocks, int count, long conversation) {
+        boolean findsOwn = false;
+        for (int i = 0; i < count; i++) {
+            findsOwn |= prefixTable.belongsTo(blocks[i], conversation);
+            touch(blocks[i], conversation);
+        }
+        return findsOwn;
+    }
+
     /** Gives out the next free block, which loses the content it had cached. */
     int take() {
         int block = pollEvicted();

@@ -4,6 +4,7 @@ import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import understudy.kvcache.KvEvent;
+import understudy.kvcache.eviction.PrefixTable;
 import understudy.prompt.BlockHasher;
 import understudy.prompt.HashChain;
 import understudy.prompt.Prompt;
@@ -93,16 +94,34 @@ class KvSequence {
         blocks[numBlocks++] = block;
     }
 
+    /** Finds the blocks that are cached without a gap, {@code limit} at most, and returns how many. */
+    int lookUp(PrefixTable table, int limit, int[] into) {
+        if (limit == 0) {
+            return 0;
+        }
+        loadPromptHashes();
+        int count = table.lookupAll(promptHashes, Math.min(limit, promptHashes.length), into);
+        while (count >= promptHashes.length && count < limit) {
+            int block = table.lookup(hashOf(count));
+            if (block == PrefixTable.NULL_BLOCK) {
+                break;
+            }
+            into[count++] = block;
+        }
+        return count;
+    }
+
     /**
-     * Appends a cached block, with a reference to it.
+     * Makes cached blocks the beginning of the table, with a reference to each.
      *
-     * @return whether its content belonged to the request's conversation alone
+     * @return whether the content of any belonged to the request's conversation alone
      */
-    boolean attach(BlockPool pool, int cachedBlock) {
-        boolean isOwn = turn.isConversationalTurn() && pool.prefixTable().belongsTo(cachedBlock, turn.sessionId());
-        pool.touch(cachedBlock, turn.sessionId());
-        append(cachedBlock);
-        return isOwn;
+    boolean attach(BlockPool pool, int[] cachedBlocks, int count) {
+        makeRoom(count);
+        System.arraycopy(cachedBlocks, 0, blocks, 0, count);
+        numBlocks = count;
+        numCachedBlocks = count;
+        return pool.touch(cachedBlocks, count, turn.sessionId()) && turn.isConversationalTurn();
     }
 
     /** Makes a block of the table findable. */
@@ -130,9 +149,7 @@ class KvSequence {
 
     /** Returns the hash of a full block; all its tokens must be known. */
     public long hashOf(int blockIndex) {
-        if (promptHashes.length == 0) {
-            promptHashes = prompt.blockHashes(hasher);
-        }
+        loadPromptHashes();
         if (blockIndex < promptHashes.length) {
             return promptHashes[blockIndex];
         }
@@ -141,6 +158,12 @@ class KvSequence {
             hashNext(promptHashes.length + numOutputHashes);
         }
         return outputHashes[outputIndex];
+    }
+
+    private void loadPromptHashes() {
+        if (promptHashes.length == 0) {
+            promptHashes = prompt.blockHashes(hasher);
+        }
     }
 
     private void hashNext(int blockIndex) {

@@ -1,7 +1,5 @@
 package understudy.kvcache.content;
 
-import understudy.kvcache.eviction.PrefixTable;
-
 /** The leading blocks of a request that were found in the prefix table; reused from lookup to lookup. */
 final class PrefixHits {
     private final BlockPool pool;
@@ -20,21 +18,8 @@ final class PrefixHits {
         if (limit > blocks.length) {
             blocks = new int[limit * 2];
         }
-        size = 0;
-        lookUp(sequence, limit);
-        numFound = size;
-        size -= dropsLast && size > 0 ? 1 : 0;
-    }
-
-    private void lookUp(KvSequence sequence, int limit) {
-        int block = PrefixTable.NULL_BLOCK;
-        while (size < limit) {
-            block = pool.prefixTable().lookupNext(block, sequence.hashOf(size));
-            if (block == PrefixTable.NULL_BLOCK) {
-                return;
-            }
-            blocks[size++] = block;
-        }
+        numFound = sequence.lookUp(pool.prefixTable(), limit, blocks);
+        size = numFound - (dropsLast && numFound > 0 ? 1 : 0);
     }
 
     int size() {
@@ -61,12 +46,6 @@ final class PrefixHits {
      * @return whether any of them belonged to the request's conversation alone
      */
     boolean attach(KvSequence sequence) {
-        sequence.makeRoom(size);
-        boolean findsOwn = false;
-        for (int i = 0; i < size; i++) {
-            findsOwn |= sequence.attach(pool, blocks[i]);
-        }
-        sequence.setNumCachedBlocks(size);
-        return findsOwn;
+        return sequence.attach(pool, blocks, size);
     }
 }

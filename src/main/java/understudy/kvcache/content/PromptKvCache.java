@@ -1,5 +1,6 @@
 package understudy.kvcache.content;
 
+import java.util.Arrays;
 import java.util.List;
 import understudy.kvcache.Admission;
 import understudy.kvcache.AdmissionRequest;
@@ -143,12 +144,9 @@ public final class PromptKvCache extends PooledKvCache<PromptSequence> {
 
     /** Shares the blocks of an equal prompt, and returns whether the request's conversation alone has used them. */
     private boolean attach(PromptSequence sequence) {
-        boolean findsOwn = false;
-        for (int i = 0; i < sequence.numPromptBlocks(); i++) {
-            findsOwn |= sequence.attach(pool, cachedBlock(sequence, i));
-        }
-        sequence.setNumCachedBlocks(sequence.numPromptBlocks());
-        return findsOwn;
+        var cached = new int[sequence.numPromptBlocks()];
+        Arrays.setAll(cached, i -> cachedBlock(sequence, i));
+        return sequence.attach(pool, cached, cached.length);
     }
 
     private void allocate(PromptSequence sequence) {

@@ -44,9 +44,9 @@ public final class PrefixTable {
         return firstBlocks.find(hash);
     }
 
-    /** Returns the same as {@link #lookup}; quicker where it was looked up after {@code previous} before. */
-    public int lookupNext(int previous, long hash) {
-        return firstBlocks.findNext(previous, hash);
+    /** Finds the blocks with these hashes, in order, up to the first that is not there; returns how many. */
+    public int lookupAll(long[] hashes, int count, int[] blocks) {
+        return firstBlocks.findAll(hashes, count, blocks);
     }
 
     /** Reads ahead what an insertion of a block with this hash, or its removal, needs; see {@link HashIndex#touch}. */

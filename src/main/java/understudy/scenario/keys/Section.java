@@ -133,23 +133,23 @@ public record Section(Config config, String path) implements PolicySettings {
 
     /** Returns a file to read, which must exist; {@code why} says what needs it. */
     public Path file(String key, String why) {
-        var file = existing(key, why);
+        var file = path(key, why);
         if (Files.isDirectory(file)) {
             throw unusable(key, "which is a directory");
         }
         return file;
     }
 
-    /** Returns a file or directory to read, which must exist. */
-    public Path existing(String key, String why) {
+    /** Returns the path of a file or directory that is there; {@code why} says who needs it. */
+    public Path path(String key, String why) {
         if (text(key).isEmpty()) {
             throw unusable(key, why + ": --set " + full(key) + "=PATH");
         }
-        var file = Path.of(text(key));
-        if (!Files.exists(file)) {
+        var path = Path.of(text(key));
+        if (!Files.exists(path)) {
             throw unusable(key, "which does not exist");
         }
-        return file;
+        return path;
     }
 
     /** Returns the constant whose name, in lower case and with hyphens, is the value. */

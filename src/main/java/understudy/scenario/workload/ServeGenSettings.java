@@ -37,11 +37,11 @@ final class ServeGenSettings {
         double scale = scale(servegen);
         var services = servegen.sections("services").stream()
                 .map(each -> new ServeGenOptions.Service(
-                        each.existing("path", WHY), each.config().hasPath("rate-scale") ? scale * scale(each) : scale))
+                        each.path("path", WHY), each.config().hasPath("rate-scale") ? scale * scale(each) : scale))
                 .toList();
         return options.with(
                 services.isEmpty()
-                        ? List.of(new ServeGenOptions.Service(workload.existing("trace", WHY), scale))
+                        ? List.of(new ServeGenOptions.Service(workload.path("trace", WHY), scale))
                         : services);
     }
 

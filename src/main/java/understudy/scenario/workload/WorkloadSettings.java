@@ -27,8 +27,8 @@ public final class WorkloadSettings {
     private static final int MAX_TURNS = 1_000_000;
     private static final int MAX_PROMPTS_IN_TURN = 10_000_000;
     private static final long MAX_REQUESTS = 1_000_000_000_000L;
-    private static final double MIN_TIME_SCALE = 1e-9;
-    private static final double MAX_TIME_SCALE = 1e9;
+    static final double MIN_TIME_SCALE = 1e-9;
+    static final double MAX_TIME_SCALE = 1e9;
 
     /** Kinds beside those that are formats of traces. */
     private enum Kind {
@@ -36,6 +36,7 @@ public final class WorkloadSettings {
         BURST,
         SHAREGPT,
         SERVEGEN,
+        AGENTIC,
         TRACE;
 
         static Kind of(Section workload) {
@@ -81,6 +82,7 @@ public final class WorkloadSettings {
                 maxModelLen);
         var shareGpt = shareGpt(workload, outputLimit, maxModelLen);
         var serveGen = ServeGenSettings.read(workload.section("servegen"));
+        var agentic = AgenticSettings.read(workload, outputLimit, maxModelLen);
         int blockTokens = workload.wholeNumber("csv-block-tokens", 1, MAX_TOKENS);
         return switch (kind) {
             case GENERATED -> () -> new GeneratedWorkload(generated, streams);
@@ -95,6 +97,7 @@ public final class WorkloadSettings {
                 yield trace("servegen", options, () -> new ServeGenReader(services, streams));
             }
             case SHAREGPT -> shareGpt(workload, shareGpt, streams);
+            case AGENTIC -> AgenticSettings.source(workload, agentic, streams);
         };
     }
 

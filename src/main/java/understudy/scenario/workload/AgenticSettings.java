@@ -1,0 +1,77 @@
+package understudy.scenario.workload;
+
+import understudy.scenario.keys.Section;
+import understudy.workload.OutputLimit;
+import understudy.workload.RandomStreams;
+import understudy.workload.Workload;
+import understudy.workload.agentic.AgenticOptions;
+import understudy.workload.agentic.AgenticWorkload;
+
+/** The section {@code workload.agentic}. */
+final class AgenticSettings {
+    private static final double NANOS_PER_SECOND = 1e9;
+    private static final int MAX_LANES = 1_000_000;
+
+    private enum Timing {
+        CLOSED_LOOP,
+        TIMESTAMPS
+    }
+
+    private enum Start {
+        BEGINNING,
+        RANDOM
+    }
+
+    private enum Shared {
+        NOTHING,
+        SYSTEM_PROMPT
+    }
+
+    private enum Order {
+        NAME,
+        SHUFFLED
+    }
+
+    private enum OnBadSession {
+        FAIL,
+        SKIP
+    }
+
+    private AgenticSettings() {}
+
+    static AgenticOptions read(Section workload, OutputLimit outputLimit, int maxModelLen) {
+        var agentic = workload.section("agentic");
+        return new AgenticOptions(
+                agentic.wholeNumber("lanes", 0, MAX_LANES),
+                agentic.choice("timing", Timing.class) == Timing.CLOSED_LOOP,
+                seconds(agentic, "idle-gap-cap"),
+                workload.number("time-scale", WorkloadSettings.MIN_TIME_SCALE, WorkloadSettings.MAX_TIME_SCALE),
+                workload.wholeNumber("limit", 0L, Long.MAX_VALUE),
+                agentic.wholeNumber("plays", 0L, Long.MAX_VALUE),
+                seconds(agentic, "duration"),
+                agentic.choice("start", Start.class) == Start.RANDOM,
+                agentic.bool("primer"),
+                agentic.wholeNumber("warmup-requests", 0, MAX_LANES),
+                agentic.choice("shared", Shared.class) == Shared.SYSTEM_PROMPT,
+                agentic.bool("reuse-across-plays"),
+                agentic.choice("order", Order.class) == Order.SHUFFLED,
+                agentic.choice("on-bad-session", OnBadSession.class) == OnBadSession.SKIP,
+                outputLimit,
+                maxModelLen);
+    }
+
+    private static double seconds(Section agentic, String key) {
+        return agentic.nanosOrOff(key).orElse(Double.POSITIVE_INFINITY) / NANOS_PER_SECOND;
+    }
+
+    static Workload.Source source(Section workload, AgenticOptions options, RandomStreams streams) {
+        if (workload.wholeNumber("max-concurrency", 0, Integer.MAX_VALUE) > 0) {
+            throw workload.unusable("max-concurrency", "but for agents' sessions workload.agentic.lanes is the limit");
+        }
+        var path = workload.path(
+                "trace",
+                "but this kind of workload needs sessions of agents: the folder traces of"
+                        + " https://github.com/callanjfox/kv-cache-tester, for one");
+        return () -> new AgenticWorkload(path, options, streams);
+    }
+}

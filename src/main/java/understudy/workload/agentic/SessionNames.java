@@ -1,0 +1,52 @@
+package understudy.workload.agentic;
+
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Locale;
+import understudy.workload.trace.TraceException;
+
+/** What names of files say. */
+final class SessionNames {
+    private SessionNames() {}
+
+    /** Returns whether a file has sessions, and is not a licence or the like. */
+    static boolean isSession(String name) {
+        var plain = withoutGz(name);
+        return plain.endsWith(".json") || plain.endsWith(".jsonl");
+    }
+
+    /** Returns whether each line of a file is a session. */
+    static boolean isLines(String name) {
+        return withoutGz(name).endsWith(".jsonl");
+    }
+
+    static boolean isZip(String name) {
+        return lower(name).endsWith(".zip");
+    }
+
+    static boolean isTar(String name) {
+        var lower = lower(name);
+        return lower.endsWith(".tar") || lower.endsWith(".tar.gz") || lower.endsWith(".tgz");
+    }
+
+    /**
+     * Refuses an archive with a name that leads out of it.
+     *
+     * @throws TraceException if this is one
+     */
+    static void checkEntry(Path archive, String name) {
+        var parts = name.split("[/\\\\]", -1);
+        if (name.startsWith("/") || Arrays.asList(parts).contains("..")) {
+            throw new TraceException(archive.toString(), "the entry " + name + " lies outside of the archive");
+        }
+    }
+
+    private static String withoutGz(String name) {
+        var lower = lower(name);
+        return lower.endsWith(".gz") ? lower.substring(0, lower.length() - ".gz".length()) : lower;
+    }
+
+    private static String lower(String name) {
+        return name.toLowerCase(Locale.ROOT);
+    }
+}

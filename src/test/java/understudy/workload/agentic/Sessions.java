@@ -1,0 +1,57 @@
+package understudy.workload.agentic;
+
+import com.typesafe.config.ConfigFactory;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.LongStream;
+import understudy.scenario.keys.Section;
+import understudy.scenario.workload.WorkloadSettings;
+import understudy.workload.RandomStreams;
+import understudy.workload.Workload;
+
+/** Sessions of agents in a block size of 64 tokens, made for tests. */
+final class Sessions {
+    private Sessions() {}
+
+    /** Returns a session with these requests; tools and system prompt have 128 tokens. */
+    static String session(String... requests) {
+        return "{\"id\":\"s\",\"block_size\":64,\"hash_id_scope\":\"local\",\"tool_tokens\":100,\"system_tokens\":28,"
+                + "\"requests\":[" + String.join(",", requests) + "],\"totals\":{}}";
+    }
+
+    /** Returns a request whose answer takes a second. */
+    static String request(
+            double atSeconds, double thinkSeconds, int numPromptTokens, int numOutputTokens, long... ids) {
+        var all = LongStream.of(ids).mapToObj(Long::toString).collect(Collectors.joining(","));
+        return "{\"t\":" + atSeconds + ",\"type\":\"n\",\"in\":" + numPromptTokens + ",\"out\":" + numOutputTokens
+                + ",\"hash_ids\":[" + all + "],\"stop\":\"\",\"api_time\":1.0,\"think_time\":" + thinkSeconds + "}";
+    }
+
+    static String subAgent(double atSeconds, String... requests) {
+        return "{\"t\":" + atSeconds + ",\"type\":\"subagent\",\"agent_id\":\"a\",\"duration_ms\":null,\"requests\":["
+                + String.join(",", requests) + "],\"tool_tokens\":64,\"system_tokens\":0}";
+    }
+
+    /** Returns the session of two turns that most tests play: 128 and 192 tokens, ten seconds apart. */
+    static String twoTurns() {
+        return session(request(0, 0, 128, 8, 1, 2), request(11, 10, 192, 9, 1, 2, 3));
+    }
+
+    /** Opens the sessions of a folder or file with settings of {@code workload.agentic}, each as {@code lanes = 2}. */
+    static Workload open(Path path, String... settings) {
+        var defaults = ConfigFactory.parseResources("understudy-defaults.conf").resolve();
+        var changes = ConfigFactory.parseString("kind = agentic\nagentic {\n" + String.join("\n", settings) + "\n}");
+        var trace = ConfigFactory.parseMap(Map.of("trace", path.toString()));
+        var config = changes.withFallback(trace).withFallback(defaults.getConfig("workload"));
+        return WorkloadSettings.read(new Section(config, "workload"), new RandomStreams(1), 1_000_000)
+                .open();
+    }
+
+    static Path write(Path folder, String name, String text) throws IOException {
+        return Files.writeString(folder.resolve(name), text, StandardCharsets.UTF_8);
+    }
+}
