@@ -61,6 +61,6 @@ final class LengthTable {
     double quantile(double share) {
         int last = values.length - 1;
         int found = Arrays.binarySearch(cumulative, share * cumulative[last]);
-        return values[Math.min(last, found >= 0 ? found + 1 : -found - 1)];
+        return values[Math.min(last, found >= 0 ? found : -found - 1)];
     }
 }

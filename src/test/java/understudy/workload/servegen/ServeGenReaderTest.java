@@ -52,6 +52,15 @@ final class ServeGenReaderTest {
         assertThat(count(rows, row -> row.numOutputTokens() == 100)).isCloseTo(1500, within(110));
     }
 
+    /** The shares need not add up to 1: a quarter of all is at 10, three quarters are at 30. */
+    @Test
+    void quantile_isTheFirstValueWithSoManyAtOrBelowIt() {
+        var table = LengthTable.parse("{10: 0.5, 20: 0.0, 30: 1.5}");
+
+        assertThat(new double[] {table.quantile(0), table.quantile(0.25), table.quantile(0.2500001)})
+                .containsExactly(10, 10, 30);
+    }
+
     /** One draw decides: the shorter prompts, a quarter of all, have the shorter answers, which are a half of all. */
     @Test
     void coupledLengths_goTogether() throws IOException {
