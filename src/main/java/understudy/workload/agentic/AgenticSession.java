@@ -1,5 +1,6 @@
 package understudy.workload.agentic;
 
+import it.unimi.dsi.fastutil.longs.LongImmutableList;
 import java.util.List;
 
 /**
@@ -48,10 +49,10 @@ record AgenticSession(int blockSize, boolean isGlobal, List<Branch> branches) {
             int numPromptTokens,
             int numOutputTokens,
             int numShared,
-            long[] moreIds) {
+            LongImmutableList moreIds) {
 
         int numIds() {
-            return numShared + moreIds.length;
+            return numShared + moreIds.size();
         }
 
         /** Returns this turn so much later, and with the pause before it if nothing was recorded of that. */

@@ -1,6 +1,7 @@
 package understudy.workload.agentic;
 
 import it.unimi.dsi.fastutil.longs.LongArrayList;
+import it.unimi.dsi.fastutil.longs.LongImmutableList;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -48,7 +49,7 @@ final class BranchBuilder {
         int common = Math.min(numFullBlocks, previousNumFullBlocks);
         int mismatch = Arrays.mismatch(ids.elements(), 0, common, previousIds.elements(), 0, common);
         int numShared = mismatch < 0 ? common : mismatch;
-        var more = Arrays.copyOfRange(ids.elements(), numShared, ids.size());
+        var more = new LongImmutableList(ids.elements(), numShared, ids.size() - numShared);
         turns.add(new Turn(
                 startSeconds,
                 startSeconds + apiSeconds,

@@ -114,10 +114,10 @@ final class LiveBranch {
     /** Takes the next turn, and returns its prompt. */
     SegmentedTokens takePrompt() {
         var turn = nextTurn();
+        long[] ids = turn.moreIds().toLongArray();
         if (numTurns == 0) {
-            play.shareSystemPrompt(turn.moreIds(), branch.numSystemTokens(), index);
+            play.shareSystemPrompt(ids, branch.numSystemTokens(), index);
         }
-        long[] ids = turn.moreIds();
         boolean hasTail = (long) turn.numIds() * play.session().blockSize() < turn.numPromptTokens();
         var segments = Arrays.copyOf(ids, ids.length + (hasTail ? 1 : 0));
         for (int i = 0; i < ids.length; i++) {

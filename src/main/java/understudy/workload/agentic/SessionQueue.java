@@ -92,7 +92,7 @@ final class SessionQueue implements Closeable {
 
     private void noteBad(TraceException problem) {
         if (pass == 0) {
-            firstProblem = numBad == 0 ? problem.getMessage() : firstProblem;
+            firstProblem = numBad == 0 ? String.valueOf(problem.getMessage()) : firstProblem;
             numBad++;
         }
     }

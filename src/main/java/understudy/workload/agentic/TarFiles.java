@@ -66,7 +66,7 @@ final class TarFiles implements SessionFiles {
         return true;
     }
 
-    private String longName(char type) throws IOException {
+    private @Nullable String longName(char type) throws IOException {
         if (numLeft > MAX_NAME_BYTES) {
             throw new TraceException(archive.toString(), "has a name of " + numLeft + " bytes");
         }

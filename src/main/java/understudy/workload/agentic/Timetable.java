@@ -20,12 +20,18 @@ final class Timetable {
     record Entry(long atNanos, long number, LiveBranch branch, SessionClock clock) {}
 
     /**
-     * Clock of a session that is being played, on which long times without a request have been cut out.
-     *
-     * @param startSeconds when requests were sent, in order
-     * @param nanos when they are sent
+     * Clock of a session that is being played, on which long times without a request have been cut out: when requests were
+     * sent, in order, and when they are sent.
      */
-    private record SessionClock(double[] startSeconds, long[] nanos) {
+    private static final class SessionClock {
+        final double[] startSeconds;
+        final long[] nanos;
+
+        SessionClock(double[] startSeconds, long[] nanos) {
+            this.startSeconds = startSeconds;
+            this.nanos = nanos;
+        }
+
         long nanosAt(double seconds) {
             return nanos[Math.max(0, Arrays.binarySearch(startSeconds, seconds))];
         }

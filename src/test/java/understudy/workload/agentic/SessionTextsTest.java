@@ -147,7 +147,7 @@ final class SessionTextsTest {
                 "{\"requests\":[{\"t\":0,\"in\":5}]} {}|something follows the session"
             })
     void badSession_isNamedWithItsLine(String textAndProblem) throws IOException {
-        var parts = textAndProblem.split("\\|");
+        var parts = textAndProblem.split("\\|", 2);
         var file = write(folder, "a.json", parts[0]);
 
         assertThatThrownBy(() -> lengths(file))
