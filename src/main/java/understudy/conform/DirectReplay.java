@@ -16,7 +16,7 @@ import understudy.engine.StepResult;
 import understudy.engine.speculation.DraftCounts;
 import understudy.kvcache.KvCache;
 import understudy.kvcache.KvSnapshot;
-import understudy.kvcache.content.KvCacheManager;
+import understudy.kvcache.session.KvCaches;
 
 /**
  * Replays a recorded run through scheduler and KV cache without actors, by the contract of the recording's driver: add
@@ -41,7 +41,7 @@ public final class DirectReplay {
         planner = new StepPlanner(run.schedulerConfig(), run.kvCacheConfig());
         device = new RecordedDrafts(run);
         worker = ReplayWorker.of(run, planner);
-        kvCache = worker == null ? new KvCacheManager(run.kvCacheConfig()) : worker.memory();
+        kvCache = worker == null ? KvCaches.create(run.kvCacheConfig()) : worker.memory();
         engine = new DirectEngine(planner, kvCache);
         state = kvCache.snapshot(IntList.of());
     }

@@ -109,6 +109,19 @@ final class RecordedPart {
         return numbers;
     }
 
+    /** Returns a block table; with several groups all of them, one behind the other, with -1 behind each. */
+    IntList blockTables() {
+        if (json.isEmpty() || !json.get(0).isArray()) {
+            return numbers();
+        }
+        var all = new IntArrayList();
+        for (var table : list(RecordedPart::numbers)) {
+            all.addAll(table);
+            all.add(-1);
+        }
+        return all;
+    }
+
     <T> List<T> list(Function<RecordedPart, T> element) {
         if (!json.isArray()) {
             throw unusable("a list");

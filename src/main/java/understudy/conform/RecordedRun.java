@@ -14,6 +14,7 @@ import understudy.engine.queue.SchedulingPolicy;
 import understudy.engine.speculation.DraftCounts;
 import understudy.engine.speculation.SpeculationConfig;
 import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.KvGroups;
 import understudy.kvcache.PrefixOptions;
 import understudy.prompt.Prompt;
 import understudy.prompt.TokenIds;
@@ -59,6 +60,7 @@ public record RecordedRun(
             boolean asyncScheduling,
             @Nullable RecordedConnector connector,
             SpeculationConfig speculation,
+            @Nullable KvGroups groups,
             List<String> notReplayed) {}
 
     /**
@@ -129,7 +131,10 @@ public record RecordedRun(
 
     /** Returns the recorded KV cache's settings. */
     public KvCacheConfig kvCacheConfig() {
-        return KvCacheConfig.vllm(new Xxh3BlockHasher(config.blockSize()), config.numBlocks())
+        var groups = config.groups();
+        int hashBlockSize = groups == null ? config.blockSize() : groups.hashBlockSize();
+        return KvCacheConfig.vllm(new Xxh3BlockHasher(hashBlockSize), config.numBlocks())
+                .withGroups(groups)
                 .withPrefixCaching(config.enablePrefixCaching())
                 .withMaxModelLen(config.maxModelLen())
                 .withPrefixes(

@@ -167,7 +167,7 @@ public final class RecordedRunReader implements Closeable {
                 step.get("new").list(RecordedPart::text),
                 step.get("resumed").list(RecordedPart::text),
                 step.get("running").list(RecordedPart::text),
-                step.get("tables").map(RecordedPart::numbers),
+                step.get("tables").map(RecordedPart::blockTables),
                 step.get("free_blocks").number(0),
                 step.get("stored").number(0),
                 step.get("removed").number(0),

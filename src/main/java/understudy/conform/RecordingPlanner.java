@@ -18,7 +18,7 @@ import understudy.kvcache.KvAsk;
 import understudy.kvcache.KvCache;
 import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.KvSnapshot;
-import understudy.kvcache.content.KvCacheManager;
+import understudy.kvcache.session.KvCaches;
 
 /**
  * Planner that tells of each plan, and of what the memory holds around it, and has the recording's worker do its part
@@ -73,7 +73,7 @@ final class RecordingPlanner implements Planner {
         planner = config.createPlanner(run.kvCacheConfig());
         worker = ReplayWorker.of(run, planner);
         device = new RecordedDrafts(run);
-        memory = worker == null ? new KvCacheManager(run.kvCacheConfig()) : worker.memory();
+        memory = worker == null ? KvCaches.create(run.kvCacheConfig()) : worker.memory();
         before = memory.snapshot(IntList.of());
     }
 
@@ -198,10 +198,12 @@ final class RecordingPlanner implements Planner {
 
     /** What is removed by an update counts with that, not with the next plan. */
     private void endUpdate() {
-        if (worker != null && isUpdating) {
-            int step = numUpdated - 1;
-            worker.afterUpdate().forEach(request -> listener.onFailed(step, request.id()));
-            worker.onStepEnded(step);
+        if (isUpdating) {
+            if (worker != null) {
+                int step = numUpdated - 1;
+                worker.afterUpdate().forEach(request -> listener.onFailed(step, request.id()));
+                worker.onStepEnded(step);
+            }
             before = memory.snapshot(IntList.of());
         }
         isUpdating = false;

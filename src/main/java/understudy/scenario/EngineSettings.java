@@ -158,6 +158,7 @@ public record EngineSettings(
                 kind.prefixUnit(),
                 kind.sharesWithinStep(engine, cachesPrefixes),
                 prefixOptions(engine, kvCache).withDropsLastHit(speculation.usesEagle()),
+                null,
                 null);
     }
 

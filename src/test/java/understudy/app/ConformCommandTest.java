@@ -47,7 +47,8 @@ final class ConformCommandTest {
         "vllm-pd,        32, 3329",
         "vllm-spec,      24, 2020",
         "vllm-nixl,      12, 1028",
-        "vllm-offload,   24, 3261"
+        "vllm-offload,   24, 3261",
+        "vllm-hybrid,    23, 4013"
     })
     void recordedDecisionsOfVllm_areOurs(String recording, int numRuns, int numSteps) {
         String file = TestData.recording(recording + ".json.gz").toString();
@@ -65,7 +66,6 @@ final class ConformCommandTest {
 
     @ParameterizedTest
     @CsvSource({
-        "'\"groups\": []', groups",
         "'\"max_loras\": 2', max_loras",
         "'\"max_loras\": 0, \"pipeline_parallel_size\": 2', pipeline_parallel_size",
         "'\"pipeline_parallel_size\": 1, \"max_num_scheduled_tokens\": 32', max_num_scheduled_tokens"
@@ -83,7 +83,8 @@ final class ConformCommandTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"\"groups\": null", "\"max_loras\": 0", "\"num_speculative_tokens\": null"})
+    @ValueSource(
+            strings = {"\"groups\": null", "\"groups\": []", "\"max_loras\": 0", "\"num_speculative_tokens\": null"})
     void settingThatMeansNothing_isReplayed(String setting) throws IOException {
         String file = write(RECORDING.replace("\"async\": false", "\"async\": false, " + setting));
 

@@ -95,6 +95,7 @@ final class EngineInvariantsTest {
                     PrefixUnit.BLOCK,
                     shares,
                     PrefixOptions.ofContent(pick(FullHit.values()), random.nextInt(3) > 0),
+                    null,
                     null);
             planner = new StepPlanner(config, memory);
             kvCache = new KvCacheManager(memory);
