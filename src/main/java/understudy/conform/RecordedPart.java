@@ -67,7 +67,9 @@ final class RecordedPart {
         } else if (node.isBoolean()) {
             return node.booleanValue();
         } else if (node.isIntegralNumber()) {
-            return node.intValue();
+            return node.canConvertToInt()
+                    ? (Object) node.intValue()
+                    : (Object) node.bigIntegerValue().longValue();
         }
         return node.isNull() ? null : (Object) node.doubleValue();
     }

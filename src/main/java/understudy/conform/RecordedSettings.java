@@ -2,8 +2,10 @@ package understudy.conform;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.speculation.SpeculationConfig;
+import understudy.engine.speculation.SpeculationMethod;
 import understudy.kvcache.KvGroup;
 import understudy.kvcache.KvGroups;
 
@@ -75,6 +77,11 @@ final class RecordedSettings {
     }
 
     private static SpeculationConfig speculation(RecordedPart config) {
+        if (config.find("lookahead_tokens") == null && config.find("spec_method") != null) {
+            String method = config.get("spec_method").text().toUpperCase(Locale.ROOT);
+            return SpeculationMethod.valueOf(method)
+                    .config(config.get("num_speculative_tokens").number(1));
+        }
         return new SpeculationConfig(
                 config.number("num_speculative_tokens", 0, 0),
                 config.number("lookahead_tokens", 0, 0),

@@ -55,6 +55,7 @@ final class RecordingPlanner implements Planner {
     private final RecordedDrafts device;
     private final KvCache memory;
     private final Listener listener;
+    private final ReplayedEvents kvEvents;
     private KvSnapshot before;
     private Phase phase = Phase.OVER;
     private long nowNanos;
@@ -75,6 +76,7 @@ final class RecordingPlanner implements Planner {
         device = new RecordedDrafts(run);
         memory = worker == null ? KvCaches.create(run.kvCacheConfig()) : worker.memory();
         before = memory.snapshot(IntList.of());
+        kvEvents = new ReplayedEvents(run, memory);
     }
 
     /** Settings of the one engine that has this planner. */
@@ -109,6 +111,11 @@ final class RecordingPlanner implements Planner {
     /** Returns what has become of drafts so far. */
     DraftCounts drafts() {
         return drafts;
+    }
+
+    /** Returns the KV events of each step so far, if they were recorded. */
+    List<List<Object>> kvEvents() {
+        return kvEvents.bySteps();
     }
 
     @Override
@@ -205,6 +212,9 @@ final class RecordingPlanner implements Planner {
                 worker.onStepEnded(step);
             }
             before = memory.snapshot(IntList.of());
+            if (numUpdated >= config.maxStepsInFlight()) {
+                kvEvents.take(numUpdated - 1);
+            }
         }
         isUpdating = false;
     }

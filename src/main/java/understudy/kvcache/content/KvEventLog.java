@@ -25,8 +25,10 @@ public class KvEventLog {
 
     /** Adds an event. */
     public void stored(KvEvent.Stored event) {
-        closeRemoved();
-        events.add(event);
+        if (enabled) {
+            closeRemoved();
+            events.add(event);
+        }
     }
 
     /** Takes note that a block has lost its hash. */

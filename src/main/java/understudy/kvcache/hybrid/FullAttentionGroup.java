@@ -1,8 +1,11 @@
 package understudy.kvcache.hybrid;
 
 import it.unimi.dsi.fastutil.ints.IntArrayList;
+import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.List;
 import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.KvEvent;
+import understudy.kvcache.KvGroup;
 import understudy.kvcache.KvGroups;
 import understudy.kvcache.content.BlockPool;
 
@@ -41,6 +44,12 @@ final class FullAttentionGroup extends GroupManager {
         int block = table.block(blockIndex);
         long hash = sequence.hashUpTo(end);
         long conversation = sequence.turn().sessionId();
-        return keys.insertPromptEnd(pool.prefixTable(), block, index(), hash, conversation) ? 1 : 0;
+        if (!keys.insertPromptEnd(pool.prefixTable(), block, index(), hash, conversation)) {
+            return 0;
+        }
+        int first = blockIndex * blockSize;
+        var part = new KvGroup(group.kind(), end - first, group.span());
+        keys.stored(sequence.stored(LongList.of(hash), first, new KvEvent.GroupRange(index(), part, end - first)));
+        return 1;
     }
 }
