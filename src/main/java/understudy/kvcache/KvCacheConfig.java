@@ -206,7 +206,7 @@ public record KvCacheConfig(
 
     /** Returns whether the number of blocks may change while requests run. */
     public boolean isResizable() {
-        return prefixUnit == PrefixUnit.BLOCK && !findsBySession();
+        return prefixUnit == PrefixUnit.BLOCK && !findsBySession() && groups == null;
     }
 
     /** Returns whether prefixes are found by session instead of by content. */

@@ -1,6 +1,8 @@
 package understudy.kvcache;
 
+import java.util.Collections;
 import java.util.List;
+import java.util.stream.Collectors;
 
 /**
  * KV cache groups of a model whose layers do not all need the same part of a sequence, and how a memory treats them
@@ -42,6 +44,17 @@ public record KvGroups(List<KvGroup> groups, int retentionInterval, int maxToken
     /** Returns whether there is a group of states. */
     public boolean hasStates() {
         return groups.stream().anyMatch(group -> group.kind() == KvGroup.Kind.MAMBA);
+    }
+
+    /** Returns the groups in words, equal ones together. */
+    public String reason() {
+        return groups.stream().distinct().map(this::countOf).collect(Collectors.joining(", "));
+    }
+
+    private String countOf(KvGroup group) {
+        String span = group.span() > 0 ? " " + group.span() : "";
+        return Collections.frequency(groups, group) + " " + group.kind().vllmName() + span + " in blocks of "
+                + group.blockSize();
     }
 
     /** Returns the blocks that a request of so many tokens needs at most. */

@@ -121,9 +121,10 @@ public record EngineSettings(
     }
 
     /** Reads both sections; what is {@code auto} follows from the hardware. */
-    static EngineSettings read(Section engine, Section kvCache, boolean recordsKvEvents, Deployment deployment) {
+    static EngineSettings read(
+            Section engine, Section kvCache, boolean recordsKvEvents, Deployment deployment, boolean hasConnector) {
         var kind = engine.choice("kind", EngineKind.class);
-        var sizes = new EngineSizes(engine, kvCache, kind.prefixUnit(), deployment);
+        var sizes = new EngineSizes(engine, kvCache, kind.prefixUnit(), deployment, hasConnector);
         var speculation = Speculation.read(engine);
         var memory = memory(kind, engine, kvCache, recordsKvEvents, sizes, speculation.config());
         var scheduler = kind == EngineKind.ROSEINFER
@@ -144,12 +145,13 @@ public record EngineSettings(
             EngineSizes sizes,
             SpeculationConfig speculation) {
         int numGpuBlocks = sizes.numGpuBlocks();
+        int maxModelLen = sizes.maxModelLen(numGpuBlocks);
         boolean cachesPrefixes = kvCache.bool("enable-prefix-caching");
         return new KvCacheConfig(
-                hasher(kvCache, sizes.blockSize()),
+                hasher(kvCache, sizes.hashBlockSize()),
                 numGpuBlocks,
                 cachesPrefixes,
-                sizes.maxModelLen(numGpuBlocks),
+                maxModelLen,
                 (int) (engine.number("watermark", 0, 1) * numGpuBlocks),
                 kvCache.choice("eviction-policy", EvictionPolicy.class),
                 kvCache.choice("free-order", FreeOrder.class),
@@ -159,7 +161,7 @@ public record EngineSettings(
                 kind.sharesWithinStep(engine, cachesPrefixes),
                 prefixOptions(engine, kvCache).withDropsLastHit(speculation.usesEagle()),
                 null,
-                null);
+                sizes.groupsOrNull(maxModelLen));
     }
 
     private static PlannerConfig roseinfer(Section engine, Section kvCache, EngineSizes sizes) {

@@ -53,7 +53,7 @@ public final class BlockPool {
      *
      * @param numBlocks to be left in use, the null block included; at least 2, and at most all
      */
-    public void resize(int numBlocks) {
+    void resize(int numBlocks) {
         numToWithhold = refCounts.length - numBlocks;
         withhold();
         while (withheld.size() > numToWithhold) {

@@ -180,11 +180,6 @@ public final class HybridKvCache extends PooledKvCache<HybridSequence> {
     }
 
     @Override
-    public void resize(int numGpuBlocks) {
-        pool.resize(Math.min(numGpuBlocks, pool.numGpuBlocks()));
-    }
-
-    @Override
     protected long numEvicted() {
         return super.numEvicted() + keys.numSecondKeysLost();
     }
