@@ -57,7 +57,8 @@ final class ArchitectureTest {
             kvcache.connector: prompt
             kvcache: kvcache.connector kvcache.eviction prompt
             kvcache.content: kvcache kvcache.connector kvcache.eviction prompt
-            kvcache.session: kvcache kvcache.content prompt
+            kvcache.hybrid: kvcache kvcache.connector kvcache.content kvcache.eviction prompt
+            kvcache.session: kvcache kvcache.content kvcache.hybrid prompt
             kvcache.tier: kvcache.connector prompt
             engine.queue: prompt
             engine.speculation:
@@ -89,7 +90,7 @@ final class ArchitectureTest {
                 latency prompt report report.transfers routing routing.admission routing.policy runtime scaling transfer workload workload.trace
             host: cluster report runtime
             host.watch: cluster faults kvcache.connector prompt report report.run report.trace report.transfers routing
-            conform: cluster cluster.lockstep engine engine.queue engine.speculation kvcache kvcache.connector kvcache.content kvcache.tier latency prompt report \
+            conform: cluster cluster.lockstep engine engine.queue engine.speculation kvcache kvcache.connector kvcache.content kvcache.session kvcache.tier latency prompt report \
                 routing routing.policy runtime workload workload.trace
             api.http: faults host runtime
             api.schema: api.http

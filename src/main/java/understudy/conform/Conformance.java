@@ -1,6 +1,7 @@
 package understudy.conform;
 
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -15,6 +16,24 @@ import java.util.Optional;
 public record Conformance(int numSteps, int numIdentical, Optional<String> difference) {
 
     public static Conformance of(RecordedRun recorded, ReplayedRun replayed) {
+        return recorded.kvEvents() == null
+                ? ofDecisions(recorded, replayed)
+                : ofKvEvents(recorded.kvEvents(), replayed.kvEvents());
+    }
+
+    private static Conformance ofKvEvents(List<List<Object>> recorded, List<List<Object>> replayed) {
+        int numIdentical = 0;
+        Optional<String> first = Optional.empty();
+        for (int step = 0; step < recorded.size(); step++) {
+            var expected = Map.of("events", recorded.get(step));
+            var difference = difference("step " + step + ", ", expected, Map.of("events", replayed.get(step)));
+            numIdentical += difference.isEmpty() ? 1 : 0;
+            first = first.isEmpty() ? difference : first;
+        }
+        return new Conformance(recorded.size(), numIdentical, first);
+    }
+
+    private static Conformance ofDecisions(RecordedRun recorded, ReplayedRun replayed) {
         int numIdentical = 0;
         Optional<String> first = Optional.empty();
         for (int step = 0; step < recorded.steps().size(); step++) {
@@ -26,7 +45,10 @@ public record Conformance(int numSteps, int numIdentical, Optional<String> diffe
             first = first.isEmpty() ? difference : first;
         }
         if (first.isEmpty()) {
-            first = difference("end, ", end(recorded.end(), 0), end(replayed.end(), replayed.numUnfinished()));
+            first = difference(
+                    "end, ",
+                    end(Objects.requireNonNull(recorded.end()), 0),
+                    end(replayed.end(), replayed.numUnfinished()));
         }
         return new Conformance(recorded.steps().size(), numIdentical, first);
     }

@@ -10,6 +10,7 @@ import understudy.kvcache.connector.ConnectedRequest;
 import understudy.kvcache.connector.ExternalMatch;
 import understudy.kvcache.connector.KvConnector;
 import understudy.kvcache.connector.KvTransferParams;
+import understudy.kvcache.connector.TierChange;
 import understudy.kvcache.connector.TransferJob;
 
 /** Connector that writes down what it is asked, and answers as another one does. */
@@ -76,6 +77,11 @@ final class ConnectorLog implements KvConnector {
     @Override
     public List<TransferJob> onJobEnded(long job, boolean isFailed) {
         return connector.onJobEnded(job, isFailed);
+    }
+
+    @Override
+    public List<TierChange> drainChanges() {
+        return connector.drainChanges();
     }
 
     @Override

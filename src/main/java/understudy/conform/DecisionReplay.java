@@ -153,7 +153,7 @@ public final class DecisionReplay extends AbstractBehavior<DecisionReplay.Comman
             long atNanos = run.requests().get(index).arrivalStep() * NANOS_PER_STEP;
             timers.startSingleTimer(index, new Arrive(index), Duration.ofNanos(atNanos));
         }
-        long endNanos = (run.steps().size() + 2L) * NANOS_PER_STEP;
+        long endNanos = (run.numSteps() + 2L) * NANOS_PER_STEP;
         timers.startSingleTimer(AskForRecord.NOW, AskForRecord.NOW, Duration.ofNanos(endNanos));
         return this;
     }
@@ -171,8 +171,7 @@ public final class DecisionReplay extends AbstractBehavior<DecisionReplay.Comman
                 replica.tell(new Replica.Abort(i));
             }
         }
-        boolean mayPark =
-                run.config().connector() != null && step.step() < run.steps().size();
+        boolean mayPark = run.config().connector() != null && step.step() < run.numSteps();
         if (mayPark && step.plan().scheduled().isEmpty()) {
             // With one step in flight there is no other reason to plan in the next instant, with two there is a tick.
             long delayNanos = run.config().asyncScheduling() ? 0 : NANOS_PER_STEP;
@@ -209,7 +208,7 @@ public final class DecisionReplay extends AbstractBehavior<DecisionReplay.Comman
     }
 
     private Behavior<Command> onAskForRecord(AskForRecord now) {
-        planner.catchUp(run.steps().size());
+        planner.catchUp(run.numSteps());
         replica.tell(new Replica.GetRecord(getContext().messageAdapter(Replica.Recorded.class, Recorded::new)));
         return this;
     }
@@ -230,7 +229,7 @@ public final class DecisionReplay extends AbstractBehavior<DecisionReplay.Comman
                 external.preemptedQueries(),
                 external.preemptedHits(),
                 planner.drafts());
-        observer.onEnded(log.toRun(end, record.value().numUnfinished()));
+        observer.onEnded(log.toRun(end, planner.kvEvents(), record.value().numUnfinished()));
         return this;
     }
 }

@@ -16,7 +16,7 @@ import understudy.engine.StepResult;
 import understudy.engine.speculation.DraftCounts;
 import understudy.kvcache.KvCache;
 import understudy.kvcache.KvSnapshot;
-import understudy.kvcache.content.KvCacheManager;
+import understudy.kvcache.session.KvCaches;
 
 /**
  * Replays a recorded run through scheduler and KV cache without actors, by the contract of the recording's driver: add
@@ -33,6 +33,7 @@ public final class DirectReplay {
     private KvSnapshot state;
     private final RecordedDrafts device;
     private DraftCounts drafts = DraftCounts.NONE;
+    private final ReplayedEvents kvEvents;
     private long numPreemptions;
     private Map<String, Integer> sampled = Map.of();
 
@@ -41,9 +42,10 @@ public final class DirectReplay {
         planner = new StepPlanner(run.schedulerConfig(), run.kvCacheConfig());
         device = new RecordedDrafts(run);
         worker = ReplayWorker.of(run, planner);
-        kvCache = worker == null ? new KvCacheManager(run.kvCacheConfig()) : worker.memory();
+        kvCache = worker == null ? KvCaches.create(run.kvCacheConfig()) : worker.memory();
         engine = new DirectEngine(planner, kvCache);
         state = kvCache.snapshot(IntList.of());
+        kvEvents = new ReplayedEvents(run, kvCache);
     }
 
     /** Replays as many steps as were recorded. */
@@ -55,7 +57,7 @@ public final class DirectReplay {
         var decisions = new ArrayList<StepDecision>();
         var arrivals = run.additionOrder().iterator();
         int next = arrivals.hasNext() ? arrivals.next() : -1;
-        for (int step = 0; step < run.steps().size(); step++) {
+        for (int step = 0; step < run.numSteps(); step++) {
             while (next >= 0 && run.requests().get(next).arrivalStep() <= step) {
                 planner.add(run.request(next), step);
                 next = arrivals.hasNext() ? arrivals.next() : -1;
@@ -63,9 +65,10 @@ public final class DirectReplay {
             decisions.add(decide(step));
         }
         while (!inFlight.isEmpty()) {
-            apply(inFlight.remove(), run.steps().size());
+            apply(inFlight.remove(), run.numSteps());
         }
-        return new ReplayedRun(decisions, end(), planner.requests().numUnfinished());
+        return new ReplayedRun(
+                decisions, end(), kvEvents.bySteps(), planner.requests().numUnfinished());
     }
 
     private StepDecision decide(int step) {
@@ -82,6 +85,7 @@ public final class DirectReplay {
         List<String> finished = List.of();
         if (inFlight.size() == run.schedulerConfig().maxStepsInFlight()) {
             finished = update(inFlight.remove(), step);
+            kvEvents.take(step);
         }
         var updated = updated(step, aborted, numHashed);
         var afterPlan = state;

@@ -67,7 +67,9 @@ final class RecordedPart {
         } else if (node.isBoolean()) {
             return node.booleanValue();
         } else if (node.isIntegralNumber()) {
-            return node.intValue();
+            return node.canConvertToInt()
+                    ? (Object) node.intValue()
+                    : (Object) node.bigIntegerValue().longValue();
         }
         return node.isNull() ? null : (Object) node.doubleValue();
     }
@@ -107,6 +109,19 @@ final class RecordedPart {
             numbers.add(number.intValue());
         }
         return numbers;
+    }
+
+    /** Returns a block table; with several groups all of them, one behind the other, with -1 behind each. */
+    IntList blockTables() {
+        if (json.isEmpty() || !json.get(0).isArray()) {
+            return numbers();
+        }
+        var all = new IntArrayList();
+        for (var table : list(RecordedPart::numbers)) {
+            all.addAll(table);
+            all.add(-1);
+        }
+        return all;
     }
 
     <T> List<T> list(Function<RecordedPart, T> element) {

@@ -14,31 +14,40 @@ import understudy.engine.queue.SchedulingPolicy;
 import understudy.engine.speculation.DraftCounts;
 import understudy.engine.speculation.SpeculationConfig;
 import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.KvGroups;
 import understudy.kvcache.PrefixOptions;
+import understudy.prompt.CborBlockHasher;
 import understudy.prompt.Prompt;
 import understudy.prompt.TokenIds;
 import understudy.prompt.Xxh3BlockHasher;
 
 /**
- * Workload, and the decisions of the real vLLM scheduler on it, step for step.
+ * Workload, and the decisions of the real vLLM scheduler on it, step for step; or instead the KV events that it has
+ * published.
  *
  * @param config the scheduler's and the KV cache's settings
  * @param requests in the order of the recording
- * @param steps one decision per step, from step 0 on
- * @param end what was left when everything had ended
+ * @param steps one decision per step, from step 0 on; none in a recording of KV events
+ * @param end what was left when everything had ended; null in a recording of KV events
+ * @param kvEvents the KV events of each step, or null in a recording of decisions
  * @param decodeCohortMinSeqs how to replay it, see {@link SchedulerConfig}; no part of the recording
  */
 public record RecordedRun(
-        Config config, List<RecordedRequest> requests, List<StepDecision> steps, End end, int decodeCohortMinSeqs) {
+        Config config,
+        List<RecordedRequest> requests,
+        List<StepDecision> steps,
+        @Nullable End end,
+        @Nullable List<List<Object>> kvEvents,
+        int decodeCohortMinSeqs) {
 
-    /** Creates a recording to be replayed with decodes scheduled as one from the first on. */
-    public RecordedRun(Config config, List<RecordedRequest> requests, List<StepDecision> steps, End end) {
-        this(config, requests, steps, end, 1);
+    /** Returns how many steps are to be replayed. */
+    public int numSteps() {
+        return kvEvents == null ? steps.size() : kvEvents.size();
     }
 
     /** Returns the same recording, to be replayed with another {@link SchedulerConfig#decodeCohortMinSeqs}. */
     public RecordedRun withDecodeCohortMinSeqs(int minSeqs) {
-        return new RecordedRun(config, requests, steps, end, minSeqs);
+        return new RecordedRun(config, requests, steps, end, kvEvents, minSeqs);
     }
 
     /**
@@ -64,6 +73,7 @@ public record RecordedRun(
             int maxLoras,
             int pipelineParallelSize,
             boolean reportsResumedAsNew,
+            @Nullable KvGroups groups,
             List<String> notReplayed) {}
 
     /**
@@ -139,7 +149,13 @@ public record RecordedRun(
 
     /** Returns the recorded KV cache's settings. */
     public KvCacheConfig kvCacheConfig() {
-        return KvCacheConfig.vllm(new Xxh3BlockHasher(config.blockSize()), config.numBlocks())
+        var groups = config.groups();
+        int hashBlockSize = groups == null ? config.blockSize() : groups.hashBlockSize();
+        var hasher = kvEvents == null
+                ? new Xxh3BlockHasher(hashBlockSize)
+                : new CborBlockHasher(CborBlockHasher.Algorithm.SHA256_CBOR, hashBlockSize, "0");
+        return KvCacheConfig.vllm(hasher, config.numBlocks())
+                .withGroups(groups)
                 .withPrefixCaching(config.enablePrefixCaching())
                 .withMaxModelLen(config.maxModelLen())
                 .withPrefixes(

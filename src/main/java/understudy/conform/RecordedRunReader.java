@@ -10,6 +10,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -112,8 +113,24 @@ public final class RecordedRunReader implements Closeable {
             }
         }
         var settings = RecordedSettings.read(config);
+        if (run.find("batches") != null) {
+            return new RecordedRun(settings, requests, List.of(), null, kvEvents(run.get("batches")), 1);
+        }
         var steps = settings.notReplayed().isEmpty() ? run.get("steps").list(this::step) : List.<StepDecision>of();
-        return new RecordedRun(settings, requests, steps, end(run.get("end")));
+        return new RecordedRun(settings, requests, steps, end(run.get("end")), null, 1);
+    }
+
+    /** Returns the events of each step up to the last that has any. */
+    private static List<List<Object>> kvEvents(RecordedPart batches) {
+        var bySteps = new ArrayList<List<Object>>();
+        for (var batch : batches.list(part -> part)) {
+            int step = batch.get("step").number(bySteps.size());
+            while (bySteps.size() < step) {
+                bySteps.add(List.of());
+            }
+            bySteps.add(batch.get("events").list(event -> Objects.requireNonNull(event.plain())));
+        }
+        return bySteps;
     }
 
     /** vLLM's {@code arrival_time} of a recording is its step, and a thousandth for each request before it. */
@@ -168,7 +185,7 @@ public final class RecordedRunReader implements Closeable {
                 step.get("new").list(RecordedPart::text),
                 step.get("resumed").list(RecordedPart::text),
                 step.get("running").list(RecordedPart::text),
-                step.get("tables").map(RecordedPart::numbers),
+                step.get("tables").map(RecordedPart::blockTables),
                 step.get("free_blocks").number(0),
                 step.get("stored").number(0),
                 step.get("removed").number(0),

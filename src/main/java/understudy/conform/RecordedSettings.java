@@ -2,8 +2,12 @@ package understudy.conform;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.speculation.SpeculationConfig;
+import understudy.engine.speculation.SpeculationMethod;
+import understudy.kvcache.KvGroup;
+import understudy.kvcache.KvGroups;
 
 /** Settings of a recording, as they stand in its file. */
 final class RecordedSettings {
@@ -30,14 +34,12 @@ final class RecordedSettings {
                 config.number("max_loras", 0, 0),
                 config.number("pipeline_parallel_size", 1, 1),
                 config.bool("v2_model_runner", false),
+                groups(config),
                 notReplayed(config));
     }
 
     private static List<String> notReplayed(RecordedPart config) {
         var names = new ArrayList<String>();
-        if (config.find("groups") != null) {
-            names.add("groups");
-        }
         int budget = config.get("max_num_batched_tokens").number(1);
         if (config.number("max_num_scheduled_tokens", 1, budget) != budget) {
             names.add("max_num_scheduled_tokens");
@@ -45,7 +47,38 @@ final class RecordedSettings {
         return names;
     }
 
+    private static @Nullable KvGroups groups(RecordedPart config) {
+        var part = config.find("groups");
+        var groups = part == null ? List.<KvGroup>of() : part.list(RecordedSettings::group);
+        if (groups.isEmpty()) {
+            return null;
+        }
+        int budget = config.get("max_num_batched_tokens").number(1);
+        int threshold = config.get("long_prefill_token_threshold").number(0);
+        return new KvGroups(
+                groups,
+                config.number("prefix_cache_retention_interval", 0, KvGroups.RETAIN_ALL),
+                config.get("async").bool() ? 2 * budget : budget,
+                threshold > 0 ? Math.min(budget, threshold) : budget);
+    }
+
+    private static KvGroup group(RecordedPart group) {
+        String name = group.get("kind").text();
+        for (var kind : KvGroup.Kind.values()) {
+            if (kind.vllmName().equals(name)) {
+                int chunk = group.number("attention_chunk_size", 1, 0);
+                return new KvGroup(kind, group.get("block_size").number(1), group.number("sliding_window", 1, chunk));
+            }
+        }
+        throw group.get("kind").unusable("a kind of groups that vLLM has");
+    }
+
     private static SpeculationConfig speculation(RecordedPart config) {
+        if (config.find("lookahead_tokens") == null && config.find("spec_method") != null) {
+            String method = config.get("spec_method").text().toUpperCase(Locale.ROOT);
+            return SpeculationMethod.valueOf(method)
+                    .config(config.get("num_speculative_tokens").number(1));
+        }
         return new SpeculationConfig(
                 config.number("num_speculative_tokens", 0, 0),
                 config.number("lookahead_tokens", 0, 0),

@@ -18,7 +18,7 @@ import understudy.kvcache.KvAsk;
 import understudy.kvcache.KvCache;
 import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.KvSnapshot;
-import understudy.kvcache.content.KvCacheManager;
+import understudy.kvcache.session.KvCaches;
 
 /**
  * Planner that tells of each plan, and of what the memory holds around it, and has the recording's worker do its part
@@ -56,6 +56,7 @@ final class RecordingPlanner implements Planner {
     private final KvCache memory;
     private final Listener listener;
     private final boolean reportsResumedAsNew;
+    private final ReplayedEvents kvEvents;
     private KvSnapshot before;
     private Phase phase = Phase.OVER;
     private long nowNanos;
@@ -75,8 +76,9 @@ final class RecordingPlanner implements Planner {
         planner = config.createPlanner(run.kvCacheConfig());
         worker = ReplayWorker.of(run, planner);
         device = new RecordedDrafts(run);
-        memory = worker == null ? new KvCacheManager(run.kvCacheConfig()) : worker.memory();
+        memory = worker == null ? KvCaches.create(run.kvCacheConfig()) : worker.memory();
         before = memory.snapshot(IntList.of());
+        kvEvents = new ReplayedEvents(run, memory);
     }
 
     /** Settings of the one engine that has this planner. */
@@ -111,6 +113,11 @@ final class RecordingPlanner implements Planner {
     /** Returns what has become of drafts so far. */
     DraftCounts drafts() {
         return drafts;
+    }
+
+    /** Returns the KV events of each step so far, if they were recorded. */
+    List<List<Object>> kvEvents() {
+        return kvEvents.bySteps();
     }
 
     @Override
@@ -200,11 +207,16 @@ final class RecordingPlanner implements Planner {
 
     /** What is removed by an update counts with that, not with the next plan. */
     private void endUpdate() {
-        if (worker != null && isUpdating) {
-            int step = numUpdated - 1;
-            worker.afterUpdate().forEach(request -> listener.onFailed(step, request.id()));
-            worker.onStepEnded(step);
+        if (isUpdating) {
+            if (worker != null) {
+                int step = numUpdated - 1;
+                worker.afterUpdate().forEach(request -> listener.onFailed(step, request.id()));
+                worker.onStepEnded(step);
+            }
             before = memory.snapshot(IntList.of());
+            if (numUpdated >= config.maxStepsInFlight()) {
+                kvEvents.take(numUpdated - 1);
+            }
         }
         isUpdating = false;
     }

@@ -14,7 +14,7 @@ final class ReplayLog {
     /** Creates an empty log, for as many steps as were recorded. */
     ReplayLog(RecordedRun run) {
         this.run = run;
-        planned = new @Nullable PlannedStep[run.steps().size()];
+        planned = new @Nullable PlannedStep[run.numSteps()];
         for (int i = 0; i < planned.length; i++) {
             finished.add(new ArrayList<>());
         }
@@ -35,11 +35,11 @@ final class ReplayLog {
     }
 
     /** Returns the whole run, of which each step has been planned. */
-    ReplayedRun toRun(RecordedRun.End end, long numUnfinished) {
+    ReplayedRun toRun(RecordedRun.End end, List<List<Object>> kvEvents, long numUnfinished) {
         var decisions = new ArrayList<StepDecision>(planned.length);
         for (int step = 0; step < planned.length; step++) {
             decisions.add(Objects.requireNonNull(planned[step]).decision(finished.get(step)));
         }
-        return new ReplayedRun(decisions, end, numUnfinished);
+        return new ReplayedRun(decisions, end, kvEvents, numUnfinished);
     }
 }

@@ -7,6 +7,8 @@ import java.util.List;
  *
  * @param steps one decision for each recorded one
  * @param end what was left
+ * @param kvEvents those of each step, if they were recorded
  * @param numUnfinished requests that had not ended after the last recorded step
  */
-public record ReplayedRun(List<StepDecision> steps, RecordedRun.End end, long numUnfinished) {}
+public record ReplayedRun(
+        List<StepDecision> steps, RecordedRun.End end, List<List<Object>> kvEvents, long numUnfinished) {}

@@ -55,7 +55,7 @@ final class DecodeCohort {
         this.running = running;
         this.isAsync = isAsync;
         this.minRunning = kvCache.sharesWithinStep() || !kvCache.enablePrefixCaching() ? minRunning : NEVER;
-        blockSize = kvCache.blockSize();
+        blockSize = kvCache.growthUnit();
         maxModelLen = kvCache.maxModelLen();
         blocks = new BlockCalendar(blockSize);
         limits = new RequestCalendar(running);

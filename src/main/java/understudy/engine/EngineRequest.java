@@ -66,6 +66,10 @@ public final class EngineRequest extends IdentifiedRequest {
     boolean hasKvArrived;
 
     int numPreemptions;
+
+    /** Where a cached prefix ended, at the last look, for some layers only; 0 for nowhere. */
+    int numJunctionTokens;
+
     int numCachedTokens;
     ExternalMatch external = ExternalMatch.NONE;
     PrefixCacheEvents prefixCacheEvents = PrefixCacheEvents.NONE;
@@ -191,6 +195,7 @@ public final class EngineRequest extends IdentifiedRequest {
     void onAdmitted(Admission.Admitted admission, int numLookaheadTokens, long atNanos, int blockSize) {
         status = EngineRequest.Status.RUNNING;
         boolean isLookedUp = numComputedTokens == 0;
+        numJunctionTokens = admission.numJunctionTokens();
         // After a full hit the last token is run as a decode, for the logits of the first answer token, unless they are
         // here.
         int numToRun = Math.min(1, admission.numScheduledTokens());

@@ -27,7 +27,8 @@ final class ReservationDraft {
             int runningIndex,
             int planIndex) {
         numBlocks += numNewBlocks;
-        reservation.add(request.handle(), numSlots, numTokensToCache);
+        int numExecuted = Math.max(0, request.numComputedTokens - request.numInFlightTokens);
+        reservation.add(request.handle(), numSlots, numTokensToCache, numExecuted);
         requests.add(request);
         runningIndexes.add(runningIndex);
         planIndexes.add(planIndex);
@@ -39,8 +40,8 @@ final class ReservationDraft {
         add(request, numComputedAfter, numTokensToCache, numNewBlocks, MEMBER, MEMBER);
     }
 
-    Reservation build() {
-        return reservation.build();
+    Reservation build(long step) {
+        return reservation.build(step);
     }
 
     /** Returns the blocks that all requests together need. */

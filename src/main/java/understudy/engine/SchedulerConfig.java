@@ -6,7 +6,9 @@ import understudy.engine.speculation.SpeculationConfig;
 import understudy.kvcache.AdmissionRequest;
 import understudy.kvcache.DraftSlots;
 import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.KvGroups;
 import understudy.kvcache.LoadState;
+import understudy.kvcache.PrefixOptions;
 
 /**
  * The scheduler's settings, under vLLM's names ({@code vllm/config/scheduler.py}).
@@ -111,7 +113,7 @@ public record SchedulerConfig(
     }
 
     /** Returns how many tokens a running request may compute now; 0 passes over it without ending the loop. */
-    int tokensToRun(EngineRequest request, long step, int budget, int maxModelLen) {
+    int tokensToRun(EngineRequest request, long step, int budget, KvCacheConfig kvCache) {
         int computed = request.numComputedTokens;
         int placeholders = request.numPlaceholders;
         if (placeholders > 0 && computed + 2 - placeholders >= request.maxTotalTokens()) {
@@ -122,7 +124,18 @@ public record SchedulerConfig(
         }
         int missing = request.numTokens() + request.numDrafts + placeholders - computed;
         int limited = longPrefillTokenThreshold > 0 ? Math.min(missing, longPrefillTokenThreshold) : missing;
-        return Math.min(Math.min(limited, budget), maxModelLen - computed - 1);
+        int numTokens = Math.min(Math.min(limited, budget), kvCache.maxModelLen() - computed - 1);
+        return kvCache.groups() == null ? numTokens : cut(numTokens, request, kvCache.groups(), kvCache.prefixes());
+    }
+
+    private static int cut(int numTokens, EngineRequest request, KvGroups groups, PrefixOptions prefixes) {
+        return groups.cut(
+                numTokens,
+                request.numComputedTokens,
+                request.numPromptTokens(),
+                request.numTokens(),
+                request.numJunctionTokens,
+                prefixes.dropsLastHit());
     }
 
     /** Returns the question whether a request may run in a step that has {@code budget} tokens left. */
@@ -132,6 +145,7 @@ public record SchedulerConfig(
             boolean defersPrefills,
             boolean isAnythingRunning,
             long nowNanos,
+            long step,
             LoadState load,
             DraftSlots drafts) {
         return new AdmissionRequest(
@@ -146,7 +160,8 @@ public record SchedulerConfig(
                 head.isPreempted(),
                 head.maxTotalTokens(),
                 load,
-                drafts);
+                drafts,
+                step);
     }
 
     /** Returns whether a decode waits until it has passed all stages, and only then is scheduled again. */

@@ -30,7 +30,7 @@ public final class StepPlanner implements Planner {
 
     private final SchedulerConfig config;
     private final int blockSize;
-    private final int maxModelLen;
+    private final KvCacheConfig kvCache;
     private final RequestBook requests;
     private final WaitingQueues<EngineRequest> waiting;
     private final RunningList running;
@@ -61,8 +61,8 @@ public final class StepPlanner implements Planner {
     /** Creates a scheduler without requests. */
     public StepPlanner(SchedulerConfig config, KvCacheConfig kvCache) {
         this.config = config;
-        blockSize = kvCache.blockSize();
-        maxModelLen = kvCache.maxModelLen();
+        this.kvCache = kvCache;
+        blockSize = kvCache.growthUnit();
         requests = new RequestBook(kvCache, config);
         waiting = requests.waiting;
         running = requests.running;
@@ -108,7 +108,7 @@ public final class StepPlanner implements Planner {
         while (phase == Phase.RUNNING) {
             for (; cursor < running.size() && budget() > 0; cursor++) {
                 var request = running.get(cursor);
-                int numTokens = config.tokensToRun(request, numSteps, budget(), maxModelLen);
+                int numTokens = config.tokensToRun(request, numSteps, budget(), kvCache);
                 if (numTokens > 0 && !throttle.defers(request.isPrefillChunk)) {
                     schedule(request, numTokens);
                 }
@@ -149,7 +149,7 @@ public final class StepPlanner implements Planner {
 
     /** Goes on at once, as if the answer had come, where it is known. */
     private KvAsk reserve() {
-        var reservation = draft.build();
+        var reservation = draft.build(plan.step());
         boolean isSure = numFreeBlocks > 0 && draft.numBlocks() <= numFreeBlocks;
         if (isSure) {
             numFreeBlocks -= draft.numBlocks();
@@ -256,7 +256,7 @@ public final class StepPlanner implements Planner {
         var load = loads.stateOf(head, running.size() + numInFlight);
         var slots = drafts.slotsOf(head, !loads.wereStuck());
         numLookaheadTokens = slots.numLookaheadTokens();
-        return config.admission(head, budget(), throttle.defersPrefills(), running.size() > 0, nowNanos, load, slots);
+        return config.admission(head, budget(), throttle.defersPrefills(), running.size() > 0, nowNanos, plan.step(), load, slots);
     }
 
     /** Preempts a victim for the refused request, and tries again with as many tokens as before. */

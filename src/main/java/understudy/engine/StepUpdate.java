@@ -33,7 +33,7 @@ final class StepUpdate {
             DecodeCohort cohort,
             KvLoads loads,
             Drafts drafts) {
-        blockSize = kvCache.blockSize();
+        blockSize = kvCache.growthUnit();
         maxModelLen = kvCache.maxModelLen();
         cachesPrefixes = kvCache.enablePrefixCaching();
         sharesWithinStep = kvCache.sharesWithinStep();

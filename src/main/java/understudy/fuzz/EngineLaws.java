@@ -53,12 +53,12 @@ final class EngineLaws {
 
     /**
      * Every running request holds exactly the blocks for what it has computed, or more for drafts that were rejected, and
-     * the lookahead; with sessions, tables may be shared.
+     * the lookahead; with sessions, tables may be shared, and with groups they have gaps.
      */
     private void checkRunning() {
         int numRunning = requests.numRunning();
         require(numRunning <= settings.scheduler().maxNumSeqs(), "max-num-seqs", () -> numRunning + " run");
-        if (settings.kvCache().findsBySession()) {
+        if (settings.kvCache().findsBySession() || settings.kvCache().groups() != null) {
             return;
         }
         var handles = new IntArrayList();

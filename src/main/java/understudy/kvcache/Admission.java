@@ -13,9 +13,21 @@ public sealed interface Admission {
      * @param numScheduledTokens tokens to compute in this step; after a full hit the one of a decode step, or 0 if the
      *     prompt's last logits were found too and nothing is computed
      * @param events what the look into the cache has come to
+     * @param numJunctionTokens leading tokens that are cached for some layers only, if more than for all; else 0
      */
-    record Admitted(int numCachedTokens, ExternalMatch external, int numScheduledTokens, PrefixCacheEvents events)
+    record Admitted(
+            int numCachedTokens,
+            ExternalMatch external,
+            int numScheduledTokens,
+            PrefixCacheEvents events,
+            int numJunctionTokens)
             implements Admission {
+
+        /** Admits a request of a memory in which all layers find the same. */
+        public Admitted(int numCachedTokens, ExternalMatch external, int numScheduledTokens, PrefixCacheEvents events) {
+            this(numCachedTokens, external, numScheduledTokens, events, 0);
+        }
+
         public Admitted(int numCachedTokens, int numScheduledTokens, PrefixCacheEvents events) {
             this(numCachedTokens, ExternalMatch.NONE, numScheduledTokens, events);
         }

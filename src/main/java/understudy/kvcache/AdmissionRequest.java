@@ -15,6 +15,7 @@ package understudy.kvcache;
  * @param maxTotalTokens length of prompt and answer together if the answer is as long as it may be
  * @param load what is known of KV from elsewhere
  * @param drafts what drafts take
+ * @param step number of the step that is being planned
  */
 public record AdmissionRequest(
         PrefixLookup lookup,
@@ -28,7 +29,8 @@ public record AdmissionRequest(
         boolean isResumed,
         int maxTotalTokens,
         LoadState load,
-        DraftSlots drafts) {
+        DraftSlots drafts,
+        long step) {
 
     /** Creates a question of a replica that has no KV but its own, and computes prompts in any step. */
     public AdmissionRequest(
@@ -53,7 +55,8 @@ public record AdmissionRequest(
                 isResumed,
                 maxTotalTokens,
                 LoadState.NONE,
-                DraftSlots.NONE);
+                DraftSlots.NONE,
+                0);
     }
 
     public int numTokens() {

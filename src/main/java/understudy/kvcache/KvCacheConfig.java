@@ -25,6 +25,8 @@ import understudy.prompt.BlockHasher;
  *     step that computes it, as in vLLM; else it is found only after that step's result
  * @param prefixes how prefixes are kept and found again
  * @param connector where KV from elsewhere comes from, or null if there is none
+ * @param groups layers that need different parts of a sequence, or null if all need everything; then {@code hasher} has
+ *     their {@link KvGroups#hashBlockSize}
  */
 public record KvCacheConfig(
         BlockHasher hasher,
@@ -39,7 +41,8 @@ public record KvCacheConfig(
         PrefixUnit prefixUnit,
         boolean sharesWithinStep,
         PrefixOptions prefixes,
-        @Nullable ConnectorSpec connector) {
+        @Nullable ConnectorSpec connector,
+        @Nullable KvGroups groups) {
 
     /** Checks the ranges. */
     public KvCacheConfig {
@@ -64,6 +67,7 @@ public record KvCacheConfig(
                 PrefixUnit.BLOCK,
                 true,
                 PrefixOptions.VLLM,
+                null,
                 null);
     }
 
@@ -77,13 +81,22 @@ public record KvCacheConfig(
                 prefixUnit,
                 sharesWithinStep,
                 prefixes,
-                connector);
+                connector,
+                groups);
     }
 
     /** Returns the same cache with prefix caching, or without. */
     public KvCacheConfig withPrefixCaching(boolean isEnabled) {
         return with(
-                isEnabled, maxModelLen, evictionPolicy, freeOrder, prefixUnit, sharesWithinStep, prefixes, connector);
+                isEnabled,
+                maxModelLen,
+                evictionPolicy,
+                freeOrder,
+                prefixUnit,
+                sharesWithinStep,
+                prefixes,
+                connector,
+                groups);
     }
 
     /** Returns the same cache with another order of eviction. */
@@ -96,7 +109,8 @@ public record KvCacheConfig(
                 prefixUnit,
                 sharesWithinStep,
                 prefixes,
-                connector);
+                connector,
+                groups);
     }
 
     /** Returns the same cache, which finds other units, with the step that computes them or after it. */
@@ -109,7 +123,8 @@ public record KvCacheConfig(
                 newUnit,
                 isSharedWithinStep,
                 prefixes,
-                connector);
+                connector,
+                groups);
     }
 
     /** Returns the same cache with other ways of keeping prefixes. */
@@ -122,7 +137,8 @@ public record KvCacheConfig(
                 prefixUnit,
                 sharesWithinStep,
                 newPrefixes,
-                connector);
+                connector,
+                groups);
     }
 
     /** Returns the same cache with KV from elsewhere, or with null without. */
@@ -135,7 +151,22 @@ public record KvCacheConfig(
                 prefixUnit,
                 sharesWithinStep,
                 prefixes,
-                newConnector);
+                newConnector,
+                groups);
+    }
+
+    /** Returns the same cache for layers that need different parts of a sequence, or with null for those that do not. */
+    public KvCacheConfig withGroups(@Nullable KvGroups newGroups) {
+        return with(
+                enablePrefixCaching,
+                maxModelLen,
+                evictionPolicy,
+                freeOrder,
+                prefixUnit,
+                sharesWithinStep,
+                prefixes,
+                connector,
+                newGroups);
     }
 
     private KvCacheConfig with(
@@ -146,7 +177,8 @@ public record KvCacheConfig(
             PrefixUnit newUnit,
             boolean isSharedWithinStep,
             PrefixOptions newPrefixes,
-            @Nullable ConnectorSpec newConnector) {
+            @Nullable ConnectorSpec newConnector,
+            @Nullable KvGroups newGroups) {
         return new KvCacheConfig(
                 hasher,
                 numGpuBlocks,
@@ -160,17 +192,21 @@ public record KvCacheConfig(
                 newUnit,
                 isSharedWithinStep,
                 newPrefixes,
-                newConnector);
+                newConnector,
+                newGroups);
     }
 
     /** Returns the tokens that one request may have when no other request holds any blocks. */
     public long maxTokens() {
+        if (groups != null) {
+            return groups.maxTokens(numGpuBlocks - 1, maxModelLen);
+        }
         return prefixUnit.maxTokens(numGpuBlocks, blockSize());
     }
 
     /** Returns whether the number of blocks may change while requests run. */
     public boolean isResizable() {
-        return prefixUnit == PrefixUnit.BLOCK && !findsBySession();
+        return prefixUnit == PrefixUnit.BLOCK && !findsBySession() && groups == null;
     }
 
     /** Returns whether prefixes are found by session instead of by content. */
@@ -178,7 +214,15 @@ public record KvCacheConfig(
         return enablePrefixCaching && prefixes.sessions() != SessionMode.OFF;
     }
 
-    /** Returns the tokens per block. */
+    /**
+     * Returns by how many tokens a request may grow before the memory must hear of it: a block, or a single one where
+     * blocks are given back on the way.
+     */
+    public int growthUnit() {
+        return groups == null ? blockSize() : 1;
+    }
+
+    /** Returns the tokens per block; with groups, per hash. */
     public int blockSize() {
         return hasher.blockSize();
     }

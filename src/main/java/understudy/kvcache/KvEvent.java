@@ -1,6 +1,7 @@
 package understudy.kvcache;
 
 import it.unimi.dsi.fastutil.longs.LongList;
+import org.jspecify.annotations.Nullable;
 import understudy.prompt.TokenSource;
 
 /**
@@ -13,13 +14,14 @@ public sealed interface KvEvent {
     /**
      * A run of consecutive blocks of one request became findable.
      *
-     * @param blockHashes hashes of the blocks, in order; at least one
+     * @param blockHashes hashes of the blocks, in order; at least one, unless a group keeps none of its range
      * @param hasParent whether there is a block before the first one
      * @param parentHash hash of the block before the first one; meaningless without one
      * @param tokens the request's tokens
      * @param firstToken position in {@code tokens} of the first block's first token
      * @param loraName the LoRA adapter's name, or empty
      * @param cacheSalt what keeps the blocks apart from others with the same tokens, or empty
+     * @param range the group that stores them, and what it has looked at; null if it is the only one, and stores all
      */
     record Stored(
             LongList blockHashes,
@@ -28,12 +30,25 @@ public sealed interface KvEvent {
             TokenSource tokens,
             int firstToken,
             String loraName,
-            String cacheSalt)
+            String cacheSalt,
+            @Nullable GroupRange range)
             implements KvEvent {
+
+        /** Describes blocks of a memory in which all layers need everything. */
+        public Stored(
+                LongList blockHashes,
+                boolean hasParent,
+                long parentHash,
+                TokenSource tokens,
+                int firstToken,
+                String loraName,
+                String cacheSalt) {
+            this(blockHashes, hasParent, parentHash, tokens, firstToken, loraName, cacheSalt, null);
+        }
 
         /** Describes blocks of the base model, without a salt. */
         public Stored(LongList blockHashes, boolean hasParent, long parentHash, TokenSource tokens, int firstToken) {
-            this(blockHashes, hasParent, parentHash, tokens, firstToken, "", "");
+            this(blockHashes, hasParent, parentHash, tokens, firstToken, "", "", null);
         }
     }
 
@@ -41,8 +56,23 @@ public sealed interface KvEvent {
      * Blocks were given out again, and their content with them.
      *
      * @param blockHashes the hashes that the blocks carried, in the order of eviction; at least one
+     * @param groupIndex the group whose content they held
      */
-    record Removed(LongList blockHashes) implements KvEvent {}
+    record Removed(LongList blockHashes, int groupIndex) implements KvEvent {
+
+        /** Describes blocks of a memory in which all layers need everything. */
+        public Removed(LongList blockHashes) {
+            this(blockHashes, 0);
+        }
+    }
+
+    /**
+     * Range of a sequence in one group of a memory, which need not keep all of its blocks.
+     *
+     * @param index of the group
+     * @param numTokens tokens of the range, from the first of the event on
+     */
+    record GroupRange(int index, KvGroup group, int numTokens) {}
 
     /**
      * Chunks can be found in the host's memory (vLLM: {@code BlockStored} with the medium CPU); one event for each there.

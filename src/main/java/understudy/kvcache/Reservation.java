@@ -9,13 +9,20 @@ import java.util.Arrays;
  * <p>Immutable.
  */
 public final class Reservation {
-    /** Numbers for each request: its handle, the tokens for which it needs slots, and those that may be cached. */
-    private static final int STRIDE = 3;
+    /** Numbers of each request: its handle, and the tokens of the three methods below. */
+    private static final int STRIDE = 4;
 
     private final int[] numbers;
+    private final long step;
 
-    private Reservation(int[] numbers) {
+    private Reservation(int[] numbers, long step) {
         this.numbers = numbers;
+        this.step = step;
+    }
+
+    /** Returns the number of the step that is being planned. */
+    public long step() {
+        return step;
     }
 
     /** Returns the number of requests. */
@@ -37,6 +44,11 @@ public final class Reservation {
         return numbers[index * STRIDE + 2];
     }
 
+    /** Returns how many leading tokens have been computed by steps that are over. */
+    public int numExecutedTokens(int index) {
+        return numbers[index * STRIDE + 3];
+    }
+
     /** Collects a reservation; reused from step to step. */
     public static final class Builder {
         private int[] numbers = new int[16 * STRIDE];
@@ -47,15 +59,24 @@ public final class Reservation {
             return end / STRIDE;
         }
 
-        /** Adds a request that needs slots for so many tokens, of which the first {@code numToCache} may be cached. */
-        public void add(int handle, int numSlots, int numToCache) {
+        /**
+         * Adds a request that needs slots for so many tokens, of which the first {@code numToCache} may be cached, and
+         * the first {@code numExecuted} have been computed.
+         */
+        public void add(int handle, int numSlots, int numToCache, int numExecuted) {
             if (end == numbers.length) {
                 numbers = Arrays.copyOf(numbers, end * 2);
             }
             numbers[end] = handle;
             numbers[end + 1] = numSlots;
             numbers[end + 2] = numToCache;
+            numbers[end + 3] = numExecuted;
             end += STRIDE;
+        }
+
+        /** Adds a request of which it does not matter what has been computed. */
+        public void add(int handle, int numSlots, int numToCache) {
+            add(handle, numSlots, numToCache, 0);
         }
 
         /** Returns for how many tokens a request needs slots. */
@@ -73,9 +94,14 @@ public final class Reservation {
             end = 0;
         }
 
-        /** Returns what was collected. */
+        /** Returns what was collected, for a memory to which steps are all the same. */
         public Reservation build() {
-            return new Reservation(Arrays.copyOf(numbers, end));
+            return build(0);
+        }
+
+        /** Returns what was collected. */
+        public Reservation build(long step) {
+            return new Reservation(Arrays.copyOf(numbers, end), step);
         }
     }
 }

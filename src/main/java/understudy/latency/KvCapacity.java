@@ -24,6 +24,7 @@ public record KvCapacity(double budgetBytes, double weightBytes, double reserveB
      * @param utilization share of the memory that may be used
      * @param maxNumBatchedTokens token budget of a step
      * @param blockSize tokens per block
+     * @param layersPerBlock how many layers share a block: all, or those of a group
      */
     public static KvCapacity of(
             LlmSpec llm,
@@ -32,13 +33,16 @@ public record KvCapacity(double budgetBytes, double weightBytes, double reserveB
             double bytesPerKvElement,
             double utilization,
             int maxNumBatchedTokens,
-            int blockSize) {
+            int blockSize,
+            int layersPerBlock) {
         double reserveGib = RESERVE_GIB + GIB_PER_BATCHED_TOKEN * Math.max(0, maxNumBatchedTokens - SMALL_BATCH);
         return new KvCapacity(
                 utilization * gpu.memoryGib() * GIB,
                 llm.weightBytesPerRank(parallelism),
                 reserveGib * GIB,
-                blockSize * llm.kvBytesPerTokenPerRank(parallelism.tensorParallelSize(), bytesPerKvElement));
+                blockSize
+                        * llm.kvBytesPerTokenPerRank(
+                                layersPerBlock, parallelism.tensorParallelSize(), bytesPerKvElement));
     }
 
     /** Returns the blocks, 0 if not even the weights fit. */

@@ -196,9 +196,37 @@ public record LlmSpec(
         return replicated / parallelism.tensorParallelSize() + experts / parallelism.numExpertGpus();
     }
 
+    /**
+     * KV cache groups of a model: layers with and without a window share no blocks (vLLM {@code kv_cache_utils.py}).
+     *
+     * @param size layers of a group; the last of a kind may have fewer, and takes as much memory
+     * @param numWindow groups of layers with a window
+     * @param numFull groups of the others
+     */
+    public record LayerGroups(int size, int numWindow, int numFull) {
+
+        static LayerGroups of(int numWindowLayers, int numFullLayers) {
+            int fewest = Math.min(numWindowLayers, numFullLayers);
+            int most = Math.max(numWindowLayers, numFullLayers);
+            int size = fewest == 0 || most < 1.5 * fewest ? most : fewest;
+            return new LayerGroups(size, (numWindowLayers + size - 1) / size, (numFullLayers + size - 1) / size);
+        }
+    }
+
+    /** Returns how vLLM groups the layers. */
+    public LayerGroups layerGroups() {
+        int numWindowLayers = attention.window > 0 ? attention.numWindowLayers : 0;
+        return LayerGroups.of(numWindowLayers, numLayers - numWindowLayers);
+    }
+
     /** Returns the bytes that a token takes in the KV cache of one of several GPUs, all layers together. */
     public double kvBytesPerTokenPerRank(int tensorParallelSize, double bytesPerElement) {
-        return numLayers * attention.kvElementsPerRank(tensorParallelSize) * bytesPerElement;
+        return kvBytesPerTokenPerRank(numLayers, tensorParallelSize, bytesPerElement);
+    }
+
+    /** Returns the same for some of the layers. */
+    double kvBytesPerTokenPerRank(int layers, int tensorParallelSize, double bytesPerElement) {
+        return layers * attention.kvElementsPerRank(tensorParallelSize) * bytesPerElement;
     }
 
     private double quantizableParams() {

@@ -1,9 +1,11 @@
 package understudy.scenario;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
+import understudy.kvcache.KvGroup;
 import understudy.latency.GpuSpec;
 import understudy.latency.KvCapacity;
 import understudy.latency.LlmSpec;
@@ -168,12 +170,29 @@ public record Deployment(
         return llm == null ? DEFAULT_MAX_MODEL_LEN : llm.spec().maxPositionEmbeddings();
     }
 
+    /**
+     * Returns the KV cache groups of a model whose layers do not all need everything; none for others. Those with a window
+     * come first, as in the models that have them.
+     */
+    List<KvGroup> kvGroups(int blockSize) {
+        var groups = new ArrayList<KvGroup>();
+        if (llm != null && llm.spec().layerGroups().numWindow() > 0) {
+            var layers = llm.spec().layerGroups();
+            int window = llm.spec().attention().window();
+            groups.addAll(Collections.nCopies(
+                    layers.numWindow(), new KvGroup(KvGroup.Kind.SLIDING_WINDOW, blockSize, window)));
+            groups.addAll(
+                    Collections.nCopies(layers.numFull(), new KvGroup(KvGroup.Kind.FULL_ATTENTION, blockSize, 0)));
+        }
+        return groups;
+    }
+
     /** Returns the blocks that fit, or the default without model or GPU. */
-    int numGpuBlocks(Section kvCache, int maxNumBatchedTokens, int blockSize) {
+    int numGpuBlocks(Section kvCache, int maxNumBatchedTokens, int blockSize, boolean hasGroups) {
         if (llm == null || gpu == null || gpu.spec().memoryGib() == 0) {
             return DEFAULT_BLOCKS;
         }
-        var capacity = capacity(llm.spec(), gpu.spec(), maxNumBatchedTokens, blockSize);
+        var capacity = capacity(llm.spec(), gpu.spec(), maxNumBatchedTokens, blockSize, hasGroups);
         if (capacity.numGpuBlocks() < 2) {
             throw kvCache.unusable(
                     "num-gpu-blocks",
@@ -207,9 +226,14 @@ public record Deployment(
                     llm.spec(),
                     gpu.spec(),
                     engine.reservedTokens(),
-                    engine.kvCache().blockSize());
+                    engine.kvCache().blockSize(),
+                    engine.kvCache().groups() != null);
             lines.add("kv-cache.num-gpu-blocks " + engine.kvCache().numGpuBlocks() + ", "
                     + engine.kvCache().maxTokens() + " tokens, on " + gpus() + ": " + capacity.reason());
+        }
+        var groups = engine.kvCache().groups();
+        if (groups != null) {
+            lines.add("kv-cache.groups: " + groups.reason());
         }
         lines.add("engine.max-num-seqs " + engine.scheduler().maxNumSeqs() + ", max-num-batched-tokens "
                 + engine.maxNumBatchedTokens() + ", max-model-len "
@@ -243,15 +267,18 @@ public record Deployment(
         return llm == null ? DEFAULT_NUM_LAYERS : llm.spec().numLayers();
     }
 
-    private KvCapacity capacity(LlmSpec model, GpuSpec device, int maxNumBatchedTokens, int blockSize) {
+    private KvCapacity capacity(
+            LlmSpec model, GpuSpec device, int maxNumBatchedTokens, int blockSize, boolean hasGroups) {
+        var stage = model.stage(pipelineParallelSize);
         return KvCapacity.of(
-                model.stage(pipelineParallelSize),
+                stage,
                 device,
                 parallelism,
                 bytesPerKvElement,
                 gpuMemoryUtilization,
                 maxNumBatchedTokens,
-                blockSize);
+                blockSize,
+                hasGroups ? stage.layerGroups().size() : stage.numLayers());
     }
 
     private String gpus() {

@@ -123,9 +123,10 @@ public record EngineSettings(
     }
 
     /** Reads both sections; what is {@code auto} follows from the hardware. */
-    static EngineSettings read(Section engine, Section kvCache, boolean recordsKvEvents, Deployment deployment) {
+    static EngineSettings read(
+            Section engine, Section kvCache, boolean recordsKvEvents, Deployment deployment, boolean hasConnector) {
         var kind = engine.choice("kind", EngineKind.class);
-        var sizes = new EngineSizes(engine, kvCache, kind.prefixUnit(), deployment);
+        var sizes = new EngineSizes(engine, kvCache, kind.prefixUnit(), deployment, hasConnector);
         var speculation = Speculation.read(engine);
         var memory = memory(kind, engine, kvCache, recordsKvEvents, sizes, speculation.config());
         var scheduler = kind == EngineKind.ROSEINFER
@@ -146,12 +147,13 @@ public record EngineSettings(
             EngineSizes sizes,
             SpeculationConfig speculation) {
         int numGpuBlocks = sizes.numGpuBlocks();
+        int maxModelLen = sizes.maxModelLen(numGpuBlocks);
         boolean cachesPrefixes = kvCache.bool("enable-prefix-caching");
         return new KvCacheConfig(
-                hasher(kvCache, sizes.blockSize()),
+                hasher(kvCache, sizes.hashBlockSize()),
                 numGpuBlocks,
                 cachesPrefixes,
-                sizes.maxModelLen(numGpuBlocks),
+                maxModelLen,
                 (int) (engine.number("watermark", 0, 1) * numGpuBlocks),
                 kvCache.choice("eviction-policy", EvictionPolicy.class),
                 kvCache.choice("free-order", FreeOrder.class),
@@ -160,7 +162,8 @@ public record EngineSettings(
                 kind.prefixUnit(),
                 kind.sharesWithinStep(engine, cachesPrefixes),
                 prefixOptions(engine, kvCache).withDropsLastHit(speculation.usesEagle()),
-                null);
+                null,
+                sizes.groupsOrNull(maxModelLen));
     }
 
     private static PlannerConfig roseinfer(Section engine, Section kvCache, EngineSizes sizes) {
@@ -198,19 +201,12 @@ public record EngineSettings(
                 engine.bool("scheduler-reserve-full-isl"),
                 engine.choice("scheduling-policy", SchedulingPolicy.class),
                 engine.choice("preemption-victim", PreemptionVictim.class),
-                isAsync(engine, sizes),
+                sizes.isAsync(),
                 engine.wholeNumber("decode-cohort-min-seqs", 0, EngineSizes.MAX_TOKENS),
                 engine.wholeNumber("prefill-schedule-interval", 1, 1_000_000),
                 0,
                 sizes.pipelineParallelSize(),
                 speculation);
-    }
-
-    /** In a pipeline vLLM plans ahead of results only with its second model runner, which is not its default. */
-    private static boolean isAsync(Section engine, EngineSizes sizes) {
-        return engine.text("async-scheduling").equals("auto")
-                ? sizes.pipelineParallelSize() == 1
-                : engine.bool("async-scheduling");
     }
 
     private static RequestLimits limits(

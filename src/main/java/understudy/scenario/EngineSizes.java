@@ -1,6 +1,14 @@
 package understudy.scenario;
 
+import understudy.scenario.keys.KnownKeys;
+
+import com.typesafe.config.Config;
+import com.typesafe.config.ConfigFactory;
+import java.util.List;
 import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
+import understudy.kvcache.KvGroup;
+import understudy.kvcache.KvGroups;
 import understudy.kvcache.PrefixUnit;
 import understudy.scenario.keys.Section;
 
@@ -13,6 +21,17 @@ final class EngineSizes {
     static final int MAX_TOKENS = 100_000_000;
 
     private static final int MAX_BLOCKS = 100_000_000;
+    private static final int MAX_BLOCK_SIZE = 4096;
+    private static final String GROUPS = "groups";
+    private static final String RETENTION = "prefix-cache-retention-interval";
+    private static final Config GROUP_DEFAULTS = ConfigFactory.parseString(
+            "kind = full-attention, block-size = auto, sliding-window = 0, attention-chunk-size = 0");
+    private static final KnownKeys KNOWN_KEYS = new KnownKeys(GROUP_DEFAULTS);
+
+    /** Ways of keeping content that a memory with several groups does not have. */
+    private static final List<String> ONLY_FOR_ONE_GROUP =
+            List.of("sessions", "promote-full-blocks", "cache-generated-blocks");
+
     private static final int MAX_SEQS = 1_000_000;
     private static final int MIN_MODEL_LEN = 2;
 
@@ -29,22 +48,93 @@ final class EngineSizes {
     private final OptionalInt givenBatchedTokens;
     private final OptionalInt givenModelLen;
     private final OptionalInt givenBlocks;
+    private final List<KvGroup> groups;
 
-    EngineSizes(Section engine, Section kvCache, PrefixUnit prefixUnit, Deployment deployment) {
+    /** @param hasConnector whether KV comes from elsewhere, which vLLM has for one group only */
+    EngineSizes(Section engine, Section kvCache, PrefixUnit prefixUnit, Deployment deployment, boolean hasConnector) {
         this.engine = engine;
         this.kvCache = kvCache;
         this.deployment = deployment;
         this.prefixUnit = prefixUnit;
-        blockSize = kvCache.wholeNumber("block-size", 1, 4096);
+        blockSize = kvCache.wholeNumber("block-size", 1, MAX_BLOCK_SIZE);
         chunksPrefills = engine.bool("enable-chunked-prefill");
         givenSeqs = engine.numberOrAuto(MAX_NUM_SEQS, 1, MAX_SEQS);
         givenBatchedTokens = engine.numberOrAuto(MAX_NUM_BATCHED_TOKENS, 1, MAX_TOKENS);
         givenModelLen = engine.numberOrAuto(MAX_MODEL_LEN, MIN_MODEL_LEN, MAX_TOKENS);
         givenBlocks = kvCache.numberOrAuto(NUM_GPU_BLOCKS, prefixUnit.minBlocks(), MAX_BLOCKS);
+        groups = readGroups(hasConnector);
+    }
+
+    private List<KvGroup> readGroups(boolean hasConnector) {
+        boolean isPlain = prefixUnit == PrefixUnit.BLOCK
+                && !hasConnector
+                && engine.isDefault("full-hit")
+                && ONLY_FOR_ONE_GROUP.stream().allMatch(kvCache::isDefault);
+        var entries = kvCache.sections(GROUPS);
+        if (entries.isEmpty()) {
+            boolean isOff = engine.bool("disable-hybrid-kv-cache-manager");
+            return isOff || !isPlain ? List.of() : deployment.kvGroups(blockSize);
+        }
+        if (!isPlain) {
+            throw kvCache.unusable(
+                    GROUPS,
+                    "which need engine.kind = vllm, no tiers, no groups with roles, and the defaults of engine.full-hit and"
+                            + " kv-cache." + String.join(", ", ONLY_FOR_ONE_GROUP));
+        }
+        if (givenBlocks.isEmpty()) {
+            throw kvCache.unusable(GROUPS, "with which kv-cache.num-gpu-blocks must be given");
+        }
+        return entries.stream().map(this::group).toList();
+    }
+
+    private KvGroup group(Section entry) {
+        KNOWN_KEYS.check(entry.path(), entry.config());
+        var group = new Section(entry.config().withFallback(GROUP_DEFAULTS), entry.path());
+        var kind = group.choice("kind", KvGroup.Kind.class);
+        String spanKey = kind == KvGroup.Kind.CHUNKED_LOCAL_ATTENTION ? "attention-chunk-size" : "sliding-window";
+        int span = kind.hasSpan() ? group.wholeNumber(spanKey, 1, MAX_TOKENS) : 0;
+        return new KvGroup(
+                kind, group.numberOrAuto("block-size", 1, MAX_BLOCK_SIZE).orElse(blockSize), span);
+    }
+
+    /** Returns the tokens per hash of a block's content; a block, unless groups have blocks of several sizes. */
+    int hashBlockSize() {
+        return groups.isEmpty() ? blockSize : groups(1).hashBlockSize();
+    }
+
+    /** Returns the groups of layers for sequences of this length, or null if all layers need everything. */
+    @Nullable KvGroups groupsOrNull(int maxModelLen) {
+        return groups.isEmpty() ? null : groups(maxNumBatchedTokens(maxModelLen));
+    }
+
+    private KvGroups groups(int maxNumBatchedTokens) {
+        long maxInFlight = ((isAsync() ? 1L : 0L) + pipelineParallelSize()) * maxNumBatchedTokens;
+        int threshold = engine.wholeNumber("long-prefill-token-threshold", 0, MAX_TOKENS);
+        return new KvGroups(
+                groups,
+                kvCache.text(RETENTION).equals("all")
+                        ? KvGroups.RETAIN_ALL
+                        : kvCache.wholeNumber(RETENTION, 0, MAX_TOKENS),
+                (int) Math.min(maxInFlight, Integer.MAX_VALUE),
+                threshold > 0 ? Math.min(threshold, maxNumBatchedTokens) : maxNumBatchedTokens);
+    }
+
+    private long maxTokens(int numGpuBlocks) {
+        return groups.isEmpty()
+                ? prefixUnit.maxTokens(numGpuBlocks, blockSize)
+                : groups(tokensToReserve())
+                        .maxTokens(numGpuBlocks - 1, givenModelLen.orElse(deployment.defaultMaxModelLen()));
     }
 
     int pipelineParallelSize() {
         return deployment.pipelineParallelSize();
+    }
+
+    /** In a pipeline vLLM plans ahead of results only with its second model runner, which is not its default. */
+    boolean isAsync() {
+        return engine.text("async-scheduling").equals("auto")
+                ? pipelineParallelSize() == 1
+                : engine.bool("async-scheduling");
     }
 
     int blockSize() {
@@ -52,9 +142,9 @@ final class EngineSizes {
     }
 
     int numGpuBlocks() {
-        int numGpuBlocks = givenBlocks.orElseGet(
-                () -> Math.min(MAX_BLOCKS, deployment.numGpuBlocks(kvCache, tokensToReserve(), blockSize)));
-        if (prefixUnit.maxTokens(numGpuBlocks, blockSize) < MIN_MODEL_LEN) {
+        int numGpuBlocks = givenBlocks.orElseGet(() -> Math.min(
+                MAX_BLOCKS, deployment.numGpuBlocks(kvCache, tokensToReserve(), blockSize, !groups.isEmpty())));
+        if (maxTokens(numGpuBlocks) < MIN_MODEL_LEN) {
             throw kvCache.unusable(
                     NUM_GPU_BLOCKS,
                     "which leaves no room for a request: one block is vLLM's null block, and a block holds " + blockSize
@@ -79,7 +169,7 @@ final class EngineSizes {
 
     /** As in vLLM, a request of this length must fit into an empty cache. */
     int maxModelLen(int numGpuBlocks) {
-        long maxKvTokens = prefixUnit.maxTokens(numGpuBlocks, blockSize);
+        long maxKvTokens = maxTokens(numGpuBlocks);
         int maxModelLen = givenModelLen.orElseGet(() -> (int) Math.min(deployment.defaultMaxModelLen(), maxKvTokens));
         if (maxModelLen > maxKvTokens) {
             throw engine.unusable(

@@ -76,6 +76,12 @@ record KvTransferSettings(ConnectorSpec connector, KvTransferSpec transfers, Lis
         return Optional.of(new KvTransferSettings(connector, transfers, stores));
     }
 
+    /** Returns whether a replica has slower memories behind its GPUs. */
+    static boolean hasTiers(Section kvCache) {
+        var host = kvCache.section("tiers").section("host");
+        return !host.isDefault("gib") || !host.isDefault("tokens");
+    }
+
     private static void requireBlocksByContent(Section section, String key, EngineSettings engine) {
         boolean isVllm = engine.scheduler() instanceof SchedulerConfig
                 && engine.kvCache().isResizable()

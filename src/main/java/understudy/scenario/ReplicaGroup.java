@@ -165,7 +165,12 @@ public record ReplicaGroup(
                             "but the " + numReplicas + " replicas" + (name.isEmpty() ? "" : " of " + name)
                                     + " are the ranks of such groups: a multiple of it");
         }
-        var engine = EngineSettings.read(settings.section("engine"), kvCache, recordsKvEvents, latency.deployment());
+        var engine = EngineSettings.read(
+                settings.section("engine"),
+                kvCache,
+                recordsKvEvents,
+                latency.deployment(),
+                isDisaggregated || KvTransferSettings.hasTiers(kvCache));
         var transfers = KvTransferSettings.read(kvCache, engine, latency.deployment(), isDisaggregated);
         var connected = transfers.isEmpty()
                 ? engine

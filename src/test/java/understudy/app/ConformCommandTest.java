@@ -49,7 +49,8 @@ final class ConformCommandTest {
         "vllm-nixl,      12, 1028",
         "vllm-offload,   24, 3261",
         "vllm-lora,      12, 1607",
-        "vllm-pp,        12, 3765"
+        "vllm-pp,        12, 3765",
+        "vllm-hybrid,    23, 4013"
     })
     void recordedDecisionsOfVllm_areOurs(String recording, int numRuns, int numSteps) {
         String file = TestData.recording(recording + ".json.gz").toString();
@@ -65,8 +66,21 @@ final class ConformCommandTest {
         }
     }
 
+    /** One of the recording's 11 workloads has LoRA adapters. */
+    @Test
+    void publishedKvEventsOfVllm_areOurs() {
+        String file = TestData.recording("vllm-kv-events.json.gz").toString();
+        for (String options : List.of("", "--actors ", "--decode-cohort-min-seqs=0 ")) {
+            var conform = call(("conform " + options + file).split(" "));
+
+            assertThat(conform.out)
+                    .as(options)
+                    .endsWith("workloads 10/10, steps 408/408 identical; workloads not replayed: 1\n");
+        }
+    }
+
     @ParameterizedTest
-    @CsvSource({"'\"groups\": []', groups", "'\"max_num_scheduled_tokens\": 32', max_num_scheduled_tokens"})
+    @CsvSource("'\"max_num_scheduled_tokens\": 32', max_num_scheduled_tokens")
     void settingThatIsNotReplayed_isNamed(String setting, String name) throws IOException {
         String file = write(RECORDING.replace("\"async\": false", "\"async\": false, " + setting));
 
@@ -80,7 +94,8 @@ final class ConformCommandTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"\"groups\": null", "\"max_loras\": 0", "\"num_speculative_tokens\": null"})
+    @ValueSource(
+            strings = {"\"groups\": null", "\"groups\": []", "\"max_loras\": 0", "\"num_speculative_tokens\": null"})
     void settingThatMeansNothing_isReplayed(String setting) throws IOException {
         String file = write(RECORDING.replace("\"async\": false", "\"async\": false, " + setting));
 

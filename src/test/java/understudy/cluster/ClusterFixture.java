@@ -94,6 +94,7 @@ public final class ClusterFixture {
                 PrefixUnit.BLOCK,
                 sharesWithinStep,
                 prefixes,
+                null,
                 null);
         var limits = new RequestLimits(maxModelLen, kvCache.maxTokens(), contextOverflow, hasher.blockSize());
         return ReplicaSpec.of(scheduler, limits, kvCache, VirtualGpu.Factory.of(latency))

@@ -13,21 +13,24 @@ import org.junit.jupiter.params.provider.ValueSource;
 import understudy.conform.DirectEngine;
 import understudy.engine.queue.SchedulingPolicy;
 import understudy.engine.speculation.SpeculationConfig;
+import understudy.kvcache.KvCache;
 import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.KvEvent;
+import understudy.kvcache.KvGroup;
+import understudy.kvcache.KvGroups;
 import understudy.kvcache.PrefixOptions;
 import understudy.kvcache.PrefixOptions.FullHit;
 import understudy.kvcache.PrefixUnit;
-import understudy.kvcache.content.KvCacheManager;
 import understudy.kvcache.eviction.EvictionPolicy;
 import understudy.kvcache.eviction.FreeOrder;
+import understudy.kvcache.session.KvCaches;
 import understudy.prompt.Prompt;
 import understudy.prompt.TokenIds;
 import understudy.prompt.Xxh3BlockHasher;
 
 /**
  * What must hold after every step, whatever happens: random settings, random requests with shared prefixes, tight memory,
- * aborts, resets with and without running requests. 24 seeds of 1,000 steps each.
+ * aborts, resets with and without running requests. 24 seeds of 1,000 steps each, and 16 with KV cache groups.
  */
 final class EngineInvariantsTest {
     private static final int STEPS = 1_000;
@@ -35,7 +38,16 @@ final class EngineInvariantsTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24})
     void lawsHoldAfterEveryStep(int seed) {
-        var run = new RandomRun(seed);
+        check(new RandomRun(seed, false));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16})
+    void lawsHoldAfterEveryStep_withGroups(int seed) {
+        check(new RandomRun(seed, true));
+    }
+
+    private static void check(RandomRun run) {
         for (int step = 0; step < STEPS; step++) {
             run.disturb();
             run.step();
@@ -50,7 +62,7 @@ final class EngineInvariantsTest {
         private final SchedulerConfig config;
         private final KvCacheConfig memory;
         private final StepPlanner planner;
-        private final KvCacheManager kvCache;
+        private final KvCache kvCache;
         private final DirectEngine engine;
         private final int numBlocks;
         private final ArrayDeque<StepPlan> inFlight = new ArrayDeque<>();
@@ -59,7 +71,7 @@ final class EngineInvariantsTest {
         private long nextId;
         private long now;
 
-        RandomRun(int seed) {
+        RandomRun(int seed, boolean hasGroups) {
             random = new Random(seed);
             int blockSize = 1 + random.nextInt(8);
             numBlocks = 20 + random.nextInt(40);
@@ -85,7 +97,7 @@ final class EngineInvariantsTest {
                     0,
                     1,
                     SpeculationConfig.NONE);
-            memory = new KvCacheConfig(
+            var plain = new KvCacheConfig(
                     new Xxh3BlockHasher(blockSize),
                     numBlocks,
                     caches,
@@ -98,10 +110,30 @@ final class EngineInvariantsTest {
                     PrefixUnit.BLOCK,
                     shares,
                     PrefixOptions.ofContent(pick(FullHit.values()), random.nextInt(3) > 0),
+                    null,
                     null);
+            memory = hasGroups ? withGroups(plain) : plain;
             planner = new StepPlanner(config, memory);
-            kvCache = new KvCacheManager(memory);
+            kvCache = KvCaches.create(memory);
             engine = new DirectEngine(planner, kvCache);
+        }
+
+        /** Groups with blocks of one size, and sequences of which one fits into an empty memory. */
+        private KvCacheConfig withGroups(KvCacheConfig plain) {
+            var list = new ArrayList<KvGroup>();
+            for (int i = random.nextInt(3); i >= 0; i--) {
+                var kind = pick(KvGroup.Kind.values());
+                list.add(new KvGroup(kind, plain.blockSize(), kind.hasSpan() ? 1 + random.nextInt(60) : 0));
+            }
+            int interval = random.nextInt(3) - 1;
+            int budget = config.maxNumBatchedTokens();
+            int threshold = config.longPrefillTokenThreshold();
+            int maxChunk = threshold > 0 ? Math.min(threshold, budget) : budget;
+            var groups = new KvGroups(list, interval, config.maxStepsInFlight() * budget, maxChunk);
+            return plain.withGroups(groups)
+                    .withPrefixes(PrefixOptions.VLLM)
+                    .withMaxModelLen(Math.max(
+                            2, Math.min(plain.maxModelLen(), groups.maxTokens(numBlocks - 1, plain.maxModelLen()))));
         }
 
         void disturb() {
@@ -143,7 +175,7 @@ final class EngineInvariantsTest {
                 step();
             }
             inFlight.forEach(plan -> engine.update(plan, ++now));
-            assertThat(kvCache.numFreeBlocks()).isEqualTo(numBlocks - 1);
+            assertThat(kvCache.usage()).isZero();
             assertThat(kvCache.audit().isConserved()).isTrue();
         }
 
@@ -168,6 +200,9 @@ final class EngineInvariantsTest {
                 handles.add(planner.requests().running(i).handle());
             }
             var tables = kvCache.snapshot(handles).blockTables();
+            if (memory.groups() != null) {
+                return;
+            }
             for (int i = 0; i < tables.size(); i++) {
                 int computed = planner.requests().running(i).numComputedTokens();
                 assertThat(tables.get(i).size()).isEqualTo((computed + memory.blockSize() - 1) / memory.blockSize());

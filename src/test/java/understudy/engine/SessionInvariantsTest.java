@@ -108,6 +108,7 @@ final class SessionInvariantsTest {
                             true,
                             mode,
                             new GlobalPrefixLimits(2 * blockSize, 1 + random.nextInt(2), 8L * blockSize)),
+                    null,
                     null);
             planner = new StepPlanner(config, kvCache);
             memory = new SessionKvCache(kvCache);

@@ -7,6 +7,7 @@ import java.math.BigInteger;
 import org.msgpack.core.MessageBufferPacker;
 import org.msgpack.core.MessagePack;
 import understudy.kvcache.KvEvent;
+import understudy.kvcache.KvGroup;
 
 /**
  * Writes batches of KV events as vLLM does ({@code vllm/distributed/kv_events.py}): an array of time stamp, events and
@@ -16,8 +17,8 @@ import understudy.kvcache.KvEvent;
 final class KvEventEncoder {
     private static final String MEDIUM = "GPU";
     private static final String HOST_MEDIUM = "CPU";
-    private static final String SPEC_KIND = "full_attention";
-    private static final int GROUP_INDEX = 0;
+    private static final KvGroup.Kind FULL = KvGroup.Kind.FULL_ATTENTION;
+    private static final int FIRST_GROUP = 0;
 
     private final boolean asMaps;
     private final double epochSeconds;
@@ -71,22 +72,27 @@ final class KvEventEncoder {
             writeStored(stored, blockSize);
         } else if (event instanceof KvEvent.Removed removed) {
             for (int i = 0; i < removed.blockHashes().size(); i++) {
-                writeRemoved(LongList.of(removed.blockHashes().getLong(i)), MEDIUM);
+                writeRemoved(LongList.of(removed.blockHashes().getLong(i)), MEDIUM, removed.groupIndex());
             }
         } else if (event instanceof KvEvent.HostStored stored) {
             for (int i = 0; i < stored.keys().size(); i++) {
                 writeHostStored(stored.keys().getLong(i));
             }
         } else if (event instanceof KvEvent.HostRemoved removed) {
-            writeRemoved(removed.keys(), HOST_MEDIUM);
+            writeRemoved(removed.keys(), HOST_MEDIUM, FIRST_GROUP);
         } else {
             writeHeader("AllBlocksCleared", 0);
         }
     }
 
-    private void writeStored(KvEvent.Stored stored, int blockSize) throws IOException {
-        // The array form names no fields, so it has the last one, the sliding window, even though it is nil.
-        writeHeader("BlockStored", asMaps ? 10 : 11);
+    private void writeStored(KvEvent.Stored stored, int blockSizeOfAll) throws IOException {
+        var range = stored.range();
+        var kind = range == null ? FULL : range.group().kind();
+        int blockSize = range == null ? blockSizeOfAll : range.group().blockSize();
+        boolean hasWindow = kind == KvGroup.Kind.SLIDING_WINDOW;
+        boolean hasBlocks = !stored.blockHashes().isEmpty();
+        // The array form names no fields, so it has those that are nil, too.
+        writeHeader("BlockStored", asMaps ? 9 + (hasBlocks ? 1 : 0) + (hasWindow ? 1 : 0) : 11);
         writeKey("block_hashes");
         writeHashes(stored.blockHashes());
         writeKey("parent_block_hash");
@@ -96,7 +102,7 @@ final class KvEventEncoder {
             out.packNil();
         }
         writeKey("token_ids");
-        writeTokens(stored, blockSize);
+        writeTokens(stored, range == null ? stored.blockHashes().size() * blockSize : range.numTokens());
         writeKey("block_size");
         out.packInt(blockSize);
         writeKey("lora_id");
@@ -105,13 +111,20 @@ final class KvEventEncoder {
         out.packString(MEDIUM);
         writeKey("lora_name");
         writeTextOrNil(stored.loraName());
-        writeKey("extra_keys");
-        writeExtraKeys(stored);
+        if (hasBlocks) {
+            writeKey("extra_keys");
+            writeExtraKeys(stored);
+        } else if (!asMaps) {
+            out.packNil();
+        }
         writeKey("group_idx");
-        out.packInt(GROUP_INDEX);
+        out.packInt(range == null ? FIRST_GROUP : range.index());
         writeKey("kv_cache_spec_kind");
-        out.packString(SPEC_KIND);
-        if (!asMaps) {
+        out.packString(kind.vllmName());
+        if (range != null && hasWindow) {
+            writeKey("kv_cache_spec_sliding_window");
+            out.packInt(range.group().span());
+        } else if (!asMaps) {
             out.packNil();
         }
     }
@@ -137,21 +150,21 @@ final class KvEventEncoder {
             out.packNil();
         }
         writeKey("group_idx");
-        out.packInt(GROUP_INDEX);
+        out.packInt(FIRST_GROUP);
         if (!asMaps) {
             out.packNil();
             out.packNil();
         }
     }
 
-    private void writeRemoved(LongList hashes, String medium) throws IOException {
+    private void writeRemoved(LongList hashes, String medium, int group) throws IOException {
         writeHeader("BlockRemoved", 3);
         writeKey("block_hashes");
         writeHashes(hashes);
         writeKey("medium");
         out.packString(medium);
         writeKey("group_idx");
-        out.packInt(GROUP_INDEX);
+        out.packInt(group);
     }
 
     private void writeHeader(String type, int numFields) throws IOException {
@@ -185,8 +198,8 @@ final class KvEventEncoder {
         }
     }
 
-    private void writeTokens(KvEvent.Stored stored, int blockSize) throws IOException {
-        var ids = new int[stored.blockHashes().size() * blockSize];
+    private void writeTokens(KvEvent.Stored stored, int count) throws IOException {
+        var ids = new int[count];
         stored.tokens().copy(stored.firstToken(), ids.length, ids, 0);
         out.packArrayHeader(ids.length);
         for (int id : ids) {

@@ -80,12 +80,12 @@ public final class BlockPool {
     }
 
     /** Returns how many blocks have lost their last reference since the start. */
-    long numReleased() {
+    public long numReleased() {
         return numReleased;
     }
 
     /** Returns how many cached blocks have been given out again since the start. */
-    long numEvicted() {
+    public long numEvicted() {
         return numEvicted;
     }
 
@@ -106,7 +106,7 @@ public final class BlockPool {
      *
      * @param conversation the conversation that uses its content, or -1 for none
      */
-    void touch(int block, long conversation) {
+    public void touch(int block, long conversation) {
         prefixTable.use(block, conversation);
         if (refCounts[block]++ == 0) {
             freeBlocks.remove(block);
@@ -125,7 +125,7 @@ public final class BlockPool {
     }
 
     /** Gives out the next free block, which loses the content it had cached. */
-    int take() {
+    public int take() {
         int block = pollEvicted();
         refCounts[block] = 1;
         return block;
@@ -144,7 +144,7 @@ public final class BlockPool {
     private int pollEvicted() {
         int block = freeBlocks.poll();
         if (prefixTable.isHashed(block)) {
-            events.removed(prefixTable.hashOf(block));
+            events.removed(block, prefixTable.hashOf(block));
             prefixTable.remove(block);
             numFreeHashed--;
             numEvicted++;
@@ -160,7 +160,7 @@ public final class BlockPool {
      *
      * @param lastStep number of the step in which the table's request was scheduled last
      */
-    void release(int[] blockTable, int count, long lastStep) {
+    public void release(int[] blockTable, int count, long lastStep) {
         int numUnreferenced = 0;
         for (int i = count - 1; i >= 0; i--) {
             int block = blockTable[i];
@@ -178,7 +178,7 @@ public final class BlockPool {
     }
 
     /** Drops one reference of a single block, in favour of another one with the same content. */
-    void release(int block) {
+    public void release(int block) {
         if (--refCounts[block] == 0) {
             released[0] = block;
             numFreeHashed += prefixTable.isHashed(block) ? 1 : 0;
@@ -189,9 +189,9 @@ public final class BlockPool {
     }
 
     /** Makes a block unfindable that is held, because what it holds is wrong. */
-    void forget(int block) {
+    public void forget(int block) {
         if (prefixTable.isHashed(block)) {
-            events.removed(prefixTable.hashOf(block));
+            events.removed(block, prefixTable.hashOf(block));
             prefixTable.remove(block);
             numFreeHashed -= refCounts[block] == 0 ? 1 : 0;
             numEvicted++;

@@ -10,7 +10,7 @@ final class BlockPoolAudit {
     private BlockPoolAudit() {}
 
     /** @param leftTables blocks that ended requests have left behind, for a while */
-    static KvCacheAudit of(BlockPool pool, @Nullable KvSequence[] sequences, List<int[]> leftTables) {
+    static KvCacheAudit of(BlockPool pool, @Nullable HashedSequence[] sequences, List<int[]> leftTables) {
         var refCounts = new int[pool.numGpuBlocks()];
         int numLeft = 0;
         for (int[] table : leftTables) {
@@ -21,8 +21,8 @@ final class BlockPoolAudit {
         int numBadHashes = 0;
         for (var sequence : sequences) {
             if (sequence != null) {
-                countReferences(sequence, refCounts);
-                numBadHashes += countBadHashes(sequence, pool.prefixTable());
+                sequence.countReferences(refCounts);
+                numBadHashes += sequence.countBadHashes(pool.prefixTable());
             }
         }
         numBadHashes += countFreeHashed(pool) == pool.counts().numCached() ? 0 : 1;
@@ -42,26 +42,6 @@ final class BlockPoolAudit {
                 numBadFree,
                 numBadHashes,
                 numLeft);
-    }
-
-    private static void countReferences(KvSequence sequence, int[] refCounts) {
-        for (int i = 0; i < sequence.numBlocks(); i++) {
-            refCounts[sequence.block(i)]++;
-        }
-    }
-
-    private static int countBadHashes(KvSequence sequence, PrefixTable prefixTable) {
-        int numBad = 0;
-        boolean isBehindUnhashed = false;
-        for (int i = 0; i < sequence.numBlocks(); i++) {
-            int block = sequence.block(i);
-            if (!prefixTable.isHashed(block)) {
-                isBehindUnhashed = true;
-            } else if (isBehindUnhashed || prefixTable.hashOf(block) != sequence.hashOf(i)) {
-                numBad++;
-            }
-        }
-        return numBad;
     }
 
     private static int countFreeHashed(BlockPool pool) {

@@ -139,10 +139,6 @@ public class KvCacheManager extends PooledKvCache<KvSequence> {
         return (numTokens - numTokensToRecompute) / blockSize;
     }
 
-    private boolean mayRead(PrefixLookup request) {
-        return config.enablePrefixCaching() && request.readsCache();
-    }
-
     PrefixCacheEvents events(AdmissionRequest request, int numHitTokens, boolean findsOwn, boolean isUnexpected) {
         if (!mayRead(request.lookup())) {
             return PrefixCacheEvents.NONE;
@@ -251,6 +247,6 @@ public class KvCacheManager extends PooledKvCache<KvSequence> {
             hashes[i - first] = sequence.hashOf(i);
         }
         long parentHash = first > 0 ? sequence.hashOf(first - 1) : 0;
-        events.stored(sequence.stored(new LongImmutableList(hashes), parentHash, first));
+        events.stored(sequence.stored(new LongImmutableList(hashes), parentHash, first * blockSize, null));
     }
 }

@@ -7,31 +7,48 @@ import java.util.List;
 import understudy.kvcache.KvEvent;
 
 /** Collects the events of a step, in order. Does nothing, and costs nothing, unless they are wanted. */
-final class KvEventLog {
+public class KvEventLog {
     private final boolean enabled;
     private final LongArrayList removed = new LongArrayList();
+    private int groupOfRemoved;
     private final List<KvEvent> events = new ArrayList<>();
 
-    KvEventLog(boolean enabled) {
+    /** Creates an empty log. */
+    public KvEventLog(boolean enabled) {
         this.enabled = enabled;
     }
 
-    boolean isEnabled() {
+    /** Returns whether events are wanted. */
+    public boolean isEnabled() {
         return enabled;
     }
 
-    void stored(KvEvent.Stored event) {
-        closeRemoved();
-        events.add(event);
+    /** Adds an event. */
+    public void stored(KvEvent.Stored event) {
+        if (enabled) {
+            closeRemoved();
+            events.add(event);
+        }
     }
 
-    void removed(long hash) {
+    /** Takes note that a block has lost its hash. */
+    protected void removed(int block, long hash) {
+        removedFrom(0, hash);
+    }
+
+    /** Adds the loss of content of one group. */
+    protected final void removedFrom(int group, long hash) {
         if (enabled) {
+            if (group != groupOfRemoved) {
+                closeRemoved();
+                groupOfRemoved = group;
+            }
             removed.add(hash);
         }
     }
 
-    void cleared() {
+    /** Takes note that all blocks have lost their hashes. */
+    protected void cleared() {
         if (enabled) {
             closeRemoved();
             events.add(new KvEvent.Cleared());
@@ -51,7 +68,7 @@ final class KvEventLog {
 
     private void closeRemoved() {
         if (!removed.isEmpty()) {
-            events.add(new KvEvent.Removed(new LongImmutableList(removed)));
+            events.add(new KvEvent.Removed(new LongImmutableList(removed), groupOfRemoved));
             removed.clear();
         }
     }

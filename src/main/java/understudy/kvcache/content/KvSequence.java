@@ -1,62 +1,19 @@
 package understudy.kvcache.content;
 
-import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.Arrays;
-import org.jspecify.annotations.Nullable;
-import understudy.kvcache.KvEvent;
 import understudy.kvcache.eviction.PrefixTable;
 import understudy.prompt.BlockHasher;
-import understudy.prompt.HashChain;
 import understudy.prompt.Prompt;
-import understudy.prompt.SequenceTokens;
-import understudy.prompt.SessionTurn;
 import understudy.prompt.TokenSource;
 
-/**
- * State of one request in the KV cache: its block table, and the hashes of its full blocks as they are needed.
- *
- * <p>Positions below the prompt's length are prompt tokens, the rest is output. Reads are only ever made of tokens that
- * are known already.
- */
-class KvSequence {
-    private static final int FIRST_BLOCKS = 8;
-
-    private final Prompt prompt;
-    private final SequenceTokens tokens;
-    private final BlockHasher hasher;
-    private final SessionTurn turn;
-
-    /** Hashes of the prompt's full blocks; empty before the first is asked for. */
-    private long[] promptHashes = {};
-
+/** State of one request in a KV cache whose layers all need everything: its block table. */
+class KvSequence extends HashedSequence {
     private int[] blocks = {};
     private int numBlocks;
     private int numCachedBlocks;
-    private long[] outputHashes = new long[0];
-    private int numOutputHashes;
-    private int[] hashedTokens = {};
-    private @Nullable HashChain chain;
 
     KvSequence(Prompt prompt, TokenSource output, BlockHasher hasher) {
-        this.prompt = prompt;
-        tokens = new SequenceTokens(prompt.tokens(), output);
-        this.hasher = hasher;
-        turn = prompt.turn();
-    }
-
-    /** Returns the event that blocks from {@code firstBlock} on have become findable. */
-    KvEvent.Stored stored(LongList blockHashes, long parentHash, int firstBlock) {
-        int firstToken = firstBlock * hasher.blockSize();
-        return new KvEvent.Stored(
-                blockHashes, firstBlock > 0, parentHash, tokens, firstToken, prompt.loraName(), prompt.cacheSalt());
-    }
-
-    SessionTurn turn() {
-        return turn;
-    }
-
-    public int numPromptTokens() {
-        return prompt.length();
+        super(prompt, output, hasher);
     }
 
     public int numBlocks() {
@@ -67,7 +24,8 @@ class KvSequence {
         return blocks[index];
     }
 
-    int[] blockTable() {
+    @Override
+    protected int[] blockTable() {
         return Arrays.copyOf(blocks, numBlocks);
     }
 
@@ -99,7 +57,7 @@ class KvSequence {
         if (limit == 0) {
             return 0;
         }
-        loadPromptHashes();
+        long[] promptHashes = promptHashes();
         int count = table.lookupAll(promptHashes, Math.min(limit, promptHashes.length), into);
         while (count >= promptHashes.length && count < limit) {
             int block = table.lookup(hashOf(count));
@@ -121,19 +79,20 @@ class KvSequence {
         System.arraycopy(cachedBlocks, 0, blocks, 0, count);
         numBlocks = count;
         numCachedBlocks = count;
-        return pool.touch(cachedBlocks, count, turn.sessionId()) && turn.isConversationalTurn();
+        return pool.touch(cachedBlocks, count, turn().sessionId()) && turn().isConversationalTurn();
     }
 
     /** Makes a block of the table findable. */
     void cache(BlockPool pool, int index) {
-        pool.prefixTable().insert(blocks[index], hashOf(index), turn.sessionId());
+        pool.prefixTable().insert(blocks[index], hashOf(index), turn().sessionId());
     }
 
     void replace(int index, int block) {
         blocks[index] = block;
     }
 
-    void releaseTo(BlockPool pool, long lastStep) {
+    @Override
+    protected void releaseTo(BlockPool pool, long lastStep) {
         pool.release(blocks, numBlocks, lastStep);
         numBlocks = 0;
         numCachedBlocks = 0;
@@ -147,36 +106,24 @@ class KvSequence {
         return taken;
     }
 
-    /** Returns the hash of a full block; all its tokens must be known. */
-    public long hashOf(int blockIndex) {
-        loadPromptHashes();
-        if (blockIndex < promptHashes.length) {
-            return promptHashes[blockIndex];
-        }
-        int outputIndex = blockIndex - promptHashes.length;
-        while (numOutputHashes <= outputIndex) {
-            hashNext(promptHashes.length + numOutputHashes);
-        }
-        return outputHashes[outputIndex];
-    }
-
-    private void loadPromptHashes() {
-        if (promptHashes.length == 0) {
-            promptHashes = prompt.blockHashes(hasher);
+    @Override
+    protected void countReferences(int[] refCounts) {
+        for (int i = 0; i < numBlocks; i++) {
+            refCounts[blocks[i]]++;
         }
     }
 
-    private void hashNext(int blockIndex) {
-        var current = chain;
-        if (current == null) {
-            current = prompt.chainEnd(hasher);
-            chain = current;
-            hashedTokens = new int[hasher.blockSize()];
+    @Override
+    protected int countBadHashes(PrefixTable prefixTable) {
+        int numBad = 0;
+        boolean isBehindUnhashed = false;
+        for (int i = 0; i < numBlocks; i++) {
+            if (!prefixTable.isHashed(blocks[i])) {
+                isBehindUnhashed = true;
+            } else if (isBehindUnhashed || prefixTable.hashOf(blocks[i]) != hashOf(i)) {
+                numBad++;
+            }
         }
-        if (numOutputHashes == outputHashes.length) {
-            outputHashes = Arrays.copyOf(outputHashes, FIRST_BLOCKS + numOutputHashes + numOutputHashes / 2);
-        }
-        tokens.copy(blockIndex * hashedTokens.length, hashedTokens.length, hashedTokens, 0);
-        outputHashes[numOutputHashes++] = current.next(hashedTokens);
+        return numBad;
     }
 }

@@ -14,22 +14,31 @@ import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.KvEvent;
 import understudy.kvcache.KvSnapshot;
 import understudy.kvcache.PrefixCacheStats;
+import understudy.kvcache.PrefixLookup;
 
 /**
  * Base of memories whose blocks have ids and come from one pool: the tables of requests by handle, and counts.
  *
  * @param <S> what is kept of a request
  */
-abstract class PooledKvCache<S extends KvSequence> implements KvCache {
-    final KvCacheConfig config;
+public abstract class PooledKvCache<S extends HashedSequence> implements KvCache {
+    /** Settings of the memory. */
+    protected final KvCacheConfig config;
+
     final int blockSize;
-    final KvEventLog events;
-    final BlockPool pool;
+
+    /** What has changed. */
+    protected final KvEventLog events;
+
+    /** All blocks. */
+    protected final BlockPool pool;
+
     private final ObjectArrayList<@Nullable S> sequences = new ObjectArrayList<>();
     private PrefixCacheStats stats = PrefixCacheStats.NONE;
     private long numStoredByPlans;
 
-    PooledKvCache(KvCacheConfig config, KvEventLog events) {
+    /** Creates a memory whose blocks are all free. */
+    protected PooledKvCache(KvCacheConfig config, KvEventLog events) {
         this.config = config;
         this.events = events;
         blockSize = config.blockSize();
@@ -88,7 +97,12 @@ abstract class PooledKvCache<S extends KvSequence> implements KvCache {
         for (int i = 0; i < handles.size(); i++) {
             tables.add(new IntImmutableList(known(handles.getInt(i)).blockTable()));
         }
-        return new KvSnapshot(tables, pool.numFree(), numStoredByPlans, pool.numEvicted());
+        return new KvSnapshot(tables, pool.numFree(), numStoredByPlans, numEvicted());
+    }
+
+    /** Returns how often cached content has been lost since the start. */
+    protected long numEvicted() {
+        return pool.numEvicted();
     }
 
     @Override
@@ -103,7 +117,7 @@ abstract class PooledKvCache<S extends KvSequence> implements KvCache {
 
     @Override
     public KvCacheAudit audit() {
-        return BlockPoolAudit.of(pool, sequences.toArray(new @Nullable KvSequence[0]), leftTables());
+        return BlockPoolAudit.of(pool, sequences.toArray(new @Nullable HashedSequence[0]), leftTables());
     }
 
     /** Returns the blocks that no request in a table holds, and that are not free. */
@@ -111,11 +125,13 @@ abstract class PooledKvCache<S extends KvSequence> implements KvCache {
         return List.of();
     }
 
-    @Nullable S find(int handle) {
+    /** Returns what is kept of a request, or null. */
+    protected @Nullable S find(int handle) {
         return handle < sequences.size() ? sequences.get(handle) : null;
     }
 
-    S known(int handle) {
+    /** Returns what is kept of a request that is here. */
+    protected S known(int handle) {
         var sequence = find(handle);
         if (sequence == null) {
             throw new IllegalArgumentException("no request with handle " + handle);
@@ -123,7 +139,8 @@ abstract class PooledKvCache<S extends KvSequence> implements KvCache {
         return sequence;
     }
 
-    void register(int handle, S sequence) {
+    /** Keeps something of a request. */
+    protected void register(int handle, S sequence) {
         if (handle >= sequences.size()) {
             sequences.size(handle + 1);
         }
@@ -131,15 +148,20 @@ abstract class PooledKvCache<S extends KvSequence> implements KvCache {
     }
 
     /** Counts the lookup of a request that was admitted. */
-    void count(AdmissionRequest request, int numTokens, int numCachedTokens) {
+    protected void count(AdmissionRequest request, int numTokens, int numCachedTokens) {
         if (config.enablePrefixCaching()) {
             stats = stats.plus(request.isResumed(), numTokens, numCachedTokens);
         }
     }
 
     /** Counts blocks that have become findable while a step was planned. */
-    void countStoredByPlan(int numBlocks) {
+    protected void countStoredByPlan(int numBlocks) {
         numStoredByPlans += numBlocks;
+    }
+
+    /** Returns whether a request may use what is cached. */
+    protected final boolean mayRead(PrefixLookup request) {
+        return config.enablePrefixCaching() && request.readsCache();
     }
 
     int blocksFor(int numTokens) {

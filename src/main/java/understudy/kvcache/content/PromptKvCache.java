@@ -116,10 +116,6 @@ public final class PromptKvCache extends PooledKvCache<PromptSequence> {
         super.release(handle, lastStep);
     }
 
-    private boolean mayRead(PrefixLookup lookup) {
-        return config.enablePrefixCaching() && lookup.readsCache();
-    }
-
     /** A prompt is cached when all of its blocks are. */
     private boolean isCached(PromptSequence sequence) {
         for (int i = sequence.numPromptBlocks() - 1; i >= 0; i--) {

@@ -5,6 +5,7 @@ import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.content.ConnectedKvCacheManager;
 import understudy.kvcache.content.KvCacheManager;
 import understudy.kvcache.content.PromptKvCache;
+import understudy.kvcache.hybrid.HybridKvCache;
 
 /** Factory of KV memories. */
 public final class KvCaches {
@@ -16,6 +17,9 @@ public final class KvCaches {
     public static KvCache create(KvCacheConfig config) {
         if (config.findsBySession()) {
             return new SessionKvCache(config);
+        }
+        if (config.groups() != null) {
+            return new HybridKvCache(config);
         }
         return switch (config.prefixUnit()) {
             case BLOCK -> config.connector() == null ? new KvCacheManager(config) : new ConnectedKvCacheManager(config);

@@ -1,9 +1,12 @@
 package understudy.routing.index;
 
+import it.unimi.dsi.fastutil.ints.Int2IntOpenHashMap;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.Arrays;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import understudy.kvcache.KvEvent;
+import understudy.kvcache.KvGroup;
 import understudy.prompt.HashIndex;
 
 /**
@@ -15,7 +18,8 @@ import understudy.prompt.HashIndex;
  * its share of a set of one bit per replica.
  *
  * <p>It does not count copies. A replica that holds the same content twice reports it stored twice and removed twice,
- * and counts as without it after the first removal; vLLM's consumers see the same. Not thread safe.
+ * and counts as without it after the first removal; vLLM's consumers see the same. Of a replica with several KV cache
+ * groups only the first one of full attention counts: the others keep what a prompt needs besides. Not thread safe.
  */
 public final class PrefixIndex {
     private static final int FIRST_ROWS = 1024;
@@ -23,6 +27,9 @@ public final class PrefixIndex {
     private final HashIndex rows = new HashIndex(FIRST_ROWS);
     private final RowSegments segments = new RowSegments();
     private final HolderSets holders;
+
+    /** The group that counts, by replica; the first unless a replica has several. */
+    private final Int2IntOpenHashMap groups = new Int2IntOpenHashMap();
 
     /** The set of each row, with one more row at the end; {@link HolderSets#NONE} for a row that is not in use. */
     private int[] sets = new int[FIRST_ROWS];
@@ -51,13 +58,28 @@ public final class PrefixIndex {
     public void apply(int replica, List<KvEvent> events) {
         for (var event : events) {
             if (event instanceof KvEvent.Stored stored) {
-                store(replica, stored);
+                if (counts(replica, stored.range())) {
+                    store(replica, stored);
+                }
             } else if (event instanceof KvEvent.Removed removed) {
-                remove(replica, removed.blockHashes());
+                if (removed.groupIndex() == groups.get(replica)) {
+                    remove(replica, removed.blockHashes());
+                }
             } else if (event instanceof KvEvent.Cleared) {
                 clear(replica);
             }
         }
+    }
+
+    private boolean counts(int replica, KvEvent.@Nullable GroupRange range) {
+        if (range == null) {
+            return true;
+        }
+        boolean isFull = range.group().kind() == KvGroup.Kind.FULL_ATTENTION;
+        if (isFull) {
+            groups.putIfAbsent(replica, range.index());
+        }
+        return isFull && groups.get(replica) == range.index();
     }
 
     /**

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.io.IOException;
 import java.math.BigInteger;
+import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -12,6 +13,7 @@ import org.msgpack.core.MessagePack;
 import org.msgpack.value.ArrayValue;
 import org.msgpack.value.ValueFactory;
 import understudy.kvcache.KvEvent;
+import understudy.kvcache.KvGroup;
 import understudy.prompt.TokenIds;
 
 final class KvEventEncoderTest {
@@ -51,6 +53,40 @@ final class KvEventEncoderTest {
 
         assertThat(hex(encoder.encode(batch(0, STORED, REMOVED, new KvEvent.Cleared()))))
                 .isEqualTo(ARRAY_BYTES);
+    }
+
+    /** Of two blocks of 4 tokens a group with a window of 6 keeps the second: its hash, and the tokens of both. */
+    @Test
+    void groupWithAWindow_saysSo() throws IOException {
+        var group = new KvGroup(KvGroup.Kind.SLIDING_WINDOW, 4, 6);
+        var stored = new KvEvent.Stored(
+                LongList.of(7), false, 0, new TokenIds(new int[8]), 0, "", "", new KvEvent.GroupRange(1, group, 8));
+
+        var events = decode(batch(0, stored, new KvEvent.Removed(LongList.of(7), 1)));
+
+        var event = events.get(1).asArrayValue().get(0).asArrayValue();
+        assertThat(event.get(1)).isEqualTo(hashes(7));
+        assertThat(event.get(3).asArrayValue().size()).isEqualTo(8);
+        assertThat(event.get(4)).isEqualTo(ValueFactory.newInteger(4));
+        assertThat(event.list().subList(9, 12))
+                .containsExactly(
+                        ValueFactory.newInteger(1),
+                        ValueFactory.newString("sliding_window"),
+                        ValueFactory.newInteger(6));
+        assertThat(events.get(1).asArrayValue().get(1).asArrayValue().get(3)).isEqualTo(ValueFactory.newInteger(1));
+    }
+
+    /** A group may keep nothing of what is new: then there are no keys, either, and the map leaves them out. */
+    @Test
+    void rangeOfWhichNothingIsKept_isStoredWithoutBlocks() {
+        var group = new KvGroup(KvGroup.Kind.MAMBA, 4, 0);
+        var stored = new KvEvent.Stored(
+                LongList.of(), true, 5, new TokenIds(new int[8]), 4, "", "", new KvEvent.GroupRange(1, group, 4));
+        var encoder = new KvEventEncoder(KvEventSettings.Format.MAP, 0);
+
+        String text = new String(encoder.encode(batch(0, stored)), StandardCharsets.ISO_8859_1);
+
+        assertThat(text).contains("mamba", "group_idx").doesNotContain("extra_keys", "window");
     }
 
     @Test

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import it.unimi.dsi.fastutil.ints.IntArrayList;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
+import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -14,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import understudy.kvcache.KvEvent;
+import understudy.kvcache.KvGroup;
 import understudy.prompt.TokenIds;
 import understudy.routing.RoutingFixture;
 
@@ -139,6 +141,26 @@ final class PrefixIndexTest {
         }
         assertThat(index.size())
                 .isEqualTo((int) held.stream().flatMap(Set::stream).distinct().count());
+    }
+
+    /** A replica's group 1 keeps all 3 blocks of a prompt, group 0 the last; then group 0 loses it, and group 1 the third. */
+    @Test
+    void fullAttentionAlone_countsOfAReplicaWithGroups() {
+        long[] prompt = RoutingFixture.hashes(1, 4 * 3);
+        var window = new KvEvent.GroupRange(0, new KvGroup(KvGroup.Kind.SLIDING_WINDOW, 4, 4), 12);
+        var full = new KvEvent.GroupRange(1, new KvGroup(KvGroup.Kind.FULL_ATTENTION, 4, 0), 12);
+        var index = new PrefixIndex(2);
+
+        index.apply(1, List.of(stored(window, prompt[2]), stored(full, prompt)));
+        assertThat(match(index, prompt, 2)).startsWith(0, 3);
+        index.apply(1, List.of(new KvEvent.Removed(LongList.of(prompt[2]), 0)));
+        assertThat(match(index, prompt, 2)).startsWith(0, 3);
+        index.apply(1, List.of(new KvEvent.Removed(LongList.of(prompt[2]), 1)));
+        assertThat(match(index, prompt, 2)).startsWith(0, 2);
+    }
+
+    private static KvEvent stored(KvEvent.GroupRange range, long... hashes) {
+        return new KvEvent.Stored(LongList.of(hashes), false, 0, new TokenIds(new int[0]), 0, "", "", range);
     }
 
     /** 40 blocks that a replica stores and loses again and again take the rows of 40 blocks: 5 segments, and the first. */

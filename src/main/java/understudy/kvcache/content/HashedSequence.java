@@ -1,0 +1,111 @@
+package understudy.kvcache.content;
+
+import it.unimi.dsi.fastutil.longs.LongList;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+import understudy.kvcache.KvEvent;
+import understudy.kvcache.eviction.PrefixTable;
+import understudy.prompt.BlockHasher;
+import understudy.prompt.HashChain;
+import understudy.prompt.Prompt;
+import understudy.prompt.SequenceTokens;
+import understudy.prompt.SessionTurn;
+import understudy.prompt.TokenSource;
+
+/**
+ * Tokens of one request, and the hashes of its full blocks as they are needed; who knows its blocks extends this.
+ *
+ * <p>Positions below the prompt's length are prompt tokens, the rest is output. Reads are only ever made of tokens that
+ * are known already.
+ */
+public abstract class HashedSequence {
+    static final int FIRST_BLOCKS = 8;
+
+    private final Prompt prompt;
+    private final SequenceTokens tokens;
+    private final BlockHasher hasher;
+    private final SessionTurn turn;
+
+    /** Hashes of the prompt's full blocks; empty before the first is asked for. */
+    private long[] promptHashes = {};
+
+    private long[] outputHashes = new long[0];
+    private int numOutputHashes;
+    private int[] hashedTokens = {};
+    private @Nullable HashChain chain;
+
+    /** Creates a sequence without blocks. */
+    protected HashedSequence(Prompt prompt, TokenSource output, BlockHasher hasher) {
+        this.prompt = prompt;
+        tokens = new SequenceTokens(prompt.tokens(), output);
+        this.hasher = hasher;
+        turn = prompt.turn();
+    }
+
+    /**
+     * Returns the event that blocks from {@code firstToken} on have become findable.
+     *
+     * @param range the group that has stored them, or null if there is only one
+     */
+    protected KvEvent.Stored stored(
+            LongList blockHashes, long parentHash, int firstToken, KvEvent.@Nullable GroupRange range) {
+        boolean hasParent = firstToken > 0;
+        return new KvEvent.Stored(
+                blockHashes, hasParent, parentHash, tokens, firstToken, prompt.loraName(), prompt.cacheSalt(), range);
+    }
+
+    public SessionTurn turn() {
+        return turn;
+    }
+
+    public int numPromptTokens() {
+        return prompt.length();
+    }
+
+    /** Drops the references to all blocks. */
+    protected abstract void releaseTo(BlockPool pool, long lastStep);
+
+    /** Returns the blocks that it holds, in order. */
+    protected abstract int[] blockTable();
+
+    /** Adds a reference to each block for each time that it is held. */
+    protected abstract void countReferences(int[] refCounts);
+
+    /** Counts the blocks that carry another hash than their tokens have, or one that they should not. */
+    protected abstract int countBadHashes(PrefixTable prefixTable);
+
+    /** Returns the hash of a full block; all its tokens must be known. */
+    public long hashOf(int blockIndex) {
+        long[] ofPrompt = promptHashes();
+        if (blockIndex < ofPrompt.length) {
+            return ofPrompt[blockIndex];
+        }
+        int outputIndex = blockIndex - promptHashes.length;
+        while (numOutputHashes <= outputIndex) {
+            hashNext(promptHashes.length + numOutputHashes);
+        }
+        return outputHashes[outputIndex];
+    }
+
+    /** Returns the hashes of the prompt's full blocks, which are shared and must not be changed. */
+    long[] promptHashes() {
+        if (promptHashes.length == 0) {
+            promptHashes = prompt.blockHashes(hasher);
+        }
+        return promptHashes;
+    }
+
+    private void hashNext(int blockIndex) {
+        var current = chain;
+        if (current == null) {
+            current = prompt.chainEnd(hasher);
+            chain = current;
+            hashedTokens = new int[hasher.blockSize()];
+        }
+        if (numOutputHashes == outputHashes.length) {
+            outputHashes = Arrays.copyOf(outputHashes, FIRST_BLOCKS + numOutputHashes + numOutputHashes / 2);
+        }
+        tokens.copy(blockIndex * hashedTokens.length, hashedTokens.length, hashedTokens, 0);
+        outputHashes[numOutputHashes++] = current.next(hashedTokens);
+    }
+}
