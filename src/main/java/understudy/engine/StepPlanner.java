@@ -256,7 +256,8 @@ public final class StepPlanner implements Planner {
         var load = loads.stateOf(head, running.size() + numInFlight);
         var slots = drafts.slotsOf(head, !loads.wereStuck());
         numLookaheadTokens = slots.numLookaheadTokens();
-        return config.admission(head, budget(), throttle.defersPrefills(), running.size() > 0, nowNanos, plan.step(), load, slots);
+        return config.admission(
+                head, budget(), throttle.defersPrefills(), running.size() > 0, nowNanos, plan.step(), load, slots);
     }
 
     /** Preempts a victim for the refused request, and tries again with as many tokens as before. */

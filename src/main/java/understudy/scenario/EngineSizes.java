@@ -1,7 +1,5 @@
 package understudy.scenario;
 
-import understudy.scenario.keys.KnownKeys;
-
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigFactory;
 import java.util.List;
@@ -10,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import understudy.kvcache.KvGroup;
 import understudy.kvcache.KvGroups;
 import understudy.kvcache.PrefixUnit;
+import understudy.scenario.keys.KnownKeys;
 import understudy.scenario.keys.Section;
 
 /** Those sizes of an engine that follow from each other and from the hardware, where the scenario leaves them open. */

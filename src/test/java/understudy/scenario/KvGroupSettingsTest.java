@@ -1,7 +1,5 @@
 package understudy.scenario;
 
-import understudy.scenario.keys.ScenarioException;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -14,6 +12,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.KvGroup;
 import understudy.kvcache.KvGroups;
+import understudy.scenario.keys.ScenarioException;
 
 /** KV cache groups that follow from a model, and those that a scenario says. */
 final class KvGroupSettingsTest {
