@@ -3,6 +3,7 @@ package understudy.conform;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -40,9 +41,11 @@ final class KvEventFields {
         event.tokens().copy(event.firstToken(), numTokens, tokens, 0);
         fields.put("token_ids", Arrays.stream(tokens).boxed().toList());
         fields.put("parent_block_hash", event.hasParent() ? event.parentHash() : null);
+        boolean hasLora = !event.loraName().isEmpty();
+        fields.put("lora_name", hasLora ? event.loraName() : null);
         if (!event.blockHashes().isEmpty()) {
-            fields.put(
-                    "extra_keys", Arrays.asList(new Object[event.blockHashes().size()]));
+            Object extraKeys = hasLora ? List.of(event.loraName()) : null;
+            fields.put("extra_keys", Collections.nCopies(event.blockHashes().size(), extraKeys));
         }
         var kind = range == null ? Kind.FULL_ATTENTION : range.group().kind();
         fields.put("kv_cache_spec_kind", kind.vllmName());
@@ -58,7 +61,6 @@ final class KvEventFields {
         fields.put("parent_block_hash", null);
         fields.put("token_ids", List.of());
         fields.put("block_size", blockSize);
-        fields.put("lora_id", null);
         fields.put("lora_name", null);
         return fields;
     }

@@ -120,6 +120,15 @@ public final class RecordedRunReader implements Closeable {
         return new RecordedRun(settings, requests, steps, end(run.get("end")), null, 1);
     }
 
+    /** Numbers of adapters are left out: they are the server's, and no decision depends on them. */
+    private static Object event(RecordedPart event) {
+        var plain = Objects.requireNonNull(event.plain());
+        if (plain instanceof Map<?, ?> fields) {
+            fields.remove("lora_id");
+        }
+        return plain;
+    }
+
     /** Returns the events of each step up to the last that has any. */
     private static List<List<Object>> kvEvents(RecordedPart batches) {
         var bySteps = new ArrayList<List<Object>>();
@@ -128,7 +137,7 @@ public final class RecordedRunReader implements Closeable {
             while (bySteps.size() < step) {
                 bySteps.add(List.of());
             }
-            bySteps.add(batch.get("events").list(event -> Objects.requireNonNull(event.plain())));
+            bySteps.add(batch.get("events").list(RecordedRunReader::event));
         }
         return bySteps;
     }
