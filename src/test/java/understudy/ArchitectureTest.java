@@ -123,7 +123,7 @@ final class ArchitectureTest {
             app.console: scenario
             app.replay: replay report scenario scenario.keys
             app: api api.call api.http api.kvevents app.console app.replay bench bench.result cluster conform describe engine fidelity fidelity.cells fuzz host \
-                host.watch latency latency.tables replay report report.run routing runtime scenario scenario.keys sweep sweep.remote workload workload.servegen workload.trace
+                host.watch latency latency.tables replay report report.run routing runtime scenario scenario.keys sweep sweep.remote workload workload.agentic workload.servegen workload.trace
             testkit: api api.call api.http api.kvevents cluster engine faults host kvcache prompt report report.latency runtime scenario
             """);
 

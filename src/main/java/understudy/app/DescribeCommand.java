@@ -1,9 +1,9 @@
 package understudy.app;
 
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Optional;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -15,6 +15,7 @@ import understudy.describe.TraceDescriber;
 import understudy.scenario.keys.ScenarioException;
 import understudy.scenario.keys.Section;
 import understudy.workload.RandomStreams;
+import understudy.workload.agentic.AgenticTraceReader;
 import understudy.workload.servegen.ServeGenOptions;
 import understudy.workload.servegen.ServeGenReader;
 import understudy.workload.trace.TraceException;
@@ -38,21 +39,25 @@ import understudy.workload.trace.TraceReader;
             "  understudy describe conversation_trace.jsonl",
             "  understudy describe today.jsonl.gz --html today.html",
             "  understudy describe BurstGPT_1.csv --json -",
-            "  understudy describe deepseek-r1.tar.gz --format servegen"
+            "  understudy describe deepseek-r1.tar.gz --format servegen",
+            "  understudy describe sessions --format agentic"
         })
 final class DescribeCommand extends ConsoleCommand {
     private static final String SERVEGEN = "servegen";
+    private static final String AGENTIC = "agentic";
     private static final int PROGRESS_REQUESTS = 4096;
     private static final long MAX_SECONDS = 720 * 3600;
 
-    @Parameters(paramLabel = "TRACE", description = "A file, gzip'd or not, or the directory or archive of servegen.")
+    @Parameters(
+            paramLabel = "TRACE",
+            description = "A file, gzip'd or not, or the directory or archive of servegen or agentic.")
     private Path trace;
 
     @Option(
             names = "--format",
             paramLabel = "NAME",
             description =
-                    "understudy, mooncake, qwen-bailian, csv, azure, burstgpt, vllm-bench, servegen. Default: what the"
+                    "understudy, mooncake, qwen-bailian, csv, azure, burstgpt, vllm-bench, servegen, agentic. Default: what the"
                             + " beginning of the file looks like.")
     private @Nullable String format;
 
@@ -86,9 +91,9 @@ final class DescribeCommand extends ConsoleCommand {
             throw new ScenarioException("--limit and --csv-block-tokens must be at least 1");
         }
         var output = RunOutput.checked(console(), jsonFile, null, htmlFile, null);
-        var known = format().map(Section::nameOf).orElse(SERVEGEN);
+        var known = format();
         var describer = new TraceDescriber();
-        try (var reader = open()) {
+        try (var reader = open(known)) {
             read(reader, describer);
         }
         if (describer.numRequests() == 0) {
@@ -114,31 +119,46 @@ final class DescribeCommand extends ConsoleCommand {
         }
     }
 
-    private TraceReader open() {
-        return format().map(found -> found.open(trace, csvBlockTokens)).orElseGet(() -> {
+    private TraceReader open(String name) {
+        if (name.equals(AGENTIC)) {
+            return new AgenticTraceReader(trace);
+        }
+        if (name.equals(SERVEGEN)) {
             var services = List.of(new ServeGenOptions.Service(trace, 1));
             return new ServeGenReader(
                     new ServeGenOptions(services, 0, MAX_SECONDS, 0, true, true), new RandomStreams(seed));
-        });
+        }
+        return Stream.of(TraceFormat.values())
+                .filter(each -> Section.nameOf(each).equals(name))
+                .findFirst()
+                .orElseThrow(() ->
+                        new ScenarioException("--format " + name + ": must be one of " + String.join(", ", formats())))
+                .open(trace, csvBlockTokens);
     }
 
-    /** Returns the format of the file; nothing for servegen. */
-    private Optional<TraceFormat> format() {
-        if (SERVEGEN.equals(format) || (format == null && Files.isDirectory(trace))) {
-            return Optional.empty();
+    private static List<String> formats() {
+        return Stream.concat(Stream.of(TraceFormat.values()).map(Section::nameOf), Stream.of(SERVEGEN, AGENTIC))
+                .toList();
+    }
+
+    /** Returns the name of the trace's format. */
+    private String format() {
+        if (format != null) {
+            return format;
         }
-        if (format == null) {
-            return TraceFormat.detect(trace);
+        if (Files.isDirectory(trace)) {
+            return hasChunks() ? SERVEGEN : AGENTIC;
         }
-        return Optional.of(Stream.of(TraceFormat.values())
-                .filter(each -> Section.nameOf(each).equals(format))
-                .findFirst()
-                .orElseThrow(() -> new ScenarioException("--format " + format + ": must be one of "
-                        + String.join(
-                                ", ",
-                                Stream.of(TraceFormat.values())
-                                        .map(Section::nameOf)
-                                        .toList()) + ", "
-                        + SERVEGEN)));
+        boolean isZip = trace.toString().endsWith(".zip");
+        return isZip ? AGENTIC : TraceFormat.detect(trace).map(Section::nameOf).orElse(SERVEGEN);
+    }
+
+    /** Returns whether the directory has files as servegen's. */
+    private boolean hasChunks() {
+        try (var files = Files.newDirectoryStream(trace, "chunk-*")) {
+            return files.iterator().hasNext();
+        } catch (IOException e) {
+            throw new TraceException(trace.toString(), "cannot be read: " + e.getMessage());
+        }
     }
 }

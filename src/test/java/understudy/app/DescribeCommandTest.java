@@ -58,6 +58,20 @@ final class DescribeCommandTest {
     }
 
     /** The counts are those of the file, and the hit rate is that of {@code replay}. */
+    /** The counts of the public sessions, and the hits of an infinite cache: 14,482,859 of 15,097,287 blocks. */
+    @Test
+    void sessionsOfAgents_areDescribed() throws IOException {
+        String directory = TestData.require("agentic/sessions").toString();
+        var described = call("describe", directory, "--json", "-").json();
+
+        assertThat(described.get("requests").asInt()).isEqualTo(7_953);
+        assertThat(described.at("/prompt_tokens/sum").asLong()).isEqualTo(966_479_746);
+        assertThat(described.at("/output_tokens/sum").asLong()).isEqualTo(3_749_615);
+        assertThat(described.at("/content/block_accesses").asLong()).isEqualTo(15_097_287);
+        assertThat(described.at("/content/reused_accesses").asLong()).isEqualTo(14_482_859);
+        assertThat(described.at("/sessions/turns/count").asInt()).isEqualTo(97);
+    }
+
     @Test
     void mooncake_hasTheHitRateOfAReplay() throws IOException {
         String file = TestData.require("traces/conversation_trace.jsonl").toString();
