@@ -100,9 +100,11 @@ final class RunCommandTest {
                   burst.distinct-prompts = 1
                   lengths { prompt { kind = fixed, mean = 160 }, output { kind = fixed, mean = 1 } }
                 }
+                latency.api-delay-per-prompt-token = 0us
                 """);
 
-        // All are admitted together. Seven find (160 - 1) / 16 = 9 blocks of the first one, or nothing.
+        // All are admitted together, since nobody has to wait for another one's tokenizing. Seven find (160 - 1) / 16 =
+        // 9 blocks of the first one, or nothing.
         assertThat(hits(equal, "auto")).isEqualTo(7 * 9 * 16);
         assertThat(hits(equal, "blocks")).isEqualTo(7 * 9 * 16);
         assertThat(hits(equal, "off")).isZero();

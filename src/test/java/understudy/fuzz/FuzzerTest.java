@@ -14,7 +14,7 @@ final class FuzzerTest {
 
     @Test
     void twoDozenClusters_breakNoLaw() throws InterruptedException {
-        findsNothing(new Fuzzer(1, List.of(new RunCheck())), 24);
+        findsNothing(new Fuzzer(4, List.of(new RunCheck())), 24);
     }
 
     @Test

@@ -121,7 +121,7 @@ public final class AgenticTraceReader implements TraceReader {
 
         /** Returns a name that no other session has. */
         private long named(long id) {
-            return session.isGlobal() ? id : (turns.session + 1 << ID_BITS) + id;
+            return session.isGlobal() ? id : ((turns.session + 1) << ID_BITS) + id;
         }
     }
 }
