@@ -10,6 +10,7 @@ import understudy.engine.PreemptionVictim;
 import understudy.engine.Request;
 import understudy.engine.SamplingParams;
 import understudy.engine.SchedulerConfig;
+import understudy.engine.lora.LoraConfig;
 import understudy.engine.queue.SchedulingPolicy;
 import understudy.engine.speculation.DraftCounts;
 import understudy.engine.speculation.SpeculationConfig;
@@ -142,7 +143,7 @@ public record RecordedRun(
                 config.asyncScheduling(),
                 decodeCohortMinSeqs,
                 1,
-                config.maxLoras(),
+                LoraConfig.ofSlots(config.maxLoras()),
                 config.pipelineParallelSize(),
                 config.speculation());
     }

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import understudy.engine.lora.AdapterCache;
 import understudy.engine.lora.StepLoras;
 import understudy.engine.queue.WaitingQueues;
 import understudy.engine.speculation.DraftOutput;
@@ -29,7 +30,7 @@ public final class RequestBook {
     RequestBook(KvCacheConfig kvCache, SchedulerConfig config) {
         this.config = config;
         boolean isAsync = config.asyncScheduling();
-        loras = new StepLoras(config.maxLoras());
+        loras = new StepLoras(config.loras());
         waiting = new WaitingQueues<>(config.policy());
         blockSize = kvCache.blockSize();
         loads = new KvLoads(kvCache);
@@ -101,6 +102,22 @@ public final class RequestBook {
             drafts.onSettled(request, plan.numDrafts(i), isPartial);
             plan.settle(i, context, isPartial);
         }
+        if (loras.isOn() && plan.needsDevice()) {
+            settleLoras(plan);
+        }
+    }
+
+    private void settleLoras(StepPlan plan) {
+        loras.beginBatch();
+        for (int i = 0; i < plan.size(); i++) {
+            loras.schedule(plan.request(i).request().prompt().loraName(), plan.numScheduledTokens(i));
+        }
+        plan.setLoras(loras.endBatch());
+    }
+
+    /** Returns the LoRA adapters of the replica. */
+    public AdapterCache adapters() {
+        return loras.cache();
     }
 
     /** Preempts everything that runs, and drops what is in flight; returns the requests, the last one first. */

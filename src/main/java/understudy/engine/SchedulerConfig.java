@@ -1,5 +1,6 @@
 package understudy.engine;
 
+import understudy.engine.lora.LoraConfig;
 import understudy.engine.queue.PrefillThrottle;
 import understudy.engine.queue.SchedulingPolicy;
 import understudy.engine.speculation.SpeculationConfig;
@@ -26,7 +27,7 @@ import understudy.kvcache.PrefixOptions;
  *     to the same, or 0 for never; only for speed, and no setting of vLLM
  * @param prefillScheduleInterval steps of which one computes prompts while something decodes, at least 1; see {@link
  *     PrefillThrottle}
- * @param maxLoras most different adapters in one step, or 0 for no limit
+ * @param loras places for LoRA adapters
  * @param pipelineParallelSize stages of the device, at least 1: so many steps are in flight, with asynchronous scheduling
  *     one more
  * @param speculation drafts per request and step, and what they take
@@ -42,7 +43,7 @@ public record SchedulerConfig(
         boolean asyncScheduling,
         int decodeCohortMinSeqs,
         int prefillScheduleInterval,
-        int maxLoras,
+        LoraConfig loras,
         int pipelineParallelSize,
         SpeculationConfig speculation)
         implements PlannerConfig {
@@ -58,7 +59,7 @@ public record SchedulerConfig(
             false,
             8,
             1,
-            0,
+            LoraConfig.NONE,
             1,
             SpeculationConfig.NONE);
 
@@ -107,7 +108,7 @@ public record SchedulerConfig(
                 isAsync,
                 cohortMinSeqs,
                 prefillScheduleInterval,
-                maxLoras,
+                loras,
                 pipelineParallelSize,
                 drafts);
     }

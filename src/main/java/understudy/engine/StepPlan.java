@@ -279,6 +279,11 @@ public final class StepPlan {
         numDrafts[index - numMembers] = count;
     }
 
+    /** Fixes which LoRA adapters the scheduled requests have. */
+    void setLoras(BatchShape.Loras loras) {
+        shape.setLoras(loras);
+    }
+
     /** Fixes, for a scheduled request, what the device computes and whether it samples. */
     void settle(int index, int numContextTokens, boolean partial) {
         int listed = index - numMembers;

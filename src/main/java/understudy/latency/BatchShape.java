@@ -18,6 +18,19 @@ public final class BatchShape {
     private final int numPrefillTokens;
     private final int numSampled;
     private final int numGroupTokens;
+    private final Loras loras;
+
+    /**
+     * LoRA adapters of a step.
+     *
+     * @param numAdapters different ones among its sequences
+     * @param numTokens new tokens of the sequences that have one
+     * @param numLoads adapters that are read from disk before it runs
+     * @param numActivations adapters that are copied to the GPU before it runs
+     */
+    public record Loras(int numAdapters, int numTokens, int numLoads, int numActivations) {
+        public static final Loras NONE = new Loras(0, 0, 0, 0);
+    }
 
     private BatchShape(Builder builder) {
         numDecodes = builder.numDecodes;
@@ -30,6 +43,7 @@ public final class BatchShape {
         numPrefillTokens = builder.numPrefillTokens;
         numSampled = builder.numSampled;
         numGroupTokens = 0;
+        loras = builder.loras;
     }
 
     private BatchShape(BatchShape batch, int numGroupTokens) {
@@ -42,6 +56,7 @@ public final class BatchShape {
         numPrefillTokens = batch.numPrefillTokens;
         numSampled = batch.numSampled;
         this.numGroupTokens = numGroupTokens;
+        loras = batch.loras;
     }
 
     /** Returns the same batch beside those of other ranks of a data-parallel group: with it, so many new tokens. */
@@ -123,6 +138,11 @@ public final class BatchShape {
         return numSampled;
     }
 
+    /** Returns the LoRA adapters of the step. */
+    public Loras loras() {
+        return loras;
+    }
+
     /** Collects a batch; reused from step to step. */
     public static final class Builder {
         private int numDecodes;
@@ -134,6 +154,7 @@ public final class BatchShape {
         private int numChunks;
         private int numPrefillTokens;
         private int numSampled;
+        private Loras loras = Loras.NONE;
 
         /**
          * Adds a sequence.
@@ -172,6 +193,11 @@ public final class BatchShape {
             numSampled += contexts.size();
         }
 
+        /** Says which LoRA adapters the sequences have. */
+        public void setLoras(Loras adapters) {
+            loras = adapters;
+        }
+
         /** Forgets all sequences. */
         public void clear() {
             numDecodes = 0;
@@ -181,6 +207,7 @@ public final class BatchShape {
             numChunks = 0;
             numPrefillTokens = 0;
             numSampled = 0;
+            loras = Loras.NONE;
         }
 
         /** Returns what was collected. */

@@ -130,6 +130,11 @@ public record GpuSpec(
         return bandwidthGbPerSecond * BYTES_PER_MICRO_AND_GB_PER_SECOND;
     }
 
+    /** Returns the operations per microsecond that matrix products in BF16 reach. */
+    public double gemmFlopPerMicro() {
+        return gemmFlopPerMicro(WeightFormat.BF16);
+    }
+
     /** Returns floating-point operations per microsecond at the full BF16 rate. */
     double flopPerMicro() {
         return bf16Tflops * FLOP_PER_MICRO_AND_TFLOPS;

@@ -9,9 +9,11 @@ import java.util.Locale;
  * @param budgetBytes what vLLM may use of a GPU's memory: {@code gpu_memory_utilization} of it
  * @param weightBytes weights on one GPU
  * @param reserveBytes activations, CUDA graphs and the rest
+ * @param loraBytes slots of LoRA adapters on one GPU
  * @param bytesPerBlock of one KV block on one GPU
  */
-public record KvCapacity(double budgetBytes, double weightBytes, double reserveBytes, double bytesPerBlock) {
+public record KvCapacity(
+        double budgetBytes, double weightBytes, double reserveBytes, double loraBytes, double bytesPerBlock) {
     private static final double GIB = 1 << 30;
     private static final double RESERVE_GIB = 1.2;
     private static final double GIB_PER_BATCHED_TOKEN = 0.25 / (8192 - 2048);
@@ -25,6 +27,7 @@ public record KvCapacity(double budgetBytes, double weightBytes, double reserveB
      * @param maxNumBatchedTokens token budget of a step
      * @param blockSize tokens per block
      * @param layersPerBlock how many layers share a block: all, or those of a group
+     * @param loraBytes slots of LoRA adapters on one GPU
      */
     public static KvCapacity of(
             LlmSpec llm,
@@ -34,12 +37,14 @@ public record KvCapacity(double budgetBytes, double weightBytes, double reserveB
             double utilization,
             int maxNumBatchedTokens,
             int blockSize,
-            int layersPerBlock) {
+            int layersPerBlock,
+            double loraBytes) {
         double reserveGib = RESERVE_GIB + GIB_PER_BATCHED_TOKEN * Math.max(0, maxNumBatchedTokens - SMALL_BATCH);
         return new KvCapacity(
                 utilization * gpu.memoryGib() * GIB,
                 llm.weightBytesPerRank(parallelism),
                 reserveGib * GIB,
+                loraBytes,
                 blockSize
                         * llm.kvBytesPerTokenPerRank(
                                 layersPerBlock, parallelism.tensorParallelSize(), bytesPerKvElement));
@@ -47,18 +52,23 @@ public record KvCapacity(double budgetBytes, double weightBytes, double reserveB
 
     /** Returns the blocks, 0 if not even the weights fit. */
     public long numGpuBlocks() {
-        return (long) Math.max(0, Math.floor((budgetBytes - weightBytes - reserveBytes) / bytesPerBlock));
+        return (long) Math.max(0, Math.floor(bytesForBlocks() / bytesPerBlock));
+    }
+
+    private double bytesForBlocks() {
+        return budgetBytes - weightBytes - reserveBytes - loraBytes;
     }
 
     /** Returns the sum in words, per GPU. */
     public String reason() {
         return String.format(
                 Locale.ROOT,
-                "%.2f GiB usable - %.2f GiB weights - %.2f GiB reserve = %.2f GiB for blocks of %.0f KiB",
+                "%.2f GiB usable - %.2f GiB weights - %.2f GiB reserve%s = %.2f GiB for blocks of %.0f KiB",
                 budgetBytes / GIB,
                 weightBytes / GIB,
                 reserveBytes / GIB,
-                (budgetBytes - weightBytes - reserveBytes) / GIB,
+                loraBytes == 0 ? "" : String.format(Locale.ROOT, " - %.2f GiB LoRA slots", loraBytes / GIB),
+                bytesForBlocks() / GIB,
                 bytesPerBlock / 1024);
     }
 }

@@ -122,7 +122,7 @@ public record LlmSpec(
         }
 
         /** Returns the matrices that lead to the inner width, with the gate. */
-        int numUpMatrices() {
+        public int numUpMatrices() {
             return isGated ? 2 : 1;
         }
 

@@ -7,7 +7,6 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import understudy.kvcache.KvGroup;
 import understudy.latency.GpuSpec;
-import understudy.latency.KvCapacity;
 import understudy.latency.LlmSpec;
 import understudy.latency.Parallelism;
 import understudy.latency.WeightFormat;
@@ -35,7 +34,6 @@ public record Deployment(
     private static final String TENSOR_PARALLEL_SIZE = "tensor-parallel-size";
     private static final String PIPELINE_PARALLEL_SIZE = "pipeline-parallel-size";
     private static final String ENABLE_EXPERT_PARALLEL = "enable-expert-parallel";
-    private static final int DEFAULT_BLOCKS = 29_000;
     private static final int DEFAULT_MAX_MODEL_LEN = 131_072;
     private static final double LARGE_GPU_GIB = 160;
     private static final double MEDIUM_GPU_GIB = 70;
@@ -187,21 +185,6 @@ public record Deployment(
         return groups;
     }
 
-    /** Returns the blocks that fit, or the default without model or GPU. */
-    int numGpuBlocks(Section kvCache, int maxNumBatchedTokens, int blockSize, boolean hasGroups) {
-        if (llm == null || gpu == null || gpu.spec().memoryGib() == 0) {
-            return DEFAULT_BLOCKS;
-        }
-        var capacity = capacity(llm.spec(), gpu.spec(), maxNumBatchedTokens, blockSize, hasGroups);
-        if (capacity.numGpuBlocks() < 2) {
-            throw kvCache.unusable(
-                    "num-gpu-blocks",
-                    "but " + llm.spec().name() + " does not fit on " + gpus() + ": " + capacity.reason()
-                            + "; raise latency.tensor-parallel-size or kv-cache.gpu-memory-utilization");
-        }
-        return (int) Math.min(Integer.MAX_VALUE, capacity.numGpuBlocks());
-    }
-
     /** Returns, line by line, what was derived and how. */
     public List<String> reasons(EngineSettings engine) {
         var lines = new ArrayList<String>();
@@ -221,15 +204,12 @@ public record Deployment(
             lines.add("latency.gpu " + gpu.spec().name() + ": " + word(gpu.status()) + assumed + " (" + gpu.source()
                     + ")");
         }
-        if (llm != null && gpu != null && gpu.spec().memoryGib() > 0 && engine.reservedTokens() > 0) {
-            var capacity = capacity(
-                    llm.spec(),
-                    gpu.spec(),
-                    engine.reservedTokens(),
-                    engine.kvCache().blockSize(),
-                    engine.kvCache().groups() != null);
-            lines.add("kv-cache.num-gpu-blocks " + engine.kvCache().numGpuBlocks() + ", "
-                    + engine.kvCache().maxTokens() + " tokens, on " + gpus() + ": " + capacity.reason());
+        if (engine.reservedTokens() > 0) {
+            KvMemory.of(this, engine)
+                    .capacity()
+                    .ifPresent(capacity -> lines.add("kv-cache.num-gpu-blocks "
+                            + engine.kvCache().numGpuBlocks() + ", "
+                            + engine.kvCache().maxTokens() + " tokens, on " + gpus() + ": " + capacity.reason()));
         }
         var groups = engine.kvCache().groups();
         if (groups != null) {
@@ -267,21 +247,8 @@ public record Deployment(
         return llm == null ? DEFAULT_NUM_LAYERS : llm.spec().numLayers();
     }
 
-    private KvCapacity capacity(
-            LlmSpec model, GpuSpec device, int maxNumBatchedTokens, int blockSize, boolean hasGroups) {
-        var stage = model.stage(pipelineParallelSize);
-        return KvCapacity.of(
-                stage,
-                device,
-                parallelism,
-                bytesPerKvElement,
-                gpuMemoryUtilization,
-                maxNumBatchedTokens,
-                blockSize,
-                hasGroups ? stage.layerGroups().size() : stage.numLayers());
-    }
-
-    private String gpus() {
+    /** Returns the GPUs of a replica in words. */
+    String gpus() {
         String name = gpu == null ? "an unnamed GPU" : gpu.spec().name();
         return numGpus() == 1 ? name : numGpus() + " x " + name;
     }

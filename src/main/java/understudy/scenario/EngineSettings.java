@@ -12,6 +12,7 @@ import understudy.engine.RequestLimits.ContextOverflow;
 import understudy.engine.RoseinferConfig;
 import understudy.engine.RoseinferConfig.PrefillMode;
 import understudy.engine.SchedulerConfig;
+import understudy.engine.lora.LoraConfig;
 import understudy.engine.queue.SchedulingPolicy;
 import understudy.engine.speculation.AcceptanceRates;
 import understudy.engine.speculation.SpeculationConfig;
@@ -37,6 +38,7 @@ import understudy.workload.Numbers;
  * @param kind which engine a replica runs
  * @param scheduler settings of its scheduler
  * @param speculation which drafts its device makes
+ * @param lora adapters, and what they take
  * @param kvCache sizes and switches of its KV memory
  * @param limits which requests are too long, and what becomes of them
  * @param reservedTokens token budget that memory was set aside for when the number of blocks was derived, or 0 if it
@@ -46,6 +48,7 @@ public record EngineSettings(
         EngineKind kind,
         PlannerConfig scheduler,
         Speculation speculation,
+        LoraSettings lora,
         KvCacheConfig kvCache,
         RequestLimits limits,
         int reservedTokens) {
@@ -64,6 +67,7 @@ public record EngineSettings(
             "decode-cohort-min-seqs",
             "prefill-schedule-interval",
             "speculative.method",
+            "lora.enable",
             "full-hit",
             "context-window-exceeded");
 
@@ -126,17 +130,18 @@ public record EngineSettings(
     static EngineSettings read(
             Section engine, Section kvCache, boolean recordsKvEvents, Deployment deployment, boolean hasConnector) {
         var kind = engine.choice("kind", EngineKind.class);
-        var sizes = new EngineSizes(engine, kvCache, kind.prefixUnit(), deployment, hasConnector);
+        var lora = LoraSettings.read(engine, kind, deployment);
+        var sizes = new EngineSizes(engine, kvCache, kind.prefixUnit(), deployment, hasConnector, lora.slotBytes());
         var speculation = Speculation.read(engine);
         var memory = memory(kind, engine, kvCache, recordsKvEvents, sizes, speculation.config());
         var scheduler = kind == EngineKind.ROSEINFER
                 ? roseinfer(engine, kvCache, sizes)
-                : vllm(engine, sizes, memory.maxModelLen(), speculation.config());
+                : vllm(engine, sizes, memory.maxModelLen(), lora.config(), speculation.config());
         if (memory.findsBySession() && speculation.config().isOn()) {
             throw kvCache.unusable("sessions", "which engine.speculative.method needs to be off");
         }
         var limits = limits(engine, kvCache, memory, speculation.config());
-        return new EngineSettings(kind, scheduler, speculation, memory, limits, sizes.reservedTokens());
+        return new EngineSettings(kind, scheduler, speculation, lora, memory, limits, sizes.reservedTokens());
     }
 
     private static KvCacheConfig memory(
@@ -177,7 +182,7 @@ public record EngineSettings(
     }
 
     private static PlannerConfig vllm(
-            Section engine, EngineSizes sizes, int maxModelLen, SpeculationConfig speculation) {
+            Section engine, EngineSizes sizes, int maxModelLen, LoraConfig loras, SpeculationConfig speculation) {
         if (engine.choice("prefill", PrefillMode.class) == PrefillMode.SERIAL) {
             throw engine.unusable("prefill", "which needs engine.kind = roseinfer");
         }
@@ -204,7 +209,7 @@ public record EngineSettings(
                 sizes.isAsync(),
                 engine.wholeNumber("decode-cohort-min-seqs", 0, EngineSizes.MAX_TOKENS),
                 engine.wholeNumber("prefill-schedule-interval", 1, 1_000_000),
-                0,
+                loras,
                 sizes.pipelineParallelSize(),
                 speculation);
     }
@@ -233,7 +238,7 @@ public record EngineSettings(
     /** Returns the same settings with KV from elsewhere. */
     EngineSettings withConnector(ConnectorSpec connector) {
         return new EngineSettings(
-                kind, scheduler, speculation, kvCache.withConnector(connector), limits, reservedTokens);
+                kind, scheduler, speculation, lora, kvCache.withConnector(connector), limits, reservedTokens);
     }
 
     /** Returns the longest sequence in tokens, prompt and output together. */

@@ -48,9 +48,22 @@ final class EngineSizes {
     private final OptionalInt givenModelLen;
     private final OptionalInt givenBlocks;
     private final List<KvGroup> groups;
+    private final double loraBytes;
 
-    /** @param hasConnector whether KV comes from elsewhere, which vLLM has for one group only */
-    EngineSizes(Section engine, Section kvCache, PrefixUnit prefixUnit, Deployment deployment, boolean hasConnector) {
+    /**
+     * Reads what is given.
+     *
+     * @param hasConnector whether KV comes from elsewhere, which vLLM has for one group only
+     * @param loraBytes memory of each GPU that is set aside for adapters
+     */
+    EngineSizes(
+            Section engine,
+            Section kvCache,
+            PrefixUnit prefixUnit,
+            Deployment deployment,
+            boolean hasConnector,
+            double loraBytes) {
+        this.loraBytes = loraBytes;
         this.engine = engine;
         this.kvCache = kvCache;
         this.deployment = deployment;
@@ -141,8 +154,8 @@ final class EngineSizes {
     }
 
     int numGpuBlocks() {
-        int numGpuBlocks = givenBlocks.orElseGet(() -> Math.min(
-                MAX_BLOCKS, deployment.numGpuBlocks(kvCache, tokensToReserve(), blockSize, !groups.isEmpty())));
+        var memory = new KvMemory(deployment, tokensToReserve(), blockSize, !groups.isEmpty(), loraBytes);
+        int numGpuBlocks = givenBlocks.orElseGet(() -> Math.min(MAX_BLOCKS, memory.numGpuBlocks(kvCache)));
         if (maxTokens(numGpuBlocks) < MIN_MODEL_LEN) {
             throw kvCache.unusable(
                     NUM_GPU_BLOCKS,

@@ -234,12 +234,12 @@ public record ReplicaGroup(
     ReplicaSpec spec(double unit, RandomStreams streams, boolean keepsTokenTimes) {
         var speculation = engine.speculation();
         var device = new VirtualGpu.Modelled(
-                speculation.latency(latency.pipeline().last()),
+                engine.lora().latency(speculation.latency(latency.pipeline().last())),
                 latency.jitter(),
                 speculation.drafts(),
                 streams,
                 latency.deployment().lockstepSize(),
-                latency.pipeline().earlier());
+                engine.lora().latency(latency.pipeline().earlier()));
         double weight = ownWeight.orElseGet(() -> prefillTokensPerSecond() / unit);
         var traits = new ReplicaTraits(
                 name,

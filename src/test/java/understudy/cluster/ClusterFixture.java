@@ -12,6 +12,7 @@ import understudy.engine.Request;
 import understudy.engine.RequestLimits;
 import understudy.engine.RequestLimits.ContextOverflow;
 import understudy.engine.SchedulerConfig;
+import understudy.engine.lora.LoraConfig;
 import understudy.engine.queue.SchedulingPolicy;
 import understudy.engine.speculation.SpeculationConfig;
 import understudy.faults.CrashRetries;
@@ -78,7 +79,7 @@ public final class ClusterFixture {
                 isAsync,
                 8,
                 prefillScheduleInterval,
-                0,
+                LoraConfig.NONE,
                 1,
                 SpeculationConfig.NONE);
         var kvCache = new KvCacheConfig(

@@ -13,6 +13,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import understudy.conform.DirectEngine;
+import understudy.engine.lora.LoraConfig;
 import understudy.engine.queue.SchedulingPolicy;
 import understudy.engine.speculation.SpeculationConfig;
 import understudy.kvcache.KvCacheConfig;
@@ -67,7 +68,7 @@ final class DecodeCohortTest {
                 isAsync,
                 0,
                 1 + maxNumSeqs % 3,
-                0,
+                LoraConfig.NONE,
                 1,
                 SpeculationConfig.NONE);
     }

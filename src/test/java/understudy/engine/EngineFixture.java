@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 import understudy.conform.DirectEngine;
+import understudy.engine.lora.LoraConfig;
 import understudy.engine.queue.SchedulingPolicy;
 import understudy.engine.speculation.DraftOutput;
 import understudy.engine.speculation.SpeculationConfig;
@@ -59,7 +60,7 @@ public final class EngineFixture {
                     isAsync,
                     1,
                     prefillScheduleInterval,
-                    maxLoras,
+                    LoraConfig.ofSlots(maxLoras),
                     pipelineParallelSize,
                     speculation);
             planner = new StepPlanner(scheduler, memory);

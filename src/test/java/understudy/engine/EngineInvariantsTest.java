@@ -11,6 +11,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import understudy.conform.DirectEngine;
+import understudy.engine.lora.LoraConfig;
 import understudy.engine.queue.SchedulingPolicy;
 import understudy.engine.speculation.SpeculationConfig;
 import understudy.kvcache.KvCache;
@@ -94,7 +95,7 @@ final class EngineInvariantsTest {
                     random.nextBoolean(),
                     random.nextInt(4),
                     1 + random.nextInt(3),
-                    0,
+                    LoraConfig.NONE,
                     1,
                     SpeculationConfig.NONE);
             var plain = new KvCacheConfig(

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.entry;
 
 import org.junit.jupiter.api.Test;
+import understudy.latency.BatchShape;
 import understudy.prompt.Prompt;
 import understudy.prompt.TokenIds;
 
@@ -33,6 +34,20 @@ final class LoraAndPipelineTest {
         engine.step();
 
         assertThat(engine.step()).containsExactly(entry(1L, 10));
+    }
+
+    /** Two slots: prompts of 10 tokens with a and with b beside one without; then each request computes one token. */
+    @Test
+    void step_saysWhichAdaptersItNeeds() {
+        engine.maxLoras = 2;
+        add(0, "a");
+        add(1, "b");
+        add(2, "");
+        var first = engine.plan();
+        engine.update(first);
+
+        assertThat(first.shape().loras()).isEqualTo(new BatchShape.Loras(2, 20, 2, 2));
+        assertThat(engine.plan().shape().loras()).isEqualTo(new BatchShape.Loras(2, 2, 0, 0));
     }
 
     /** Three stages: three steps may be under way, of one request only one for each token. */

@@ -10,6 +10,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import understudy.conform.DirectEngine;
 import understudy.engine.RequestLimits.ContextOverflow;
+import understudy.engine.lora.LoraConfig;
 import understudy.engine.queue.SchedulingPolicy;
 import understudy.engine.speculation.SpeculationConfig;
 import understudy.kvcache.GlobalPrefixLimits;
@@ -87,7 +88,7 @@ final class SessionInvariantsTest {
                     random.nextBoolean(),
                     random.nextInt(3),
                     1 + random.nextInt(3),
-                    0,
+                    LoraConfig.NONE,
                     1,
                     SpeculationConfig.NONE);
             limits = new RequestLimits(maxModelLen, maxModelLen, ContextOverflow.TRUNCATE_OLDEST, blockSize);

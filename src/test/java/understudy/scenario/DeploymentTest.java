@@ -65,6 +65,45 @@ final class DeploymentTest {
         assertThat(engine.maxNumBatchedTokens()).isEqualTo(maxNumBatchedTokens);
     }
 
+    /**
+     * Slots for 8 adapters of rank 16 on Llama-3.1-8B, 83,886,080 bytes each (2,621,440 elements of rank 1 x 16 x 2 bytes),
+     * take the place of 8 x 83,886,080 / 2,097,152 = 320 blocks of 16 tokens x 131,072 bytes.
+     */
+    @Test
+    void slotsOfAdapters_takeThePlaceOfBlocks() {
+        var without = read(Map.of("latency.llm", "llama-3.1-8b", "latency.gpu", "h100"));
+        var with = read(Map.of(
+                "latency.llm",
+                "llama-3.1-8b",
+                "latency.gpu",
+                "h100",
+                "engine.lora.enable",
+                "true",
+                "engine.lora.max-loras",
+                "8"));
+
+        assertThat(with.engine().kvCache().numGpuBlocks())
+                .isEqualTo(without.engine().kvCache().numGpuBlocks() - 320);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "engine.lora.max-cpu-loras | 1 | must be at least max-loras, which is 2",
+                "engine.lora.adapter-rank | 32 | must be at most max-lora-rank, which is 16",
+                "latency.llm | '' | which needs latency.llm and a GPU with a data sheet",
+                "engine.kind | roseinfer | engine.lora.enable"
+            })
+    void adaptersThatCannotBe_areRefused(String key, String value, String message) {
+        var settings = new TreeMap<>(Map.of(
+                "engine.lora.enable", "true", "engine.lora.max-loras", "2", "latency.model", "linear", key, value));
+
+        assertThatThrownBy(() -> read(settings))
+                .isInstanceOf(ScenarioException.class)
+                .hasMessageContaining(message);
+    }
+
     @Test
     void maxModelLen_isThatOfTheModel() {
         var settings = Map.of("latency.llm", "llama-2-7b", "latency.gpu", "h100");

@@ -2,6 +2,7 @@ package understudy.engine.lora;
 
 import java.util.LinkedHashSet;
 import java.util.Set;
+import understudy.latency.BatchShape;
 
 /**
  * Adapters of a step: at most {@code max-loras} different ones (vLLM {@code scheduled_loras} in {@code
@@ -9,17 +10,25 @@ import java.util.Set;
  * admitted under the same limit.
  */
 public final class StepLoras {
-    private final int maxLoras;
+    private final LoraConfig config;
+    private final AdapterCache cache;
     private final Set<String> names = new LinkedHashSet<>();
+    private int numTokens;
 
-    /** Limits the adapters of a step to so many; 0 is no limit. */
-    public StepLoras(int maxLoras) {
-        this.maxLoras = maxLoras;
+    /** Limits the adapters of a step to the slots there are. */
+    public StepLoras(LoraConfig config) {
+        this.config = config;
+        cache = new AdapterCache(config);
     }
 
-    /** Returns whether there is a limit. */
+    /** Returns whether there are adapters. */
     public boolean isOn() {
-        return maxLoras > 0;
+        return config.isOn();
+    }
+
+    /** Returns where the adapters are. */
+    public AdapterCache cache() {
+        return cache;
     }
 
     /** Forgets the adapters of the step before. */
@@ -36,6 +45,26 @@ public final class StepLoras {
 
     /** Returns whether a request with this adapter, or an empty name for none, may be admitted to the step. */
     public boolean mayAdmit(String name) {
-        return !isOn() || name.isEmpty() || names.size() < maxLoras || names.contains(name);
+        return !isOn() || name.isEmpty() || names.size() < config.maxLoras() || names.contains(name);
+    }
+
+    /** Begins to count what the device is to compute. */
+    public void beginBatch() {
+        names.clear();
+        numTokens = 0;
+    }
+
+    /** Counts the tokens of a sequence of the batch with this adapter, or an empty name for none. */
+    public void schedule(String name, int count) {
+        if (!name.isEmpty()) {
+            names.add(name);
+            numTokens += count;
+        }
+    }
+
+    /** Brings the adapters of the batch to the GPU, and returns what that and they take. */
+    public BatchShape.Loras endBatch() {
+        names.forEach(cache::use);
+        return new BatchShape.Loras(names.size(), numTokens, cache.takeLoads(), cache.takeActivations());
     }
 }

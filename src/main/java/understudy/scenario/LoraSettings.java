@@ -1,0 +1,98 @@
+package understudy.scenario;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import understudy.cluster.lockstep.EarlierStages;
+import understudy.engine.lora.LoraConfig;
+import understudy.latency.LatencyModel;
+import understudy.latency.lora.AdapterSize;
+import understudy.latency.lora.LoraCost;
+import understudy.latency.lora.LoraLatency;
+import understudy.scenario.keys.Section;
+
+/**
+ * The section {@code engine.lora}.
+ *
+ * @param config places for adapters
+ * @param cost what they add to a step of the last stage, or null without LoRA
+ * @param earlierCost what they add to a step of an earlier stage, or null without LoRA
+ * @param slotBytes memory of each GPU that is set aside for adapters
+ */
+public record LoraSettings(
+        LoraConfig config,
+        @Nullable LoraCost cost,
+        @Nullable LoraCost earlierCost,
+        double slotBytes) {
+    private static final LoraSettings NONE = new LoraSettings(LoraConfig.NONE, null, null, 0);
+    private static final int MAX_LORAS = 100_000;
+    private static final int MAX_RANK = 4096;
+    private static final String ENABLE = "enable";
+    private static final String MAX_CPU_LORAS = "max-cpu-loras";
+    private static final String RANK = "adapter-rank";
+
+    static LoraSettings read(Section engine, EngineKind kind, Deployment deployment) {
+        var lora = engine.section("lora");
+        int maxLoras = lora.wholeNumber("max-loras", 1, MAX_LORAS);
+        int maxCpuLoras = lora.numberOrAuto(MAX_CPU_LORAS, 1, Integer.MAX_VALUE).orElse(maxLoras);
+        if (maxCpuLoras < maxLoras) {
+            throw lora.unusable(MAX_CPU_LORAS, "must be at least max-loras, which is " + maxLoras);
+        }
+        int maxRank = lora.wholeNumber("max-lora-rank", 1, MAX_RANK);
+        int rank = lora.numberOrAuto(RANK, 1, MAX_RANK).orElse(maxRank);
+        if (rank > maxRank) {
+            throw lora.unusable(RANK, "must be at most max-lora-rank, which is " + maxRank);
+        }
+        if (!lora.bool(ENABLE)) {
+            return NONE;
+        }
+        if (kind != EngineKind.VLLM) {
+            throw lora.unusable(ENABLE, "which needs engine.kind = vllm");
+        }
+        return of(new LoraConfig(maxLoras, maxCpuLoras), maxRank, speeds(lora, rank), lora, deployment);
+    }
+
+    private static LoraCost.Speeds speeds(Section lora, int rank) {
+        return new LoraCost.Speeds(
+                rank,
+                lora.nanos("kernel-time"),
+                lora.nanos("load-time"),
+                lora.positive("disk-gb-per-s"),
+                lora.nanos("activation-time"),
+                lora.positive("host-gb-per-s"));
+    }
+
+    private static LoraSettings of(
+            LoraConfig config, int maxRank, LoraCost.Speeds speeds, Section lora, Deployment deployment) {
+        if (deployment.llm() == null
+                || deployment.gpu() == null
+                || !deployment.gpu().hasDataSheet()) {
+            throw lora.unusable(
+                    ENABLE, "which needs latency.llm and a GPU with a data sheet, to know what adapters weigh");
+        }
+        var stage = deployment.llm().spec().stage(deployment.pipelineParallelSize());
+        int tensorParallelSize = deployment.tensorParallelSize();
+        var gpu = deployment.gpu().spec();
+        return new LoraSettings(
+                config,
+                LoraCost.of(stage, gpu, tensorParallelSize, speeds),
+                LoraCost.of(stage.withoutHead(), gpu, tensorParallelSize, speeds),
+                config.maxLoras() * AdapterSize.of(stage, tensorParallelSize).bytes(maxRank));
+    }
+
+    /** Returns how long the last stage takes, given how long it does without adapters. */
+    LatencyModel latency(LatencyModel last) {
+        return cost == null ? last : new LoraLatency(last, cost);
+    }
+
+    /** Returns the stages before the last one, given those without adapters. */
+    EarlierStages latency(EarlierStages earlier) {
+        return earlierCost == null || earlier.count() == 0
+                ? earlier
+                : new EarlierStages(earlier.count(), new LoraLatency(earlier.latency(), earlierCost));
+    }
+
+    /** Returns the names that a server knows from its start. */
+    static List<String> modules(Section engine) {
+        return engine.section("lora").texts("lora-modules");
+    }
+}
