@@ -76,7 +76,7 @@ public record Request(
     }
 
     /** Returns the same request with another prompt. */
-    Request withPrompt(Prompt other) {
+    public Request withPrompt(Prompt other) {
         return new Request(id, name, arrivalNanos, other, sampling, priority, tenant, output, earlier, kvTransfer);
     }
 

@@ -61,6 +61,11 @@ public final class Prompt {
         return loraName;
     }
 
+    /** Returns the same prompt for another LoRA adapter, or with an empty name for the base model. */
+    public Prompt withLora(String otherName) {
+        return new Prompt(tokens, otherName, cacheSalt, turn);
+    }
+
     public String cacheSalt() {
         return cacheSalt;
     }

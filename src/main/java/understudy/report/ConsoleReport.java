@@ -6,6 +6,7 @@ import com.github.freva.asciitable.HorizontalAlign;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import understudy.engine.lora.LoraCounts;
 import understudy.engine.speculation.DraftCounts;
 import understudy.report.latency.LatencyStats;
 
@@ -45,6 +46,9 @@ public final class ConsoleReport {
         writeQueueAndCache();
         if (report.drafts().numDrafts() > 0) {
             writeDrafts(report.drafts());
+        }
+        if (report.loras().numSteps() > 0) {
+            writeLoras(report.loras());
         }
         if (report.prefixCaching().isMeaningful()) {
             writePrefixCaching(report.prefixCaching());
@@ -107,6 +111,13 @@ public final class ConsoleReport {
         text.line("Prefix cache hits (tokens):", report.prefixCache().hits());
         text.line("Prefix cache hit rate (%):", report.prefixCacheHitRate() * 100);
         text.line("Preemptions:", report.numPreemptions());
+    }
+
+    private void writeLoras(LoraCounts loras) {
+        text.heading("LoRA", '-');
+        text.line("Mean adapters per step:", loras.meanAdaptersPerStep());
+        text.line("Adapters read from disk:", loras.numLoads());
+        text.line("Adapters copied to a GPU:", loras.numActivations());
     }
 
     private void writeDrafts(DraftCounts drafts) {

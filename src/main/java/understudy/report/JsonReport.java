@@ -8,7 +8,7 @@ import java.io.IOException;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.util.Locale;
-import understudy.engine.speculation.DraftCounts;
+import understudy.report.engine.EngineJson;
 import understudy.report.latency.LatencyStats;
 
 /** Writes a report as JSON, under the key names of {@code vllm bench serve --save-result}. */
@@ -47,9 +47,8 @@ public final class JsonReport {
                 writer.writeGoodput(report.goodput());
             }
             writer.writeLatencies();
-            if (report.drafts().numDrafts() > 0) {
-                writer.writeDrafts(report.drafts());
-            }
+            new EngineJson(json).write(report.drafts());
+            new EngineJson(json).write(report.loras());
             writer.writeCaches();
             writer.writePrefixCaching(report.prefixCaching());
             if (report.transfers().isPresent()) {
@@ -146,19 +145,6 @@ public final class JsonReport {
 
     private void writeMillis(String name, double nanos) throws IOException {
         json.writeNumberField(name + "_ms", nanos / NANOS_PER_MILLI);
-    }
-
-    private void writeDrafts(DraftCounts drafts) throws IOException {
-        json.writeObjectFieldStart("spec_decode");
-        json.writeNumberField("mean_acceptance_length", drafts.meanAcceptanceLength());
-        json.writeNumberField("acceptance_rate", drafts.acceptanceRate());
-        json.writeNumberField("num_drafts", drafts.numDrafts());
-        json.writeNumberField("num_draft_tokens", drafts.numDraftTokens());
-        json.writeNumberField("num_accepted_tokens", drafts.numAcceptedTokens());
-        json.writeFieldName("num_accepted_tokens_per_pos");
-        var perPos = drafts.numAcceptedTokensPerPos();
-        json.writeArray(perPos.toLongArray(), 0, perPos.size());
-        json.writeEndObject();
     }
 
     private void writeCaches() throws IOException {

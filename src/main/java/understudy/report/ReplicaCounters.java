@@ -2,6 +2,7 @@ package understudy.report;
 
 import org.jspecify.annotations.Nullable;
 import understudy.engine.EngineRequest;
+import understudy.engine.lora.LoraCounts;
 import understudy.engine.speculation.DraftCounts;
 import understudy.kvcache.KvCacheAudit;
 import understudy.kvcache.PrefixCacheStats;
@@ -27,6 +28,7 @@ public final class ReplicaCounters {
     private PrefixCacheStats pastPrefixCache = PrefixCacheStats.NONE;
 
     private DraftCounts drafts = DraftCounts.NONE;
+    private LoraCounts loras = LoraCounts.NONE;
 
     /** Without the traffic of the memory that is in use. */
     private ReplicaTransfers transfers = ReplicaTransfers.NONE;
@@ -54,6 +56,7 @@ public final class ReplicaCounters {
         numPreemptionsWithdrawn = predecessor.numPreemptionsWithdrawn();
         pastPrefixCache = stats.prefixCache();
         drafts = stats.drafts();
+        loras = stats.loras();
         transfers = stats.transfers();
     }
 
@@ -108,10 +111,11 @@ public final class ReplicaCounters {
         return numPreemptions;
     }
 
-    /** Counts the tokens of a batch that goes to the device. */
+    /** Counts the tokens and the adapters of a batch that goes to the device. */
     public void onPlanned(BatchShape batch) {
         numPrefillTokens += batch.numPrefillTokens();
         numDecodeTokens += batch.numDecodes() + batch.numDraftTokens();
+        loras = loras.plus(batch.loras());
     }
 
     /** Counts what has become of a step's drafts. */
@@ -165,6 +169,7 @@ public final class ReplicaCounters {
                 peakKvUsage,
                 prefixCache,
                 drafts,
+                loras,
                 kvTransfers);
     }
 }

@@ -1,5 +1,6 @@
 package understudy.report;
 
+import understudy.engine.lora.LoraCounts;
 import understudy.engine.speculation.DraftCounts;
 import understudy.kvcache.PrefixCacheStats;
 import understudy.report.transfers.ReplicaTransfers;
@@ -18,6 +19,7 @@ import understudy.report.transfers.ReplicaTransfers;
  * @param peakKvUsage largest share of blocks in use after planning a step, 0 to 1
  * @param prefixCache lookups in its prefix table
  * @param drafts what has become of drafts
+ * @param loras what LoRA adapters took
  * @param transfers where the KV of its prompts came from
  */
 public record ReplicaStats(
@@ -32,4 +34,5 @@ public record ReplicaStats(
         double peakKvUsage,
         PrefixCacheStats prefixCache,
         DraftCounts drafts,
+        LoraCounts loras,
         ReplicaTransfers transfers) {}

@@ -7,6 +7,7 @@ import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import understudy.engine.lora.LoraCounts;
 import understudy.engine.speculation.DraftCounts;
 import understudy.kvcache.PrefixCacheStats;
 import understudy.report.latency.LatencyStats;
@@ -162,6 +163,11 @@ public record RunReport(
     /** Returns what has become of drafts, summed over replicas. */
     public DraftCounts drafts() {
         return replicas.stream().map(ReplicaStats::drafts).reduce(DraftCounts.NONE, DraftCounts::plus);
+    }
+
+    /** Returns what LoRA adapters took, summed over replicas. */
+    public LoraCounts loras() {
+        return replicas.stream().map(ReplicaStats::loras).reduce(LoraCounts.NONE, LoraCounts::plus);
     }
 
     /** Returns the share of looked-up tokens that were found, 0 to 1, without those after preemptions. */

@@ -78,6 +78,7 @@ public record Scenario(
         if (router.minPeerFetchTokens() > 0 && groups.stream().noneMatch(group -> group.hasHostMemory())) {
             throw root.section("router").unusable("peer-fetch-min-tokens", "which needs kv-cache.tiers.host");
         }
+        requireLoras(root.section("workload"), groups);
         requireSameLength(root.section("cluster"), groups);
         if (recordsKvEvents) {
             requireSameHashes(root.section("cluster"), groups);
@@ -97,6 +98,13 @@ public record Scenario(
                 root.section("clock").positive("speed", "max"),
                 timelineSeconds(root.section("report")),
                 root.section("report").bool("save-detailed"));
+    }
+
+    private static void requireLoras(Section workload, List<ReplicaGroup> groups) {
+        boolean hasAll = groups.stream().allMatch(group -> group.engine().lora().config().isOn());
+        if (WorkloadSettings.numLoras(workload) > 0 && !hasAll) {
+            throw workload.section("loras").unusable("count", "which needs engine.lora.enable = true");
+        }
     }
 
     private static int timelineSeconds(Section report) {

@@ -4,6 +4,7 @@ import it.unimi.dsi.fastutil.ints.IntArrayList;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import java.util.List;
 import java.util.Optional;
+import understudy.engine.lora.LoraCounts;
 import understudy.engine.speculation.DraftCounts;
 import understudy.kvcache.KvCacheAudit;
 import understudy.kvcache.PrefixCacheEvent;
@@ -82,6 +83,7 @@ final class ReportFixture {
                 0.25,
                 new PrefixCacheStats(100, 40, 7, 3),
                 DraftCounts.NONE,
+                LoraCounts.NONE,
                 transfers);
     }
 

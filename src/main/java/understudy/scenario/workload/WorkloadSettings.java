@@ -7,6 +7,7 @@ import understudy.scenario.keys.Section;
 import understudy.workload.BurstWorkload;
 import understudy.workload.ConcurrencyLimit;
 import understudy.workload.GeneratedWorkload;
+import understudy.workload.LoraWorkload;
 import understudy.workload.OutputLimit;
 import understudy.workload.PrefixGroups;
 import understudy.workload.RandomStreams;
@@ -24,6 +25,7 @@ import understudy.workload.trace.TraceWorkload;
 public final class WorkloadSettings {
     private static final double NANOS_PER_SECOND = 1e9;
     private static final int MAX_TOKENS = 100_000_000;
+    private static final int MAX_LORAS = 1_000_000;
     private static final int MAX_TURNS = 1_000_000;
     private static final int MAX_PROMPTS_IN_TURN = 10_000_000;
     private static final long MAX_REQUESTS = 1_000_000_000_000L;
@@ -65,8 +67,20 @@ public final class WorkloadSettings {
     /** Reads and checks the section; a trace's rows are read when the workload is opened. */
     public static Workload.Source read(Section workload, RandomStreams streams, int maxModelLen) {
         int maxConcurrency = workload.wholeNumber("max-concurrency", 0, Integer.MAX_VALUE);
-        var unlimited = unlimited(workload, streams, maxModelLen);
-        return maxConcurrency == 0 ? unlimited : () -> new ConcurrencyLimit(unlimited.open(), maxConcurrency);
+        var all = withLoras(workload, unlimited(workload, streams, maxModelLen), streams);
+        return maxConcurrency == 0 ? all : () -> new ConcurrencyLimit(all.open(), maxConcurrency);
+    }
+
+    /** Returns how many adapters the section draws from, or 0 if it draws none. */
+    public static int numLoras(Section workload) {
+        return workload.section("loras").wholeNumber("count", 0, MAX_LORAS);
+    }
+
+    private static Workload.Source withLoras(Section workload, Workload.Source source, RandomStreams streams) {
+        int count = numLoras(workload);
+        var loras = workload.section("loras");
+        var options = new LoraWorkload.Options(count, loras.number("skew", 0, 100), loras.number("base-share", 0, 1));
+        return count == 0 ? source : () -> new LoraWorkload(source.open(), options, streams);
     }
 
     private static Workload.Source unlimited(Section workload, RandomStreams streams, int maxModelLen) {
