@@ -10,6 +10,7 @@ import java.util.List;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.StepResult;
+import understudy.engine.lora.AdapterUse;
 import understudy.engine.speculation.DraftCounts;
 import understudy.faults.ReplicaState;
 import understudy.kvcache.KvBlockCounts;
@@ -213,9 +214,16 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
      * @param numRequests requests that the replica was given
      * @param numDeferred how many of those that wait could not be admitted when it was their turn
      * @param numPreemptions how often a request lost its blocks
+     * @param adapters LoRA adapters of its requests
      */
-    record EngineLoad(int numRunning, int numWaiting, int numDeferred, long numRequests, long numPreemptions) {
-        public static final EngineLoad NONE = new EngineLoad(0, 0, 0, 0, 0);
+    record EngineLoad(
+            int numRunning,
+            int numWaiting,
+            int numDeferred,
+            long numRequests,
+            long numPreemptions,
+            AdapterUse adapters) {
+        public static final EngineLoad NONE = new EngineLoad(0, 0, 0, 0, 0, AdapterUse.NONE);
     }
 
     /**

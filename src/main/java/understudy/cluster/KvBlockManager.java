@@ -90,7 +90,7 @@ public final class KvBlockManager extends ExtensibleBehavior<KvBlockManager.Comm
     public record TellState(long atNanos) implements Command {}
 
     /** Reports to the router, with the state of the memory; see {@link LoadReport}. */
-    public record ReportLoad(long atNanos, int numRunning, int numWaiting, long pendingPrefillTokens)
+    public record ReportLoad(LoadReport ofQueues)
             implements Command {}
 
     /** Asks for the hashes of all cached blocks. */
@@ -254,9 +254,7 @@ public final class KvBlockManager extends ExtensibleBehavior<KvBlockManager.Comm
     }
 
     private void reportLoad(ReportLoad load) {
-        var report = new LoadReport(
-                load.atNanos, load.numRunning, load.numWaiting, kvCache.usage(), load.pendingPrefillTokens);
-        peers.router().tell(new Router.LoadReported(replicaIndex, report));
+        peers.router().tell(new Router.LoadReported(replicaIndex, load.ofQueues.withKvCacheUsage(kvCache.usage())));
     }
 
     private ClusterEvent.KvCacheState state(long atNanos, List<KvEvent> events) {

@@ -11,10 +11,12 @@ import org.jspecify.annotations.Nullable;
 import understudy.engine.EngineRequest;
 import understudy.engine.RequestBook;
 import understudy.engine.StepResult;
+import understudy.engine.lora.AdapterUse;
 import understudy.kvcache.KvBlockCounts;
 import understudy.report.ReplicaCounters;
 import understudy.report.RequestRecord;
 import understudy.report.transfers.PromptTokens;
+import understudy.routing.LoadReport;
 import understudy.runtime.Clock;
 
 /** Events of one replica, told to its subscriber, to the collector of the run's figures, and to the router. */
@@ -113,7 +115,8 @@ final class ReplicaEvents {
     /** Publishes the end of the replica's queues and memory, once its counters have the memory's lookups. */
     void gone() {
         if (subscriber != null) {
-            var nothing = new ClusterEvent.EngineLoad(0, 0, 0, counters.numRequests(), counters.numPreemptions());
+            var nothing = new ClusterEvent.EngineLoad(
+                    0, 0, 0, counters.numRequests(), counters.numPreemptions(), AdapterUse.NONE);
             subscriber.tell(new ClusterEvent.LoadChanged(replicaIndex, nothing));
             var lookups = counters.prefixCacheOfPredecessors();
             subscriber.tell(new ClusterEvent.KvCacheChanged(
@@ -173,7 +176,8 @@ final class ReplicaEvents {
                 requests.numWaiting(),
                 requests.numSkipped(),
                 counters.numRequests(),
-                counters.numPreemptions());
+                counters.numPreemptions(),
+                requests.adapterUse());
     }
 
     private static ClusterEvent.FirstTokens firstTokens(List<EngineRequest> sampledAlone, long atNanos) {
@@ -253,8 +257,13 @@ final class ReplicaEvents {
 
         /** Has the memory report to the router, since it knows its own state best. */
         private void report() {
-            kvBlockManager.tell(new KvBlockManager.ReportLoad(
-                    clock.nowNanos(), requests.numRunning(), requests.numWaiting(), requests.pendingPrefillTokens()));
+            kvBlockManager.tell(new KvBlockManager.ReportLoad(new LoadReport(
+                    clock.nowNanos(),
+                    requests.numRunning(),
+                    requests.numWaiting(),
+                    0,
+                    requests.pendingPrefillTokens(),
+                    requests.adapterUse())));
         }
     }
 }

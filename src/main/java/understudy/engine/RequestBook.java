@@ -6,8 +6,10 @@ import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.lora.AdapterCache;
+import understudy.engine.lora.AdapterUse;
 import understudy.engine.lora.StepLoras;
 import understudy.engine.queue.WaitingQueues;
 import understudy.engine.speculation.DraftOutput;
@@ -113,6 +115,24 @@ public final class RequestBook {
             loras.schedule(plan.request(i).request().prompt().loraName(), plan.numScheduledTokens(i));
         }
         plan.setLoras(loras.endBatch());
+    }
+
+    /** Returns which adapters the requests have; takes time in proportion to their number. */
+    public AdapterUse adapterUse() {
+        return loras.isOn()
+                ? new AdapterUse(
+                        loras.maxLoras(),
+                        adapters(running.asList().stream()),
+                        adapters(Stream.concat(waiting().stream(), skipped().stream())))
+                : AdapterUse.NONE;
+    }
+
+    private static List<String> adapters(Stream<EngineRequest> requests) {
+        return requests.map(request -> request.request().prompt().loraName())
+                .filter(name -> !name.isEmpty())
+                .distinct()
+                .sorted()
+                .toList();
     }
 
     /** Returns the LoRA adapters of the replica. */

@@ -19,6 +19,7 @@ import understudy.cluster.ClusterEvent;
 import understudy.cluster.ClusterSpec;
 import understudy.cluster.ReplicaSpec;
 import understudy.cluster.RequestEvent;
+import understudy.engine.SchedulerConfig;
 import understudy.faults.ReplicaState;
 import understudy.kvcache.KvCacheConfig;
 
@@ -85,6 +86,9 @@ public final class EngineMetrics {
             totals.put(index, totalsOf(index).with(load));
         } else {
             replica.onLoad(load);
+            if (families.loras != null) {
+                families.loras.on(index, load.adapters());
+            }
         }
     }
 
@@ -147,6 +151,7 @@ public final class EngineMetrics {
         final Counter routerDecisions;
         final TransferMetrics transfers;
         final @Nullable DraftMetrics drafts;
+        final @Nullable LoraMetrics loras;
         private final Counter success;
         private final Gauge sleepState;
         private final Info cacheConfig;
@@ -182,6 +187,7 @@ public final class EngineMetrics {
             transfers = new TransferMetrics(make, replicas);
             boolean haveDrafts = replicas.stream().anyMatch(Families::hasDrafts);
             drafts = haveDrafts ? new DraftMetrics(make) : null;
+            loras = replicas.stream().anyMatch(Families::hasLoras) ? new LoraMetrics(registry) : null;
             alwaysZero = alwaysZero(make);
             addHistograms(make);
             routerDecisions = Counter.builder()
@@ -198,6 +204,11 @@ public final class EngineMetrics {
 
         private static boolean hasDrafts(ReplicaSpec replica) {
             return replica.scheduler().numSpeculativeTokens() > 0;
+        }
+
+        private static boolean hasLoras(ReplicaSpec replica) {
+            return replica.scheduler() instanceof SchedulerConfig vllm
+                    && vllm.loras().isOn();
         }
 
         /** Shows the series of a replica that speculates; null of one that does not. */
@@ -278,6 +289,9 @@ public final class EngineMetrics {
         /** Removes the series of an engine; the router's counts stay. */
         void forget(int engine) {
             make.forget(String.valueOf(engine));
+            if (loras != null) {
+                loras.forget(engine);
+            }
             cacheConfig.remove(cacheConfigs.remove(engine));
         }
     }

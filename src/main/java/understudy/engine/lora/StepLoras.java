@@ -31,6 +31,11 @@ public final class StepLoras {
         return cache;
     }
 
+    /** Returns the slots on the GPU, or 0 without LoRA. */
+    public int maxLoras() {
+        return config.maxLoras();
+    }
+
     /** Forgets the adapters of the step before. */
     public void begin() {
         names.clear();

@@ -27,6 +27,7 @@ final class Scorers {
             new Kind("active-request", Set.of(), () -> Scorers::activeRequest),
             new Kind("token-load", Set.of(Signal.PROGRESS), () -> Scorers::tokenLoad),
             new Kind("session-affinity", Set.of(), SessionScorer::new),
+            ofReports("lora-affinity", cycle -> cycle.each(i -> loraAffinity(cycle, i))),
             new Kind(NO_HIT_LRU, Set.of(), NoHitLru::new),
             new Kind(PREFIX_CACHE, Set.of(), () -> cycle -> cycle.each(cycle.assumed()::share)));
 
@@ -50,6 +51,19 @@ final class Scorers {
 
     private static double loadAware(int numWaiting) {
         return 0.5 * (1 - Math.min(numWaiting, LOAD_AWARE_THRESHOLD) / LOAD_AWARE_THRESHOLD);
+    }
+
+    /** As in the Gateway API Inference Extension ({@code lora_affinity.go}): running, has room, waiting, none of them. */
+    private static double loraAffinity(Scorer.Cycle cycle, int replica) {
+        String name = cycle.request().prompt().loraName();
+        var adapters = cycle.report(replica).adapters();
+        if (adapters.running().contains(name)) {
+            return 1;
+        }
+        if (adapters.running().size() + adapters.waiting().size() < adapters.maxLoras()) {
+            return 0.8;
+        }
+        return adapters.waiting().contains(name) ? 0.6 : 0;
     }
 
     private static double[] activeRequest(Scorer.Cycle cycle) {

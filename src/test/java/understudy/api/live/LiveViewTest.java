@@ -14,6 +14,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import understudy.api.http.Json;
 import understudy.cluster.ClusterEvent;
+import understudy.engine.lora.AdapterUse;
 import understudy.engine.speculation.DraftCounts;
 import understudy.faults.ReplicaState;
 import understudy.kvcache.KvBlockCounts;
@@ -234,7 +235,7 @@ final class LiveViewTest {
     }
 
     private static ClusterEvent scheduler(int replica, int numRunning, int numWaiting) {
-        return new ClusterEvent.LoadChanged(replica, new ClusterEvent.EngineLoad(numRunning, numWaiting, 0, 0, 0));
+        return new ClusterEvent.LoadChanged(replica, new ClusterEvent.EngineLoad(numRunning, numWaiting, 0, 0, 0, AdapterUse.NONE));
     }
 
     private static ClusterEvent cache(int replica, KvBlockCounts blocks, PrefixCacheStats lookups) {
@@ -268,7 +269,7 @@ final class LiveViewTest {
                 gapCounts,
                 ended,
                 first,
-                new ClusterEvent.EngineLoad(3, 1, 0, 0, 0),
+                new ClusterEvent.EngineLoad(3, 1, 0, 0, 0, AdapterUse.NONE),
                 new ClusterEvent.KvCacheState(
                         SECOND,
                         0,

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import understudy.engine.lora.AdapterUse;
 import understudy.engine.Request;
 import understudy.prompt.Xxh3BlockHasher;
 import understudy.routing.ClusterView;
@@ -58,6 +59,29 @@ final class WeightedScorersTest {
 
         // 0.5, 0.5 * (1 - 64 / 128), 0.5 * (1 - 128 / 128).
         assertThat(scores(policy("load-aware"))).isEqualTo(List.of(500L, 250L, 0L));
+    }
+
+    /** Two slots each: one replica runs a, one has a free slot, one is full and a waits there. */
+    @Test
+    void loraAffinity_prefersTheAdapterThatRuns() {
+        reportAdapters(0, List.of("b", "c"), List.of("a"));
+        reportAdapters(1, List.of("a", "b"), List.of());
+        reportAdapters(2, List.of("b"), List.of());
+        var policy = policy("lora-affinity");
+
+        policy.choose(withLora("a"), view);
+        assertThat(part(policy, 2)).isEqualTo(List.of(600L, 1_000L, 800L));
+        policy.choose(withLora("d"), view);
+        assertThat(part(policy, 2)).isEqualTo(List.of(0L, 0L, 800L));
+    }
+
+    private void reportAdapters(int replica, List<String> running, List<String> waiting) {
+        view.onReport(replica, new LoadReport(0, 0, 0, 0, 0, new AdapterUse(2, running, waiting)));
+    }
+
+    private static Request withLora(String name) {
+        var request = RoutingFixture.request(0, 0, 20);
+        return request.withPrompt(request.prompt().withLora(name));
     }
 
     @Test
