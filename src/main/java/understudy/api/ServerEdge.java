@@ -30,6 +30,8 @@ public final class ServerEdge {
             "/v1/chat/completions",
             "/v1/completions",
             "/v1/responses",
+            "/v1/messages",
+            "/v1/messages/count_tokens",
             "/v1/models",
             "/tokenize",
             "/detokenize",
