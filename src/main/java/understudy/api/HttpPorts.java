@@ -33,6 +33,7 @@ import understudy.api.model.Tokenizer;
 import understudy.api.openai.CallParser;
 import understudy.api.openai.GenerationRoutes;
 import understudy.api.openai.InfoRoutes;
+import understudy.api.openai.RenderRoutes;
 import understudy.api.openai.ResponsesRoutes;
 import understudy.api.openai.SpecBuilder;
 import understudy.api.openai.TokenRoutes;
@@ -106,6 +107,7 @@ final class HttpPorts implements AutoCloseable {
         var time = api.cluster().time();
         var parts = new ArrayList<RoutePart>(List.of(
                 new GenerationRoutes(api, parser),
+                new RenderRoutes(api, parser),
                 new MessagesRoutes(api, parser),
                 new ResponsesRoutes(api, tokenizer, specs),
                 new InfoRoutes(api, replica),
