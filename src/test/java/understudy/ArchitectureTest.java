@@ -103,7 +103,8 @@ final class ArchitectureTest {
             api.kvevents: cluster kvcache prompt
             api.admin: api.call api.http cluster faults host runtime workload
             api.openai: api.call api.http api.model api.schema cluster faults prompt runtime
-            api: api.admin api.call api.http api.kvevents api.live api.metrics api.model api.openai cluster faults host \
+            api.anthropic: api.call api.http api.model api.openai prompt
+            api: api.admin api.anthropic api.call api.http api.kvevents api.live api.metrics api.model api.openai cluster faults host \
                 kvcache routing runtime workload
             scenario.keys: routing workload
             scenario.workload: api.model scenario.keys workload workload.agentic workload.servegen workload.trace

@@ -21,6 +21,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import understudy.api.admin.AdminRoutes;
 import understudy.api.admin.VirtualClockControl;
+import understudy.api.anthropic.MessagesRoutes;
 import understudy.api.call.ApiContext;
 import understudy.api.call.ApiSettings.DownReplicas;
 import understudy.api.http.RequestIds;
@@ -29,8 +30,10 @@ import understudy.api.live.LiveFeed;
 import understudy.api.live.LivePageRoutes;
 import understudy.api.model.Answers;
 import understudy.api.model.Tokenizer;
+import understudy.api.openai.CallParser;
 import understudy.api.openai.GenerationRoutes;
 import understudy.api.openai.InfoRoutes;
+import understudy.api.openai.RenderRoutes;
 import understudy.api.openai.ResponsesRoutes;
 import understudy.api.openai.SpecBuilder;
 import understudy.api.openai.TokenRoutes;
@@ -100,9 +103,12 @@ final class HttpPorts implements AutoCloseable {
     private CompletionStage<ServerBinding> bind(OptionalInt replica, List<RoutePart> moreParts) {
         var settings = api.settings();
         var specs = new SpecBuilder(settings, api.cluster(), tokenizer, answers, replica);
+        var parser = new CallParser(api, tokenizer, specs);
         var time = api.cluster().time();
         var parts = new ArrayList<RoutePart>(List.of(
-                new GenerationRoutes(api, tokenizer, specs),
+                new GenerationRoutes(api, parser),
+                new RenderRoutes(api, parser),
+                new MessagesRoutes(api, parser),
                 new ResponsesRoutes(api, tokenizer, specs),
                 new InfoRoutes(api, replica),
                 new TrailingSlashes(),

@@ -29,7 +29,11 @@ public final class ServerEdge {
     static final Set<String> HANDLERS = Set.of(
             "/v1/chat/completions",
             "/v1/completions",
+            "/v1/chat/completions/render",
+            "/v1/completions/render",
             "/v1/responses",
+            "/v1/messages",
+            "/v1/messages/count_tokens",
             "/v1/models",
             "/tokenize",
             "/detokenize",

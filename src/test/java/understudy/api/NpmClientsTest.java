@@ -13,9 +13,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import understudy.api.model.ModelSettings.AnswerMode;
 
 /** The JavaScript clients that applications use; skipped where npm cannot install them. */
 @Tag("slow")
@@ -27,34 +29,45 @@ final class NpmClientsTest {
             "@ai-sdk/openai@3.0.141",
             "@ai-sdk/openai-compatible@2.0.87",
             "@langchain/openai@1.5.8",
-            "@langchain/core");
-    private static final String SCRIPT = "npm-clients.mjs";
+            "@langchain/core",
+            "@openai/agents@0.20.0",
+            "@anthropic-ai/sdk@1.12.0");
+
+    @TempDir
+    private static Path directory;
 
     @AutoClose
     private final ServerFixture server = new ServerFixture();
 
-    @TempDir
-    private Path directory;
-
-    @Test
-    void scriptedRun() throws IOException, InterruptedException {
+    @BeforeAll
+    static void install() throws IOException, InterruptedException {
         assumeTrue(hasNpm(), "there is no npm");
         var install = new ArrayList<>(List.of("npm", "install", "--no-audit", "--no-fund", "--silent"));
         install.addAll(PACKAGES);
         assumeTrue(run("install.txt", install) == 0, "npm cannot install the clients");
-        try (var script = NpmClientsTest.class.getResourceAsStream(SCRIPT)) {
-            Files.copy(script, directory.resolve(SCRIPT));
+    }
+
+    /** Runs a script, and returns what it has seen. */
+    private JsonNode seenBy(String script) throws IOException, InterruptedException {
+        try (var source = NpmClientsTest.class.getResourceAsStream(script)) {
+            Files.copy(source, directory.resolve(script));
         }
         // The stream that is given up after three chunks would last 9.5 s: a slow client is still in time.
         server.speed = 1;
         server.start();
 
-        int exitCode = run("seen.txt", List.of("node", SCRIPT, server.url()));
+        int exitCode = run("seen.txt", List.of("node", script, server.url()));
 
         String output = Files.readString(directory.resolve("seen.txt"));
         assertThat(exitCode).as(output).isZero();
-        var seen = new ObjectMapper()
+        return new ObjectMapper()
                 .readTree(output.lines().reduce((first, last) -> last).orElseThrow());
+    }
+
+    @Test
+    void clients() throws IOException, InterruptedException {
+        var seen = seenBy("npm-clients.mjs");
+
         for (String each : List.of(
                 "openaiPlain",
                 "openaiTree",
@@ -97,6 +110,45 @@ final class NpmClientsTest {
         assertThat(seen.get("defaultError")).hasToString("[404,\"The model `unknown` does not exist.\"]");
     }
 
+    @Test
+    void toolsAndStructuredAnswers() throws IOException, InterruptedException {
+        var seen = seenBy("npm-tools.mjs");
+
+        String called = "tool_call_item,tool_call_output_item,message_output_item";
+        assertThat(seen.get("openaiHelper")).hasToString("[2,true]");
+        assertThat(seen.get("openaiTools")).hasToString("[\"user,assistant,tool,assistant\",true]");
+        assertThat(seen.get("openaiToolsStreamed")).hasToString("\"user,assistant,tool,assistant\"");
+        assertThat(seen.get("openaiParsed").asBoolean()).isTrue();
+        // Each loop calls a tool, then speaks.
+        assertThat(seen.get("vercel-chat")).hasToString("[2,2,true,true]");
+        assertThat(seen.get("vercel-responses")).hasToString("[2,2,true,true]");
+        assertThat(seen.get("langchain")).hasToString("[\"weather\",\"string\",true,true]");
+        assertThat(seen.get("agentsChat")).hasToString("[\"%s\",\"%s\",true]".formatted(called, called));
+        assertThat(seen.get("agentsResponses")).hasToString("[\"%s\",null,true]".formatted(called));
+    }
+
+    @Test
+    void messages() throws IOException, InterruptedException {
+        // There is no field for how long an answer is to be.
+        server.answers = AnswerMode.ECHO;
+
+        var seen = seenBy("npm-messages.mjs");
+
+        assertThat(seen.get("models")).hasToString("[\"m\"]");
+        assertThat(seen.get("plain")).hasToString("[\"message\",\"assistant\",1,\"text\",\"end_turn\"]");
+        assertThat(seen.get("plainText").asBoolean()).isTrue();
+        assertThat(seen.get("stream")).hasToString("[\"message_start\",\"message_stop\",\"assistant\",true]");
+        assertThat(seen.get("counted").asBoolean()).isTrue();
+        assertThat(seen.get("runner")).hasToString("[\"tool_use\",\"tool_use\",\"end_turn\",\"text\"]");
+        assertThat(seen.get("toolStream")).hasToString("[\"tool_use\",\"weather\",\"string\",true]");
+        assertThat(seen.get("parsed").asBoolean()).isTrue();
+        assertThat(seen.get("unknown")).hasToString("[\"NotFoundError\",404,\"NotFoundError\"]");
+        assertThat(seen.get("hot")).hasToString("[\"BadRequestError\",400,\"BadRequestError\"]");
+        assertThat(seen.get("none")).hasToString("[\"BadRequestError\",400,\"Bad Request\"]");
+        assertThat(seen.get("aborted")).hasToString("\"APIUserAbortError\"");
+        server.awaitMetric("vllm:request_success_total", "reason=\"abort\"", count -> count == 1);
+    }
+
     private static boolean hasNpm() throws InterruptedException {
         try {
             return new ProcessBuilder("npm", "--version").start().waitFor() == 0;
@@ -105,7 +157,7 @@ final class NpmClientsTest {
         }
     }
 
-    private int run(String output, List<String> command) throws IOException, InterruptedException {
+    private static int run(String output, List<String> command) throws IOException, InterruptedException {
         Files.writeString(directory.resolve("package.json"), "{\"private\": true}", StandardCharsets.UTF_8);
         var process = new ProcessBuilder(command)
                 .directory(directory.toFile())

@@ -33,6 +33,11 @@ public interface CallFormat {
         return "data: " + Json.write(data) + "\n\n";
     }
 
+    /** Returns one server-sent event whose name is the field {@code type} of its data. */
+    static String namedEvent(ObjectNode data) {
+        return "event: " + data.path("type").asText() + "\n" + event(data);
+    }
+
     /** Returns server-sent events, if there are any, of which the last has only the first half of its JSON. */
     static String malformed(String events) {
         if (events.isEmpty()) {

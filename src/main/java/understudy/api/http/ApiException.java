@@ -57,6 +57,11 @@ public final class ApiException extends RuntimeException {
         return status;
     }
 
+    /** Returns vLLM's name for this kind of error. */
+    public String type() {
+        return type;
+    }
+
     /** Returns the body of the answer. */
     public ObjectNode body() {
         var body = Json.object();

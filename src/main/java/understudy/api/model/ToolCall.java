@@ -21,6 +21,14 @@ public record ToolCall(String name, String arguments) {
         return "<tool_call>\n{\"name\": " + Json.write(Json.object().textNode(name)) + ", \"arguments\": ";
     }
 
+    /** Returns what two positions in the text have of the arguments between them. */
+    public String argumentsBetween(int from, int to) {
+        int start = head().length();
+        int length = arguments.length();
+        int first = Math.max(0, Math.min(length, from - start));
+        return arguments.substring(first, Math.max(first, Math.min(length, to - start)));
+    }
+
     static String text(List<ToolCall> calls) {
         return calls.stream().map(ToolCall::text).collect(Collectors.joining("\n"));
     }

@@ -12,7 +12,7 @@ import understudy.api.model.Tokenizer;
  * @param id with the prefix of its API
  * @param created seconds since 1970
  */
-record CallInfo(String id, long created, String model, GenerationParams params, Tokenizer tokenizer) {
+public record CallInfo(String id, long created, String model, GenerationParams params, Tokenizer tokenizer) {
 
     /** Returns a new object with the first fields of a chunk or an answer. */
     ObjectNode open(String object) {
@@ -21,6 +21,11 @@ record CallInfo(String id, long created, String model, GenerationParams params, 
                 .put("object", object)
                 .put("created", created)
                 .put("model", model);
+    }
+
+    /** Returns the id of the function call that an answer is. */
+    public String toolCallId(int choice) {
+        return "chatcmpl-tool-" + id.substring(id.indexOf('-') + 1) + (choice == 0 ? "" : "-" + choice);
     }
 
     boolean hasLogprobs() {

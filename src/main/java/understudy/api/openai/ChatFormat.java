@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import it.unimi.dsi.fastutil.ints.Int2ObjectOpenHashMap;
 import java.util.List;
 import understudy.api.call.CallFormat;
+import understudy.api.call.ChunkTemplate;
 import understudy.api.call.Delta;
 import understudy.api.call.Generation;
 import understudy.api.http.Json;
@@ -32,7 +33,7 @@ final class ChatFormat implements CallFormat {
         this.call = call;
         this.isNamedCall = isNamedCall;
         usage = new StreamUsage(call);
-        toolCalls = new ToolCallStream(call.id());
+        toolCalls = new ToolCallStream(call);
     }
 
     @Override
@@ -115,7 +116,8 @@ final class ChatFormat implements CallFormat {
             return known;
         }
         var content = Json.object().put("content", ChunkTemplate.TEXT);
-        var template = new ChunkTemplate(chunk(generation, new Delta(choice, 0, 0, "", null), content, false));
+        var chunk = chunk(generation, new Delta(choice, 0, 0, "", null), content, false);
+        var template = new ChunkTemplate(CallFormat.event(chunk));
         templates.put(choice, template);
         return template;
     }

@@ -5,6 +5,7 @@ import it.unimi.dsi.fastutil.ints.Int2IntOpenHashMap;
 import it.unimi.dsi.fastutil.ints.Int2ObjectOpenHashMap;
 import java.util.List;
 import understudy.api.call.CallFormat;
+import understudy.api.call.ChunkTemplate;
 import understudy.api.call.Delta;
 import understudy.api.call.Generation;
 import understudy.api.http.Json;
@@ -107,7 +108,7 @@ final class CompletionFormat implements CallFormat {
         var chunk = call.open(OBJECT);
         var choice = open(generation, new Delta(index, 0, 0, ChunkTemplate.TEXT, null), false);
         chunk.putArray("choices").add(choice);
-        var template = new ChunkTemplate(chunk);
+        var template = new ChunkTemplate(CallFormat.event(chunk));
         templates.put(index, template);
         return template;
     }

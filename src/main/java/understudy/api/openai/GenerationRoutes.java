@@ -4,44 +4,25 @@ import static org.apache.pekko.http.javadsl.server.Directives.concat;
 import static org.apache.pekko.http.javadsl.server.Directives.path;
 import static org.apache.pekko.http.javadsl.server.PathMatchers.segment;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.CompletionStage;
 import org.apache.pekko.http.javadsl.model.HttpRequest;
 import org.apache.pekko.http.javadsl.model.HttpResponse;
 import org.apache.pekko.http.javadsl.server.Route;
-import org.jspecify.annotations.Nullable;
 import understudy.api.call.ApiContext;
+import understudy.api.call.CallFormat;
 import understudy.api.call.CallRunner;
-import understudy.api.call.GenerationParams;
-import understudy.api.http.ApiException;
 import understudy.api.http.JsonBody;
-import understudy.api.http.RequestIds;
 import understudy.api.http.RoutePart;
-import understudy.api.model.ChatMessage;
-import understudy.api.model.ChatTemplate;
-import understudy.api.model.Tokenizer;
-import understudy.api.model.ToolDefinition;
-import understudy.prompt.TokenIds;
-import understudy.runtime.EpochClock;
 
 /** Routes of chat completions and completions. */
 public final class GenerationRoutes implements RoutePart {
-    private static final List<String> CHAT_MAX_TOKENS = List.of("max_completion_tokens", "max_tokens");
-    private static final int COMPLETION_MAX_TOKENS = 16;
-
     private final ApiContext api;
-    private final Tokenizer tokenizer;
-    private final ChatTemplate template;
-    private final SpecBuilder specs;
+    private final CallParser parser;
     private final CallRunner runner;
 
-    public GenerationRoutes(ApiContext api, Tokenizer tokenizer, SpecBuilder specs) {
+    public GenerationRoutes(ApiContext api, CallParser parser) {
         this.api = api;
-        this.tokenizer = tokenizer;
-        this.specs = specs;
-        template = new ChatTemplate(tokenizer);
+        this.parser = parser;
         runner = new CallRunner(api);
     }
 
@@ -54,85 +35,17 @@ public final class GenerationRoutes implements RoutePart {
     }
 
     private CompletionStage<HttpResponse> chat(HttpRequest request, JsonBody body) {
-        specs.requireModel(body.text("model"));
-        body.require("messages");
-        var params = GenerationParams.read(body, CHAT_MAX_TOKENS, null, chatLogprobs(body));
-        var messages = body.objects("messages").stream().map(ChatMessage::read).toList();
-        ToolChoice.requireValid(body);
-        var tools = ToolDefinition.readAll(body);
-        var tool = ToolChoice.choose(body, tools, messages);
-        var constraint = StructuredOutputs.readChat(body);
-        var limit = PromptLimit.of(api.settings().model(), params);
-        var prompt = prompt(body, messages, ToolChoice.areShown(body) ? toolNodes(body) : List.of(), limit);
-        var info = info("chatcmpl-", request, body, params);
-        // A constraint holds from the first token on, so the model cannot decide for a call of its own.
-        boolean mayCall = constraint == null || ToolChoice.isForced(body);
-        var shape = new SpecBuilder.Shape(mayCall ? tool : null, constraint);
-        var requests = specs.build(
-                info.id(), List.of(prompt), params, shape, api.sessions().next(request));
-        return runner.run(request, params, requests, new ChatFormat(info, ToolChoice.isNamed(body)));
-    }
-
-    private static int chatLogprobs(JsonBody body) {
-        int top = body.integer("top_logprobs", 0);
-        if (top < 0) {
-            throw ApiException.badRequest("`top_logprobs` must be a positive value or -1.", "top_logprobs");
-        }
-        if (top > 0 && !body.bool("logprobs", false)) {
-            throw ApiException.badRequest("when using `top_logprobs`, `logprobs` must be set to true.", "top_logprobs");
-        }
-        return body.bool("logprobs", false) ? top : -1;
-    }
-
-    private EncodedPrompt prompt(JsonBody body, List<ChatMessage> messages, List<JsonNode> tools, PromptLimit limit) {
-        if (messages.isEmpty()) {
-            throw ApiException.badRequest("The decoder prompt cannot be empty", "messages");
-        }
-        boolean continues = body.bool("continue_final_message", false);
-        boolean opens = body.bool("add_generation_prompt", !continues);
-        if (continues && opens) {
-            throw ApiException.badRequest(
-                    "Cannot set both `continue_final_message` and `add_generation_prompt` to True.", null);
-        }
-        var tokens = new TokenIds(limit.encode(template.render(messages, tools, opens, continues), tokenizer));
-        return new EncodedPrompt(tokens, messages.get(messages.size() - 1).content(), continues);
-    }
-
-    private static List<JsonNode> toolNodes(JsonBody body) {
-        var nodes = new ArrayList<JsonNode>();
-        body.objects("tools").forEach(tool -> nodes.add(tool.node()));
-        return nodes;
+        var call = parser.chat(request, body);
+        return run(request, call, new ChatFormat(call.info(), call.isNamedCall()));
     }
 
     private CompletionStage<HttpResponse> completions(HttpRequest request, JsonBody body) {
-        specs.requireModel(body.text("model"));
-        if (body.get("suffix") != null && !"".equals(body.text("suffix"))) {
-            throw ApiException.badRequest("suffix is not currently supported", "suffix");
-        }
-        int logprobs = body.integer("logprobs", -1);
-        if (logprobs < 0 && body.get("logprobs") != null) {
-            throw ApiException.badRequest("`logprobs` must be a positive value.", "logprobs");
-        }
-        var echo = CompletionFormat.Echo.of(body);
-        // vLLM's engine samples one token then, too, which is not shown.
-        var params = echo == CompletionFormat.Echo.ALONE
-                ? GenerationParams.read(body, List.of(), 1, logprobs)
-                : GenerationParams.read(body, List.of("max_tokens"), COMPLETION_MAX_TOKENS, logprobs);
-        if (params.streams() && body.bool("use_beam_search", false)) {
-            throw ApiException.badRequest("Streaming is not currently supported with beam search", null);
-        }
-        var prompts = EncodedPrompt.read(
-                body, tokenizer, PromptLimit.of(api.settings().model(), params));
-        var shape = new SpecBuilder.Shape(null, StructuredOutputs.read(body));
-        var info = info("cmpl-", request, body, params);
-        var requests =
-                specs.build(info.id(), prompts, params, shape, api.sessions().next(request));
-        return runner.run(request, params, requests, new CompletionFormat(info, echo));
+        var call = parser.completion(request, body);
+        return run(request, call, new CompletionFormat(call.info(), CompletionFormat.Echo.of(body)));
     }
 
-    private CallInfo info(String prefix, HttpRequest request, JsonBody body, GenerationParams params) {
-        @Nullable String asked = body.text("request_id");
-        String base = asked == null ? RequestIds.of(request) : asked;
-        return new CallInfo(prefix + base, EpochClock.seconds(), api.settings().servedModel(), params, tokenizer);
+    private CompletionStage<HttpResponse> run(HttpRequest request, ParsedCall call, CallFormat format) {
+        var requests = call.requests(api.sessions().next(request));
+        return runner.run(request, call.info().params(), requests, format);
     }
 }

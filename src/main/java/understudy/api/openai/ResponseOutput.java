@@ -27,7 +27,7 @@ record ResponseOutput(CallInfo call, ResponseTools tools) {
     ObjectNode item(Generation generation, Delta delta, String said, String status) {
         var function = function(generation);
         if (function != null) {
-            String arguments = ToolCallStream.arguments(function, 0, said.length());
+            String arguments = function.argumentsBetween(0, said.length());
             return functionCall(generation, function, status, arguments);
         }
         var item = message(generation, status);
@@ -91,7 +91,7 @@ record ResponseOutput(CallInfo call, ResponseTools tools) {
         if (function == null) {
             return new ChatMessage("assistant", said, List.of());
         }
-        String arguments = ToolCallStream.arguments(function, 0, said.length());
+        String arguments = function.argumentsBetween(0, said.length());
         return new ChatMessage("assistant", "", List.of(new ToolCall(function.name(), arguments)));
     }
 }

@@ -134,7 +134,7 @@ final class ResponsesFormat implements CallFormat {
         if (from < nameAt && text.length() >= nameAt) {
             events.append(callAdded(generation, function));
         }
-        String arguments = ToolCallStream.arguments(function, from, text.length());
+        String arguments = function.argumentsBetween(from, text.length());
         if (!arguments.isEmpty()) {
             events.append(event(argumentsEvent("delta", generation).put("delta", arguments)));
         }
@@ -181,7 +181,7 @@ final class ResponsesFormat implements CallFormat {
     /** These events carry their type and a number. */
     private String event(ObjectNode data) {
         data.put("sequence_number", sequence++);
-        return "event: " + data.get("type").asText() + "\n" + CallFormat.event(data);
+        return CallFormat.namedEvent(data);
     }
 
     @Override

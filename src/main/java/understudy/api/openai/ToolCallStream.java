@@ -8,28 +8,27 @@ import java.util.List;
 import understudy.api.call.Delta;
 import understudy.api.http.Json;
 import understudy.api.model.Answer;
-import understudy.api.model.ToolCall;
 
 /**
  * Finds the parts of a tool call in the text that stands for it, as vLLM's tool parsers do: the name once it is
  * complete, then the arguments as they come. Each answer calls one function.
  */
 final class ToolCallStream {
-    private final String callId;
+    private final CallInfo info;
     private final Int2IntOpenHashMap numChars = new Int2IntOpenHashMap();
 
-    ToolCallStream(String callId) {
-        this.callId = callId;
+    ToolCallStream(CallInfo info) {
+        this.info = info;
     }
 
     /** Returns the field {@code tool_calls} of a message; arguments that were cut off stay cut off. */
     ArrayNode whole(Answer answer, Delta delta) {
         var call = answer.toolCalls().get(0);
         var calls = Json.array();
-        var entry = calls.addObject().put("id", id(delta.choice())).put("type", "function");
+        var entry = calls.addObject().put("id", info.toolCallId(delta.choice())).put("type", "function");
         entry.putObject("function")
                 .put("name", call.name())
-                .put("arguments", arguments(call, 0, delta.text().length()));
+                .put("arguments", call.argumentsBetween(0, delta.text().length()));
         return calls;
     }
 
@@ -42,10 +41,10 @@ final class ToolCallStream {
         var deltas = new ArrayList<ObjectNode>();
         int nameAt = call.head().length();
         if (from < nameAt && to >= nameAt) {
-            var entry = entry(deltas).put("id", id(delta.choice())).put("type", "function");
+            var entry = entry(deltas).put("id", info.toolCallId(delta.choice())).put("type", "function");
             entry.put("index", 0).putObject("function").put("name", call.name()).put("arguments", "");
         }
-        String arguments = arguments(call, from, to);
+        String arguments = call.argumentsBetween(from, to);
         if (!arguments.isEmpty()) {
             entry(deltas).put("index", 0).putObject("function").put("arguments", arguments);
         }
@@ -67,17 +66,5 @@ final class ToolCallStream {
         var delta = Json.object();
         deltas.add(delta);
         return delta.putArray("tool_calls").addObject();
-    }
-
-    /** Returns what two positions in the text of a call have of its arguments between them. */
-    static String arguments(ToolCall call, int from, int to) {
-        int start = call.head().length();
-        int length = call.arguments().length();
-        int first = Math.max(0, Math.min(length, from - start));
-        return call.arguments().substring(first, Math.max(first, Math.min(length, to - start)));
-    }
-
-    private String id(int choice) {
-        return "chatcmpl-tool-" + callId.substring(callId.indexOf('-') + 1) + (choice == 0 ? "" : "-" + choice);
     }
 }

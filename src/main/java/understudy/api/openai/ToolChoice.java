@@ -124,7 +124,11 @@ final class ToolChoice {
                         "tool_choice"));
     }
 
+    /** What stands right behind the answer of a tool belongs to it. */
     private static boolean isAskedByUser(List<ChatMessage> messages) {
-        return !messages.isEmpty() && messages.get(messages.size() - 1).role().equals("user");
+        int last = messages.size() - 1;
+        return last >= 0
+                && messages.get(last).role().equals("user")
+                && (last == 0 || !messages.get(last - 1).role().equals("tool"));
     }
 }

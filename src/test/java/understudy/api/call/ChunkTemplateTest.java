@@ -1,11 +1,10 @@
-package understudy.api.openai;
+package understudy.api.call;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import understudy.api.call.CallFormat;
 import understudy.api.http.Json;
 
 /** A template writes what the tree would. */
@@ -23,7 +22,7 @@ final class ChunkTemplateTest {
             })
     void chunk_isTheSameAsWrittenFromItsTree(String text) {
         // The mark may occur in a name, too: the last one is the text.
-        var template = new ChunkTemplate(chunk("m\u0001", ChunkTemplate.TEXT));
+        var template = new ChunkTemplate(CallFormat.event(chunk("m\u0001", ChunkTemplate.TEXT)));
 
         assertThat(template.with(text)).isEqualTo(CallFormat.event(chunk("m\u0001", text)));
     }

@@ -1,0 +1,25 @@
+package understudy.api.openai;
+
+import java.util.List;
+import understudy.api.call.Generation;
+import understudy.prompt.SessionTurn;
+
+/**
+ * A call that has passed all checks but that of its length.
+ *
+ * @param prompts at least one
+ * @param isNamedCall whether the client named the function that is called
+ */
+public record ParsedCall(
+        SpecBuilder specs, CallInfo info, List<EncodedPrompt> prompts, SpecBuilder.Shape shape, boolean isNamedCall) {
+
+    /** Returns the tokens of the prompts together. */
+    public int numPromptTokens() {
+        return prompts.stream().mapToInt(prompt -> prompt.tokens().length()).sum();
+    }
+
+    /** Returns the requests to the engine; refuses prompts without room for an answer. */
+    public List<Generation.Spec> requests(SessionTurn turn) {
+        return specs.build(info.id(), prompts, info.params(), shape, turn);
+    }
+}
