@@ -86,7 +86,8 @@ final class ArchitectureTest {
             runtime:
             cluster.lockstep: latency runtime
             cluster.link: faults kvcache.connector kvcache.tier runtime transfer
-            cluster: cluster.link cluster.lockstep engine engine.speculation faults kvcache kvcache.connector kvcache.content kvcache.session kvcache.tier \
+            cluster.sidechannel: kvcache.connector
+            cluster: cluster.link cluster.lockstep cluster.sidechannel engine engine.speculation faults kvcache kvcache.connector kvcache.content kvcache.session kvcache.tier \
                 latency prompt report report.transfers routing routing.admission routing.policy runtime scaling transfer workload workload.trace
             host: cluster report runtime
             host.watch: cluster faults kvcache.connector prompt report report.run report.trace report.transfers routing
@@ -95,16 +96,17 @@ final class ArchitectureTest {
             api.http: faults host runtime
             api.schema: api.http
             api.model: api.http api.schema engine prompt workload
-            api.call: api.http api.model api.schema cluster engine faults host prompt report runtime workload.trace
+            api.call: api.http api.model api.schema cluster cluster.sidechannel engine faults host kvcache.connector prompt report runtime workload.trace
             api.metrics: api.call api.model cluster engine engine.speculation faults kvcache kvcache.connector prompt report report.transfers routing \
                 transfer
             api.live: api.call api.http cluster faults kvcache kvcache.connector prompt report report.html report.transfers routing \
                 runtime transfer
             api.kvevents: cluster kvcache prompt
             api.admin: api.call api.http cluster faults host runtime workload
+            api.sidechannel: api.call api.http cluster cluster.sidechannel host kvcache.connector runtime
             api.openai: api.call api.http api.model api.schema cluster faults prompt runtime
             api.anthropic: api.call api.http api.model api.openai prompt
-            api: api.admin api.anthropic api.call api.http api.kvevents api.live api.metrics api.model api.openai cluster faults host \
+            api: api.admin api.anthropic api.call api.http api.kvevents api.live api.metrics api.model api.openai api.sidechannel cluster faults host \
                 kvcache routing runtime workload
             scenario.keys: routing workload
             scenario.workload: api.model scenario.keys workload workload.agentic workload.servegen workload.trace

@@ -1,13 +1,10 @@
 package understudy.api;
 
-import com.typesafe.config.Config;
-import com.typesafe.config.ConfigFactory;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.concurrent.CompletableFuture;
@@ -41,6 +38,9 @@ import understudy.api.live.LiveReplica;
 import understudy.api.live.LiveView;
 import understudy.api.metrics.EngineMetrics;
 import understudy.api.metrics.RouterMetrics;
+import understudy.api.sidechannel.SideChannelClient;
+import understudy.api.sidechannel.SideChannelServer;
+import understudy.cluster.Cluster;
 import understudy.cluster.ClusterEvent;
 import understudy.cluster.ClusterSpec;
 import understudy.cluster.Router;
@@ -77,7 +77,7 @@ public final class EmulationServer implements AutoCloseable {
         this.host = host;
         this.ownsHost = ownsHost;
         this.kvEvents = kvEvents;
-        system = ActorSystem.create(Behaviors.empty(), "understudy-http", config(settings));
+        system = ActorSystem.create(Behaviors.empty(), "understudy-http", HttpServer.config(settings.http()));
         var registry = new PrometheusRegistry();
         var view = new LiveView(spec.replicas().size(), index -> LiveReplica.Kind.of(spec.replica(index)));
         var engineMetrics = new EngineMetrics(registry, settings, spec);
@@ -95,8 +95,9 @@ public final class EmulationServer implements AutoCloseable {
         }
         Optional.ofNullable(alsoTold).ifPresent(told -> readers.add(told.ref()::tell));
         boolean wantsKvEvents = kvEvents != null || (alsoTold != null && alsoTold.wantsKvEvents());
-        host.start(
-                spec, new ClusterEvent.Subscriber(host.spawn(home, telling(readers), "cluster-events"), wantsKvEvents));
+        var subscriber =
+                new ClusterEvent.Subscriber(host.spawn(home, telling(readers), "cluster-events"), wantsKvEvents);
+        host.start(new Cluster.Start(spec, subscriber, SideChannelClient.start(host, system, settings)));
         var link = new ClusterLink(
                 host,
                 system,
@@ -174,6 +175,7 @@ public final class EmulationServer implements AutoCloseable {
 
     private void listen(Function<ApiContext, List<RoutePart>> moreParts) {
         try {
+            SideChannelServer.open(api);
             ports.open(moreParts.apply(api));
         } catch (RuntimeException e) {
             close();
@@ -282,18 +284,5 @@ public final class EmulationServer implements AutoCloseable {
                 .toCompletableFuture()
                 .completeOnTimeout(Done.getInstance(), END_LIMIT.toSeconds(), TimeUnit.SECONDS)
                 .join();
-    }
-
-    private static Config config(ApiSettings settings) {
-        var limits = settings.http().limits();
-        var ofScenario = ConfigFactory.parseMap(Map.of(
-                "pekko.http.server.idle-timeout",
-                        settings.http().timeouts().idle().toMillis() + " ms",
-                "pekko.http.server.max-connections", limits.maxConnections(),
-                "pekko.http.server.parsing.max-content-length", limits.maxBodyBytes()));
-        var classLoader = EmulationServer.class.getClassLoader();
-        return ofScenario
-                .withFallback(ConfigFactory.parseResources(classLoader, "understudy/api/http-server.conf"))
-                .withFallback(ConfigFactory.load(classLoader));
     }
 }

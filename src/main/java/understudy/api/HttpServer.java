@@ -1,11 +1,14 @@
 package understudy.api;
 
+import com.typesafe.config.Config;
+import com.typesafe.config.ConfigFactory;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
@@ -45,6 +48,19 @@ final class HttpServer {
                 .build();
         var sealed = Directives.handleExceptions(passingOn, () -> Directives.concat(Directives.reject(), all));
         routes = sealed.seal().handler(system.classicSystem());
+    }
+
+    /** Returns the configuration of the HTTP library. */
+    static Config config(HttpSettings settings) {
+        var limits = settings.limits();
+        var ofScenario = ConfigFactory.parseMap(Map.of(
+                "pekko.http.server.idle-timeout", settings.timeouts().idle().toMillis() + " ms",
+                "pekko.http.server.max-connections", limits.maxConnections(),
+                "pekko.http.server.parsing.max-content-length", limits.maxBodyBytes()));
+        var classLoader = HttpServer.class.getClassLoader();
+        return ofScenario
+                .withFallback(ConfigFactory.parseResources(classLoader, "understudy/api/http-server.conf"))
+                .withFallback(ConfigFactory.load(classLoader));
     }
 
     CompletionStage<ServerBinding> bind(String host, int port, HttpSettings.@Nullable Tls tls) {

@@ -8,6 +8,7 @@ import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import understudy.api.call.ApiSettings;
+import understudy.api.call.SideChannelSettings;
 import understudy.api.http.HttpSettings;
 import understudy.api.http.Json;
 import understudy.cluster.ClusterSpec;
@@ -20,6 +21,7 @@ import understudy.cluster.ClusterSpec;
 public final class WarmUp {
     private static final Logger LOG = LoggerFactory.getLogger(WarmUp.class);
     private static final int READ_LIMIT_MILLIS = 5_000;
+    private static final int CALLS_PER_WORD = 4;
 
     private WarmUp() {}
 
@@ -31,7 +33,8 @@ public final class WarmUp {
         try (var server = EmulationServer.start(
                 ClusterSpec.ofOne(spec.kinds().get(0)), Double.POSITIVE_INFINITY, unseen(settings))) {
             for (int i = 0; i < numRequests; i++) {
-                call(server.address(), i, settings.servedModel());
+                boolean asksOthers = settings.sideChannel().isPresent() && i % CALLS_PER_WORD == 0;
+                call(server.address(), i, settings.servedModel(), asksOthers);
             }
         } catch (IOException e) {
             LOG.warn("the warm-up broke off: {}", e.toString());
@@ -48,16 +51,29 @@ public final class WarmUp {
                 List.of(),
                 settings.http().limits(),
                 settings.http().timeouts());
-        return new ApiSettings(http, false, settings.downReplicas(), settings.models(), settings.model());
+        var sideChannel = settings.sideChannel().map(channel -> new SideChannelSettings("127.0.0.1", 0, 1));
+        return new ApiSettings(http, false, settings.downReplicas(), sideChannel, settings.models(), settings.model());
     }
 
-    private static void call(InetSocketAddress server, int number, String model) throws IOException {
+    /** @param asksOthers whether a word goes to another process, which has never heard of the call, and is the same one */
+    private static void call(InetSocketAddress server, int number, String model, boolean asksOthers)
+            throws IOException {
         var body = Json.object().put("model", model).put("stream", true).put("max_tokens", 8);
         boolean isChat = number % 2 == 0;
         if (isChat) {
             body.putArray("messages").addObject().put("role", "user").put("content", "Warm up " + number);
         } else {
             body.put("prompt", "Warm up " + number);
+        }
+        if (asksOthers) {
+            body.putObject("kv_transfer_params")
+                    .put("do_remote_prefill", true)
+                    .put("remote_engine_id", "warm-up")
+                    .put("remote_request_id", "warm-up")
+                    .put("remote_host", "127.0.0.1")
+                    .put("remote_port", server.getPort())
+                    .putArray("remote_block_ids")
+                    .add(1);
         }
         byte[] bytes = Json.bytes(body);
         String head = "POST " + (isChat ? "/v1/chat/completions" : "/v1/completions")

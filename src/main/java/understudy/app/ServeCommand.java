@@ -120,7 +120,9 @@ final class ServeCommand extends ConsoleCommand {
     }
 
     private static EmulationServer start(Scenario scenario, ApiSettings settings, Optional<RequestRecorder> recorder) {
-        requireFree(settings, scenario.server());
+        requireFree(settings, settings.http().port(), scenario.server(), "port");
+        settings.sideChannel()
+                .ifPresent(channel -> requireFree(settings, channel.port(), scenario.server(), "side-channel-port"));
         try {
             WarmUp.run(scenario.clusterSpec(null, false), settings, ServerSettings.numWarmUpRequests(scenario));
             return EmulationServer.start(
@@ -141,9 +143,8 @@ final class ServeCommand extends ConsoleCommand {
     }
 
     /** Tries the port before anything is started; the HTTP library logs too much about a port in use. */
-    private static void requireFree(ApiSettings settings, Section server) {
-        var address =
-                new InetSocketAddress(settings.http().host(), settings.http().port());
+    private static void requireFree(ApiSettings settings, int port, Section server, String key) {
+        var address = new InetSocketAddress(settings.http().host(), port);
         if (address.isUnresolved()) {
             throw server.unusable("host", "which is no address of this machine");
         }
@@ -151,7 +152,7 @@ final class ServeCommand extends ConsoleCommand {
             probe.setReuseAddress(true);
             probe.bind(address);
         } catch (IOException e) {
-            throw server.unusable("port", "where it cannot listen: " + e.getMessage());
+            throw server.unusable(key, "where it cannot listen: " + e.getMessage());
         }
     }
 
@@ -161,6 +162,10 @@ final class ServeCommand extends ConsoleCommand {
         for (var address : server.replicaAddresses().values()) {
             out.println("  a replica of its own at " + url(address, scenario));
         }
+        server.api()
+                .cluster()
+                .kvAddress()
+                .ifPresent(kv -> out.println("  KV for other processes at " + kv.host() + ":" + kv.port()));
         server.kvEvents().ifPresent(publisher -> {
             for (int i = 0; i < scenario.numReplicas(); i++) {
                 out.println("  KV events of replica " + i + " at " + publisher.endpoint(i));

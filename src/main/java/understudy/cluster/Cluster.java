@@ -9,6 +9,7 @@ import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.jspecify.annotations.Nullable;
+import understudy.cluster.sidechannel.SideChannel;
 import understudy.faults.ClusterChange;
 import understudy.faults.ReplicaState;
 import understudy.report.RunRecord;
@@ -27,6 +28,7 @@ public final class Cluster {
                     GetStatus,
                     GetReport,
                     GetBlockHashes,
+                    AskKept,
                     ChangeDue,
                     StartElapsed,
                     LoadGenerator.Stopped,
@@ -39,8 +41,18 @@ public final class Cluster {
      * Builds the replicas, and begins to serve the workload; to be sent once.
      *
      * @param subscriber is told what happens, or null
+     * @param sideChannel carries words to other processes that hold KV for this cluster; null if none do
      */
-    public record Start(ClusterSpec spec, ClusterEvent.@Nullable Subscriber subscriber) implements Command {
+    public record Start(
+            ClusterSpec spec,
+            ClusterEvent.@Nullable Subscriber subscriber,
+            @Nullable ActorRef<SideChannel.Command> sideChannel)
+            implements Command {
+        /** Starts a cluster that is alone. */
+        public Start(ClusterSpec spec, ClusterEvent.@Nullable Subscriber subscriber) {
+            this(spec, subscriber, null);
+        }
+
         /** Starts a cluster without a subscriber. */
         public Start(ClusterSpec spec) {
             this(spec, null);
@@ -72,6 +84,11 @@ public final class Cluster {
 
     /** Asks for the hashes of the blocks that a replica has cached; an absent replica has none. */
     public record GetBlockHashes(int replicaIndex, ActorRef<? super KvBlockManager.BlockHashes> replyTo)
+            implements Command {}
+
+    /** Another process wants the blocks that a replica keeps of a request, or no longer; see {@link SideChannel.Word}. */
+    public record AskKept(
+            int replicaIndex, SideChannel.Word word, long requestId, ActorRef<? super RequestEvent.Kept> replyTo)
             implements Command {}
 
     record ChangeDue(ClusterChange change) implements Command {}

@@ -18,9 +18,12 @@ import org.jspecify.annotations.Nullable;
 import understudy.cluster.link.KvStore;
 import understudy.cluster.link.KvTier;
 import understudy.cluster.link.Link;
+import understudy.cluster.sidechannel.SideChannel;
 import understudy.faults.Fault;
 import understudy.kvcache.ConnectedBlocks;
 import understudy.kvcache.PrefixCacheStats;
+import understudy.kvcache.connector.KvTransferParams;
+import understudy.kvcache.connector.RemoteKv;
 import understudy.kvcache.connector.TransferJob;
 import understudy.report.transfers.KvTraffic;
 import understudy.report.transfers.TransferRecorder;
@@ -35,8 +38,18 @@ final class KvTransfers {
     /** Messages to a memory about transfers; some come from other replicas' memories. */
     sealed interface Command extends KvBlockManager.Command {}
 
-    /** Another replica holds the KV of a request that has come here. */
-    record Expect(long requestId, ActorRef<Replica.Command> holder, long prefillNanos) implements Command {}
+    /** Another replica holds the KV of a request that has come here: one of this cluster, or one of another process. */
+    record Expect(
+            long requestId,
+            @Nullable ActorRef<Replica.Command> holder,
+            @Nullable RemoteKv remoteKv,
+            long prefillNanos) implements Command {}
+
+    /** Another process wants what is kept here for it, or no longer. */
+    record AskedOutside(Cluster.AskKept ask) implements Command {}
+
+    /** A word to another process has been answered, or has not. */
+    record AnsweredOutside(SideChannel.Answer answer) implements Command {}
 
     /** Asks which chunks the host's memory of this replica has; they stay until {@link TakeBack}. */
     record Lend(KvTier.Job job, LongList keys, ActorRef<? super Lent> replyTo) implements Command {}
@@ -131,7 +144,7 @@ final class KvTransfers {
         var random = setup.peers().linkRandom("host-link", replicaIndex);
         hostLink = context.spawn(Link.create(clock, spec.hostLink(), random), "host-link");
         onEnded = context.messageAdapter(TransferEnded.class, Moved::new);
-        reads = new RemoteReads(context, clock, spec.lease(), blocks, replica, recorder.counters());
+        reads = new RemoteReads(context, setup, spec.lease(), blocks, recorder.counters());
         var peers = new StoreMoves.Peers(reads, network, spec.chunkBytes(), replicaIndex);
         storeMoves = new StoreMoves(context, stores(context, setup), blocks, outside(0), peers, onEnded);
     }
@@ -156,6 +169,8 @@ final class KvTransfers {
             onReadAnswered(answer);
         } else if (command instanceof ReadOutdated outdated) {
             onReadOutdated(outdated.job);
+        } else if (command instanceof AnsweredOutside answered) {
+            onAnsweredOutside(answered.answer);
         } else if (command instanceof Unserved unserved) {
             onUnserved(unserved.requestId);
         } else if (command instanceof AwaitEnd await) {
@@ -294,16 +309,40 @@ final class KvTransfers {
             return;
         }
         int numBlocks = job.gpuBlocks().size();
-        var ports = IntList.of(KvTransferSpec.portOut(job.remoteReplica()), KvTransferSpec.portIn(replicaIndex));
+        boolean isOutside = job.remoteReplica() == KvTransferParams.OUTSIDE;
+        int portIn = KvTransferSpec.portIn(replicaIndex);
         network()
                 .tell(new Link.Start(
                         new Transfer(
                                 outside(job.job()),
-                                ports,
+                                // The way out of another process is none of this network.
+                                isOutside
+                                        ? IntList.of(portIn)
+                                        : IntList.of(KvTransferSpec.portOut(job.remoteReplica()), portIn),
                                 spec.exposedBytes(numBlocks, reads.prefillNanos(job.requestId())),
                                 numBlocks * spec.descriptorsPerBlock(),
-                                job.remoteReplica() * JOBS_PER_REPLICA + replicaIndex),
+                                isOutside
+                                        ? reads.outside().pairOf(job.requestId(), replicaIndex)
+                                        : job.remoteReplica() * JOBS_PER_REPLICA + replicaIndex),
                         onEnded));
+    }
+
+    /** What the other process says of a read that is over by now does not matter. */
+    private void onAnsweredOutside(SideChannel.Answer answer) {
+        reads.outside().onAnswered(answer);
+        var job = running.values().stream()
+                .filter(each -> each.kind() == TransferJob.Kind.READ && each.requestId() == answer.requestId())
+                .findFirst();
+        if (job.isEmpty() || answer.word() == SideChannel.Word.DONE) {
+            return;
+        }
+        if (answer.state() == SideChannel.State.UNREACHABLE) {
+            lose(job.get());
+        } else if (answer.word() == SideChannel.Word.LOOK) {
+            onReadAnswered(new ReadAnswered(job.get().job(), answer.state() == SideChannel.State.KEPT));
+        } else if (answer.state() == SideChannel.State.GIVEN_UP) {
+            onStale(job.get());
+        }
     }
 
     /** The other replica has given the blocks up while they were being read. */

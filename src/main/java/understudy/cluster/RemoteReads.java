@@ -1,5 +1,7 @@
 package understudy.cluster;
 
+import it.unimi.dsi.fastutil.ints.IntImmutableList;
+import it.unimi.dsi.fastutil.ints.IntLists;
 import it.unimi.dsi.fastutil.longs.Long2LongOpenHashMap;
 import it.unimi.dsi.fastutil.longs.Long2ObjectLinkedOpenHashMap;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
@@ -13,6 +15,8 @@ import java.util.List;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.jspecify.annotations.Nullable;
+import understudy.cluster.sidechannel.OutsideReads;
+import understudy.cluster.sidechannel.SideChannel;
 import understudy.kvcache.ConnectedBlocks;
 import understudy.kvcache.connector.TransferJob;
 import understudy.runtime.Clock;
@@ -37,22 +41,25 @@ final class RemoteReads {
     private final Long2ObjectLinkedOpenHashMap<ActorRef<Replica.Command>> holders =
             new Long2ObjectLinkedOpenHashMap<>();
     private final Long2LongOpenHashMap prefillNanos = new Long2LongOpenHashMap();
+    private final OutsideReads outside;
     private boolean isBeating;
 
     RemoteReads(
             ActorContext<KvBlockManager.Command> context,
-            Clock clock,
+            KvBlockManager.Setup setup,
             KvLease lease,
             ConnectedBlocks blocks,
-            ActorRef<? super KvBlockManager.KvArrived> replica,
             TransferCounters counters) {
         this.context = context;
-        this.clock = clock;
+        clock = setup.clock();
         this.lease = lease;
         this.blocks = blocks;
-        this.replica = replica;
+        replica = setup.replica();
         this.counters = counters;
         leases = new KvLeases(lease);
+        outside = new OutsideReads(
+                setup.peers().sideChannel(),
+                context.messageAdapter(SideChannel.Answer.class, KvTransfers.AnsweredOutside::new));
     }
 
     /** Handles a message about reads, of either end; returns whether it is one. */
@@ -67,6 +74,8 @@ final class RemoteReads {
             onLeaseDue();
         } else if (command instanceof KvTransfers.Expect expect) {
             expect(expect);
+        } else if (command instanceof KvTransfers.AskedOutside asked) {
+            onAskedOutside(asked.ask());
         } else if (command == KvTransfers.Due.HEARTBEAT) {
             onBeatDue();
         } else {
@@ -77,9 +86,14 @@ final class RemoteReads {
 
     /** A request has come whose KV another replica holds. */
     private void expect(KvTransfers.Expect expect) {
-        holders.put(expect.requestId(), expect.holder());
-        prefillNanos.put(expect.requestId(), expect.prefillNanos());
-        context.watch(expect.holder());
+        var holder = expect.holder();
+        if (holder != null) {
+            holders.put(expect.requestId(), holder);
+            prefillNanos.put(expect.requestId(), expect.prefillNanos());
+            context.watch(holder);
+        } else if (expect.remoteKv() != null) {
+            outside.expect(expect.requestId(), expect.remoteKv());
+        }
         beatLater();
     }
 
@@ -89,15 +103,21 @@ final class RemoteReads {
         if (holder != null) {
             holder.tell(new Replica.ForMemory(new KvTransfers.Read(job.requestId(), job.job(), context.getSelf())));
         }
-        return holder != null;
+        return holder != null || outside.look(job.requestId());
     }
 
     /** Tells the other replica that its blocks are not needed any more. */
     void end(long requestId) {
+        outside.end(requestId);
         var holder = forget(requestId);
         if (holder != null) {
             holder.tell(new Replica.ForMemory(new KvTransfers.ReadEnded(requestId)));
         }
+    }
+
+    /** Returns what other processes hold. */
+    OutsideReads outside() {
+        return outside;
     }
 
     /** Returns how long it took to compute the prompt. */
@@ -107,6 +127,7 @@ final class RemoteReads {
 
     /** Ends the interest in another replica's KV without a word to it; returns that replica, or null if there is none. */
     @Nullable ActorRef<Replica.Command> forget(long requestId) {
+        outside.forget(requestId);
         prefillNanos.remove(requestId);
         return holders.remove(requestId);
     }
@@ -132,11 +153,12 @@ final class RemoteReads {
                         .add(entry.getLongKey()));
         byHolder.forEach((holder, ids) ->
                 holder.tell(new Replica.ForMemory(new KvTransfers.Heartbeat(new LongImmutableList(ids)))));
+        outside.renew();
         beatLater();
     }
 
     private void beatLater() {
-        if (!isBeating && lease.hasHeartbeats() && !holders.isEmpty()) {
+        if (!isBeating && lease.hasHeartbeats() && !areOver()) {
             isBeating = true;
             clock.tellAfter(lease.heartbeatNanos(), context.getSelf(), KvTransfers.Due.HEARTBEAT);
         }
@@ -166,6 +188,19 @@ final class RemoteReads {
         free(LongList.of(requestId));
     }
 
+    /** Answers another process with what is kept for it, and does what it says. */
+    private void onAskedOutside(Cluster.AskKept ask) {
+        long requestId = ask.requestId();
+        boolean isHeld = blocks.isHeld(requestId);
+        var kept = isHeld ? new IntImmutableList(blocks.blocksOf(requestId)) : IntLists.EMPTY_LIST;
+        ask.replyTo().tell(new RequestEvent.Kept(requestId, kept));
+        if (isHeld && ask.word() == SideChannel.Word.RENEW) {
+            leases.renew(requestId, clock.nowNanos());
+        } else if (isHeld && ask.word() == SideChannel.Word.DONE) {
+            onReadEnded(requestId);
+        }
+    }
+
     private void onHeartbeat(LongList requestIds) {
         requestIds.forEach(id -> leases.renew(id, clock.nowNanos()));
     }
@@ -188,7 +223,7 @@ final class RemoteReads {
 
     /** Returns whether no other replica is expected to have anything. */
     boolean areOver() {
-        return holders.isEmpty();
+        return holders.isEmpty() && outside.isEmpty();
     }
 
     /** A lease that was renewed is looked at once more when it would have ended. */
@@ -200,10 +235,18 @@ final class RemoteReads {
         }
     }
 
+    /** Blocks that other processes have read may be free long before the next step, which would tell of it. */
+    private void tellState() {
+        if (outside.areReachable()) {
+            context.getSelf().tell(new KvBlockManager.TellState(clock.nowNanos()));
+        }
+    }
+
     private void free(LongList requestIds) {
         requestIds.forEach(blocks::release);
         if (!requestIds.isEmpty()) {
             replica.tell(new KvBlockManager.KvArrived(LongList.of(), null));
+            tellState();
         }
     }
 }

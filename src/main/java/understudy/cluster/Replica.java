@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import understudy.engine.Request;
 import understudy.faults.CrashRetries;
 import understudy.faults.RequestFault;
+import understudy.kvcache.connector.RemoteKv;
 import understudy.report.ReplicaCounters;
 import understudy.report.RunRecord;
 import understudy.runtime.Clock;
@@ -49,7 +50,7 @@ public final class Replica {
      * @param isPinned whether no other replica may serve it
      * @param numRetries how often it was on a replica that has crashed
      * @param headStartNanos how much of the API's work on it was done before it was sent here, at least 0
-     * @param kvHolder the replica that holds the KV of its prompt, or null if none does
+     * @param kvHolder the replica of this cluster that holds the KV of its prompt, or null if none does
      */
     public record AddRequest(
             Request request,
@@ -72,10 +73,19 @@ public final class Replica {
             return new AddRequest(rest, replyTo, isStreaming, isPinned, numRetries, fault, headStartNanos, null);
         }
 
+        /** Returns whether another replica, here or in another process, holds the KV of the prompt. */
+        boolean isKvElsewhere() {
+            return kvHolder != null || remoteKv() != null;
+        }
+
+        private @Nullable RemoteKv remoteKv() {
+            return request.kvTransfer() == null ? null : request.kvTransfer().remoteKv();
+        }
+
         /** Returns what the memory has to know of the replica that holds the KV; there must be one. */
         KvTransfers.Expect expectation() {
             var transfer = Objects.requireNonNull(request.kvTransfer());
-            return new KvTransfers.Expect(request.id(), Objects.requireNonNull(kvHolder), transfer.prefillNanos());
+            return new KvTransfers.Expect(request.id(), kvHolder, remoteKv(), transfer.prefillNanos());
         }
 
         /** Returns whether another replica may serve the request after a crash, when it has so many tokens. */

@@ -76,14 +76,14 @@ record ReplicaParts(
 
     /** Tells the memory that another replica holds the KV of a request, if one does. */
     void expectKvOf(Replica.AddRequest add) {
-        if (add.kvHolder() != null) {
+        if (add.isKvElsewhere()) {
             kvBlockManager.tell(add.expectation());
         }
     }
 
     /** Tells the memory that a request which was expected will never be served. */
     void forgetKvOf(Replica.AddRequest add) {
-        if (add.kvHolder() != null) {
+        if (add.isKvElsewhere()) {
             kvBlockManager.tell(new KvTransfers.Unserved(add.request().id()));
         }
     }

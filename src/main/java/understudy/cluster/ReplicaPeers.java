@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 import understudy.cluster.link.KvStore;
 import understudy.cluster.link.Link;
 import understudy.cluster.lockstep.DataParallelGroup;
+import understudy.cluster.sidechannel.SideChannel;
 import understudy.routing.RouterSpec;
 import understudy.routing.Signal;
 
@@ -21,6 +22,7 @@ import understudy.routing.Signal;
  * @param network link to the other replicas, or null if there is none
  * @param sharedStore memory that all replicas have together, or null if there is none
  * @param keepsRecords whether all transfers are kept for a report
+ * @param sideChannel carries words to other processes, or null if there are none
  * @param dataParallelGroups the group that each replica steps with, by its index; without those that step alone
  */
 public record ReplicaPeers(
@@ -32,6 +34,7 @@ public record ReplicaPeers(
         @Nullable ActorRef<Link.Command> network,
         @Nullable KvStore sharedStore,
         boolean keepsRecords,
+        @Nullable ActorRef<SideChannel.Command> sideChannel,
         Map<Integer, ActorRef<DataParallelGroup.Command>> dataParallelGroups) {
 
     /** Creates the peers of a replica without a network, of which all is kept for a report. */
@@ -41,7 +44,7 @@ public record ReplicaPeers(
             RouterSpec routerSpec,
             ClusterEvent.@Nullable Subscriber subscriber,
             @Nullable ActorRef<? super Replica.Gone> owner) {
-        this(router, metrics, routerSpec, subscriber, owner, null, null, true, Map.of());
+        this(router, metrics, routerSpec, subscriber, owner, null, null, true, null, Map.of());
     }
 
     /** Returns the source of chance failures on one of a replica's own links. */

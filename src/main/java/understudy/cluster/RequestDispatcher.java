@@ -97,7 +97,7 @@ final class RequestDispatcher {
             return;
         }
         view.onEnded(back.request().id());
-        var request = back.request().withTransfer(back.request().sampling(), null);
+        var request = back.request().withoutRemoteKv();
         retry(new RequestGate.Arrival(request, back.replyTo(), back.isStreaming(), back.fault(), back.numRetries()));
     }
 
@@ -206,7 +206,9 @@ final class RequestDispatcher {
                     policy.explain(view)));
         }
         int numUncached = request.prompt().length() - policy.cachedTokens(chosen);
-        if (prefillLegs != null && prefillLegs.areWanted(numUncached)) {
+        if (request.kvTransfer() != null) {
+            dispatch(arrival, chosen, false, null); // a proxy outside has decided who computes the prompt
+        } else if (prefillLegs != null && prefillLegs.areWanted(numUncached)) {
             prefillLegs.begin(arrival, chosen, clock.nowNanos());
         } else {
             fetchOrDispatch(arrival, chosen);

@@ -1,5 +1,6 @@
 package understudy.cluster;
 
+import it.unimi.dsi.fastutil.ints.IntList;
 import understudy.engine.AnswerProgress;
 import understudy.engine.FinishReason;
 import understudy.report.Outcome;
@@ -86,6 +87,12 @@ public sealed interface RequestEvent {
                     Math.max(0, progress.firstTokenNanos()));
         }
     }
+
+    /**
+     * Answer to {@link Cluster.AskKept}, which may be asked after the end: the blocks that a replica keeps of a request for
+     * another process, in the order of the prompt; none if it keeps nothing.
+     */
+    record Kept(long requestId, IntList blocks) implements RequestEvent {}
 
     /** The request was turned away; {@code reason} says why, for people, and {@code outcome} in a word. */
     record Rejected(long requestId, Outcome outcome, String reason, long atNanos) implements RequestEvent {}

@@ -1,5 +1,6 @@
 package understudy.cluster;
 
+import it.unimi.dsi.fastutil.ints.IntLists;
 import it.unimi.dsi.fastutil.longs.LongList;
 import it.unimi.dsi.fastutil.longs.LongLists;
 import java.time.Duration;
@@ -57,9 +58,10 @@ final class RunningCluster {
                 spec.router(),
                 subscriber,
                 self,
-                network(spec),
+                network(start),
                 sharedStore,
                 spec.keepsRecords(),
+                start.sideChannel(),
                 dataParallelGroups(spec.replicas()));
         registry = new ReplicaRegistry(context, clock, spec, peers);
         records = new RunRecords(registry, collector, clock, self, observer);
@@ -96,10 +98,13 @@ final class RunningCluster {
                 .orElse(null);
     }
 
-    /** Starts the network between replicas, if they have anything to say to each other. */
-    private @Nullable ActorRef<Link.Command> network(ClusterSpec spec) {
+    /** Starts the network of the replicas, if they have anything to say to each other, or to other processes. */
+    private @Nullable ActorRef<Link.Command> network(Cluster.Start start) {
+        var spec = start.spec();
         var transfers = spec.replicas().get(0).transfers();
-        boolean isUsed = spec.router().disaggregation() != null || spec.router().minPeerFetchTokens() > 0;
+        boolean isUsed = spec.router().disaggregation() != null
+                || spec.router().minPeerFetchTokens() > 0
+                || start.sideChannel() != null;
         if (transfers == null || !isUsed) {
             return null;
         }
@@ -191,6 +196,7 @@ final class RunningCluster {
                 .onMessage(Cluster.ChangeDue.class, this::onChangeDue)
                 .onMessage(Cluster.GetStatus.class, this::onGetStatus)
                 .onMessage(Cluster.GetBlockHashes.class, this::onGetBlockHashes)
+                .onMessage(Cluster.AskKept.class, this::onAskKept)
                 .onMessage(Cluster.GetReport.class, get -> {
                     records.report(get.replyTo());
                     return Behaviors.same();
@@ -238,6 +244,16 @@ final class RunningCluster {
             get.replyTo().tell(new KvBlockManager.BlockHashes(LongLists.EMPTY_LIST));
         } else {
             replica.tell(new Replica.GetBlockHashes(get.replyTo()));
+        }
+        return Behaviors.same();
+    }
+
+    private Behavior<Cluster.Command> onAskKept(Cluster.AskKept ask) {
+        var replica = registry.find(ask.replicaIndex());
+        if (replica == null) {
+            ask.replyTo().tell(new RequestEvent.Kept(ask.requestId(), IntLists.EMPTY_LIST));
+        } else {
+            replica.tell(new Replica.ForMemory(new KvTransfers.AskedOutside(ask)));
         }
         return Behaviors.same();
     }

@@ -49,9 +49,9 @@ public record Request(
         return new Request(id, "", arrivalNanos, prompt, SamplingParams.ofMaxTokens(maxTokens), 0, "", output);
     }
 
-    /** Returns whether a replica is only to compute the prompt, for another one that answers. */
+    /** Returns whether a replica is only to compute the prompt, for another one of the same cluster that answers. */
     public boolean isPrefillLeg() {
-        return kvTransfer != null && kvTransfer.doRemoteDecode();
+        return kvTransfer != null && kvTransfer.doRemoteDecode() && !kvTransfer.isOutside();
     }
 
     /** Returns the same request with another priority. */
@@ -73,6 +73,12 @@ public record Request(
     /** Returns the same request with another limit on its answer, and words on its KV. */
     public Request withTransfer(SamplingParams newSampling, @Nullable KvTransferParams transfer) {
         return new Request(id, name, arrivalNanos, prompt, newSampling, priority, tenant, output, earlier, transfer);
+    }
+
+    /** Returns the same request, of whose KV nothing is known any more; what is kept for another process still is. */
+    public Request withoutRemoteKv() {
+        boolean isKeptOutside = kvTransfer != null && kvTransfer.doRemoteDecode() && kvTransfer.isOutside();
+        return isKeptOutside ? this : withTransfer(sampling, null);
     }
 
     /** Returns the same request with another prompt. */

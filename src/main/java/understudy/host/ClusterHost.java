@@ -57,7 +57,12 @@ public final class ClusterHost implements AutoCloseable {
      * @param subscriber is told what happens in the cluster, or null
      */
     public void start(ClusterSpec spec, ClusterEvent.@Nullable Subscriber subscriber) {
-        time.system().tell(new Cluster.Start(spec, subscriber));
+        start(new Cluster.Start(spec, subscriber));
+    }
+
+    /** Builds a cluster likewise. */
+    public void start(Cluster.Start start) {
+        time.system().tell(start);
         CompletableFuture.anyOf(router, failure)
                 .orTimeout(START_LIMIT.toSeconds(), TimeUnit.SECONDS)
                 .join();

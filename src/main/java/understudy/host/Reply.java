@@ -4,6 +4,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.ActorSystem;
@@ -41,6 +42,15 @@ public final class Reply {
      */
     public static <Q, A> CompletionStage<A> ask(
             ActorSystem<?> outside, ActorRef<Q> to, Class<A> type, Function<ActorRef<A>, Q> question) {
+        return ask(outside, type, address -> to.tell(question.apply(address)));
+    }
+
+    /**
+     * Asks likewise.
+     *
+     * @param asker sends the question, with the address to answer to
+     */
+    public static <A> CompletionStage<A> ask(ActorSystem<?> outside, Class<A> type, Consumer<ActorRef<A>> asker) {
         var answer = new CompletableFuture<A>();
         Behavior<Object> receiver = Behaviors.receive(Object.class)
                 .onMessage(type, message -> {
@@ -50,7 +60,7 @@ public final class Reply {
                 .onAnyMessage(other -> Behaviors.stopped())
                 .build();
         var address = outside.systemActorOf(receiver, "reply-" + NUM_QUESTIONS.incrementAndGet(), Props.empty());
-        to.tell(question.apply(address.narrow()));
+        asker.accept(address.narrow());
         return answer.orTimeout(TIMEOUT_SECONDS, TimeUnit.SECONDS).exceptionally(timeout -> {
             address.tell(GiveUp.NOW);
             throw new NoAnswerException("The emulation has not answered within " + TIMEOUT_SECONDS + " s.");

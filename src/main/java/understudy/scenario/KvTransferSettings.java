@@ -33,6 +33,11 @@ record KvTransferSettings(ConnectorSpec connector, KvTransferSpec transfers, Lis
     private static final int MAX_TOKENS = 1 << 30;
     private static final long MIN_LEASE_NANOS = 1_000_000;
 
+    private enum Connector {
+        NONE,
+        NIXL
+    }
+
     private enum StaleRead {
         FAIL,
         GARBAGE
@@ -43,12 +48,16 @@ record KvTransferSettings(ConnectorSpec connector, KvTransferSpec transfers, Lis
         RECOMPUTE
     }
 
-    /** Reads both sections; empty if a replica has no KV but its own. */
+    /**
+     * Reads both sections; empty if a replica has no KV but its own.
+     *
+     * @param hasNixl whether other replicas read from it, or it from them
+     */
     static Optional<KvTransferSettings> read(
-            Section kvCache, EngineSettings engine, Deployment deployment, boolean isDisaggregated) {
+            Section kvCache, EngineSettings engine, Deployment deployment, boolean hasNixl) {
         var specs = new ArrayList<ConnectorSpec>();
         boolean isAsync = engine.scheduler().maxStepsInFlight() > 1;
-        if (isDisaggregated) {
+        if (hasNixl) {
             specs.add(new NixlSpec(true, isAsync));
         }
         var tiers = kvCache.section("tiers");
@@ -76,6 +85,11 @@ record KvTransferSettings(ConnectorSpec connector, KvTransferSpec transfers, Lis
         return Optional.of(new KvTransferSettings(connector, transfers, stores));
     }
 
+    /** Returns whether replicas hand KV to other processes, and take it from them. */
+    static boolean reachesOutside(Section transfer) {
+        return transfer.choice("kv-connector", Connector.class) == Connector.NIXL;
+    }
+
     /** Returns whether a replica has slower memories behind its GPUs. */
     static boolean hasTiers(Section kvCache) {
         var host = kvCache.section("tiers").section("host");
@@ -89,7 +103,7 @@ record KvTransferSettings(ConnectorSpec connector, KvTransferSpec transfers, Lis
         if (!isVllm) {
             throw section.unusable(
                     key,
-                    "which, like groups with roles, need engine.kind = vllm with dedup = blocks,"
+                    "which, like groups with roles and kv-connector = nixl, need engine.kind = vllm with dedup = blocks,"
                             + " and kv-cache.sessions = off");
         }
     }

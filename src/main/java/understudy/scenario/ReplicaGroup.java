@@ -55,6 +55,7 @@ public record ReplicaGroup(
     private static final int MAX_REPLICAS = 100_000;
     private static final String GROUPS = "groups";
     private static final String REPLICAS = "replicas";
+    private static final String KV_CONNECTOR = "kv-cache.transfer.kv-connector";
     private static final List<String> SECTIONS = List.of("engine", "kv-cache", "latency");
 
     /** Reads the groups of a scenario, at least one, with at least one replica in all. */
@@ -138,6 +139,10 @@ public record ReplicaGroup(
                                 + "; a group has name, replicas, role, weight, and sections engine, kv-cache, latency");
             }
         }
+        if (entry.hasPath(KV_CONNECTOR)) {
+            throw new ScenarioException(
+                    entry.getValue(KV_CONNECTOR).origin(), path + "." + KV_CONNECTOR + " is the same for all groups");
+        }
         knownKeys().check(path, entry);
     }
 
@@ -165,13 +170,14 @@ public record ReplicaGroup(
                             "but the " + numReplicas + " replicas" + (name.isEmpty() ? "" : " of " + name)
                                     + " are the ranks of such groups: a multiple of it");
         }
+        boolean hasNixl = isDisaggregated || KvTransferSettings.reachesOutside(kvCache.section("transfer"));
         var engine = EngineSettings.read(
                 settings.section("engine"),
                 kvCache,
                 recordsKvEvents,
                 latency.deployment(),
-                isDisaggregated || KvTransferSettings.hasTiers(kvCache));
-        var transfers = KvTransferSettings.read(kvCache, engine, latency.deployment(), isDisaggregated);
+                hasNixl || KvTransferSettings.hasTiers(kvCache));
+        var transfers = KvTransferSettings.read(kvCache, engine, latency.deployment(), hasNixl);
         var connected = transfers.isEmpty()
                 ? engine
                 : engine.withConnector(transfers.get().connector());

@@ -35,6 +35,7 @@ import understudy.workload.Workload;
  * @param scaling who decides how many replicas there are, and what they cost; empty if both do not matter
  * @param kvEvents how KV events are published; empty if they are not
  * @param hashAlgorithm name of the block hash
+ * @param kvTransfer the section {@code kv-cache.transfer}, of which a server reads whether other processes take part
  * @param server the section, which only a server reads
  * @param speed virtual seconds per wall second; infinite is as fast as possible
  * @param timelineSeconds length of the intervals of a report's timeline; 0 is none
@@ -51,6 +52,7 @@ public record Scenario(
         Optional<ScalingSpec> scaling,
         Optional<KvEventSettings> kvEvents,
         String hashAlgorithm,
+        Section kvTransfer,
         Section server,
         double speed,
         int timelineSeconds,
@@ -94,6 +96,7 @@ public record Scenario(
                 ScalingSettings.read(root.section("scaling"), groups, admission),
                 kvEvents,
                 root.section("kv-cache").text("hash-algo"),
+                root.section("kv-cache").section("transfer"),
                 root.section("server"),
                 root.section("clock").positive("speed", "max"),
                 timelineSeconds(root.section("report")),

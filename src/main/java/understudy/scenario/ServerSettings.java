@@ -4,13 +4,16 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import understudy.api.call.ApiSettings;
 import understudy.api.call.ApiSettings.DownReplicas;
 import understudy.api.call.Sessions;
+import understudy.api.call.SideChannelSettings;
 import understudy.api.http.HttpSettings;
 import understudy.api.http.OwnPageGuard;
 import understudy.api.model.CannedAnswers;
@@ -57,17 +60,34 @@ public final class ServerSettings {
                 http,
                 server.bool("ports-per-replica"),
                 server.choice("down-replicas", DownReplicas.class),
+                sideChannel(scenario, server, host),
                 models,
                 model(scenario, server));
     }
 
     /** Returns what the user of a server should know of its scenario, a line each. */
     public static List<String> warnings(Scenario scenario) {
-        return scenario.engine().kvCache().findsBySession()
-                ? List.of(
-                        "kv-cache.sessions is on: only calls with a session can hit the cache, which they name by the header "
-                                + Sessions.HEADER + ", or by previous_response_id in /v1/responses")
-                : List.of();
+        var lines = new ArrayList<String>();
+        if (scenario.engine().kvCache().findsBySession()) {
+            lines.add(
+                    "kv-cache.sessions is on: only calls with a session can hit the cache, which they name by the header "
+                            + Sessions.HEADER + ", or by previous_response_id in /v1/responses");
+        }
+        if (KvTransferSettings.reachesOutside(scenario.kvTransfer()) && Double.isInfinite(scenario.speed())) {
+            lines.add(
+                    "clock.speed is max: what is kept for other processes is given up as soon as nothing else is to do");
+        }
+        return lines;
+    }
+
+    private static Optional<SideChannelSettings> sideChannel(Scenario scenario, Section server, String host) {
+        int port = server.wholeNumber("side-channel-port", 0, MAX_PORT);
+        String told = server.text("side-channel-host");
+        int tensorParallelSize = scenario.groups().get(0).latency().deployment().tensorParallelSize();
+        return KvTransferSettings.reachesOutside(scenario.kvTransfer())
+                ? Optional.of(new SideChannelSettings(
+                        told.equals("auto") ? SideChannelSettings.hostToTell(host) : told, port, tensorParallelSize))
+                : Optional.empty();
     }
 
     private static List<String> allowedHosts(Section server) {

@@ -106,7 +106,16 @@ final class OffloadingFixture implements AutoCloseable {
 
     ActorRef<Replica.Command> spawn(int index) {
         var peers = new ReplicaPeers(
-                router.ref(), metrics.ref(), ClusterFixture.router(false), null, null, network, store, true, Map.of());
+                router.ref(),
+                metrics.ref(),
+                ClusterFixture.router(false),
+                null,
+                null,
+                network,
+                store,
+                true,
+                null,
+                Map.of());
         return kit.spawn(Replica.create(kit.clock(), index, replicaSpec(), peers), "replica-" + index);
     }
 

@@ -1,6 +1,7 @@
 package understudy.api.call;
 
 import java.util.List;
+import java.util.Optional;
 import understudy.api.http.HttpSettings;
 import understudy.api.model.ModelSettings;
 
@@ -10,6 +11,7 @@ import understudy.api.model.ModelSettings;
  * @param http where it listens, and what it lets in
  * @param portsPerReplica whether each replica also has a port of its own, counted up from the one behind the server's
  * @param downReplicas what such a port does while its replica is not up
+ * @param sideChannel where other processes ask for KV that is kept for them; empty if none do
  * @param models names under which the model is known, at least one; answers carry the first
  * @param model how answers come about
  */
@@ -17,6 +19,7 @@ public record ApiSettings(
         HttpSettings http,
         boolean portsPerReplica,
         DownReplicas downReplicas,
+        Optional<SideChannelSettings> sideChannel,
         List<String> models,
         ModelSettings model) {
     /** Behaviour of the own port of a replica that has crashed or starts again. */

@@ -1,5 +1,7 @@
 package understudy.api.call;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.NullNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.List;
 import understudy.api.http.ApiException;
@@ -46,6 +48,12 @@ public interface CallFormat {
         int data = events.lastIndexOf("data: ") + "data: ".length();
         int end = events.length() - "\n\n".length();
         return events.substring(0, data + (end - data) / 2) + "\n\n";
+    }
+
+    /** Returns the field {@code kv_transfer_params} of a call whose answers are complete: that of the first, as in vLLM. */
+    static JsonNode kvTransferParams(List<Whole> choices) {
+        var params = choices.get(0).generation.kvTransferParams();
+        return params == null ? NullNode.getInstance() : params;
     }
 
     /** Returns the usage of a call whose answers are complete. */

@@ -1,7 +1,12 @@
 package understudy.api.call;
 
+import it.unimi.dsi.fastutil.ints.IntLists;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -9,10 +14,13 @@ import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import org.jspecify.annotations.Nullable;
 import understudy.cluster.Cluster;
 import understudy.cluster.PrefixCacheResets;
 import understudy.cluster.RequestEvent;
 import understudy.cluster.Router;
+import understudy.cluster.sidechannel.SideChannel;
+import understudy.engine.FinishReason;
 import understudy.faults.ReplicaState;
 import understudy.host.ClusterHost;
 import understudy.host.Reply;
@@ -28,6 +36,11 @@ public final class ClusterLink {
     private final int numReplicas;
     private final ConcurrentHashMap<Long, Generation> generations = new ConcurrentHashMap<>();
     private final AtomicLong nextId = new AtomicLong();
+
+    /** Ends of requests that are told when it is known what is kept of them; of one thread. */
+    private final Map<Long, RequestEvent.Finished> untold = new HashMap<>();
+
+    private volatile @Nullable KvAddress kvAddress;
 
     /** Watcher of all requests. */
     public interface Watcher {
@@ -63,6 +76,16 @@ public final class ClusterLink {
     /** Returns how many replicas the cluster started with. */
     public int numReplicas() {
         return numReplicas;
+    }
+
+    /** Sets where other processes ask for KV that is kept for them. */
+    public void setKvAddress(KvAddress address) {
+        kvAddress = address;
+    }
+
+    /** Returns where other processes ask for KV that is kept for them; empty if none do. */
+    public Optional<KvAddress> kvAddress() {
+        return Optional.ofNullable(kvAddress);
     }
 
     /** Returns a number that no other request has. */
@@ -123,16 +146,62 @@ public final class ClusterLink {
     }
 
     private void deliver(RequestEvent event) {
+        if (event instanceof RequestEvent.Kept kept) {
+            onKept(kept);
+            return;
+        }
         boolean isLast = !(event instanceof RequestEvent.Admitted || event instanceof RequestEvent.Token);
         var generation = isLast ? generations.remove(event.requestId()) : generations.get(event.requestId());
         if (generation == null) {
             return;
         }
+        if (event instanceof RequestEvent.Finished finished && keeps(generation, finished)) {
+            askKept(finished);
+            generations.put(event.requestId(), generation);
+            return;
+        }
+        tell(event, generation, isLast);
+    }
+
+    private void tell(RequestEvent event, Generation generation, boolean isLast) {
         generation.onEvent(event);
         if (event instanceof RequestEvent.Ended ended) {
             watchers.forEach(watcher -> watcher.onEnded(ended, generation));
         } else if (isLast) {
             watchers.forEach(watcher -> watcher.onRejected(generation));
         }
+    }
+
+    /** An answer that was aborted leaves nothing behind. */
+    private boolean keeps(Generation generation, RequestEvent.Finished finished) {
+        return kvAddress != null && generation.spec().isToKeep() && finished.reason() != FinishReason.ABORT;
+    }
+
+    private void askKept(RequestEvent.Finished finished) {
+        long id = finished.requestId();
+        untold.put(id, finished);
+        askKept(finished.timing().replicaIndex(), SideChannel.Word.LOOK, id)
+                .exceptionally(noAnswer -> new RequestEvent.Kept(id, IntLists.EMPTY_LIST))
+                .thenAccept(requestEvents::tell);
+    }
+
+    /** Asks what a replica keeps of a request for other processes, and tells it what has become of that. */
+    public CompletionStage<RequestEvent.Kept> askKept(int replica, SideChannel.Word word, long requestId) {
+        return Reply.ask(
+                system,
+                RequestEvent.Kept.class,
+                ref -> time.post(() -> time.system().tell(new Cluster.AskKept(replica, word, requestId, ref))));
+    }
+
+    private void onKept(RequestEvent.Kept kept) {
+        var finished = untold.remove(kept.requestId());
+        var generation = generations.remove(kept.requestId());
+        if (finished == null || generation == null) {
+            return;
+        }
+        if (!kept.blocks().isEmpty()) {
+            generation.setKvTransferParams(Objects.requireNonNull(kvAddress).params(generation, finished, kept));
+        }
+        tell(finished, generation, true);
     }
 }

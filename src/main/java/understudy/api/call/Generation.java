@@ -1,5 +1,6 @@
 package understudy.api.call;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.Locale;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
@@ -14,6 +15,7 @@ import understudy.engine.OutputPlan;
 import understudy.engine.Request;
 import understudy.engine.SamplingParams;
 import understudy.faults.RequestFault;
+import understudy.kvcache.connector.KvTransferParams;
 import understudy.prompt.Prompt;
 import understudy.prompt.SessionTurn;
 import understudy.prompt.TokenIds;
@@ -35,6 +37,7 @@ public final class Generation {
     private @Nullable String reason;
     private volatile long arrivalNanos;
     private volatile @Nullable Integer replicaIndex;
+    private volatile @Nullable ObjectNode kvTransferParams;
     private volatile int malformedAtToken;
     private volatile @Nullable Long firstTokenNanos;
 
@@ -45,6 +48,7 @@ public final class Generation {
      * @param name vLLM's {@code request_id}
      * @param turn its place in a session
      * @param replica the one that is to serve it, or empty for any
+     * @param kvTransfer what is to be said of its KV in other processes, or null if nothing
      */
     public record Spec(
             int choice,
@@ -56,7 +60,14 @@ public final class Generation {
             int maxModelLen,
             Answer answer,
             Tokenizer tokenizer,
-            OptionalInt replica) {}
+            OptionalInt replica,
+            @Nullable KvTransferParams kvTransfer) {
+
+        /** Returns whether its blocks are to be kept for another process. */
+        boolean isToKeep() {
+            return kvTransfer != null && kvTransfer.doRemoteDecode();
+        }
+    }
 
     /** Listener to one answer, called on the thread of the events. */
     interface Listener {
@@ -109,6 +120,15 @@ public final class Generation {
         return replicaIndex;
     }
 
+    /** Returns the answer's field {@code kv_transfer_params}, or null if there is none. */
+    public @Nullable ObjectNode kvTransferParams() {
+        return kvTransferParams;
+    }
+
+    void setKvTransferParams(ObjectNode params) {
+        kvTransferParams = params;
+    }
+
     /** Returns whether a piece of the answer is to reach the client as broken JSON. */
     boolean isMalformed(Delta delta) {
         return delta.fromToken() < malformedAtToken && malformedAtToken <= delta.toToken();
@@ -151,7 +171,7 @@ public final class Generation {
                 params.ignoresEos(),
                 params.stopTokenIds(),
                 params.numPromptLogprobs() >= 0);
-        return new Request(
+        var request = new Request(
                 id,
                 spec.name,
                 arrivalNanos,
@@ -160,6 +180,7 @@ public final class Generation {
                 params.priority(),
                 arrival.tenant().isEmpty() ? params.user() : arrival.tenant(),
                 new OutputPlan(spec.answer.tokens(), spec.answer.length()));
+        return spec.kvTransfer == null ? request : request.withTransfer(sampling, spec.kvTransfer);
     }
 
     void onEvent(RequestEvent event) {

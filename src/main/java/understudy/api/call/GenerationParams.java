@@ -20,6 +20,7 @@ import understudy.api.schema.SchemaSample;
  * @param numPromptLogprobs the same for the prompt
  * @param seed as asked for, or null
  * @param user who asks, in the client's words, or empty
+ * @param kvTransferParams what the call says of KV in other processes, see {@link KvTransferFields}
  * @param truncatePrompt tokens to keep of the prompt, from its end, or 0 for all
  */
 public record GenerationParams(
@@ -43,6 +44,7 @@ public record GenerationParams(
         int numPromptLogprobs,
         boolean returnsTokenIds,
         boolean skipsSpecialTokens,
+        JsonBody kvTransferParams,
         int truncatePrompt) {
     private static final int MAX_N = 1024;
     private static final int MAX_LOGPROBS = 20;
@@ -118,6 +120,7 @@ public record GenerationParams(
                 promptLogprobs,
                 body.bool("return_token_ids", false),
                 body.bool("skip_special_tokens", true),
+                body.object("kv_transfer_params"),
                 truncation(body));
     }
 

@@ -49,10 +49,8 @@ final class ChatFormat implements CallFormat {
         boolean hasPromptLogprobs = call.params().numPromptLogprobs() >= 0;
         body.set("prompt_logprobs", hasPromptLogprobs ? call.logprobs().ofPrompt(prompt) : body.nullNode());
         body.set("prompt_token_ids", call.params().returnsTokenIds() ? tokens(prompt) : body.nullNode());
-        return body.putNull("prompt_text")
-                .putNull("kv_transfer_params")
-                .putNull("ec_transfer_params")
-                .putNull("metrics");
+        body.putNull("prompt_text").set("kv_transfer_params", CallFormat.kvTransferParams(choices));
+        return body.putNull("ec_transfer_params").putNull("metrics");
     }
 
     private ObjectNode choice(Whole whole) {

@@ -59,7 +59,8 @@ final class CompletionFormat implements CallFormat {
         }
         body.putNull("service_tier").putNull("system_fingerprint");
         body.set("usage", CallFormat.usage(choices).whole());
-        return body.putNull("kv_transfer_params").putNull("ec_transfer_params").putNull("metrics");
+        body.set("kv_transfer_params", CallFormat.kvTransferParams(choices));
+        return body.putNull("ec_transfer_params").putNull("metrics");
     }
 
     /** Returns a piece without sampled tokens that were not asked for. */

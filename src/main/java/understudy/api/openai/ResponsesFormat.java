@@ -56,6 +56,9 @@ final class ResponsesFormat implements CallFormat {
         }
         response.putArray("output").add(output.item(generation, delta, said, status));
         memory.answered(call.id(), output.id(generation), ResponseOutput.remembered(generation, said));
+        if (generation.kvTransferParams() != null) {
+            response.set("kv_transfer_params", generation.kvTransferParams());
+        }
         response.set("usage", usage(counts));
         return response.put("status", status);
     }

@@ -9,6 +9,7 @@ import understudy.api.call.ApiSettings;
 import understudy.api.call.ClusterLink;
 import understudy.api.call.Generation;
 import understudy.api.call.GenerationParams;
+import understudy.api.call.KvTransferFields;
 import understudy.api.http.ApiException;
 import understudy.api.model.AnswerContext;
 import understudy.api.model.Answers;
@@ -61,6 +62,7 @@ public record SpecBuilder(
         var tool = shape.tool();
         var arguments = tool == null ? null : tool.arguments();
         var limit = PromptLimit.of(settings.model(), params);
+        var kvTransfer = settings.sideChannel().isPresent() ? KvTransferFields.read(params.kvTransferParams()) : null;
         var specs = new ArrayList<Generation.Spec>();
         for (var whole : prompts) {
             var prompt = whole.truncated(params.truncatePrompt());
@@ -85,7 +87,8 @@ public record SpecBuilder(
                         settings.model().maxModelLen(),
                         answers.answer(context),
                         tokenizer,
-                        replica));
+                        replica,
+                        i == 0 ? kvTransfer : null));
             }
         }
         return specs;

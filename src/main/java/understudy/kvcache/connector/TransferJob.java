@@ -11,7 +11,7 @@ import it.unimi.dsi.fastutil.longs.LongList;
  * @param numTokens whose KV is moved; a place that holds less than a block counts whole
  * @param gpuBlocks blocks of the replica that are read or written, in the order of the prompt
  * @param otherBlocks blocks of the slower memory, one for each chunk of {@code gpuBlocks}; none for another replica
- * @param remoteReplica index of the replica at the other end, or -1
+ * @param remoteReplica index of the replica at the other end, {@link KvTransferParams#OUTSIDE}, or -1
  * @param keys chunks that are moved between slower memories, by their hashes; else none
  * @param store index of the slower memory of a {@link Kind#CASCADE}, or -1
  */

@@ -46,7 +46,8 @@ final class GenerationTest {
                 10,
                 new Answer(index -> 7, 1, List.of()),
                 Tokenizer.load(Tokenizer.Vocabulary.CL100K_BASE),
-                OptionalInt.empty());
+                OptionalInt.empty(),
+                null);
     }
 
     private static final class Unheard implements Generation.Listener {

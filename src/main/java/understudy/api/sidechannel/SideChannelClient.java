@@ -1,0 +1,93 @@
+package understudy.api.sidechannel;
+
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.net.URLEncoder;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.ActorSystem;
+import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import org.jspecify.annotations.Nullable;
+import understudy.api.call.ApiSettings;
+import understudy.cluster.sidechannel.SideChannel;
+import understudy.host.ClusterHost;
+import understudy.kvcache.connector.RemoteKv;
+import understudy.runtime.VirtualTime;
+
+/**
+ * Carrier of words to other processes: a POST each, to the address that a call has named.
+ *
+ * <p>Whoever does not answer within 5 s of wall time counts as gone. Answers reach the emulation at the virtual time
+ * that the wall clock calls for, so the way there and back is part of a first token's time.
+ */
+public final class SideChannelClient {
+    private static final Duration LIMIT = Duration.ofSeconds(5);
+
+    private final HttpClient client = HttpClient.newBuilder()
+            .version(HttpClient.Version.HTTP_1_1)
+            .connectTimeout(LIMIT)
+            .build();
+    private final VirtualTime<?> time;
+
+    private SideChannelClient(VirtualTime<?> time) {
+        this.time = time;
+    }
+
+    /** Starts the carrier of a cluster, or returns null if the settings ask for none. */
+    public static @Nullable ActorRef<SideChannel.Command> start(
+            ClusterHost host, ActorSystem<?> system, ApiSettings settings) {
+        return settings.sideChannel().isEmpty()
+                ? null
+                : host.spawn(system, new SideChannelClient(host.time()).carrying(), "side-channel");
+    }
+
+    private Behavior<SideChannel.Command> carrying() {
+        return Behaviors.receiveMessage(command -> {
+            send(command).thenAccept(state -> {
+                var answer = new SideChannel.Answer(command.word(), command.requestId(), state);
+                time.post(() -> command.replyTo().tell(answer));
+            });
+            return Behaviors.same();
+        });
+    }
+
+    /** Never fails: what cannot be sent was not answered. */
+    private CompletionStage<SideChannel.State> send(SideChannel.Command command) {
+        try {
+            var request = HttpRequest.newBuilder(uri(command.word(), command.kv()))
+                    .timeout(LIMIT)
+                    .POST(HttpRequest.BodyPublishers.noBody())
+                    .build();
+            return client.sendAsync(request, HttpResponse.BodyHandlers.ofString())
+                    .thenApply(SideChannelClient::state)
+                    .exceptionally(failure -> SideChannel.State.UNREACHABLE);
+        } catch (URISyntaxException | IllegalArgumentException e) {
+            return CompletableFuture.completedFuture(SideChannel.State.UNREACHABLE);
+        }
+    }
+
+    private static URI uri(SideChannel.Word word, RemoteKv kv) throws URISyntaxException {
+        var address = new URI("http", null, kv.host(), kv.port(), SideChannelServer.path(word), null, null);
+        return URI.create(address + "?" + SideChannelServer.ENGINE_ID + "=" + encoded(kv.engineId()) + "&"
+                + SideChannelServer.REQUEST_ID + "=" + encoded(kv.requestId()));
+    }
+
+    private static String encoded(String text) {
+        return URLEncoder.encode(text, StandardCharsets.UTF_8);
+    }
+
+    private static SideChannel.State state(HttpResponse<String> response) {
+        if (response.statusCode() != 200) {
+            return SideChannel.State.UNREACHABLE;
+        }
+        boolean isKept = response.body().contains(SideChannelServer.KEPT);
+        return isKept ? SideChannel.State.KEPT : SideChannel.State.GIVEN_UP;
+    }
+}

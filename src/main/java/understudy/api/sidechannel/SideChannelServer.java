@@ -1,0 +1,104 @@
+package understudy.api.sidechannel;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import org.apache.pekko.http.javadsl.Http;
+import org.apache.pekko.http.javadsl.model.HttpMethods;
+import org.apache.pekko.http.javadsl.model.HttpRequest;
+import org.apache.pekko.http.javadsl.model.HttpResponse;
+import org.apache.pekko.http.javadsl.model.StatusCodes;
+import understudy.api.call.ApiContext;
+import understudy.api.call.KvAddress;
+import understudy.api.call.SideChannelSettings;
+import understudy.api.http.HttpBodies;
+import understudy.api.http.HttpFailures;
+import understudy.api.http.Json;
+import understudy.cluster.sidechannel.SideChannel;
+import understudy.runtime.EpochClock;
+
+/**
+ * Port at which other processes ask for KV that is kept for them: {@code POST
+ * /kv_transfer/look?engine_id=...&request_id=...}, likewise {@code renew} and {@code done}; see {@link SideChannel.Word}.
+ * The answer is {@code {"kept":true}} or {@code {"kept":false}}, as it was before.
+ *
+ * <p>It asks for no key: who knows the engine's id was told it by a proxy, which got it with an answer.
+ */
+public final class SideChannelServer {
+    static final String ENGINE_ID = "engine_id";
+    static final String REQUEST_ID = "request_id";
+    static final String KEPT = "\"kept\":true";
+    private static final int BIND_LIMIT_SECONDS = 60;
+
+    private final ApiContext api;
+    private final CompletableFuture<KvAddress> address = new CompletableFuture<>();
+
+    private SideChannelServer(ApiContext api) {
+        this.api = api;
+    }
+
+    /** Opens the port if the settings ask for it; throws if it cannot be had. It is closed with the server's system. */
+    public static void open(ApiContext api) {
+        api.settings().sideChannel().ifPresent(settings -> new SideChannelServer(api).open(settings));
+    }
+
+    private void open(SideChannelSettings settings) {
+        var binding = Http.get(api.system())
+                .newServerAt(api.settings().http().host(), settings.port())
+                .bind(this::handle)
+                .toCompletableFuture()
+                .orTimeout(BIND_LIMIT_SECONDS, TimeUnit.SECONDS)
+                .join();
+        int port = binding.localAddress().getPort();
+        var own = new KvAddress(engineId(port), settings.host(), port, settings.tensorParallelSize());
+        api.cluster().setKvAddress(own);
+        address.complete(own);
+    }
+
+    /** No process has the id of an earlier one, nor of another one on this machine. */
+    private static String engineId(int port) {
+        String start = ProcessHandle.current().pid() + " " + EpochClock.seconds() + " " + port;
+        return UUID.nameUUIDFromBytes(start.getBytes(StandardCharsets.UTF_8)).toString();
+    }
+
+    /** Returns the path of a word. */
+    static String path(SideChannel.Word word) {
+        return "/kv_transfer/" + word.name().toLowerCase(Locale.ROOT);
+    }
+
+    private CompletionStage<HttpResponse> handle(HttpRequest request) {
+        request.entity().discardBytes(api.system());
+        var word = Arrays.stream(SideChannel.Word.values())
+                .filter(each -> path(each).equals(request.getUri().path()))
+                .findFirst();
+        if (word.isEmpty() || !request.method().equals(HttpMethods.POST)) {
+            return CompletableFuture.completedFuture(HttpResponse.create().withStatus(StatusCodes.NOT_FOUND));
+        }
+        return address.thenCompose(own -> kept(own, request, word.get()))
+                .thenApply(SideChannelServer::answer)
+                .exceptionally(HttpFailures::response);
+    }
+
+    private CompletionStage<Boolean> kept(KvAddress own, HttpRequest request, SideChannel.Word word) {
+        var replica = own.replicaOf(parameter(request, ENGINE_ID));
+        var number = KvAddress.numberOf(parameter(request, REQUEST_ID));
+        if (replica.isEmpty() || number.isEmpty()) {
+            return CompletableFuture.completedFuture(false);
+        }
+        return api.cluster()
+                .askKept(replica.getAsInt(), word, number.getAsLong())
+                .thenApply(answer -> !answer.blocks().isEmpty());
+    }
+
+    private static String parameter(HttpRequest request, String key) {
+        return request.getUri().query().get(key).orElse("");
+    }
+
+    private static HttpResponse answer(boolean isKept) {
+        return HttpBodies.json(200, Json.object().put("kept", isKept));
+    }
+}
