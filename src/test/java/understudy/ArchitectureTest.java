@@ -50,6 +50,7 @@ final class ArchitectureTest {
     private static final Map<String, Set<String>> MAY_USE = rooms("""
             prompt:
             latency:
+            latency.lora: latency
             latency.parquet:
             latency.tables: latency latency.parquet
             transfer:
@@ -62,10 +63,10 @@ final class ArchitectureTest {
             kvcache.tier: kvcache.connector prompt
             engine.queue: prompt
             engine.speculation:
-            engine.lora:
+            engine.lora: latency
             engine: engine.lora engine.queue engine.speculation kvcache kvcache.connector latency prompt
-            routing: engine kvcache prompt workload
-            routing.policy: engine kvcache prompt routing routing.index workload
+            routing: engine engine.lora kvcache prompt workload
+            routing.policy: engine engine.lora kvcache prompt routing routing.index workload
             routing.index: kvcache prompt
             routing.admission: engine prompt routing
             workload: engine prompt
@@ -75,7 +76,8 @@ final class ArchitectureTest {
             faults: workload
             report.latency:
             report.transfers: engine kvcache kvcache.connector report.latency transfer
-            report: engine engine.speculation kvcache kvcache.connector latency prompt report.latency report.transfers
+            report.engine: engine.lora engine.speculation
+            report: engine engine.lora engine.speculation kvcache kvcache.connector latency prompt report.engine report.latency report.transfers
             report.html: report.latency
             report.trace:
             report.run: kvcache kvcache.connector prompt report report.html report.latency
@@ -87,18 +89,18 @@ final class ArchitectureTest {
             cluster.lockstep: latency runtime
             cluster.link: faults kvcache.connector kvcache.tier runtime transfer
             cluster.sidechannel: kvcache.connector
-            cluster: cluster.link cluster.lockstep cluster.sidechannel engine engine.speculation faults kvcache kvcache.connector kvcache.content kvcache.session kvcache.tier \
+            cluster: cluster.link cluster.lockstep cluster.sidechannel engine engine.lora engine.speculation faults kvcache kvcache.connector kvcache.content kvcache.session kvcache.tier \
                 latency prompt report report.transfers routing routing.admission routing.policy runtime scaling transfer workload workload.trace
             host: cluster report runtime
             host.watch: cluster faults kvcache.connector prompt report report.run report.trace report.transfers routing
-            conform: cluster cluster.lockstep engine engine.queue engine.speculation kvcache kvcache.connector kvcache.content kvcache.session kvcache.tier latency prompt report \
+            conform: cluster cluster.lockstep engine engine.lora engine.queue engine.speculation kvcache kvcache.connector kvcache.content kvcache.session kvcache.tier latency prompt report \
                 routing routing.policy runtime workload workload.trace
             api.http: faults host runtime
             api.schema: api.http
             api.model: api.http api.schema engine prompt workload
             api.call: api.http api.model api.schema cluster cluster.sidechannel engine faults host kvcache.connector prompt report runtime workload.trace
-            api.metrics: api.call api.model cluster engine engine.speculation faults kvcache kvcache.connector prompt report report.transfers routing \
-                transfer
+            api.metrics: api.call api.model cluster engine engine.lora engine.speculation faults kvcache kvcache.connector prompt report report.transfers routing \
+                runtime transfer
             api.live: api.call api.http cluster faults kvcache kvcache.connector prompt report report.html report.transfers routing \
                 runtime transfer
             api.kvevents: cluster kvcache prompt
@@ -110,8 +112,8 @@ final class ArchitectureTest {
                 kvcache routing runtime workload
             scenario.keys: routing workload
             scenario.workload: api.model scenario.keys workload workload.agentic workload.servegen workload.trace
-            scenario: api.call api.http api.kvevents api.model cluster cluster.link cluster.lockstep engine engine.queue engine.speculation faults kvcache \
-                kvcache.connector kvcache.eviction kvcache.tier latency latency.tables prompt report report.run routing \
+            scenario: api.call api.http api.kvevents api.model cluster cluster.link cluster.lockstep engine engine.lora engine.queue engine.speculation faults kvcache \
+                kvcache.connector kvcache.eviction kvcache.tier latency latency.lora latency.tables prompt report report.run routing \
                 routing.admission \
                 routing.policy \
                 scaling scenario.keys scenario.workload transfer workload workload.trace

@@ -23,6 +23,7 @@ import org.slf4j.LoggerFactory;
 import understudy.api.call.ApiContext;
 import understudy.api.call.ApiSettings;
 import understudy.api.call.ClusterLink;
+import understudy.api.call.LoraAdapters;
 import understudy.api.call.RequestRecorder;
 import understudy.api.call.ServerState;
 import understudy.api.call.Sessions;
@@ -105,7 +106,8 @@ public final class EmulationServer implements AutoCloseable {
                 recorder == null ? List.of(engineMetrics::onEnded) : List.of(engineMetrics::onEnded, recorder),
                 spec.replicas().size());
         var bodies = new HttpBodies(system, settings.http());
-        api = new ApiContext(system, settings, link, state, httpMetrics, bodies, new Sessions());
+        api = new ApiContext(
+                system, settings, link, state, httpMetrics, bodies, new Sessions(), new LoraAdapters(settings.loras()));
         ports = new HttpPorts(api, new LiveFeed(api, view, spec.router().policyName()));
         host.whenFailed().exceptionally(cause -> {
             state.enter(ServerState.Phase.FAILED);

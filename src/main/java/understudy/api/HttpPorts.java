@@ -33,6 +33,7 @@ import understudy.api.model.Tokenizer;
 import understudy.api.openai.CallParser;
 import understudy.api.openai.GenerationRoutes;
 import understudy.api.openai.InfoRoutes;
+import understudy.api.openai.LoraRoutes;
 import understudy.api.openai.RenderRoutes;
 import understudy.api.openai.ResponsesRoutes;
 import understudy.api.openai.SpecBuilder;
@@ -102,7 +103,7 @@ final class HttpPorts implements AutoCloseable {
 
     private CompletionStage<ServerBinding> bind(OptionalInt replica, List<RoutePart> moreParts) {
         var settings = api.settings();
-        var specs = new SpecBuilder(settings, api.cluster(), tokenizer, answers, replica);
+        var specs = new SpecBuilder(settings, api.cluster(), api.loras(), tokenizer, answers, replica);
         var parser = new CallParser(api, tokenizer, specs);
         var time = api.cluster().time();
         var parts = new ArrayList<RoutePart>(List.of(
@@ -111,6 +112,7 @@ final class HttpPorts implements AutoCloseable {
                 new MessagesRoutes(api, parser),
                 new ResponsesRoutes(api, tokenizer, specs),
                 new InfoRoutes(api, replica),
+                new LoraRoutes(api, replica),
                 new TrailingSlashes(),
                 new TokenRoutes(api, tokenizer),
                 new LivePageRoutes(live),

@@ -35,6 +35,8 @@ public final class ServerEdge {
             "/v1/messages",
             "/v1/messages/count_tokens",
             "/v1/models",
+            "/v1/load_lora_adapter",
+            "/v1/unload_lora_adapter",
             "/tokenize",
             "/detokenize",
             "/health",

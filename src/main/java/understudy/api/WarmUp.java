@@ -52,7 +52,14 @@ public final class WarmUp {
                 settings.http().limits(),
                 settings.http().timeouts());
         var sideChannel = settings.sideChannel().map(channel -> new SideChannelSettings("127.0.0.1", 0, 1));
-        return new ApiSettings(http, false, settings.downReplicas(), sideChannel, settings.models(), settings.model());
+        return new ApiSettings(
+                http,
+                false,
+                settings.downReplicas(),
+                sideChannel,
+                settings.loras(),
+                settings.models(),
+                settings.model());
     }
 
     /** @param asksOthers whether a word goes to another process, which has never heard of the call, and is the same one */

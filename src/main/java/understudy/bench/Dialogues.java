@@ -30,7 +30,7 @@ final class Dialogues {
     }
 
     private ObjectNode body(Request request, Dialogue dialogue) {
-        var body = JsonNodeFactory.instance.objectNode().put("model", target.model());
+        var body = JsonNodeFactory.instance.objectNode().put("model", model(request));
         if (target.isChat()) {
             body.set("messages", dialogue.messages());
             body.put("max_completion_tokens", request.maxTokens());
@@ -52,6 +52,12 @@ final class Dialogues {
             body.put("return_token_ids", true);
         }
         return body.setAll(target.extraBody());
+    }
+
+    /** An adapter is a model of its own to a server. */
+    private String model(Request request) {
+        String adapter = request.prompt().loraName();
+        return adapter.isEmpty() ? target.model() : adapter;
     }
 
     /** Takes the answer to a request into its conversation; a request without an answer ends it. */

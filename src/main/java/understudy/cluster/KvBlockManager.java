@@ -90,8 +90,7 @@ public final class KvBlockManager extends ExtensibleBehavior<KvBlockManager.Comm
     public record TellState(long atNanos) implements Command {}
 
     /** Reports to the router, with the state of the memory; see {@link LoadReport}. */
-    public record ReportLoad(LoadReport ofQueues)
-            implements Command {}
+    public record ReportLoad(LoadReport ofQueues) implements Command {}
 
     /** Asks for the hashes of all cached blocks. */
     public record GetBlockHashes(ActorRef<? super BlockHashes> replyTo) implements Command {}

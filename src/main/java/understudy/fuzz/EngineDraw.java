@@ -43,6 +43,7 @@ final class EngineDraw {
             drawScheduler();
             drawPrefixes();
             drawSpeculation();
+            drawLoras();
         }
         return numTokens();
     }
@@ -92,6 +93,19 @@ final class EngineDraw {
         }
         // Each request takes up to 5 tokens more of a step.
         draft.set("engine.enable-chunked-prefill", true);
+    }
+
+    private void drawLoras() {
+        if (!dice.oneIn(4)) {
+            return;
+        }
+        int maxLoras = dice.between(1, 4);
+        draft.set("engine.lora.enable", true);
+        draft.set("engine.lora.max-loras", maxLoras);
+        draft.maybe("engine.lora.max-cpu-loras", () -> dice.between(maxLoras, 8));
+        draft.maybePick("engine.lora.load-time", "0ms", "1s");
+        draft.set("workload.loras.count", dice.between(1, 8));
+        draft.maybePick("workload.loras.base-share", 0.5);
     }
 
     private void drawPrefixes() {

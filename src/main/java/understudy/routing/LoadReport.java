@@ -29,8 +29,7 @@ public record LoadReport(
     }
 
     /** Creates a report of a replica without LoRA. */
-    public LoadReport(
-            long atNanos, int numRunning, int numWaiting, double kvCacheUsage, long pendingPrefillTokens) {
+    public LoadReport(long atNanos, int numRunning, int numWaiting, double kvCacheUsage, long pendingPrefillTokens) {
         this(atNanos, numRunning, numWaiting, kvCacheUsage, pendingPrefillTokens, AdapterUse.NONE);
     }
 }

@@ -1,6 +1,7 @@
 package understudy.scenario;
 
-import java.util.List;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import understudy.cluster.lockstep.EarlierStages;
 import understudy.engine.lora.LoraConfig;
@@ -17,18 +18,21 @@ import understudy.scenario.keys.Section;
  * @param cost what they add to a step of the last stage, or null without LoRA
  * @param earlierCost what they add to a step of an earlier stage, or null without LoRA
  * @param slotBytes memory of each GPU that is set aside for adapters
+ * @param modules paths by name of the adapters that a server has from its start
  */
 public record LoraSettings(
         LoraConfig config,
         @Nullable LoraCost cost,
         @Nullable LoraCost earlierCost,
-        double slotBytes) {
-    private static final LoraSettings NONE = new LoraSettings(LoraConfig.NONE, null, null, 0);
+        double slotBytes,
+        Map<String, String> modules) {
+    private static final LoraSettings NONE = new LoraSettings(LoraConfig.NONE, null, null, 0, Map.of());
     private static final int MAX_LORAS = 100_000;
     private static final int MAX_RANK = 4096;
     private static final String ENABLE = "enable";
     private static final String MAX_CPU_LORAS = "max-cpu-loras";
     private static final String RANK = "adapter-rank";
+    private static final String MODULES = "lora-modules";
 
     static LoraSettings read(Section engine, EngineKind kind, Deployment deployment) {
         var lora = engine.section("lora");
@@ -76,7 +80,8 @@ public record LoraSettings(
                 config,
                 LoraCost.of(stage, gpu, tensorParallelSize, speeds),
                 LoraCost.of(stage.withoutHead(), gpu, tensorParallelSize, speeds),
-                config.maxLoras() * AdapterSize.of(stage, tensorParallelSize).bytes(maxRank));
+                config.maxLoras() * AdapterSize.of(stage, tensorParallelSize).bytes(maxRank),
+                modules(lora));
     }
 
     /** Returns how long the last stage takes, given how long it does without adapters. */
@@ -91,8 +96,15 @@ public record LoraSettings(
                 : new EarlierStages(earlier.count(), new LoraLatency(earlier.latency(), earlierCost));
     }
 
-    /** Returns the names that a server knows from its start. */
-    static List<String> modules(Section engine) {
-        return engine.section("lora").texts("lora-modules");
+    private static Map<String, String> modules(Section lora) {
+        var modules = new LinkedHashMap<String, String>();
+        for (String text : lora.texts(MODULES)) {
+            int equals = text.indexOf('=');
+            String name = equals < 0 ? text : text.substring(0, equals);
+            if (name.isEmpty() || modules.put(name, equals < 0 ? name : text.substring(equals + 1)) != null) {
+                throw lora.unusable(MODULES, "must be different names, each alone or as name=path");
+            }
+        }
+        return modules;
     }
 }

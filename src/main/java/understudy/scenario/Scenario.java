@@ -104,7 +104,8 @@ public record Scenario(
     }
 
     private static void requireLoras(Section workload, List<ReplicaGroup> groups) {
-        boolean hasAll = groups.stream().allMatch(group -> group.engine().lora().config().isOn());
+        boolean hasAll =
+                groups.stream().allMatch(group -> group.engine().lora().config().isOn());
         if (WorkloadSettings.numLoras(workload) > 0 && !hasAll) {
             throw workload.section("loras").unusable("count", "which needs engine.lora.enable = true");
         }

@@ -12,6 +12,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import understudy.api.call.ApiSettings;
 import understudy.api.call.ApiSettings.DownReplicas;
+import understudy.api.call.LoraModules;
 import understudy.api.call.Sessions;
 import understudy.api.call.SideChannelSettings;
 import understudy.api.http.HttpSettings;
@@ -61,8 +62,14 @@ public final class ServerSettings {
                 server.bool("ports-per-replica"),
                 server.choice("down-replicas", DownReplicas.class),
                 sideChannel(scenario, server, host),
+                loras(scenario),
                 models,
                 model(scenario, server));
+    }
+
+    private static @Nullable LoraModules loras(Scenario scenario) {
+        var lora = scenario.engine().lora();
+        return lora.config().isOn() ? new LoraModules(lora.modules()) : null;
     }
 
     /** Returns what the user of a server should know of its scenario, a line each. */

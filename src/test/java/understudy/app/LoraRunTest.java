@@ -45,8 +45,8 @@ final class LoraRunTest {
         var with = single("workload.loras.count=1");
         var without = single("workload.loras.base-share=1");
 
-        double waitMillis =
-                with.get("mean_ttft_ms").asDouble() - without.get("mean_ttft_ms").asDouble();
+        double waitMillis = with.get("mean_ttft_ms").asDouble()
+                - without.get("mean_ttft_ms").asDouble();
         assertThat(waitMillis).isCloseTo(113.571, within(0.05));
         assertThat(without.has("lora")).isFalse();
     }

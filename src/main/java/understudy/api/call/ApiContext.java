@@ -12,4 +12,5 @@ public record ApiContext(
         ServerState state,
         HttpMetrics metrics,
         HttpBodies bodies,
-        Sessions sessions) {}
+        Sessions sessions,
+        LoraAdapters loras) {}

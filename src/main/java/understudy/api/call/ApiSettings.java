@@ -2,6 +2,7 @@ package understudy.api.call;
 
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import understudy.api.http.HttpSettings;
 import understudy.api.model.ModelSettings;
 
@@ -12,6 +13,7 @@ import understudy.api.model.ModelSettings;
  * @param portsPerReplica whether each replica also has a port of its own, counted up from the one behind the server's
  * @param downReplicas what such a port does while its replica is not up
  * @param sideChannel where other processes ask for KV that is kept for them; empty if none do
+ * @param loras LoRA adapters that there are from the start; null without LoRA
  * @param models names under which the model is known, at least one; answers carry the first
  * @param model how answers come about
  */
@@ -20,6 +22,7 @@ public record ApiSettings(
         boolean portsPerReplica,
         DownReplicas downReplicas,
         Optional<SideChannelSettings> sideChannel,
+        @Nullable LoraModules loras,
         List<String> models,
         ModelSettings model) {
     /** Behaviour of the own port of a replica that has crashed or starts again. */

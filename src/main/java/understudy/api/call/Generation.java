@@ -46,6 +46,7 @@ public final class Generation {
      *
      * @param choice which answer of the call
      * @param name vLLM's {@code request_id}
+     * @param loraName its LoRA adapter, or empty for the base model
      * @param turn its place in a session
      * @param replica the one that is to serve it, or empty for any
      * @param kvTransfer what is to be said of its KV in other processes, or null if nothing
@@ -54,6 +55,7 @@ public final class Generation {
             int choice,
             String name,
             TokenIds prompt,
+            String loraName,
             SessionTurn turn,
             GenerationParams params,
             int maxTokens,
@@ -175,7 +177,7 @@ public final class Generation {
                 id,
                 spec.name,
                 arrivalNanos,
-                new Prompt(spec.prompt, "", params.cacheSalt(), spec.turn),
+                new Prompt(spec.prompt, spec.loraName, params.cacheSalt(), spec.turn),
                 sampling,
                 params.priority(),
                 arrival.tenant().isEmpty() ? params.user() : arrival.tenant(),

@@ -98,7 +98,7 @@ public final class RequestRecorder implements ClusterLink.Watcher, Closeable {
     private TraceLine line(Generation generation, int numOutputTokens) {
         var spec = generation.spec();
         var params = spec.params();
-        var prompt = new Prompt(spec.prompt(), "", params.cacheSalt());
+        var prompt = new Prompt(spec.prompt(), spec.loraName(), params.cacheSalt());
         // A request that took long to read came before others that are written already.
         latestNanos = Math.max(latestNanos, generation.arrivalNanos());
         return new TraceLine(

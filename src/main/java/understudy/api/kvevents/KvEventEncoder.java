@@ -4,6 +4,8 @@ import it.unimi.dsi.fastutil.longs.LongList;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.math.BigInteger;
+import java.util.HashMap;
+import java.util.Map;
 import org.msgpack.core.MessageBufferPacker;
 import org.msgpack.core.MessagePack;
 import understudy.kvcache.KvEvent;
@@ -11,8 +13,8 @@ import understudy.kvcache.KvGroup;
 
 /**
  * Writes batches of KV events as vLLM does ({@code vllm/distributed/kv_events.py}): an array of time stamp, events and
- * data-parallel rank. Hashes are the low 64 bits of the block hash, unsigned. {@code lora_id} is always nil, since
- * adapters have only names here.
+ * data-parallel rank. Hashes are the low 64 bits of the block hash, unsigned. {@code lora_id} counts adapters as their
+ * blocks come, from 1; vLLM counts them as they are loaded.
  */
 final class KvEventEncoder {
     private static final String MEDIUM = "GPU";
@@ -22,6 +24,7 @@ final class KvEventEncoder {
 
     private final boolean asMaps;
     private final double epochSeconds;
+    private final Map<String, Integer> loraIds = new HashMap<>();
     private final MessageBufferPacker out = MessagePack.newDefaultBufferPacker();
 
     /**
@@ -106,7 +109,7 @@ final class KvEventEncoder {
         writeKey("block_size");
         out.packInt(blockSize);
         writeKey("lora_id");
-        out.packNil();
+        writeLoraId(stored.loraName());
         writeKey("medium");
         out.packString(MEDIUM);
         writeKey("lora_name");
@@ -226,6 +229,14 @@ final class KvEventEncoder {
             if (isSalted) {
                 out.packString(stored.cacheSalt());
             }
+        }
+    }
+
+    private void writeLoraId(String name) throws IOException {
+        if (name.isEmpty()) {
+            out.packNil();
+        } else {
+            out.packInt(loraIds.computeIfAbsent(name, unknown -> loraIds.size() + 1));
         }
     }
 

@@ -32,7 +32,7 @@ final class LoraMetrics {
             String.join(",", use.waiting()),
             String.join(",", use.running())
         };
-        info.labelValues(labels).set(EpochClock.seconds());
+        info.labelValues(labels).set((double) EpochClock.seconds());
         shown.put(engine, labels);
     }
 

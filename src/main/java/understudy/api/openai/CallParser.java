@@ -111,6 +111,6 @@ public final class CallParser {
     private CallInfo info(String prefix, HttpRequest request, JsonBody body, GenerationParams params) {
         @Nullable String asked = body.text("request_id");
         String base = asked == null ? RequestIds.of(request) : asked;
-        return new CallInfo(prefix + base, EpochClock.seconds(), api.settings().servedModel(), params, tokenizer);
+        return new CallInfo(prefix + base, EpochClock.seconds(), specs.modelName(params), params, tokenizer);
     }
 }

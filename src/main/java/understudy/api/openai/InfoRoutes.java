@@ -28,6 +28,7 @@ import org.apache.pekko.http.javadsl.model.MediaTypes;
 import org.apache.pekko.http.javadsl.model.headers.RawHeader;
 import org.apache.pekko.http.javadsl.server.Route;
 import org.apache.pekko.util.ByteString;
+import org.jspecify.annotations.Nullable;
 import understudy.api.call.ApiContext;
 import understudy.api.call.ServerState;
 import understudy.api.http.HttpBodies;
@@ -125,17 +126,23 @@ public final class InfoRoutes implements RoutePart {
         var data = list.putArray("data");
         String root = api.settings().servedModel();
         for (String model : api.settings().models()) {
-            var card = data.addObject()
-                    .put("id", model)
-                    .put("object", "model")
-                    .put("created", startedSeconds)
-                    .put("owned_by", "vllm")
-                    .put("root", root)
-                    .putNull("parent")
-                    .put("max_model_len", api.settings().model().maxModelLen());
-            card.putArray("permission").add(permission(model));
+            card(data.addObject(), model, root, null, api.settings().model().maxModelLen());
+        }
+        for (var adapter : api.loras().at(replica)) {
+            card(data.addObject(), adapter.name(), adapter.path(), root, null);
         }
         return list;
+    }
+
+    private void card(ObjectNode card, String id, String root, @Nullable String parent, @Nullable Integer maxModelLen) {
+        card.put("id", id)
+                .put("object", "model")
+                .put("created", startedSeconds)
+                .put("owned_by", "vllm")
+                .put("root", root)
+                .put("parent", parent)
+                .put("max_model_len", maxModelLen);
+        card.putArray("permission").add(permission(id));
     }
 
     private ObjectNode permission(String model) {

@@ -71,11 +71,7 @@ public final class ResponsesRoutes implements RoutePart {
         var echo = new ResponseEcho(body);
         var prompt = prompt(messages, tools, limit(body, params));
         var info = new CallInfo(
-                "resp_" + RequestIds.of(request),
-                EpochClock.seconds(),
-                api.settings().servedModel(),
-                params,
-                tokenizer);
+                "resp_" + RequestIds.of(request), EpochClock.seconds(), specs.modelName(params), params, tokenizer);
         boolean isStored = body.bool("store", true);
         var requests = specs.build(
                 info.id(),

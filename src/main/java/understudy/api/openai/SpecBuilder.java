@@ -10,6 +10,7 @@ import understudy.api.call.ClusterLink;
 import understudy.api.call.Generation;
 import understudy.api.call.GenerationParams;
 import understudy.api.call.KvTransferFields;
+import understudy.api.call.LoraAdapters;
 import understudy.api.http.ApiException;
 import understudy.api.model.AnswerContext;
 import understudy.api.model.Answers;
@@ -25,7 +26,12 @@ import understudy.prompt.TokenSequence;
  * @param replica the one that is to serve, or empty for any
  */
 public record SpecBuilder(
-        ApiSettings settings, ClusterLink cluster, Tokenizer tokenizer, Answers answers, OptionalInt replica) {
+        ApiSettings settings,
+        ClusterLink cluster,
+        LoraAdapters loras,
+        Tokenizer tokenizer,
+        Answers answers,
+        OptionalInt replica) {
     /** Most answers of one call: a small body could ask for millions, each a request to the engine. */
     private static final int MAX_CHOICES = 4096;
 
@@ -35,11 +41,24 @@ public record SpecBuilder(
         static final Shape TEXT = new Shape(null, null);
     }
 
-    /** Refuses models that are not served. */
+    /** Refuses models and adapters that are not served. */
     void requireModel(@Nullable String model) {
-        if (model != null && !model.isEmpty() && !settings.models().contains(model)) {
+        boolean isServed =
+                model == null || model.isEmpty() || settings.models().contains(model) || loras.isKnown(model, replica);
+        if (!isServed) {
             throw new ApiException(404, "NotFoundError", "The model `" + model + "` does not exist.", "model");
         }
+    }
+
+    /** Returns the name that answers carry: that of the adapter, or of the model that is served. */
+    String modelName(GenerationParams params) {
+        String adapter = loraName(params);
+        return adapter.isEmpty() ? settings.servedModel() : adapter;
+    }
+
+    private String loraName(GenerationParams params) {
+        String model = params.model();
+        return model != null && !settings.models().contains(model) && loras.isKnown(model, replica) ? model : "";
     }
 
     /**
@@ -81,6 +100,7 @@ public record SpecBuilder(
                         choice,
                         name + "-" + choice,
                         prompt.tokens(),
+                        loraName(params),
                         turn,
                         params,
                         maxTokens,

@@ -40,6 +40,7 @@ final class GenerationTest {
                 0,
                 "name",
                 new TokenIds(new int[] {1, 2, 3}),
+                "",
                 SessionTurn.NONE,
                 GenerationParams.read(body, List.of(), 1, -1),
                 1,

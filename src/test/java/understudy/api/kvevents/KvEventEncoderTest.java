@@ -121,6 +121,25 @@ final class KvEventEncoderTest {
     }
 
     @Test
+    void adapters_areNumberedAsTheyCome() throws IOException {
+        var encoder = new KvEventEncoder(KvEventSettings.Format.ARRAY, 0);
+        var bytes = encoder.encode(batch(0, storedFor("b"), storedFor(""), storedFor("a"), storedFor("b")));
+
+        var events = MessagePack.newDefaultUnpacker(bytes)
+                .unpackValue()
+                .asArrayValue()
+                .get(1);
+
+        assertThat(events.asArrayValue())
+                .extracting(event -> event.asArrayValue().get(5).toString())
+                .containsExactly("1", "null", "2", "1");
+    }
+
+    private static KvEvent.Stored storedFor(String adapter) {
+        return new KvEvent.Stored(LongList.of(7), false, 0, new TokenIds(new int[4]), 0, adapter, "");
+    }
+
+    @Test
     void rankAndTime_areOfTheReplica() throws IOException {
         var encoder = new KvEventEncoder(KvEventSettings.Format.ARRAY, 1_000);
 

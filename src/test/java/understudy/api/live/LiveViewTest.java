@@ -235,7 +235,8 @@ final class LiveViewTest {
     }
 
     private static ClusterEvent scheduler(int replica, int numRunning, int numWaiting) {
-        return new ClusterEvent.LoadChanged(replica, new ClusterEvent.EngineLoad(numRunning, numWaiting, 0, 0, 0, AdapterUse.NONE));
+        return new ClusterEvent.LoadChanged(
+                replica, new ClusterEvent.EngineLoad(numRunning, numWaiting, 0, 0, 0, AdapterUse.NONE));
     }
 
     private static ClusterEvent cache(int replica, KvBlockCounts blocks, PrefixCacheStats lookups) {

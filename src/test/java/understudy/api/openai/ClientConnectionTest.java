@@ -129,7 +129,12 @@ final class ClientConnectionTest {
         var body = new JsonBody(Json.object().put("max_tokens", 1000).put("ignore_eos", true));
         var prompt = new EncodedPrompt(new TokenIds(new int[] {1, 2, 3}), "x", true);
         return new SpecBuilder(
-                        api.settings(), api.cluster(), tokenizer, new Answers(tokenizer, model), OptionalInt.empty())
+                        api.settings(),
+                        api.cluster(),
+                        api.loras(),
+                        tokenizer,
+                        new Answers(tokenizer, model),
+                        OptionalInt.empty())
                 .build(
                         "name",
                         List.of(prompt),

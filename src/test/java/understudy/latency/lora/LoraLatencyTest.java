@@ -56,7 +56,7 @@ final class LoraLatencyTest {
 
         assertThat(LATENCY.stepNanos(batch)).isEqualTo(7_000 + 1_000 + 300 + 400 + 50_000 + 40_000);
         assertThat(LATENCY.explain(batch).stream().mapToDouble(Share::nanos).sum())
-                .isCloseTo(LATENCY.stepNanos(batch), within(1e-6));
+                .isCloseTo((double) LATENCY.stepNanos(batch), within(1e-6));
     }
 
     @Test

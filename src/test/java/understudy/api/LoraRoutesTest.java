@@ -1,0 +1,123 @@
+package understudy.api;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Test;
+
+/** LoRA adapters over HTTP: as models, loaded and unloaded, in metrics. */
+final class LoraRoutesTest {
+    private static final String CHAT =
+            "{\"model\": \"%s\", \"max_tokens\": 2, \"messages\": [{\"role\": \"user\", \"content\": \"x\"}]}";
+
+    @AutoClose
+    private final ServerFixture server = new ServerFixture();
+
+    @Test
+    void adapter_isAModelWithAParent() {
+        start("engine.lora.lora-modules = [sql, \"chat=/mnt/chat\"]");
+
+        var models = server.get("/v1/models").json().get("data");
+        assertThat(ids(models)).endsWith("sql", "chat");
+        var chat = models.get(models.size() - 1);
+        assertThat(chat.get("root").asText()).isEqualTo("/mnt/chat");
+        assertThat(chat.get("parent")).isEqualTo(models.get(0).get("id"));
+        assertThat(chat.get("max_model_len").isNull()).isTrue();
+        assertThat(models.get(0).get("parent").isNull()).isTrue();
+    }
+
+    @Test
+    void answer_carriesTheNameOfTheAdapter() {
+        start("engine.lora.lora-modules = [sql]");
+
+        assertThat(server.post("/v1/chat/completions", CHAT.formatted("sql"))
+                        .json()
+                        .get("model")
+                        .asText())
+                .isEqualTo("sql");
+        assertThat(server.post("/v1/responses", "{\"model\": \"sql\", \"input\": \"x\"}")
+                        .json()
+                        .get("model")
+                        .asText())
+                .isEqualTo("sql");
+        assertThat(server.post("/v1/chat/completions", CHAT.formatted("other")).status())
+                .isEqualTo(404);
+    }
+
+    @Test
+    void adapters_comeAndGo() {
+        start("");
+
+        assertThat(load("late").status()).isEqualTo(200);
+        var again = load("late");
+        assertThat(again.status()).isEqualTo(400);
+        assertThat(again.json().at("/error/type").asText()).isEqualTo("InvalidUserInput");
+        assertThat(ids(server.get("/v1/models").json().get("data"))).endsWith("late");
+        assertThat(server.post("/v1/chat/completions", CHAT.formatted("late")).status())
+                .isEqualTo(200);
+
+        assertThat(unload("late").text()).isEqualTo("Success: LoRA adapter 'late' removed successfully.");
+        assertThat(unload("late").json().at("/error/type").asText()).isEqualTo("NotFoundError");
+        assertThat(server.post("/v1/chat/completions", CHAT.formatted("late")).status())
+                .isEqualTo(404);
+        assertThat(server.post("/v1/load_lora_adapter", "{\"lora_name\": \"x\"}")
+                        .status())
+                .isEqualTo(400);
+    }
+
+    /** The same prompt of 40 tokens or more hits the cache with its own adapter only. */
+    @Test
+    void adapters_shareNoBlocks() {
+        start("engine.lora.lora-modules = [one, two]");
+        String prompt = "{\"model\": \"%s\", \"max_tokens\": 1, \"prompt\": \"" + "word ".repeat(64) + "\"}";
+
+        server.post("/v1/completions", prompt.formatted("one"));
+        server.post("/v1/completions", prompt.formatted("two"));
+        assertThat(server.metric("vllm:prefix_cache_hits_total", "engine=\"0\""))
+                .isZero();
+        server.post("/v1/completions", prompt.formatted("one"));
+        server.awaitMetric("vllm:prefix_cache_hits_total", "engine=\"0\"", hits -> hits == 64);
+    }
+
+    @Test
+    void requestsInfo_namesTheAdaptersAndTheSlots() {
+        start("engine.lora.lora-modules = [one]\nengine.lora.max-loras = 3\nengine.lora.max-cpu-loras = 4");
+
+        server.post("/v1/chat/completions", CHAT.formatted("one"));
+
+        assertThat(server.get("/metrics").text())
+                .containsPattern("vllm:lora_requests_info\\{engine=\"0\",max_lora=\"3\","
+                        + "running_lora_adapters=\"(one)?\",waiting_lora_adapters=\"\"} 1\\.\\d+E9");
+    }
+
+    @Test
+    void withoutLora_thereAreNoRoutesAndNoMetric() {
+        server.start();
+
+        assertThat(load("late").status()).isEqualTo(404);
+        assertThat(server.get("/metrics").text()).doesNotContain("lora_requests_info");
+    }
+
+    private void start(String settings) {
+        server.moreSettings = "engine.lora.enable = true\n" + settings;
+        server.start();
+    }
+
+    private ServerFixture.Reply load(String name) {
+        return server.post(
+                "/v1/load_lora_adapter", "{\"lora_name\": \"%s\", \"lora_path\": \"/mnt/%1$s\"}".formatted(name));
+    }
+
+    private ServerFixture.Reply unload(String name) {
+        return server.post("/v1/unload_lora_adapter", "{\"lora_name\": \"%s\"}".formatted(name));
+    }
+
+    private static List<String> ids(JsonNode models) {
+        var ids = new ArrayList<String>();
+        models.forEach(model -> ids.add(model.get("id").asText()));
+        return ids;
+    }
+}
