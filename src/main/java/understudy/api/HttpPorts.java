@@ -76,7 +76,7 @@ final class HttpPorts implements AutoCloseable {
         this.live = live;
         var model = api.settings().model();
         edge = new ServerEdge(api, new RequestIds(model.seed()));
-        tokenizer = Tokenizer.load(model.vocabulary());
+        tokenizer = model.tokenizer().load();
         answers = new Answers(tokenizer, model);
     }
 

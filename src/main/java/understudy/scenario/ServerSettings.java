@@ -21,6 +21,7 @@ import understudy.api.model.CannedAnswers;
 import understudy.api.model.ModelSettings;
 import understudy.api.model.ModelSettings.AnswerMode;
 import understudy.api.model.Tokenizer;
+import understudy.api.model.TokenizerFile;
 import understudy.engine.SchedulerConfig;
 import understudy.engine.queue.SchedulingPolicy;
 import understudy.scenario.keys.ScenarioException;
@@ -31,6 +32,7 @@ import understudy.scenario.workload.DrawSettings;
 public final class ServerSettings {
     private static final Set<String> LOOPBACK = Set.of("127.0.0.1", "localhost", "::1");
     private static final Pattern COMMA = Pattern.compile("\\s*,\\s*");
+    private static final String TOKENIZER = "tokenizer";
     private static final int MAX_PORT = 65_535;
     private static final int MAX_LENGTH = 100_000_000;
 
@@ -156,11 +158,30 @@ public final class ServerSettings {
                 scenario.seed(),
                 scenario.maxModelLen(),
                 scheduler instanceof SchedulerConfig vllm && vllm.policy() == SchedulingPolicy.PRIORITY,
-                server.choice("tokenizer", Tokenizer.Vocabulary.class),
+                tokenizer(server),
                 mode,
                 DrawSettings.wholeNumbers(server.section("answer-length"), MAX_LENGTH),
                 mode == AnswerMode.REPLAY ? canned(server) : CannedAnswers.NONE,
                 scenario.hashAlgorithm());
+    }
+
+    private static Tokenizer.Source tokenizer(Section server) {
+        String text = server.text(TOKENIZER);
+        for (var vocabulary : Tokenizer.Vocabulary.values()) {
+            if (Section.nameOf(vocabulary).equals(text)) {
+                return vocabulary;
+            }
+        }
+        if (!Files.exists(Path.of(text))) {
+            throw server.unusable(
+                    TOKENIZER,
+                    "must be cl100k-base, o200k-base, or a tokenizer.json or its folder, which must be there");
+        }
+        try {
+            return new TokenizerFile(Path.of(text));
+        } catch (IllegalArgumentException e) {
+            throw server.unusable(TOKENIZER, String.valueOf(e.getMessage()));
+        }
     }
 
     private static CannedAnswers canned(Section server) {
