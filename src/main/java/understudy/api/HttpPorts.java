@@ -31,11 +31,13 @@ import understudy.api.live.LivePageRoutes;
 import understudy.api.model.Answers;
 import understudy.api.model.Tokenizer;
 import understudy.api.openai.CallParser;
+import understudy.api.openai.EngineSleep;
 import understudy.api.openai.GenerationRoutes;
 import understudy.api.openai.InfoRoutes;
 import understudy.api.openai.LoraRoutes;
 import understudy.api.openai.RenderRoutes;
 import understudy.api.openai.ResponsesRoutes;
+import understudy.api.openai.SleepRoutes;
 import understudy.api.openai.SpecBuilder;
 import understudy.api.openai.TokenRoutes;
 import understudy.faults.ReplicaState;
@@ -64,6 +66,7 @@ final class HttpPorts implements AutoCloseable {
     private final ServerEdge edge;
     private final Tokenizer tokenizer;
     private final Answers answers;
+    private final EngineSleep sleep;
     private final SortedMap<Integer, ServerBinding> ofReplicas = new TreeMap<>();
     private final Map<Integer, Integer> numbers = new HashMap<>();
     private final Set<Integer> wanted = new HashSet<>();
@@ -78,6 +81,7 @@ final class HttpPorts implements AutoCloseable {
         edge = new ServerEdge(api, new RequestIds(model.seed()));
         tokenizer = model.tokenizer().load();
         answers = new Answers(tokenizer, model);
+        sleep = new EngineSleep(api.cluster());
     }
 
     /**
@@ -113,6 +117,7 @@ final class HttpPorts implements AutoCloseable {
                 new ResponsesRoutes(api, tokenizer, specs),
                 new InfoRoutes(api, replica),
                 new LoraRoutes(api, replica),
+                new SleepRoutes(sleep, replica),
                 new TrailingSlashes(),
                 new TokenRoutes(api, tokenizer),
                 new LivePageRoutes(live),

@@ -21,6 +21,7 @@ import understudy.cluster.RequestEvent;
 import understudy.cluster.Router;
 import understudy.cluster.sidechannel.SideChannel;
 import understudy.engine.FinishReason;
+import understudy.faults.ClusterChange;
 import understudy.faults.ReplicaState;
 import understudy.host.ClusterHost;
 import understudy.host.Reply;
@@ -130,6 +131,12 @@ public final class ClusterLink {
                         PrefixCacheResets.AllReset.class,
                         ref -> new Router.ResetPrefixCache(resetsRunning, ref))
                 .thenApply(PrefixCacheResets.AllReset::isDone);
+    }
+
+    /** Changes the cluster, and tells why that cannot be, or nothing. */
+    public CompletionStage<Optional<String>> change(ClusterChange change) {
+        return Reply.ask(system, time.system(), Cluster.Injected.class, ref -> new Cluster.Inject(change, ref))
+                .thenApply(Cluster.Injected::refusal);
     }
 
     /** Returns the state of each replica, by index. */

@@ -10,6 +10,7 @@ import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
@@ -115,6 +116,9 @@ public final class EngineMetrics {
                 totals.put(i, shown.totals());
                 replicas.remove(i);
                 families.forget(i);
+            }
+            if (states.get(i).isUp()) {
+                families.sleepState(String.valueOf(i), settings.servedModel(), states.get(i));
             }
         }
     }
@@ -275,9 +279,16 @@ public final class EngineMetrics {
         /** Shows the series that never change. */
         void constants(String engine, String model) {
             alwaysZero.forEach(family -> family.initLabelValues(engine, model));
-            sleepState.labelValues(engine, model, "awake").set(1);
-            sleepState.labelValues(engine, model, "weights_offloaded").set(0);
-            sleepState.labelValues(engine, model, "discard_all").set(0);
+            sleepState(engine, model, ReplicaState.READY);
+        }
+
+        /** At vLLM's sleep level 0 an engine is in none of these states. */
+        void sleepState(String engine, String model, ReplicaState state) {
+            sleepState.labelValues(engine, model, "awake").set(state.isAsleep() ? 0 : 1);
+            for (var each : List.of(ReplicaState.WEIGHTS_OFFLOADED, ReplicaState.DISCARD_ALL)) {
+                String label = each.name().toLowerCase(Locale.ROOT);
+                sleepState.labelValues(engine, model, label).set(state == each ? 1 : 0);
+            }
         }
 
         void cacheConfig(int engine, KvCacheConfig kvCache, String hashAlgorithm) {
