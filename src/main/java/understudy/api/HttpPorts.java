@@ -24,6 +24,10 @@ import understudy.api.admin.VirtualClockControl;
 import understudy.api.anthropic.MessagesRoutes;
 import understudy.api.call.ApiContext;
 import understudy.api.call.ApiSettings.DownReplicas;
+import understudy.api.dev.EngineSleep;
+import understudy.api.dev.ServerInfo;
+import understudy.api.dev.ServerInfoRoutes;
+import understudy.api.dev.SleepRoutes;
 import understudy.api.http.RequestIds;
 import understudy.api.http.RoutePart;
 import understudy.api.live.LiveFeed;
@@ -31,15 +35,14 @@ import understudy.api.live.LivePageRoutes;
 import understudy.api.model.Answers;
 import understudy.api.model.Tokenizer;
 import understudy.api.openai.CallParser;
-import understudy.api.openai.EngineSleep;
 import understudy.api.openai.GenerationRoutes;
 import understudy.api.openai.InfoRoutes;
 import understudy.api.openai.LoraRoutes;
 import understudy.api.openai.RenderRoutes;
 import understudy.api.openai.ResponsesRoutes;
-import understudy.api.openai.SleepRoutes;
 import understudy.api.openai.SpecBuilder;
 import understudy.api.openai.TokenRoutes;
+import understudy.cluster.ClusterSpec;
 import understudy.faults.ReplicaState;
 
 /**
@@ -62,6 +65,7 @@ final class HttpPorts implements AutoCloseable {
     private static final Duration LAST_WORDS = Duration.ofMillis(100);
 
     private final ApiContext api;
+    private final ClusterSpec spec;
     private final LiveFeed live;
     private final ServerEdge edge;
     private final Tokenizer tokenizer;
@@ -74,8 +78,9 @@ final class HttpPorts implements AutoCloseable {
     private @Nullable ServerBinding ofCluster;
     private boolean isClosed;
 
-    HttpPorts(ApiContext api, LiveFeed live) {
+    HttpPorts(ApiContext api, ClusterSpec spec, LiveFeed live) {
         this.api = api;
+        this.spec = spec;
         this.live = live;
         var model = api.settings().model();
         edge = new ServerEdge(api, new RequestIds(model.seed()));
@@ -117,6 +122,7 @@ final class HttpPorts implements AutoCloseable {
                 new ResponsesRoutes(api, tokenizer, specs),
                 new InfoRoutes(api, replica),
                 new LoraRoutes(api, replica),
+                new ServerInfoRoutes(new ServerInfo(settings, spec.replica(replica.orElse(0)))),
                 new SleepRoutes(sleep, replica),
                 new TrailingSlashes(),
                 new TokenRoutes(api, tokenizer),

@@ -44,6 +44,7 @@ public final class ServerEdge {
             "/ping",
             "/version",
             "/load",
+            "/server_info",
             "/metrics",
             "/reset_prefix_cache",
             "/sleep",

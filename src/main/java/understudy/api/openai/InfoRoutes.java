@@ -100,8 +100,13 @@ public final class InfoRoutes implements RoutePart {
     }
 
     private static ObjectNode version() {
+        return Json.object().put("version", versionText());
+    }
+
+    /** Returns name and version of the program. */
+    public static String versionText() {
         String version = InfoRoutes.class.getPackage().getImplementationVersion();
-        return Json.object().put("version", "understudy " + (version == null ? "(not packaged)" : version));
+        return "understudy " + (version == null ? "(not packaged)" : version);
     }
 
     private ObjectNode load() {

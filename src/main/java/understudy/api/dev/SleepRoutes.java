@@ -1,4 +1,4 @@
-package understudy.api.openai;
+package understudy.api.dev;
 
 import static org.apache.pekko.http.javadsl.server.Directives.completeWithFuture;
 import static org.apache.pekko.http.javadsl.server.Directives.concat;

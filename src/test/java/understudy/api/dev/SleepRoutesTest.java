@@ -1,4 +1,4 @@
-package understudy.api.openai;
+package understudy.api.dev;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package understudy.api.openai;
+package understudy.api.dev;
 
 import java.util.ArrayList;
 import java.util.HashSet;
