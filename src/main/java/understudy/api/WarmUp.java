@@ -60,6 +60,7 @@ public final class WarmUp {
                 settings.downReplicas(),
                 PodNames.NONE,
                 sideChannel,
+                settings.hasLegacyMetrics(),
                 settings.models(),
                 settings.model());
     }

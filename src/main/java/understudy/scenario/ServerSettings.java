@@ -65,6 +65,7 @@ public final class ServerSettings {
                 server.choice("down-replicas", DownReplicas.class),
                 pod(server),
                 sideChannel(scenario, server, host),
+                server.section("metrics").bool("legacy-names"),
                 models,
                 model(scenario, server));
     }

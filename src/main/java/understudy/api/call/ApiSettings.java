@@ -16,6 +16,7 @@ import understudy.api.model.ModelSettings;
  * @param downReplicas what such a port does while its replica is not up
  * @param pod whose names are on every response
  * @param sideChannel where other processes ask for KV that is kept for them; empty if none do
+ * @param hasLegacyMetrics whether metrics also have the names that vLLM had before 2026
  * @param models names under which the model is known, at least one; answers carry the first
  * @param model how answers come about
  */
@@ -25,6 +26,7 @@ public record ApiSettings(
         DownReplicas downReplicas,
         PodNames pod,
         Optional<SideChannelSettings> sideChannel,
+        boolean hasLegacyMetrics,
         List<String> models,
         ModelSettings model) {
     /** Behaviour of the own port of a replica that has crashed or starts again. */
