@@ -136,12 +136,12 @@ final class HttpPorts implements AutoCloseable {
 
     /** Returns the number of a port; one that was free for a replica once stays the replica's. */
     private synchronized int number(OptionalInt replica) {
-        int first = api.settings().http().port();
         if (replica.isEmpty()) {
-            return first;
+            return api.settings().http().port();
         }
         int index = replica.getAsInt();
-        return numbers.getOrDefault(index, first == 0 ? 0 : first + 1 + index);
+        int first = api.settings().firstReplicaPort().orElseThrow();
+        return numbers.getOrDefault(index, first == 0 ? 0 : first + index);
     }
 
     /**
@@ -237,11 +237,10 @@ final class HttpPorts implements AutoCloseable {
     /** Returns the port at which a replica is reached: its own, or the cluster's. */
     int portOf(int replica) {
         var own = replicaAddresses().get(replica);
-        boolean comesLater = own == null
-                && api.settings().portsPerReplica()
-                && api.settings().http().port() > 0;
+        int first = api.settings().firstReplicaPort().orElse(0);
+        boolean comesLater = own == null && first > 0;
         return comesLater
-                ? api.settings().http().port() + 1 + replica
+                ? first + replica
                 : Objects.requireNonNullElse(own, address()).getPort();
     }
 

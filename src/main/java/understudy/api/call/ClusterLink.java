@@ -109,11 +109,7 @@ public final class ClusterLink {
             var request = generation.request(time.nowNanos(), time.speed());
             watchers.forEach(watcher -> watcher.onSubmitted(generation));
             router.tell(new Router.Submit(
-                    request,
-                    requestEvents,
-                    generation.needsTokens(),
-                    generation.spec().replica(),
-                    generation.fault()));
+                    request, requestEvents, generation.needsTokens(), generation.replica(), generation.fault()));
         });
     }
 

@@ -12,6 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import understudy.api.call.ApiSettings;
@@ -45,6 +46,9 @@ public final class EngineMetrics {
         this.settings = settings;
         this.spec = spec;
         families = new Families(registry, settings.model().maxModelLen(), spec.replicas());
+        if (settings.hasLegacyMetrics()) {
+            registry.register(families.legacyNames());
+        }
         for (int i = 0; i < spec.replicas().size(); i++) {
             show(i, ReplicaMetrics.Totals.NONE);
         }
@@ -262,6 +266,11 @@ public final class EngineMetrics {
                 var name = each.collect().getMetadata().getName();
                 histograms.put(name.substring("vllm:".length()), each);
             }
+        }
+
+        LegacyNames legacyNames() {
+            var tokenSeconds = Objects.requireNonNull(histograms.get("inter_token_latency_seconds"));
+            return new LegacyNames(kvUsage, tokenSeconds, prefixQueries, prefixHits);
         }
 
         Map<String, CounterDataPoint> successByReason(String engine, String model) {
