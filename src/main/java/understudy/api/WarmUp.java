@@ -59,6 +59,7 @@ public final class WarmUp {
                 sideChannel,
                 settings.loras(),
                 settings.models(),
+                settings.vllmVersion(),
                 settings.model());
     }
 

@@ -15,6 +15,7 @@ import understudy.api.model.ModelSettings;
  * @param sideChannel where other processes ask for KV that is kept for them; empty if none do
  * @param loras LoRA adapters that there are from the start; null without LoRA
  * @param models names under which the model is known, at least one; answers carry the first
+ * @param vllmVersion the version of vLLM that the server says it is
  * @param model how answers come about
  */
 public record ApiSettings(
@@ -24,6 +25,7 @@ public record ApiSettings(
         Optional<SideChannelSettings> sideChannel,
         @Nullable LoraModules loras,
         List<String> models,
+        String vllmVersion,
         ModelSettings model) {
     /** Behaviour of the own port of a replica that has crashed or starts again. */
     public enum DownReplicas {
