@@ -128,7 +128,8 @@ final class ArchitectureTest {
             sweep.remote: scenario scenario.keys sweep
             app.console: scenario
             app.replay: replay report scenario scenario.keys
-            app: api api.call api.http api.kvevents app.console app.replay bench bench.result cluster conform describe engine fidelity fidelity.cells fuzz host \
+            app.vllm: scenario scenario.keys
+            app: api api.call api.http api.kvevents app.console app.replay app.vllm bench bench.result cluster conform describe engine fidelity fidelity.cells fuzz host \
                 host.watch latency latency.tables replay report report.run routing runtime scenario scenario.keys sweep sweep.remote workload workload.agentic workload.servegen workload.trace
             testkit: api api.call api.http api.kvevents cluster engine faults host kvcache prompt report report.latency runtime scenario
             """);

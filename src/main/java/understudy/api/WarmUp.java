@@ -63,6 +63,7 @@ public final class WarmUp {
                 settings.loras(),
                 settings.hasLegacyMetrics(),
                 settings.models(),
+                settings.vllmVersion(),
                 settings.model());
     }
 

@@ -39,6 +39,11 @@ public final class ServerSettings {
     private static final int MAX_PORT = 65_535;
     private static final int MAX_LENGTH = 100_000_000;
 
+    private enum MissingAdminToken {
+        REFUSE,
+        CLOSE_ADMIN
+    }
+
     private ServerSettings() {}
 
     /** Reads and checks it. */
@@ -50,7 +55,8 @@ public final class ServerSettings {
         }
         String host = server.text("host");
         String adminToken = server.text("admin-token");
-        if (adminToken.isEmpty() && !LOOPBACK.contains(host)) {
+        boolean isOpen = adminToken.isEmpty() && !LOOPBACK.contains(host);
+        if (isOpen && server.choice("missing-admin-token", MissingAdminToken.class) == MissingAdminToken.REFUSE) {
             throw server.unusable("host", "which others can reach, so server.admin-token must be set");
         }
         var http = new HttpSettings(
@@ -58,7 +64,7 @@ public final class ServerSettings {
                 port(scenario, server),
                 tls(server),
                 server.text("api-key"),
-                adminToken,
+                isOpen ? HttpSettings.NO_TOKEN_FITS : adminToken,
                 allowedHosts(server),
                 limits(server),
                 timeouts(server));
@@ -71,6 +77,7 @@ public final class ServerSettings {
                 loras(scenario),
                 server.section("metrics").bool("legacy-names"),
                 models,
+                server.text("vllm-version"),
                 model(scenario, server));
     }
 

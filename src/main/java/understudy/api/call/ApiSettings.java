@@ -20,6 +20,7 @@ import understudy.api.model.ModelSettings;
  * @param loras LoRA adapters that there are from the start; null without LoRA
  * @param hasLegacyMetrics whether metrics also have the names that vLLM had before 2026
  * @param models names under which the model is known, at least one; answers carry the first
+ * @param vllmVersion the version of vLLM that the server says it is
  * @param model how answers come about
  */
 public record ApiSettings(
@@ -31,6 +32,7 @@ public record ApiSettings(
         @Nullable LoraModules loras,
         boolean hasLegacyMetrics,
         List<String> models,
+        String vllmVersion,
         ModelSettings model) {
     /** Behaviour of the own port of a replica that has crashed or starts again. */
     public enum DownReplicas {

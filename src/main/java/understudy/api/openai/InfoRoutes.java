@@ -99,14 +99,21 @@ public final class InfoRoutes implements RoutePart {
         return HttpResponse.create().withStatus(isGood ? 200 : 503);
     }
 
-    private static ObjectNode version() {
-        return Json.object().put("version", versionText());
+    /** Beside vLLM's version, which its clients compare, our own. */
+    private ObjectNode version() {
+        return Json.object()
+                .put("version", api.settings().vllmVersion())
+                .put("understudy", ownVersion());
     }
 
     /** Returns name and version of the program. */
     public static String versionText() {
+        return "understudy " + ownVersion();
+    }
+
+    private static String ownVersion() {
         String version = InfoRoutes.class.getPackage().getImplementationVersion();
-        return "understudy " + (version == null ? "(not packaged)" : version);
+        return version == null ? "(not packaged)" : version;
     }
 
     private ObjectNode load() {
