@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
 import understudy.scenario.keys.Defaults;
 import understudy.scenario.keys.KnownKeys;
 import understudy.scenario.keys.ScenarioException;
+import understudy.scenario.keys.ServiceLinks;
 
 /**
  * Sources of a scenario, found and merged, the strongest first: flags, environment variables, the file, {@code
@@ -130,13 +131,18 @@ public final class ScenarioFile {
     private Config fromEnvironment() {
         var keyByName = new TreeMap<String, String>();
         knownKeys.leaves().forEach(key -> keyByName.put(variable(key), key));
+        var serviceLinks = ServiceLinks.of(environment, ENVIRONMENT_PREFIX);
         Config config = ConfigFactory.empty();
         for (var variable : new TreeMap<>(environment).entrySet()) {
             String name = variable.getKey();
             String key = keyByName.get(name);
+            boolean isSetting = name.startsWith(ENVIRONMENT_PREFIX) && !OF_THE_LAUNCHER.contains(name);
+            if (!isSetting || serviceLinks.have(name, variable.getValue())) {
+                continue;
+            }
             if (key != null) {
                 config = config.withValue(key, value(variable.getValue(), "environment variable " + name));
-            } else if (name.startsWith(ENVIRONMENT_PREFIX) && !OF_THE_LAUNCHER.contains(name)) {
+            } else {
                 throw new ScenarioException("unknown environment variable " + name + "; did you mean "
                         + KnownKeys.nearest(name, keyByName.keySet()) + "?");
             }

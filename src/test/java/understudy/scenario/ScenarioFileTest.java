@@ -58,6 +58,36 @@ final class ScenarioFileTest {
                 .hasMessageStartingWith("environment variable UNDERSTUDY_KV_CACHE_BLOCK_SIZE: " + KEY + " is \"x\"");
     }
 
+    /** What Kubernetes tells pods of the Services understudy and understudy-server. */
+    @Test
+    void variablesOfServices_areNoSettings() throws IOException {
+        var environment = Map.of(
+                "UNDERSTUDY_SERVICE_HOST", "10.0.0.1",
+                "UNDERSTUDY_SERVICE_PORT", "8000",
+                "UNDERSTUDY_SERVICE_PORT_HTTP", "8000",
+                "UNDERSTUDY_PORT", "tcp://10.0.0.1:8000",
+                "UNDERSTUDY_PORT_8000_TCP", "tcp://10.0.0.1:8000",
+                "UNDERSTUDY_PORT_8000_TCP_ADDR", "10.0.0.1",
+                "UNDERSTUDY_SERVER_SERVICE_HOST", "10.0.0.2",
+                "UNDERSTUDY_SERVER_PORT", "tcp://10.0.0.2:80",
+                "UNDERSTUDY_CLUSTER_REPLICAS", "3");
+
+        var config = new ScenarioFile(environment).load(write("a.conf", ""), Map.of());
+
+        assertThat(config.getInt("cluster.replicas")).isEqualTo(3);
+        assertThat(config.getInt("server.port")).isEqualTo(8000);
+    }
+
+    /** A variable of the pod itself takes the place of the Service's. */
+    @Test
+    void portThatAPodSets_isASettingBesideAServiceOfItsName() throws IOException {
+        var environment = Map.of("UNDERSTUDY_SERVER_SERVICE_HOST", "10.0.0.2", "UNDERSTUDY_SERVER_PORT", "8080");
+
+        var config = new ScenarioFile(environment).load(write("a.conf", ""), Map.of());
+
+        assertThat(config.getInt("server.port")).isEqualTo(8080);
+    }
+
     @Test
     void unknownEnvironmentVariable_isRefusedNamingTheNearest() throws IOException {
         String file = write("a.conf", "");

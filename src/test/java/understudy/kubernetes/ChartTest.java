@@ -1,0 +1,201 @@
+package understudy.kubernetes;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The chart of {@code conf/kubernetes}, rendered as helm renders it, and the manifests beside it. */
+final class ChartTest {
+    private static final String ALL = """
+            serviceMonitor: {enabled: true}
+            inferencePool: {enabled: true}
+            """;
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void chart_hasNothingToComplainOf() {
+        var result = ChartFixture.helm().lint().strict().call();
+
+        assertThat(result.isFailed())
+                .as(String.join("\n", result.getMessages()))
+                .isFalse();
+    }
+
+    @Test
+    void defaults_areADeploymentAndAService() throws IOException {
+        assertThat(render("")).containsOnlyKeys("Deployment", "Service");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "Deployment, serve.yaml",
+        "Service, serve.yaml",
+        "ServiceMonitor, servicemonitor.yaml",
+        "InferencePool, inferencepool.yaml"
+    })
+    void manifest_saysWhatTheChartSaysByDefault(String kind, String file) throws IOException {
+        var ofChart = ChartFixture.withoutLabelsOfHelm(render(ALL).get(kind));
+
+        assertThat(ChartFixture.plain(file).get(kind)).isEqualTo(ofChart);
+    }
+
+    @Test
+    void selectors_findThePods() throws IOException {
+        var objects = render(ALL + "podLabels: {tier: gold}\n");
+
+        var labels = fields(objects.get("Deployment").at("/spec/template/metadata/labels"));
+        assertThat(labels).containsEntry("tier", "gold");
+        assertThat(labels).containsAllEntriesOf(fields(objects.get("Deployment").at("/spec/selector/matchLabels")));
+        assertThat(labels).containsAllEntriesOf(fields(objects.get("Service").at("/spec/selector")));
+        assertThat(labels)
+                .containsAllEntriesOf(fields(objects.get("InferencePool").at("/spec/selector/matchLabels")));
+        // A ServiceMonitor selects Services.
+        assertThat(fields(objects.get("Service").at("/metadata/labels")))
+                .containsAllEntriesOf(fields(objects.get("ServiceMonitor").at("/spec/selector/matchLabels")));
+    }
+
+    @Test
+    void releases_doNotSelectEachOthersPods() {
+        String other = ChartFixture.helm().template().withName("another").call();
+
+        assertThat(other).contains("name: another").doesNotContain("instance: understudy");
+    }
+
+    @Test
+    void portOfTheService_isThatOfAll() throws IOException {
+        var objects = render(ALL + "service: {port: 8200}\n");
+
+        var container = ChartFixture.container(objects.get("Deployment"));
+        assertThat(texts(container.path("args"))).contains("--port=8200");
+        assertThat(container.at("/ports/0/name").asText()).isEqualTo("http");
+        assertThat(container.at("/ports/0/containerPort").asInt()).isEqualTo(8200);
+        assertThat(objects.get("Service").at("/spec/ports/0/port").asInt()).isEqualTo(8200);
+        assertThat(objects.get("Service").at("/spec/ports/0/targetPort").asText())
+                .isEqualTo("http");
+        assertThat(objects.get("InferencePool").at("/spec/targetPorts/0/number").asInt())
+                .isEqualTo(8200);
+        assertThat(objects.get("ServiceMonitor").at("/spec/endpoints/0/port").asText())
+                .isEqualTo("http");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"startupProbe", "readinessProbe", "livenessProbe"})
+    void probe_asksForHealthAtTheServersPort(String probe) throws IOException {
+        var container = ChartFixture.container(render("").get("Deployment"));
+
+        assertThat(container.at("/" + probe + "/httpGet/path").asText()).isEqualTo("/health");
+        assertThat(container.at("/" + probe + "/httpGet/port").asText())
+                .isEqualTo(container.at("/ports/0/name").asText());
+    }
+
+    @Test
+    void values_reachThePod() throws IOException {
+        var deployment = render("""
+                replicas: 3
+                model: Qwen/Qwen3-32B
+                gpu: h200
+                image: {repository: registry.example/understudy, tag: "7"}
+                vllmArgs:
+                  - --tensor-parallel-size=2
+                  - '--kv-events-config={"enable_kv_cache_events": true}'
+                env: [{name: UNDERSTUDY_CLOCK_SPEED, value: "2"}]
+                preStopSleepSeconds: 5
+                """).get("Deployment");
+
+        var container = ChartFixture.container(deployment);
+        assertThat(deployment.at("/spec/replicas").asInt()).isEqualTo(3);
+        assertThat(container.path("image").asText()).isEqualTo("registry.example/understudy:7");
+        assertThat(texts(container.path("command"))).containsExactly("vllm", "serve");
+        assertThat(texts(container.path("args")))
+                .containsExactly(
+                        "Qwen/Qwen3-32B",
+                        "--port=8000",
+                        "--tensor-parallel-size=2",
+                        "--kv-events-config={\"enable_kv_cache_events\": true}");
+        assertThat(container.path("env").findValuesAsText("name"))
+                .containsExactly("UNDERSTUDY_LATENCY_GPU", "POD_IP", "UNDERSTUDY_CLOCK_SPEED");
+        assertThat(container.at("/env/0/value").asText()).isEqualTo("h200");
+        assertThat(texts(container.at("/lifecycle/preStop/exec/command"))).containsExactly("/bin/sleep", "5");
+        // 5 s of sleep, server.drain-timeout of 30 s, and 15 s for the rest.
+        assertThat(deployment
+                        .at("/spec/template/spec/terminationGracePeriodSeconds")
+                        .asInt())
+                .isEqualTo(50);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "replica: 3 | replica",
+                "service: {port: 70000} | port",
+                "vllmArgs: --enforce-eager | vllmArgs",
+                "model: '' | model"
+            })
+    void valueThatIsWrong_isRefusedByName(String values, String name) {
+        ChartFixture.helm();
+
+        assertThatThrownBy(() -> render(values)).hasMessageContaining(name);
+    }
+
+    @Test
+    void imagesOfAllManifests_areOfThisVersion() throws IOException {
+        String pom = Files.readString(Path.of("pom.xml"));
+        String image = "understudy:" + pom.substring(pom.indexOf("<version>") + 9, pom.indexOf("</version>"));
+
+        assertThat(ChartFixture.container(ChartFixture.plain("serve.yaml").get("Deployment"))
+                        .path("image")
+                        .asText())
+                .isEqualTo(image);
+        assertThat(ChartFixture.yaml("llm-d-modelservice.yaml").findValuesAsText("image"))
+                .containsOnly(image);
+        assertThat(Files.readString(ChartFixture.FOLDER.resolve("sweep.yaml"))).contains("image: " + image + "\n");
+    }
+
+    /** The chart adds {@code --port} with the port behind the sidecar, which probes and metrics must know. */
+    @Test
+    void valuesForModelservice_probeThePortBehindTheSidecar() throws IOException {
+        var values = ChartFixture.yaml("llm-d-modelservice.yaml");
+
+        var container = values.at("/decode/containers/0");
+        int port = values.at("/routing/proxy/targetPort").asInt();
+        assertThat(container.path("modelCommand").asText()).isEqualTo("vllmServe");
+        assertThat(container.at("/ports/0/containerPort").asInt()).isEqualTo(port);
+        assertThat(container.path("extraConfig").findValues("httpGet"))
+                .hasSize(3)
+                .allSatisfy(get -> assertThat(get.path("port").asInt()).isEqualTo(port));
+    }
+
+    private Map<String, JsonNode> render(String values) throws IOException {
+        return ChartFixture.render(folder, values);
+    }
+
+    private static Map<String, String> fields(JsonNode object) {
+        var fields = new TreeMap<String, String>();
+        object.properties()
+                .forEach(field -> fields.put(field.getKey(), field.getValue().asText()));
+        assertThat(fields).isNotEmpty();
+        return fields;
+    }
+
+    private static List<String> texts(JsonNode array) {
+        var texts = new ArrayList<String>();
+        array.forEach(each -> texts.add(each.asText()));
+        return texts;
+    }
+}
