@@ -137,7 +137,8 @@ final class LauncherTest {
     void linkOfVllm_takesItsCommandLine(String name) throws Exception {
         var link = Files.createSymbolicLink(directory.resolve(name), fixture.launcher);
 
-        assertThat(fixture.call(Path.of("/"), link.toString(), "serve", "a model").out())
+        assertThat(fixture.call(Path.of("/"), link.toString(), "serve", "a model")
+                        .out())
                 .startsWith("-XX:+UseParallelGC", "-jar")
                 .endsWith("vllm", "serve", "a model");
     }

@@ -101,9 +101,7 @@ public final class InfoRoutes implements RoutePart {
 
     /** Beside vLLM's version, which its clients compare, our own. */
     private ObjectNode version() {
-        return Json.object()
-                .put("version", api.settings().vllmVersion())
-                .put("understudy", ownVersion());
+        return Json.object().put("version", api.settings().vllmVersion()).put("understudy", ownVersion());
     }
 
     /** Returns name and version of the program. */
