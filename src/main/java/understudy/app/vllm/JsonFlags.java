@@ -132,15 +132,18 @@ final class JsonFlags {
         }
     }
 
-    /** Returns the name of a LoRA adapter, which is given as JSON or as {@code name=path}. */
-    static String adapterName(String module) {
+    /** Returns a LoRA adapter as {@code name=path}, which is also given as JSON. */
+    static String adapter(String module) {
         if (!module.strip().startsWith("{")) {
-            return module.split("=", 2)[0].strip();
+            return module.strip();
         }
-        JsonNode name = parse("lora-modules", module).path("name");
+        var json = parse("lora-modules", module);
+        JsonNode name = json.path("name");
         if (!name.isTextual()) {
             throw new ScenarioException("--lora-modules " + module + ": has no name");
         }
-        return name.asText();
+        return json.path("path").isTextual()
+                ? name.asText() + "=" + json.path("path").asText()
+                : name.asText();
     }
 }

@@ -141,7 +141,7 @@ public record VllmSettings(Map<String, String> settings, List<String> warnings) 
                 settings.put(
                         "engine.lora.lora-modules",
                         modules.stream()
-                                .map(JsonFlags::adapterName)
+                                .map(JsonFlags::adapter)
                                 .map(name -> '"' + name + '"')
                                 .collect(Collectors.joining(",", "[", "]")));
             }

@@ -113,7 +113,7 @@ final class VllmSettingsTest {
         assertThat(of("m", "--enable-lora", "--lora-modules", "sql=/a/b", "{\"name\": \"chat\", \"path\": \"/c\"}")
                         .settings())
                 .containsEntry("engine.lora.enable", "true")
-                .containsEntry("engine.lora.lora-modules", "[\"sql\",\"chat\"]");
+                .containsEntry("engine.lora.lora-modules", "[\"sql=/a/b\",\"chat=/c\"]");
     }
 
     @Test
