@@ -107,8 +107,9 @@ final class ArchitectureTest {
             api.admin: api.call api.http cluster faults host runtime workload
             api.sidechannel: api.call api.http cluster cluster.sidechannel host kvcache.connector runtime
             api.openai: api.call api.http api.model api.schema cluster faults prompt runtime
+            api.dev: api.call api.http api.model api.openai cluster engine engine.queue faults kvcache
             api.anthropic: api.call api.http api.model api.openai prompt
-            api: api.admin api.anthropic api.call api.http api.kvevents api.live api.metrics api.model api.openai api.sidechannel cluster faults host \
+            api: api.admin api.anthropic api.call api.dev api.http api.kvevents api.live api.metrics api.model api.openai api.sidechannel cluster faults host \
                 kvcache routing runtime workload
             scenario.keys: routing workload
             scenario.workload: api.model scenario.keys workload workload.agentic workload.servegen workload.trace
@@ -127,7 +128,8 @@ final class ArchitectureTest {
             sweep.remote: scenario scenario.keys sweep
             app.console: scenario
             app.replay: replay report scenario scenario.keys
-            app: api api.call api.http api.kvevents app.console app.replay bench bench.result cluster conform describe engine fidelity fidelity.cells fuzz host \
+            app.vllm: scenario scenario.keys
+            app: api api.call api.http api.kvevents app.console app.replay app.vllm bench bench.result cluster conform describe engine fidelity fidelity.cells fuzz host \
                 host.watch latency latency.tables replay report report.run routing runtime scenario scenario.keys sweep sweep.remote workload workload.agentic workload.servegen workload.trace
             testkit: api api.call api.http api.kvevents cluster engine faults host kvcache prompt report report.latency runtime scenario
             """);

@@ -108,7 +108,7 @@ public final class EmulationServer implements AutoCloseable {
         var bodies = new HttpBodies(system, settings.http());
         api = new ApiContext(
                 system, settings, link, state, httpMetrics, bodies, new Sessions(), new LoraAdapters(settings.loras()));
-        ports = new HttpPorts(api, new LiveFeed(api, view, spec.router().policyName()));
+        ports = new HttpPorts(api, spec, new LiveFeed(api, view, spec.router().policyName()));
         host.whenFailed().exceptionally(cause -> {
             state.enter(ServerState.Phase.FAILED);
             state.failAll(ApiException.failed());

@@ -24,6 +24,10 @@ import understudy.api.admin.VirtualClockControl;
 import understudy.api.anthropic.MessagesRoutes;
 import understudy.api.call.ApiContext;
 import understudy.api.call.ApiSettings.DownReplicas;
+import understudy.api.dev.EngineSleep;
+import understudy.api.dev.ServerInfo;
+import understudy.api.dev.ServerInfoRoutes;
+import understudy.api.dev.SleepRoutes;
 import understudy.api.http.RequestIds;
 import understudy.api.http.RoutePart;
 import understudy.api.live.LiveFeed;
@@ -38,6 +42,7 @@ import understudy.api.openai.RenderRoutes;
 import understudy.api.openai.ResponsesRoutes;
 import understudy.api.openai.SpecBuilder;
 import understudy.api.openai.TokenRoutes;
+import understudy.cluster.ClusterSpec;
 import understudy.faults.ReplicaState;
 
 /**
@@ -60,10 +65,12 @@ final class HttpPorts implements AutoCloseable {
     private static final Duration LAST_WORDS = Duration.ofMillis(100);
 
     private final ApiContext api;
+    private final ClusterSpec spec;
     private final LiveFeed live;
     private final ServerEdge edge;
     private final Tokenizer tokenizer;
     private final Answers answers;
+    private final EngineSleep sleep;
     private final SortedMap<Integer, ServerBinding> ofReplicas = new TreeMap<>();
     private final Map<Integer, Integer> numbers = new HashMap<>();
     private final Set<Integer> wanted = new HashSet<>();
@@ -71,13 +78,15 @@ final class HttpPorts implements AutoCloseable {
     private @Nullable ServerBinding ofCluster;
     private boolean isClosed;
 
-    HttpPorts(ApiContext api, LiveFeed live) {
+    HttpPorts(ApiContext api, ClusterSpec spec, LiveFeed live) {
         this.api = api;
+        this.spec = spec;
         this.live = live;
         var model = api.settings().model();
         edge = new ServerEdge(api, new RequestIds(model.seed()));
-        tokenizer = Tokenizer.load(model.vocabulary());
+        tokenizer = model.tokenizer().load();
         answers = new Answers(tokenizer, model);
+        sleep = new EngineSleep(api.cluster());
     }
 
     /**
@@ -113,6 +122,8 @@ final class HttpPorts implements AutoCloseable {
                 new ResponsesRoutes(api, tokenizer, specs),
                 new InfoRoutes(api, replica),
                 new LoraRoutes(api, replica),
+                new ServerInfoRoutes(new ServerInfo(settings, spec.replica(replica.orElse(0)))),
+                new SleepRoutes(sleep, replica),
                 new TrailingSlashes(),
                 new TokenRoutes(api, tokenizer),
                 new LivePageRoutes(live),
@@ -125,12 +136,12 @@ final class HttpPorts implements AutoCloseable {
 
     /** Returns the number of a port; one that was free for a replica once stays the replica's. */
     private synchronized int number(OptionalInt replica) {
-        int first = api.settings().http().port();
         if (replica.isEmpty()) {
-            return first;
+            return api.settings().http().port();
         }
         int index = replica.getAsInt();
-        return numbers.getOrDefault(index, first == 0 ? 0 : first + 1 + index);
+        int first = api.settings().firstReplicaPort().orElseThrow();
+        return numbers.getOrDefault(index, first == 0 ? 0 : first + index);
     }
 
     /**
@@ -226,11 +237,10 @@ final class HttpPorts implements AutoCloseable {
     /** Returns the port at which a replica is reached: its own, or the cluster's. */
     int portOf(int replica) {
         var own = replicaAddresses().get(replica);
-        boolean comesLater = own == null
-                && api.settings().portsPerReplica()
-                && api.settings().http().port() > 0;
+        int first = api.settings().firstReplicaPort().orElse(0);
+        boolean comesLater = own == null && first > 0;
         return comesLater
-                ? api.settings().http().port() + 1 + replica
+                ? first + replica
                 : Objects.requireNonNullElse(own, address()).getPort();
     }
 

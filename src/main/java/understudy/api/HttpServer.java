@@ -16,6 +16,7 @@ import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.http.javadsl.ConnectionContext;
 import org.apache.pekko.http.javadsl.Http;
 import org.apache.pekko.http.javadsl.ServerBinding;
+import org.apache.pekko.http.javadsl.model.HttpHeader;
 import org.apache.pekko.http.javadsl.model.HttpProtocols;
 import org.apache.pekko.http.javadsl.model.HttpRequest;
 import org.apache.pekko.http.javadsl.model.HttpResponse;
@@ -29,6 +30,7 @@ import understudy.api.call.ApiContext;
 import understudy.api.http.ClientConnection;
 import understudy.api.http.HttpFailures;
 import understudy.api.http.HttpSettings;
+import understudy.api.http.PodNames;
 import understudy.api.http.RoutePart;
 import understudy.api.http.SameThread;
 
@@ -37,10 +39,13 @@ final class HttpServer {
     private final ActorSystem<?> system;
     private final ServerEdge edge;
     private final Function<HttpRequest, CompletionStage<HttpResponse>> routes;
+    private final PodNames pod;
+    private volatile List<HttpHeader> podHeaders = List.of();
 
     HttpServer(ApiContext api, ServerEdge edge, List<RoutePart> parts) {
         system = api.system();
         this.edge = edge;
+        pod = api.settings().pod();
         var all = parts.stream().map(RoutePart::route).toArray(Route[]::new);
         // What routes throw is answered by the edge, which knows vLLM's words.
         var passingOn = ExceptionHandler.newBuilder()
@@ -68,7 +73,10 @@ final class HttpServer {
         if (tls != null) {
             builder = builder.enableHttps(ConnectionContext.httpsServer(sslContext(tls)));
         }
-        return builder.bindFlow(perConnection());
+        return builder.bindFlow(perConnection()).thenApply(binding -> {
+            podHeaders = pod.headers(binding.localAddress().getPort());
+            return binding;
+        });
     }
 
     /** The stream of a connection's requests ends when the client has closed it, even while answers are being sent. */
@@ -82,7 +90,8 @@ final class HttpServer {
                         return before;
                     })
                     .map(request -> arrived(request, connection))
-                    .mapAsync(2, request -> edge.handle(request, routes));
+                    .mapAsync(2, request -> edge.handle(request, routes))
+                    .map(response -> podHeaders.isEmpty() ? response : response.addHeaders(podHeaders));
         });
     }
 

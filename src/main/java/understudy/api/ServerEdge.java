@@ -44,8 +44,15 @@ public final class ServerEdge {
             "/ping",
             "/version",
             "/load",
+            "/server_info",
             "/metrics",
-            "/reset_prefix_cache");
+            "/reset_prefix_cache",
+            "/sleep",
+            "/wake_up",
+            "/is_sleeping");
+
+    /** Beside those of vLLM's API and of the administrator, the first segments of paths that need the cluster. */
+    private static final Set<String> OF_CLUSTER = Set.of("reset_prefix_cache", "sleep", "wake_up", "is_sleeping");
 
     private final ApiContext api;
     private final RequestIds ids;
@@ -105,8 +112,7 @@ public final class ServerEdge {
         if (!isLetIn) {
             return Optional.of(HttpBodies.json(401, Json.object().put("error", "Unauthorized")));
         }
-        boolean asksTheCluster =
-                isV1 || isAdmin || ForeignPages.firstSegment(request).equals("reset_prefix_cache");
+        boolean asksTheCluster = isV1 || isAdmin || OF_CLUSTER.contains(ForeignPages.firstSegment(request));
         boolean hasFailed = api.state().phase() == ServerState.Phase.FAILED;
         return isV1 || (asksTheCluster && hasFailed)
                 ? api.state().refusal().map(why -> HttpBodies.json(why.status(), why.body()))

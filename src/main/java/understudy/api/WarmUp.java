@@ -5,12 +5,14 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.OptionalInt;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import understudy.api.call.ApiSettings;
 import understudy.api.call.SideChannelSettings;
 import understudy.api.http.HttpSettings;
 import understudy.api.http.Json;
+import understudy.api.http.PodNames;
 import understudy.cluster.ClusterSpec;
 
 /**
@@ -54,11 +56,14 @@ public final class WarmUp {
         var sideChannel = settings.sideChannel().map(channel -> new SideChannelSettings("127.0.0.1", 0, 1));
         return new ApiSettings(
                 http,
-                false,
+                OptionalInt.empty(),
                 settings.downReplicas(),
+                PodNames.NONE,
                 sideChannel,
                 settings.loras(),
+                settings.hasLegacyMetrics(),
                 settings.models(),
+                settings.vllmVersion(),
                 settings.model());
     }
 

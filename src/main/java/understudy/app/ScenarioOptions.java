@@ -27,13 +27,18 @@ final class ScenarioOptions {
         return word.matches("[\\w./:,=@%+-]+") ? word : "'" + word.replace("'", "'\\''") + "'";
     }
 
+    /** Returns the settings of {@code --set}, with what other flags of a command are short for over them. */
+    Map<String, String> with(Map<String, String> flags) {
+        settings.putAll(flags);
+        return settings;
+    }
+
     /**
      * Returns the merged scenario; what other flags of a command are short for goes over {@code --set}.
      *
      * @param file or null for the defaults alone
      */
     Config load(@Nullable String file, Map<String, String> flags) {
-        settings.putAll(flags);
-        return new ScenarioFile(System.getenv()).load(file, settings);
+        return new ScenarioFile(System.getenv()).load(file, with(flags));
     }
 }

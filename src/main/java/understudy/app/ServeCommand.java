@@ -10,6 +10,7 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
@@ -22,7 +23,10 @@ import understudy.api.WarmUp;
 import understudy.api.call.ApiSettings;
 import understudy.api.call.RequestRecorder;
 import understudy.api.kvevents.UnusableEndpointException;
+import understudy.app.console.Console;
 import understudy.app.console.ConsoleCommand;
+import understudy.app.vllm.VllmSettings;
+import understudy.app.vllm.VllmWords;
 import understudy.scenario.Scenario;
 import understudy.scenario.ServerSettings;
 import understudy.scenario.keys.ScenarioException;
@@ -45,11 +49,14 @@ import understudy.scenario.keys.Section;
             "  understudy serve conf/serve.conf",
             "  understudy serve conf/serve.conf --set server.port=8080 --set cluster.replicas=8 --set clock.speed=2",
             "  understudy serve conf/serve.conf --record today.jsonl",
+            "  understudy serve --vllm-args 'Qwen/Qwen3-32B --tensor-parallel-size 2 --port 8080'",
             "  curl -N localhost:8000/v1/chat/completions -H 'Content-Type: application/json' \\",
             "    -d '{\"stream\": true, \"messages\": [{\"role\": \"user\", \"content\": \"Hello\"}]}'"
         })
 final class ServeCommand extends ConsoleCommand {
     private static final int FAILED = 1;
+    private static final String SCENARIO = "conf/serve.conf";
+    private static final String VLLM_SCENARIO = "conf/vllm.conf";
 
     @Mixin
     private ScenarioOptions options;
@@ -57,9 +64,9 @@ final class ServeCommand extends ConsoleCommand {
     @Parameters(
             arity = "0..1",
             paramLabel = "SCENARIO",
-            defaultValue = "conf/serve.conf",
-            description = "Scenario file, HOCON or YAML. Default: ${DEFAULT-VALUE}.")
-    private String scenarioFile;
+            description = "Scenario file, HOCON or YAML. Default: " + SCENARIO + ", or " + VLLM_SCENARIO
+                    + " with --vllm-args.")
+    private @Nullable String scenarioFile;
 
     @Option(names = "--port", paramLabel = "N", description = "Port to listen at; short for --set server.port=N.")
     private @Nullable Integer port;
@@ -75,17 +82,43 @@ final class ServeCommand extends ConsoleCommand {
     @Option(names = "--record-text", description = "Records the prompts' texts, too.")
     private boolean recordsText;
 
+    @Option(
+            names = "--vllm-args",
+            paramLabel = "WORDS",
+            description = "What 'vllm serve' would be given, as one word; weaker than --set.")
+    private @Nullable String vllmArgs;
+
     @Override
-    public Integer call() throws InterruptedException {
+    public Integer call() {
         var flags = port == null ? Map.<String, String>of() : Map.of("server.port", port.toString());
-        var scenario = Scenario.read(options.load(scenarioFile, flags));
-        ServerSettings.warnings(scenario).forEach(console()::warn);
-        var recorder = recorder(scenario);
+        var scenario = vllmArgs == null
+                ? Scenario.read(options.load(Objects.requireNonNullElse(scenarioFile, SCENARIO), flags))
+                : asVllm(
+                        VllmWords.split(vllmArgs),
+                        Objects.requireNonNullElse(scenarioFile, VLLM_SCENARIO),
+                        options.with(flags),
+                        console());
+        return serve(scenario, recorder(scenario), console());
+    }
+
+    /** Serves as {@code vllm serve} does with these flags. */
+    static int serveAsVllm(List<String> words, Console console) {
+        return serve(asVllm(words, VLLM_SCENARIO, Map.of(), console), Optional.empty(), console);
+    }
+
+    private static Scenario asVllm(List<String> words, String file, Map<String, String> stronger, Console console) {
+        var vllm = VllmSettings.of(words, System.getenv());
+        vllm.warnings().forEach(console::warn);
+        return vllm.over(file, System.getenv(), stronger);
+    }
+
+    private static int serve(Scenario scenario, Optional<RequestRecorder> recorder, Console console) {
+        ServerSettings.warnings(scenario).forEach(console::warn);
         var server = start(scenario, ServerSettings.read(scenario), recorder);
         var onSignal = new Thread(() -> end(server, recorder), "drain");
         Runtime.getRuntime().addShutdownHook(onSignal);
-        announce(server, scenario);
-        return exitCode(server, console().err());
+        announce(server, scenario, console.out());
+        return exitCode(server, console.err());
     }
 
     /**
@@ -156,8 +189,7 @@ final class ServeCommand extends ConsoleCommand {
         }
     }
 
-    private void announce(EmulationServer server, Scenario scenario) {
-        var out = console().out();
+    private static void announce(EmulationServer server, Scenario scenario, PrintWriter out) {
         out.println("understudy listens at " + url(server.address(), scenario));
         for (var address : server.replicaAddresses().values()) {
             out.println("  a replica of its own at " + url(address, scenario));

@@ -29,6 +29,7 @@ public final class Understudy {
     static {
         COMMANDS.put("run", RunCommand.class);
         COMMANDS.put("serve", ServeCommand.class);
+        COMMANDS.put("vllm", VllmCommand.class);
         COMMANDS.put("sweep", SweepCommand.class);
         COMMANDS.put("worker", WorkerCommand.class);
         COMMANDS.put("bench", BenchCommand.class);
@@ -68,6 +69,13 @@ public final class Understudy {
                 .getSubcommands()
                 .values()
                 .forEach(command -> command.getCommandSpec().versionProvider(new Version()));
+        var vllm = commandLine.getSubcommands().get("vllm");
+        if (vllm != null) {
+            // From its first word on the line is vLLM's.
+            vllm.setStopAtPositional(true)
+                    .setUnmatchedOptionsArePositionalParams(true)
+                    .setExpandAtFiles(false);
+        }
         return commandLine
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setUsageHelpWidth(110)

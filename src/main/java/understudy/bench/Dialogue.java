@@ -100,7 +100,7 @@ final class Dialogue {
 
     /** The vocabulary of workloads that come as text, loaded when one does. */
     private static final class Words {
-        private static final Tokenizer TOKENIZER = Tokenizer.load(Tokenizer.Vocabulary.CL100K_BASE);
+        private static final Tokenizer TOKENIZER = Tokenizer.Vocabulary.CL100K_BASE.load();
 
         static String of(TokenSequence tokens) {
             return TOKENIZER.decode(tokens);

@@ -75,7 +75,8 @@ final class ClientTable {
                             progress.numCachedTokens(),
                             progress.numTokens(),
                             atNanos,
-                            RequestEvent.Timing.of(progress, replicaIndex)));
+                            RequestEvent.Timing.of(progress, replicaIndex),
+                            0));
             return RequestRecord.ended(request, progress, replicaIndex, Outcome.FAILED, atNanos);
         }
     }

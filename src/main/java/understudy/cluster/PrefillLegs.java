@@ -72,7 +72,7 @@ final class PrefillLegs {
         int prefiller = policy().choose(request, lane.view());
         var fault = gate.next(prefiller);
         if (fault.fails()) {
-            gate.failInjected(request, arrival.replyTo(), prefiller);
+            gate.failInjected(arrival, fault, prefiller);
             return;
         }
         lane.view().onDispatched(prefiller);

@@ -22,6 +22,8 @@ import understudy.runtime.Clock;
  * <p>A step is planned by a zero-delay timer, after all messages of the instant have been handled.
  */
 public final class Replica {
+    /** Prefix of the names of replicas. */
+    static final String NAME = "replica-";
 
     /** Messages of a replica. */
     public sealed interface Command
@@ -30,6 +32,8 @@ public final class Replica {
                     ResetPrefixCache,
                     Crash,
                     Leave,
+                    Sleep,
+                    Wake,
                     SlowGpu,
                     ResizeKv,
                     GetRecord,
@@ -120,6 +124,19 @@ public final class Replica {
         NOW
     }
 
+    /**
+     * Plans no more steps, and keeps what comes waiting.
+     *
+     * @param aborts whether the requests that are here end; else they go on later
+     * @param dropsKv whether the KV cache is forgotten
+     */
+    public record Sleep(boolean aborts, boolean dropsKv) implements Command {}
+
+    /** Plans steps again. */
+    public enum Wake implements Command {
+        NOW
+    }
+
     /** Steps that begin from now on take {@code factor} times as long; above 0. */
     public record SlowGpu(double factor) implements Command {}
 
@@ -157,6 +174,11 @@ public final class Replica {
     }
 
     private Replica() {}
+
+    /** Returns the index of the replica of an actor. */
+    static int indexOf(String actorName) {
+        return Integer.parseInt(actorName.substring(NAME.length()).split("-", -1)[0]);
+    }
 
     /** Creates an idle replica with its memory and its device; if one of them fails, so does the replica. */
     public static Behavior<Command> create(Clock clock, int replicaIndex, ReplicaSpec spec, ReplicaPeers peers) {

@@ -27,9 +27,6 @@ import understudy.transfer.KvTransferSpec;
  * The replicas of a cluster: starts them, does to them what faults and operators ask for, and collects their records.
  */
 final class ReplicaRegistry implements ClusterChange.Target {
-    /** Prefix of the names of replicas. */
-    static final String REPLICA_NAME = "replica-";
-
     private final ActorContext<Cluster.Command> context;
     private final Clock clock;
     private final ClusterSpec spec;
@@ -65,11 +62,6 @@ final class ReplicaRegistry implements ClusterChange.Target {
             start(i);
         }
         count();
-    }
-
-    /** Returns the index of the replica of an actor. */
-    static int indexOf(String actorName) {
-        return Integer.parseInt(actorName.substring(REPLICA_NAME.length()).split("-", -1)[0]);
     }
 
     /** Returns the state of each replica, by index. */
@@ -140,6 +132,16 @@ final class ReplicaRegistry implements ClusterChange.Target {
     @Override
     public void crash(int replica) {
         takeDown(replica, new Replica.Crash(spec.faults().retries()));
+    }
+
+    @Override
+    public void sleep(int replica, boolean aborts, boolean dropsKv) {
+        living(replica).tell(new Replica.Sleep(aborts, dropsKv));
+    }
+
+    @Override
+    public void wake(int replica) {
+        living(replica).tell(Replica.Wake.NOW);
     }
 
     @Override
@@ -244,9 +246,8 @@ final class ReplicaRegistry implements ClusterChange.Target {
     }
 
     private void count() {
-        var states = fleet.states();
-        int numReady = Collections.frequency(states, ReplicaState.READY);
-        int numStarting = Collections.frequency(states, ReplicaState.STARTING);
+        int numReady = Collections.frequency(states(), ReplicaState.READY);
+        int numStarting = Collections.frequency(states(), ReplicaState.STARTING);
         int numRunning =
                 (int) IntStream.range(0, fleet.size()).filter(this::hasProcess).count();
         fleetLog.add(new FleetStats.Point(clock.nowNanos(), numReady, numStarting), numRunning);
@@ -276,7 +277,7 @@ final class ReplicaRegistry implements ClusterChange.Target {
 
     private void start(int index) {
         var entry = entries.get(index);
-        String name = REPLICA_NAME + index + (entry.numStarts == 0 ? "" : "-" + entry.numStarts);
+        String name = Replica.NAME + index + (entry.numStarts == 0 ? "" : "-" + entry.numStarts);
         var replica = context.spawn(Replica.create(clock, entry.latestRecord, entry.spec, peers), name);
         context.watch(replica);
         entry.replica = replica;

@@ -94,6 +94,13 @@ final class RequestAborter {
         return true;
     }
 
+    /** Aborts all requests for their senders. */
+    void abortAll(long atNanos) {
+        for (long id : clients.requestIds()) {
+            abort(id, atNanos);
+        }
+    }
+
     private void breakOff(Request request, RequestEvent.FailureCause cause, String reason, long atNanos) {
         var progress = takeOut(request);
         events.requestEnded(clients.fail(request, progress, cause, reason, atNanos));

@@ -270,7 +270,7 @@ final class RequestDispatcher {
         var request = arrival.request();
         var fault = arrival.isRerouted() ? arrival.fault() : arrival.fault().plus(gate.next(chosen));
         if (fault.fails()) {
-            gate.failInjected(request, arrival.replyTo(), chosen);
+            gate.failInjected(arrival, fault, chosen);
             return;
         }
         view.onDispatched(chosen);

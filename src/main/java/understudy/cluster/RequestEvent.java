@@ -58,7 +58,11 @@ public sealed interface RequestEvent {
         NO_REPLICA
     }
 
-    /** Failure of a request: no complete answer will come; {@code reason} says why, for people. */
+    /**
+     * Failure of a request: no complete answer will come; {@code reason} says why, for people.
+     *
+     * @param status that was asked for with an {@link FailureCause#INJECTED_ERROR}, else 0
+     */
     record Failed(
             long requestId,
             FailureCause cause,
@@ -66,7 +70,8 @@ public sealed interface RequestEvent {
             int numCachedTokens,
             int numOutputTokens,
             long atNanos,
-            Timing timing)
+            Timing timing,
+            int status)
             implements Ended {}
 
     /**

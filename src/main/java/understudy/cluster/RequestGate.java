@@ -71,13 +71,14 @@ final class RequestGate {
 
     /** Turns away a request that no replica can take. */
     void failUnserved(Request request, ActorRef<? super RequestEvent> replyTo, String reason) {
-        fail(request, replyTo, RequestEvent.FailureCause.NO_REPLICA, reason, RequestRecord.NO_REPLICA);
+        fail(request, replyTo, RequestEvent.FailureCause.NO_REPLICA, reason, RequestRecord.NO_REPLICA, 0);
     }
 
     /** Turns away a request because of a fault. */
-    void failInjected(Request request, ActorRef<? super RequestEvent> replyTo, int replicaIndex) {
+    void failInjected(Arrival arrival, RequestFault fault, int replicaIndex) {
         var cause = RequestEvent.FailureCause.INJECTED_ERROR;
-        fail(request, replyTo, cause, "this error was asked for", replicaIndex);
+        String reason = "this error was asked for";
+        fail(arrival.request, arrival.replyTo, cause, reason, replicaIndex, fault.failStatus());
     }
 
     /** Fails a request whose prompt another replica was to compute. */
@@ -87,7 +88,8 @@ final class RequestGate {
                 replyTo,
                 failed.cause(),
                 "prefill: " + failed.reason(),
-                failed.timing().replicaIndex());
+                failed.timing().replicaIndex(),
+                failed.status());
     }
 
     /** Turns away a request because of the load; one that has tokens fails for what became of its replica. */
@@ -95,7 +97,7 @@ final class RequestGate {
         var request = arrival.request;
         var replyTo = arrival.replyTo;
         if (request.earlier() != null) {
-            fail(request, replyTo, RequestEvent.FailureCause.CRASH, reason, RequestRecord.NO_REPLICA);
+            fail(request, replyTo, RequestEvent.FailureCause.CRASH, reason, RequestRecord.NO_REPLICA, 0);
             return;
         }
         replyTo.tell(new RequestEvent.Rejected(request.id(), outcome, reason, clock.nowNanos()));
@@ -120,7 +122,8 @@ final class RequestGate {
             ActorRef<? super RequestEvent> replyTo,
             RequestEvent.FailureCause cause,
             String reason,
-            int replicaIndex) {
+            int replicaIndex,
+            int status) {
         long nowNanos = clock.nowNanos();
         var progress = request.progress();
         replyTo.tell(new RequestEvent.Failed(
@@ -130,7 +133,8 @@ final class RequestGate {
                 progress.numCachedTokens(),
                 progress.numTokens(),
                 nowNanos,
-                RequestEvent.Timing.of(progress, replicaIndex)));
+                RequestEvent.Timing.of(progress, replicaIndex),
+                status));
         ended(request, Outcome.FAILED);
     }
 

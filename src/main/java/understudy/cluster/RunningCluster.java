@@ -271,8 +271,8 @@ final class RunningCluster {
     /** Only replicas may end during a run; the end of any other actor is a defect. */
     private Behavior<Cluster.Command> onChildEnded(Terminated ended) {
         String name = ended.getRef().path().name();
-        if (name.startsWith(ReplicaRegistry.REPLICA_NAME)) {
-            auditStoreWithout(ReplicaRegistry.indexOf(name));
+        if (name.startsWith(Replica.NAME)) {
+            auditStoreWithout(Replica.indexOf(name));
             return Behaviors.same();
         }
         observer.onFailed(new IllegalStateException(name + " has ended in the middle of the run"));

@@ -13,8 +13,6 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.actor.typed.javadsl.StashBuffer;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.EngineCore;
-import understudy.engine.EngineRequest;
-import understudy.kvcache.KvAsk;
 import understudy.report.ReplicaCounters;
 import understudy.runtime.Clock;
 
@@ -93,14 +91,21 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
             return onCrash(crash);
         } else if (command instanceof Replica.Leave) {
             return onLeave();
+        } else if (command instanceof Replica.Sleep sleep) {
+            return onSleep(sleep);
+        } else if (command instanceof Replica.Wake) {
+            steps.wakeUp();
+            return this;
         } else if (command instanceof Replica.SlowGpu slow) {
-            return onSlowGpu(slow);
+            parts.gpu().tell(new VirtualGpu.SetSlowdown(slow.factor()));
+            return this;
         } else if (command instanceof Replica.ResizeKv resize) {
             return onResizeKv(resize);
         } else if (command instanceof Replica.GetRecord get) {
             return onGetRecord(get);
         } else if (command instanceof Replica.GetBlockHashes get) {
-            return onGetBlockHashes(get);
+            parts.kvBlockManager().tell(new KvBlockManager.GetBlockHashes(get.replyTo()));
+            return this;
         } else if (command instanceof KvBlockManager.Audited audited) {
             return onAudited(audited);
         }
@@ -170,11 +175,6 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
         return steps.onStepDone(done) ? deferred.doneBy(this) : this;
     }
 
-    private Behavior<Replica.Command> onSlowGpu(Replica.SlowGpu slow) {
-        parts.gpu().tell(new VirtualGpu.SetSlowdown(slow.factor()));
-        return this;
-    }
-
     private Behavior<Replica.Command> onResizeKv(Replica.ResizeKv resize) {
         if (isDeferred(resize)) {
             return this;
@@ -199,17 +199,19 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
             return this;
         }
         if (reset.resetsRunning()) {
-            var preempted = engine.planner().preemptAll();
-            preempted.forEach(this::release);
-            counters.onPreempted(preempted.size());
+            steps.preemptAll();
         }
         parts.kvBlockManager().tell(new KvBlockManager.ResetPrefixCache(reset.replyTo(), clock.nowNanos()));
         return onRequestsGone();
     }
 
-    private void release(EngineRequest preempted) {
-        var release = new KvAsk.Release(preempted.handle(), preempted.lastStep());
-        parts.kvBlockManager().tell(new KvBlockManager.Ask(null, release, parts.self()));
+    private Behavior<Replica.Command> onSleep(Replica.Sleep sleep) {
+        if (isDeferred(sleep)) {
+            return this;
+        }
+        steps.sleep(sleep.aborts());
+        var ignored = context.getSystem().<KvBlockManager.PrefixCacheReset>ignoreRef();
+        return sleep.dropsKv() ? onResetPrefixCache(new Replica.ResetPrefixCache(true, ignored)) : onRequestsGone();
     }
 
     private boolean isDeferred(Replica.Command command) {
@@ -234,6 +236,7 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
     }
 
     private Behavior<Replica.Command> onLeave() {
+        steps.wakeUp();
         return isDone() ? leave() : leaving();
     }
 
@@ -276,11 +279,6 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
     private Behavior<Replica.Command> onGetRecord(Replica.GetRecord getRecord) {
         recordReceiver = getRecord.replyTo();
         parts.kvBlockManager().tell(new KvBlockManager.Audit(parts.self()));
-        return this;
-    }
-
-    private Behavior<Replica.Command> onGetBlockHashes(Replica.GetBlockHashes get) {
-        parts.kvBlockManager().tell(new KvBlockManager.GetBlockHashes(get.replyTo()));
         return this;
     }
 

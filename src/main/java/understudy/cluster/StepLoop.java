@@ -9,6 +9,7 @@ import understudy.engine.EngineCore;
 import understudy.engine.StepResult;
 import understudy.engine.speculation.DraftOutput;
 import understudy.kvcache.KvAnswer;
+import understudy.kvcache.KvAsk;
 import understudy.report.RequestRecord;
 import understudy.runtime.Clock;
 
@@ -34,7 +35,36 @@ final class StepLoop {
         engine.wake();
         if (engine.canPlan()) {
             ticks.planSoon();
+        } else if (engine.isAsleep()) {
+            // No plan will tell of it.
+            parts.events().loadChanged();
         }
+    }
+
+    /** Plans nothing from now on; steps in flight still end. */
+    void sleep(boolean aborts) {
+        engine.setAsleep(true);
+        if (aborts) {
+            aborter.abortAll(parts.clock().nowNanos());
+        }
+    }
+
+    /** Plans again, if it did not. */
+    void wakeUp() {
+        if (engine.isAsleep()) {
+            engine.setAsleep(false);
+            planSoon();
+        }
+    }
+
+    /** Takes their blocks from all requests that run. */
+    void preemptAll() {
+        var preempted = engine.planner().preemptAll();
+        for (var request : preempted) {
+            var release = new KvAsk.Release(request.handle(), request.lastStep());
+            parts.kvBlockManager().tell(new KvBlockManager.Ask(null, release, parts.self()));
+        }
+        parts.counters().onPreempted(preempted.size());
     }
 
     /**

@@ -29,6 +29,7 @@ public final class EngineCore {
     private final LongArrayList arrivedKv = new LongArrayList();
     private boolean isPlanning;
     private boolean isBlocked;
+    private boolean isAsleep;
 
     /** Whether nothing can be planned before KV arrives, blocks become free, or a request comes or goes. */
     private boolean isParked;
@@ -88,9 +89,18 @@ public final class EngineCore {
         isWoken = true;
     }
 
+    /** Sets whether nothing is planned, whatever there is to do (vLLM {@code pause_scheduler}). */
+    public void setAsleep(boolean isAsleep) {
+        this.isAsleep = isAsleep;
+    }
+
+    public boolean isAsleep() {
+        return isAsleep;
+    }
+
     /** Returns whether the engine would try to plan a step now. */
     public boolean canPlan() {
-        boolean hasRoom = !isPlanning && !isBlocked && !isParked && inFlight.size() < maxStepsInFlight;
+        boolean hasRoom = !isAsleep && !isPlanning && !isBlocked && !isParked && inFlight.size() < maxStepsInFlight;
         return hasRoom && (planner.requests().hasWork() || !inFlight.isEmpty());
     }
 

@@ -39,6 +39,11 @@ public sealed interface ClusterChange permits Fault, FleetChange, ClusterChange.
 
         void crash(int replica);
 
+        /** Has a replica keep all requests waiting. */
+        void sleep(int replica, boolean aborts, boolean dropsKv);
+
+        void wake(int replica);
+
         void slowGpu(int replica, double factor);
 
         void resizeKv(int replica, int numGpuBlocks);

@@ -74,19 +74,29 @@ public sealed interface Fault extends ClusterChange {
         }
     }
 
-    /** Each request fails with this probability, 0 to 1. */
-    record ErrorRate(OptionalInt replica, double rate) implements OfRequests {
+    /** Each request fails with this probability, 0 to 1, and this status; see {@link RequestFault#STATUSES}. */
+    record ErrorRate(OptionalInt replica, double rate, int status) implements OfRequests {
+        /** Creates a fault with the status 500. */
+        public ErrorRate(OptionalInt replica, double rate) {
+            this(replica, rate, RequestFault.DEFAULT_STATUS);
+        }
+
         @Override
         public Optional<ClusterChange> undo() {
-            return Optional.of(new ErrorRate(replica, 0));
+            return Optional.of(new ErrorRate(replica, 0, status));
         }
     }
 
-    /** The next {@code count} requests fail, and the ones after them do not. */
-    record ErrorSequence(OptionalInt replica, int count) implements OfRequests {
+    /** The next {@code count} requests fail, with this status, and the ones after them do not. */
+    record ErrorSequence(OptionalInt replica, int count, int status) implements OfRequests {
+        /** Creates a fault with the status 500. */
+        public ErrorSequence(OptionalInt replica, int count) {
+            this(replica, count, RequestFault.DEFAULT_STATUS);
+        }
+
         @Override
         public Optional<ClusterChange> undo() {
-            return Optional.of(new ErrorSequence(replica, 0));
+            return Optional.of(new ErrorSequence(replica, 0, status));
         }
     }
 

@@ -17,6 +17,7 @@ import understudy.workload.Numbers;
  */
 public final class FaultParser {
     private static final int MAX_COUNT = 1_000_000_000;
+    private static final String STATUS = "status";
 
     private final Map<String, String> fields;
     private final Set<String> used = new HashSet<>();
@@ -67,8 +68,9 @@ public final class FaultParser {
             case "slow-link" -> new Fault.SlowLink(replicaOrAll(), link(), number("factor", 0, 1));
             case "fail-transfers" -> failTransfers();
             case "lose-kv" -> new Fault.LoseKv(replica(), number("share", 0, 1));
-            case "error-rate" -> new Fault.ErrorRate(replicaOrAll(), number("rate", 0, 1));
-            case "error-sequence" -> new Fault.ErrorSequence(replicaOrAll(), wholeNumber("count", 0, MAX_COUNT));
+            case "error-rate" -> new Fault.ErrorRate(replicaOrAll(), number("rate", 0, 1), status());
+            case "error-sequence" ->
+                new Fault.ErrorSequence(replicaOrAll(), wholeNumber("count", 0, MAX_COUNT), status());
             case "cut-streams" ->
                 new Fault.CutStreams(replicaOrAll(), number("rate", 0, 1), wholeNumber("after-tokens", 1, MAX_COUNT));
             case "malform-streams" ->
@@ -105,6 +107,22 @@ public final class FaultParser {
 
     private OptionalInt replicaOrAll() {
         return fields.containsKey("replica") ? OptionalInt.of(replica()) : Fault.ALL_REPLICAS;
+    }
+
+    private int status() {
+        return fields.containsKey(STATUS) ? status(STATUS, text(STATUS), "") : RequestFault.DEFAULT_STATUS;
+    }
+
+    /**
+     * Reads the status of an error; {@code key}, and the words before the list of what is allowed, are for the message of
+     * the {@link IllegalArgumentException} if it is none.
+     */
+    public static int status(String key, String text, String orElse) {
+        long status = Numbers.parseWhole(text).orElse(0);
+        if (status != (int) status || !RequestFault.STATUSES.contains((int) status)) {
+            throw unusable(key, text, orElse + "one of " + RequestFault.STATUSES);
+        }
+        return (int) status;
     }
 
     private int wholeNumber(String key, int min, int max) {

@@ -51,7 +51,9 @@ public final class FaultSampler {
         private final UniformRandomProvider random;
         private final UniformRandomProvider malformedRandom;
         private double errorRate;
+        private int rateStatus;
         private int numErrorsLeft;
+        private int sequenceStatus;
         private double cutRate;
         private int cutAfterTokens;
         private double malformedRate;
@@ -66,8 +68,10 @@ public final class FaultSampler {
         void set(Fault.OfRequests fault) {
             if (fault instanceof Fault.ErrorRate error) {
                 errorRate = error.rate();
+                rateStatus = error.status();
             } else if (fault instanceof Fault.ErrorSequence sequence) {
                 numErrorsLeft = sequence.count();
+                sequenceStatus = sequence.status();
             } else if (fault instanceof Fault.CutStreams cut) {
                 cutRate = cut.rate();
                 cutAfterTokens = cut.afterTokens();
@@ -80,15 +84,14 @@ public final class FaultSampler {
         }
 
         RequestFault roll() {
-            boolean isError = random.nextDouble() < errorRate;
+            int status = random.nextDouble() < errorRate ? rateStatus : 0;
             boolean isCut = random.nextDouble() < cutRate;
             boolean isMalformed = malformedRandom.nextDouble() < malformedRate;
             if (numErrorsLeft > 0) {
                 numErrorsLeft--;
-                isError = true;
+                status = sequenceStatus;
             }
-            return new RequestFault(
-                    isError, isCut ? cutAfterTokens : 0, isMalformed ? malformedAtToken : 0, delayNanos);
+            return new RequestFault(status, isCut ? cutAfterTokens : 0, isMalformed ? malformedAtToken : 0, delayNanos);
         }
     }
 }

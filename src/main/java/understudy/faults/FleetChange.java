@@ -70,6 +70,44 @@ public sealed interface FleetChange extends ClusterChange {
         }
     }
 
+    /**
+     * The replica falls asleep, perhaps deeper than it was: new requests wait there.
+     *
+     * @param level vLLM's, 0 to 2; from 1 on, the KV cache is dropped
+     * @param aborts whether its requests are aborted, or else go on when it wakes up
+     */
+    record Sleep(int replica, int level, boolean aborts) implements OfReplica {
+        @Override
+        public @Nullable ReplicaState next(ReplicaState state) {
+            boolean isPossible = state == ReplicaState.READY || state.isAsleep();
+            return !isPossible
+                    ? null
+                    : switch (level) {
+                        case 0 -> ReplicaState.PAUSED;
+                        case 1 -> ReplicaState.WEIGHTS_OFFLOADED;
+                        default -> ReplicaState.DISCARD_ALL;
+                    };
+        }
+
+        @Override
+        public void applyTo(Target cluster) {
+            cluster.sleep(replica, aborts, level > 0);
+        }
+    }
+
+    /** A replica that is asleep serves again. */
+    record Wake(int replica) implements OfReplica {
+        @Override
+        public @Nullable ReplicaState next(ReplicaState state) {
+            return state.isAsleep() ? ReplicaState.READY : null;
+        }
+
+        @Override
+        public void applyTo(Target cluster) {
+            cluster.wake(replica);
+        }
+    }
+
     /** The replica leaves for good, after its requests. */
     record Remove(int replica) implements OfReplica {
         @Override

@@ -1,24 +1,42 @@
 package understudy.faults;
 
+import it.unimi.dsi.fastutil.ints.IntList;
+
 /**
  * Fault of one request.
  *
- * @param fails whether it is answered by an error at once
+ * @param failStatus status of the error by which it is answered at once over HTTP, one of {@link #STATUSES}; 0 is none
  * @param cutAfterTokens the output token after which its answer breaks off; 0 is none
  * @param malformedAtToken the output token whose event in a stream is broken JSON, counted from 1; 0 is none
  * @param delayNanos by how much it reaches the waiting queue later, at least 0
  */
-public record RequestFault(boolean fails, int cutAfterTokens, int malformedAtToken, long delayNanos) {
-    /** All goes well. */
-    public static final RequestFault NONE = new RequestFault(false, 0, 0, 0);
+public record RequestFault(int failStatus, int cutAfterTokens, int malformedAtToken, long delayNanos) {
+    /** Statuses that an error may have. */
+    public static final IntList STATUSES = IntList.of(400, 401, 404, 408, 422, 429, 500, 502, 503, 504);
 
-    /** Returns what goes wrong if both do: the earlier cut, the earlier broken event, and the sum of the delays. */
+    /** Status of an error of which nothing else is said. */
+    public static final int DEFAULT_STATUS = 500;
+
+    /** All goes well. */
+    public static final RequestFault NONE = new RequestFault(0, 0, 0, 0);
+
+    /** Creates a fault whose error, if there is one, has the status 500. */
+    public RequestFault(boolean fails, int cutAfterTokens, int malformedAtToken, long delayNanos) {
+        this(fails ? DEFAULT_STATUS : 0, cutAfterTokens, malformedAtToken, delayNanos);
+    }
+
+    /** Returns whether the request is answered by an error. */
+    public boolean fails() {
+        return failStatus != 0;
+    }
+
+    /** Returns what goes wrong if both do: this error or else the other one's, the earlier cut, the earlier broken event, and the sum of the delays. */
     public RequestFault plus(RequestFault other) {
         if (other.equals(NONE)) {
             return this;
         }
         return new RequestFault(
-                fails || other.fails,
+                fails() ? failStatus : other.failStatus,
                 earlier(cutAfterTokens, other.cutAfterTokens),
                 earlier(malformedAtToken, other.malformedAtToken),
                 delayNanos + other.delayNanos);

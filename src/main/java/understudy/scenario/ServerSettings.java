@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -17,10 +18,12 @@ import understudy.api.call.Sessions;
 import understudy.api.call.SideChannelSettings;
 import understudy.api.http.HttpSettings;
 import understudy.api.http.OwnPageGuard;
+import understudy.api.http.PodNames;
 import understudy.api.model.CannedAnswers;
 import understudy.api.model.ModelSettings;
 import understudy.api.model.ModelSettings.AnswerMode;
 import understudy.api.model.Tokenizer;
+import understudy.api.model.TokenizerFile;
 import understudy.engine.SchedulerConfig;
 import understudy.engine.queue.SchedulingPolicy;
 import understudy.scenario.keys.ScenarioException;
@@ -31,8 +34,15 @@ import understudy.scenario.workload.DrawSettings;
 public final class ServerSettings {
     private static final Set<String> LOOPBACK = Set.of("127.0.0.1", "localhost", "::1");
     private static final Pattern COMMA = Pattern.compile("\\s*,\\s*");
+    private static final String TOKENIZER = "tokenizer";
+    private static final Pattern POD_NAME = Pattern.compile("[A-Za-z0-9.-]{0,253}");
     private static final int MAX_PORT = 65_535;
     private static final int MAX_LENGTH = 100_000_000;
+
+    private enum MissingAdminToken {
+        REFUSE,
+        CLOSE_ADMIN
+    }
 
     private ServerSettings() {}
 
@@ -45,7 +55,8 @@ public final class ServerSettings {
         }
         String host = server.text("host");
         String adminToken = server.text("admin-token");
-        if (adminToken.isEmpty() && !LOOPBACK.contains(host)) {
+        boolean isOpen = adminToken.isEmpty() && !LOOPBACK.contains(host);
+        if (isOpen && server.choice("missing-admin-token", MissingAdminToken.class) == MissingAdminToken.REFUSE) {
             throw server.unusable("host", "which others can reach, so server.admin-token must be set");
         }
         var http = new HttpSettings(
@@ -53,17 +64,20 @@ public final class ServerSettings {
                 port(scenario, server),
                 tls(server),
                 server.text("api-key"),
-                adminToken,
+                isOpen ? HttpSettings.NO_TOKEN_FITS : adminToken,
                 allowedHosts(server),
                 limits(server),
                 timeouts(server));
         return new ApiSettings(
                 http,
-                server.bool("ports-per-replica"),
+                firstReplicaPort(scenario, server, http.port()),
                 server.choice("down-replicas", DownReplicas.class),
+                pod(server),
                 sideChannel(scenario, server, host),
                 loras(scenario),
+                server.section("metrics").bool("legacy-names"),
                 models,
+                server.text("vllm-version"),
                 model(scenario, server));
     }
 
@@ -113,11 +127,53 @@ public final class ServerSettings {
 
     private static int port(Scenario scenario, Section server) {
         int port = server.wholeNumber("port", 0, MAX_PORT);
-        boolean isTooHigh = server.bool("ports-per-replica") && port + scenario.numReplicas() > MAX_PORT;
+        boolean isTooHigh = server.bool("ports-per-replica")
+                && hasReplicaPortsBehind(server)
+                && port + scenario.numReplicas() > MAX_PORT;
         if (port > 0 && isTooHigh) {
             throw server.unusable("port", "which leaves no ports up to " + MAX_PORT + " for the replicas");
         }
         return port;
+    }
+
+    private static boolean hasReplicaPortsBehind(Section server) {
+        return server.text("replica-port").equals("auto");
+    }
+
+    private static OptionalInt firstReplicaPort(Scenario scenario, Section server, int port) {
+        int behind = port == 0 ? 0 : port + 1;
+        boolean isBehind = hasReplicaPortsBehind(server);
+        int first = isBehind ? behind : server.wholeNumber("replica-port", 0, MAX_PORT);
+        if (!server.bool("ports-per-replica")) {
+            if (!isBehind) {
+                throw server.unusable("replica-port", "which needs server.ports-per-replica = true");
+            }
+            return OptionalInt.empty();
+        }
+        int last = first + scenario.numReplicas() - 1;
+        if (first > 0 && last > MAX_PORT) {
+            throw server.unusable("replica-port", "which leaves no ports up to " + MAX_PORT + " for the replicas");
+        }
+        if (first > 0 && port >= first && port <= last) {
+            throw server.unusable("replica-port", "but server.port = " + port + " is one of the replicas' then");
+        }
+        return OptionalInt.of(first);
+    }
+
+    private static PodNames pod(Section server) {
+        var environment = PodNames.ofEnvironment();
+        return new PodNames(
+                podName(server, "pod-name", environment.pod()),
+                podName(server, "pod-namespace", environment.namespace()));
+    }
+
+    /** Names of Kubernetes; anything else could not be sent in a header. */
+    private static String podName(Section server, String key, String ofEnvironment) {
+        String name = server.text(key).equals("auto") ? ofEnvironment : server.text(key);
+        if (!POD_NAME.matcher(name).matches()) {
+            throw server.unusable(key, "must be auto, empty, or letters, digits, hyphens and dots");
+        }
+        return name;
     }
 
     private static HttpSettings.Limits limits(Section server) {
@@ -156,11 +212,30 @@ public final class ServerSettings {
                 scenario.seed(),
                 scenario.maxModelLen(),
                 scheduler instanceof SchedulerConfig vllm && vllm.policy() == SchedulingPolicy.PRIORITY,
-                server.choice("tokenizer", Tokenizer.Vocabulary.class),
+                tokenizer(server),
                 mode,
                 DrawSettings.wholeNumbers(server.section("answer-length"), MAX_LENGTH),
                 mode == AnswerMode.REPLAY ? canned(server) : CannedAnswers.NONE,
                 scenario.hashAlgorithm());
+    }
+
+    private static Tokenizer.Source tokenizer(Section server) {
+        String text = server.text(TOKENIZER);
+        for (var vocabulary : Tokenizer.Vocabulary.values()) {
+            if (Section.nameOf(vocabulary).equals(text)) {
+                return vocabulary;
+            }
+        }
+        if (!Files.exists(Path.of(text))) {
+            throw server.unusable(
+                    TOKENIZER,
+                    "must be cl100k-base, o200k-base, or a tokenizer.json or its folder, which must be there");
+        }
+        try {
+            return new TokenizerFile(Path.of(text));
+        } catch (IllegalArgumentException e) {
+            throw server.unusable(TOKENIZER, String.valueOf(e.getMessage()));
+        }
     }
 
     private static CannedAnswers canned(Section server) {

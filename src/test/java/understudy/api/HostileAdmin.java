@@ -41,7 +41,11 @@ final class HostileAdmin {
             "/admin/clock/advance?by=PT1S",
             "/admin/clock/stop",
             "/reset_prefix_cache?reset_running_requests=maybe",
-            "/reset_prefix_cache/");
+            "/reset_prefix_cache/",
+            "/sleep?level=9",
+            "/sleep?level=",
+            "/sleep?mode=%00",
+            "/wake_up?tags=weights&tags=%ff");
     private static final List<String> KINDS = List.of(
             "add",
             "crash",

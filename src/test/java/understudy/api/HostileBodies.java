@@ -7,14 +7,23 @@ import org.apache.pekko.util.ByteString;
 
 /** Bodies that are not what they should be: fields of the wrong kind, huge ones, odd text, and what is no JSON. */
 final class HostileBodies {
-    private static final List<String> PATHS =
-            List.of("/v1/chat/completions", "/v1/completions", "/v1/responses", "/tokenize", "/detokenize");
+    private static final List<String> PATHS = List.of(
+            "/v1/chat/completions",
+            "/v1/completions",
+            "/v1/responses",
+            "/v1/messages",
+            "/v1/messages/count_tokens",
+            "/v1/chat/completions/render",
+            "/v1/completions/render",
+            "/tokenize",
+            "/detokenize");
     private static final List<String> KEYS = List.of(
             "prompt messages input tokens model n max_tokens max_completion_tokens min_tokens stop stop_token_ids stream",
             "stream_options logprobs top_logprobs temperature top_p top_k min_p seed priority cache_salt echo suffix tools",
             "tool_choice response_format structured_outputs ignore_eos truncate_prompt_tokens prompt_logprobs request_id",
             "logit_bias continue_final_message add_generation_prompt text instructions previous_response_id reasoning",
-            "include background truncation max_output_tokens return_token_ids kv_transfer_params user metadata store parallel_tool_calls max_tool_calls");
+            "include background truncation max_output_tokens return_token_ids kv_transfer_params user metadata store parallel_tool_calls max_tool_calls",
+            "system stop_sequences output_config messages tools tool_choice metadata");
     private static final List<String> VALUES = List.of(
             "null",
             "true",
@@ -48,6 +57,12 @@ final class HostileBodies {
             "[{\"role\":5,\"content\":{}}]",
             "[{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"hi\"}]}]",
             "[{\"role\":\"user\",\"content\":[{\"type\":\"image_url\"}]}]",
+            "[{\"role\":\"assistant\",\"content\":[{\"type\":\"tool_use\",\"name\":5,\"input\":{}},{\"type\":\"thinking\"}]}]",
+            "[{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\",\"content\":[{\"type\":\"image\"},5]}]}]",
+            "[{\"role\":\"ctx\",\"content\":[{\"type\":\"tool_result\",\"content\":{}}]}]",
+            "{\"type\":\"tool\",\"name\":\"f\"}",
+            "{\"type\":\"any\"}",
+            "{\"user_id\":5}",
             "[{\"role\":\"assistant\",\"tool_calls\":[{\"function\":{\"name\":\"f\",\"arguments\":{}}}]}]",
             "[{\"type\":\"function_call_output\",\"output\":[5]},{\"type\":\"item_reference\",\"id\":\"x\"}]",
             "{\"type\":\"json_object\"}",
@@ -145,6 +160,7 @@ final class HostileBodies {
                         path,
                         "tools",
                         "[{\"type\": \"function\", \"name\": \"f\", \"parameters\": " + schema
+                                + ", \"input_schema\": " + schema
                                 + ", \"function\": {\"name\": \"f\", \"parameters\": " + schema + "}}]");
             case 2, 3 ->
                 object(
@@ -154,7 +170,7 @@ final class HostileBodies {
             case 4 ->
                 object(
                         path,
-                        "text",
+                        path.startsWith("/v1/messages") ? "output_config" : "text",
                         "{\"format\": {\"type\": \"json_schema\", \"name\": \"n\", \"schema\": " + schema + "}}");
             case 5 -> object(path, "structured_outputs", "{\"json\": " + schema + "}");
             case 6 -> object(path, "structured_outputs", "{\"regex\": \"" + schemas.pattern() + "\"}");
@@ -188,6 +204,8 @@ final class HostileBodies {
         return switch (path) {
             case "/v1/chat/completions" ->
                 "{\"max_tokens\": 5, \"messages\": [{\"role\": \"user\", \"content\": \"hi\"}]";
+            case "/v1/messages", "/v1/messages/count_tokens", "/v1/chat/completions/render" ->
+                "{\"model\": \"m\", \"max_tokens\": 5, \"messages\": [{\"role\": \"user\", \"content\": \"hi\"}]";
             case "/v1/responses" -> "{\"max_output_tokens\": 5, \"input\": \"x\"";
             case "/detokenize" -> "{\"tokens\": [1]";
             default -> "{\"max_tokens\": 5, \"prompt\": \"x\"";

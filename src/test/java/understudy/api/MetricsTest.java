@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
@@ -54,6 +55,41 @@ final class MetricsTest {
         var theirs = GOLDEN.stream().filter(line -> line.startsWith("# TYPE")).toList();
 
         assertThat(ours).containsAll(theirs);
+    }
+
+    /** Each old name has the values of the new one, for each replica, also at its own port. */
+    @Test
+    void oldNames_areThereIfAskedFor() {
+        assertThat(server.get("/metrics").text())
+                .doesNotContain("gpu_cache_usage_perc", "time_per_output_token_seconds{");
+        try (var legacy = new ServerFixture()) {
+            legacy.numReplicas = 2;
+            legacy.moreSettings = "server.metrics.legacy-names = true";
+            legacy.start();
+            // 40 tokens, of which the second time two blocks of 16 are found: 32 of 80 queried.
+            String call = "{\"prompt\": " + IntStream.range(100, 140).boxed().toList() + ", \"max_tokens\": 3,"
+                    + " \"ignore_eos\": true}";
+            for (int i = 0; i < 2; i++) {
+                assertThat(legacy.post("/v1/completions", call, "X-data-parallel-rank", "1")
+                                .status())
+                        .isEqualTo(200);
+            }
+
+            String one = "engine=\"1\"";
+            // Two answers of three tokens have two gaps each.
+            legacy.awaitMetric("vllm:time_per_output_token_seconds_count", one, count -> count == 4);
+            assertThat(legacy.metric("vllm:gpu_prefix_cache_queries_total", one))
+                    .isEqualTo(80);
+            assertThat(legacy.metric("vllm:gpu_prefix_cache_hits_total", one)).isEqualTo(32);
+            assertThat(legacy.metric("vllm:gpu_prefix_cache_hit_rate", one)).isEqualTo(0.4);
+            assertThat(legacy.metric("vllm:gpu_prefix_cache_hit_rate", "engine=\"0\""))
+                    .isZero();
+            assertThat(legacy.get("/metrics").text())
+                    .contains(
+                            "# TYPE vllm:gpu_cache_usage_perc gauge",
+                            "# TYPE vllm:time_per_output_token_seconds histogram")
+                    .contains("vllm:num_requests_swapped{engine=\"1\"", "vllm:cpu_cache_usage_perc{engine=\"0\"");
+        }
     }
 
     /** Names, labels and buckets of all series, but for the values of labels that depend on the configuration. */

@@ -16,6 +16,9 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 import understudy.api.http.FaultHeaders;
 
@@ -69,6 +72,36 @@ final class ServedFaultsTest {
             assertThat(failed.json().at("/error/message").asText()).isEqualTo("this error was asked for");
         }
         assertThat(server.post("/v1/completions", WHOLE).status()).isEqualTo(200);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "400, BadRequestError", "401, AuthenticationError", "404, NotFoundError", "408, RequestTimeout",
+        "422, UnprocessableEntityError", "429, RateLimitError", "500, InternalServerError", "502, BadGateway",
+        "503, ServiceUnavailable", "504, GatewayTimeout"
+    })
+    void errors_haveTheStatusThatWasAskedFor(int status, String type) {
+        server.post("/admin/faults", "{\"do\": \"error-sequence\", \"count\": 1, \"status\": " + status + "}");
+        var planned = server.post("/v1/completions", WHOLE);
+        var single = server.post("/v1/completions", STREAM, FaultHeaders.FAIL, String.valueOf(status));
+
+        for (var failed : List.of(planned, single)) {
+            assertThat(failed.status()).isEqualTo(status);
+            assertThat(failed.json().at("/error/code").asInt()).isEqualTo(status);
+            assertThat(failed.json().at("/error/type").asText()).isEqualTo(type);
+            assertThat(failed.headers().firstValue("Retry-After").isPresent())
+                    .isEqualTo(status == 429 || status == 503);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"418", "0", "-1", "4294967696", "99999999999999", "yes"})
+    void otherStatuses_areRefused(String status) {
+        var refused = server.post("/v1/completions", WHOLE, FaultHeaders.FAIL, status);
+        assertThat(refused.status()).isEqualTo(400);
+        assertThat(refused.json().at("/error/message").asText()).contains(status, "one of [400, 401");
+        var fault = server.post("/admin/faults", "{\"do\":\"error-rate\",\"rate\":1,\"status\":\"" + status + "\"}");
+        assertThat(fault.status()).isEqualTo(400);
     }
 
     @Test

@@ -41,6 +41,7 @@ final class UnderstudyTest {
         var all = List.of(
                 "run",
                 "serve",
+                "vllm",
                 "sweep",
                 "worker",
                 "bench",

@@ -43,6 +43,7 @@ final class FaultParserTest {
                         new Fault.FailTransfers(OptionalInt.of(0), Fault.LinkKind.HOST, 1)),
                 Arguments.of("do=lose-kv,replica=1,share=0.5", new Fault.LoseKv(1, 0.5)),
                 Arguments.of("do=error-rate,rate=0.1", new Fault.ErrorRate(Fault.ALL_REPLICAS, 0.1)),
+                Arguments.of("do=error-rate,rate=0.1,status=429", new Fault.ErrorRate(Fault.ALL_REPLICAS, 0.1, 429)),
                 Arguments.of("do=error-sequence,count=3", new Fault.ErrorSequence(Fault.ALL_REPLICAS, 3)),
                 Arguments.of(
                         "do=cut-streams,replica=0,rate=1,after-tokens=5",

@@ -10,6 +10,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** How the launcher finds and calls a JVM. */
 @DisabledOnOs(OS.WINDOWS)
@@ -128,6 +130,17 @@ final class LauncherTest {
         assertThat(fixture.call(fixture.launcher.getParent(), "sh", "understudy")
                         .out())
                 .contains(jar);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"vllm", "python", "python3"})
+    void linkOfVllm_takesItsCommandLine(String name) throws Exception {
+        var link = Files.createSymbolicLink(directory.resolve(name), fixture.launcher);
+
+        assertThat(fixture.call(Path.of("/"), link.toString(), "serve", "a model")
+                        .out())
+                .startsWith("-XX:+UseParallelGC", "-jar")
+                .endsWith("vllm", "serve", "a model");
     }
 
     @Test

@@ -21,6 +21,17 @@ final class ServerWarningsTest {
                 .isEmpty();
     }
 
+    @Test
+    void keepingKv_atFullSpeed() {
+        String connector = "kv-cache.transfer.kv-connector";
+        assertThat(warnings(Map.of(connector, "nixl"))).isEmpty();
+        assertThat(warnings(Map.of("clock.speed", "max"))).isEmpty();
+        assertThat(warnings(Map.of(connector, "nixl", "clock.speed", "max")))
+                .singleElement()
+                .asString()
+                .contains("clock.speed is max");
+    }
+
     private static List<String> warnings(Map<String, String> settings) {
         var all = new HashMap<>(settings);
         all.put("router.policy", "session-affinity");

@@ -15,7 +15,7 @@ final class Conversation {
     private static final Set<String> BLOCKS =
             Set.of("text", "image", "tool_use", "tool_result", "tool_reference", "thinking", "redacted_thinking");
 
-    /** Claude Code's line with a hash of its own in every request; no prefix could be found in a cache behind it. */
+    /** A client's line with another hash in every request; no prefix could be found in a cache behind it. */
     private static final String BILLING_HEADER = "x-anthropic-billing-header";
 
     private final ArrayNode messages = Json.array();
@@ -41,7 +41,7 @@ final class Conversation {
         return conversation.messages;
     }
 
-    /** Claude Code has roles of its own for what it adds. */
+    /** Some clients have roles of their own for what they add. */
     private static String role(JsonBody message) {
         message.require("role");
         String role = String.valueOf(message.text("role"));

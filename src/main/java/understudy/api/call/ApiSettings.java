@@ -2,28 +2,37 @@ package understudy.api.call;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 import understudy.api.http.HttpSettings;
+import understudy.api.http.PodNames;
 import understudy.api.model.ModelSettings;
 
 /**
  * Settings of a server.
  *
  * @param http where it listens, and what it lets in
- * @param portsPerReplica whether each replica also has a port of its own, counted up from the one behind the server's
+ * @param firstReplicaPort port of the first replica, from which those of the others are counted up, or 0 for any that are
+ *     free; empty if they have no ports of their own
  * @param downReplicas what such a port does while its replica is not up
+ * @param pod whose names are on every response
  * @param sideChannel where other processes ask for KV that is kept for them; empty if none do
  * @param loras LoRA adapters that there are from the start; null without LoRA
+ * @param hasLegacyMetrics whether metrics also have the names that vLLM had before 2026
  * @param models names under which the model is known, at least one; answers carry the first
+ * @param vllmVersion the version of vLLM that the server says it is
  * @param model how answers come about
  */
 public record ApiSettings(
         HttpSettings http,
-        boolean portsPerReplica,
+        OptionalInt firstReplicaPort,
         DownReplicas downReplicas,
+        PodNames pod,
         Optional<SideChannelSettings> sideChannel,
         @Nullable LoraModules loras,
+        boolean hasLegacyMetrics,
         List<String> models,
+        String vllmVersion,
         ModelSettings model) {
     /** Behaviour of the own port of a replica that has crashed or starts again. */
     public enum DownReplicas {
@@ -31,6 +40,11 @@ public record ApiSettings(
         REFUSE,
         /** {@code /health} answers 503, as vLLM's API server does when its engine has died. */
         UNHEALTHY
+    }
+
+    /** Returns whether each replica also has a port of its own. */
+    public boolean portsPerReplica() {
+        return firstReplicaPort.isPresent();
     }
 
     /** Returns the name that answers carry. */

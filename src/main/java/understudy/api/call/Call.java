@@ -119,7 +119,8 @@ public final class Call implements Generation.Listener, ClientConnection.Exchang
     public void onBroken(RequestEvent.Failed failed) {
         switch (failed.cause()) {
             case NO_REPLICA -> fail(new ApiException(503, "ServiceUnavailable", failed.reason(), null));
-            case INJECTED_ERROR, KV_CACHE_SHRUNK, KV_LOAD_FAILED, PREFILL_FAILED -> fail(internal(failed));
+            case INJECTED_ERROR -> fail(ApiException.ofStatus(failed.status(), failed.reason()));
+            case KV_CACHE_SHRUNK, KV_LOAD_FAILED, PREFILL_FAILED -> fail(internal(failed));
             case CRASH, CUT -> {
                 if (!done.isDone() && !isCancelled.get()) {
                     listener.onCut(internal(failed));

@@ -39,6 +39,7 @@ public final class CallRunner {
             HttpRequest request, GenerationParams params, List<Generation.Spec> specs, CallFormat format) {
         requireRoom();
         var arrival = Arrival.of(request, api.cluster().time().nowNanos());
+        requireRank(arrival, specs);
         var response = params.streams()
                 ? stream(request, specs, arrival, format)
                 : inOnePiece(request, specs, arrival, format);
@@ -55,6 +56,17 @@ public final class CallRunner {
         int limit = api.settings().http().limits().maxInFlight();
         if (limit > 0 && api.state().numInFlight() >= limit) {
             throw new ApiException(429, "RateLimitError", "Too many requests in flight; at most " + limit + ".", null);
+        }
+    }
+
+    /** At a replica's own port there is one rank, as at each port of vLLM's with {@code --data-parallel-external-lb}. */
+    private void requireRank(Arrival arrival, List<Generation.Spec> specs) {
+        boolean isOwnPort = !specs.isEmpty() && specs.get(0).replica().isPresent();
+        int numRanks = isOwnPort ? 1 : api.cluster().numReplicas();
+        long rank = arrival.rank().orElse(0);
+        if (rank < 0 || rank >= numRanks) {
+            throw ApiException.badRequest(
+                    "data_parallel_rank " + rank + " is out of range [0, " + numRanks + ").", "data_parallel_rank");
         }
     }
 

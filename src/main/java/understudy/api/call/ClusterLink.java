@@ -21,6 +21,7 @@ import understudy.cluster.RequestEvent;
 import understudy.cluster.Router;
 import understudy.cluster.sidechannel.SideChannel;
 import understudy.engine.FinishReason;
+import understudy.faults.ClusterChange;
 import understudy.faults.ReplicaState;
 import understudy.host.ClusterHost;
 import understudy.host.Reply;
@@ -108,11 +109,7 @@ public final class ClusterLink {
             var request = generation.request(time.nowNanos(), time.speed());
             watchers.forEach(watcher -> watcher.onSubmitted(generation));
             router.tell(new Router.Submit(
-                    request,
-                    requestEvents,
-                    generation.needsTokens(),
-                    generation.spec().replica(),
-                    generation.fault()));
+                    request, requestEvents, generation.needsTokens(), generation.replica(), generation.fault()));
         });
     }
 
@@ -130,6 +127,12 @@ public final class ClusterLink {
                         PrefixCacheResets.AllReset.class,
                         ref -> new Router.ResetPrefixCache(resetsRunning, ref))
                 .thenApply(PrefixCacheResets.AllReset::isDone);
+    }
+
+    /** Changes the cluster, and tells why that cannot be, or nothing. */
+    public CompletionStage<Optional<String>> change(ClusterChange change) {
+        return Reply.ask(system, time.system(), Cluster.Injected.class, ref -> new Cluster.Inject(change, ref))
+                .thenApply(Cluster.Injected::refusal);
     }
 
     /** Returns the state of each replica, by index. */

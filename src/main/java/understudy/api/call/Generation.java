@@ -108,6 +108,12 @@ public final class Generation {
         return spec;
     }
 
+    /** Returns the replica that is to serve it: that of the port, or that of the header; empty for any. */
+    OptionalInt replica() {
+        boolean isRanked = spec.replica.isEmpty() && arrival.rank().isPresent();
+        return isRanked ? OptionalInt.of((int) arrival.rank().getAsLong()) : spec.replica;
+    }
+
     RequestFault fault() {
         return arrival.fault();
     }

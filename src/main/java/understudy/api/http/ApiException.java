@@ -1,10 +1,21 @@
 package understudy.api.http;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** A request that is answered with an error, in the words of vLLM ({@code vllm/entrypoints/openai}). */
 public final class ApiException extends RuntimeException {
+    private static final Map<Integer, String> TYPES = Map.of(
+            401, "AuthenticationError",
+            404, "NotFoundError",
+            408, "RequestTimeout",
+            422, "UnprocessableEntityError",
+            429, "RateLimitError",
+            502, "BadGateway",
+            503, "ServiceUnavailable",
+            504, "GatewayTimeout");
+
     private final int status;
     private final String type;
     private final @Nullable String param;
@@ -31,6 +42,12 @@ public final class ApiException extends RuntimeException {
     /** A field of the wrong kind, or a missing one; {@code param} is its path, such as {@code body.prompt}. */
     public static ApiException invalid(String problem, String param) {
         return new ApiException(400, "Bad Request", "1 validation error(s): " + param + ": " + problem, param);
+    }
+
+    /** An error of a status from 400 on, with the type of the like. */
+    public static ApiException ofStatus(int status, String message) {
+        String type = TYPES.getOrDefault(status, status < 500 ? "BadRequestError" : "InternalServerError");
+        return new ApiException(status, type, message, null);
     }
 
     /** A plain HTTP error without anything of its own to say. */

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.HashSet;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Function;
 import org.apache.pekko.http.javadsl.model.AttributeKey;
@@ -19,10 +20,14 @@ import understudy.runtime.VirtualTime;
  * @param since runs since its request was read
  * @param fault what is to go wrong with it
  * @param tenant whose fair share it takes, as a gateway says; empty if none does
+ * @param rank the replica that is to serve it, as a router outside says; empty if none does, or if it is no number
  */
-public record Arrival(Stopwatch since, RequestFault fault, String tenant) {
+public record Arrival(Stopwatch since, RequestFault fault, String tenant, OptionalLong rank) {
     /** The header that names a tenant, as gateways with the inference extension send it. */
     public static final String TENANT = "x-gateway-inference-fairness-id";
+
+    /** The header that names a replica (vLLM's {@code data_parallel_rank}). */
+    public static final String RANK = "X-data-parallel-rank";
 
     private static final AttributeKey<Stopwatch> KEY = AttributeKey.create("understudy-arrival", Stopwatch.class);
 
@@ -46,9 +51,19 @@ public record Arrival(Stopwatch since, RequestFault fault, String tenant) {
             return new Arrival(
                     since.orElseGet(Stopwatch::start),
                     fault,
-                    header.apply(TENANT).orElse(""));
+                    header.apply(TENANT).orElse(""),
+                    header.apply(RANK).map(Arrival::rank).orElse(OptionalLong.empty()));
         } catch (IllegalArgumentException e) {
             throw ApiException.badRequest(String.valueOf(e.getMessage()), null);
+        }
+    }
+
+    /** vLLM takes no notice of what is no number. */
+    private static OptionalLong rank(String text) {
+        try {
+            return OptionalLong.of(Long.parseLong(text.strip()));
+        } catch (NumberFormatException e) {
+            return OptionalLong.empty();
         }
     }
 

@@ -7,11 +7,11 @@ import understudy.faults.FaultParser;
 import understudy.faults.RequestFault;
 
 /**
- * Faults of a single request, by its headers: {@code X-Understudy-Fail: true}, {@code X-Understudy-Cut-After-Tokens:
+ * Faults of a single request, by its headers: {@code X-Understudy-Fail: 429} (or {@code true}, for 500), {@code X-Understudy-Cut-After-Tokens:
  * 5}, {@code X-Understudy-Malformed-At-Token: 5}, {@code X-Understudy-Delay: 200ms}.
  */
 public final class FaultHeaders {
-    /** The request is answered by an error. */
+    /** The request is answered by an error, of this status. */
     public static final String FAIL = "X-Understudy-Fail";
 
     /** The answer breaks off after so many tokens. */
@@ -51,13 +51,13 @@ public final class FaultHeaders {
      * @throws IllegalArgumentException if a value cannot be used; the message says which, and what is allowed
      */
     public static RequestFault read(Function<String, Optional<String>> header) {
-        boolean fails = header.apply(FAIL).map(FaultHeaders::truth).orElse(false);
+        int failStatus = header.apply(FAIL).map(FaultHeaders::status).orElse(0);
         int cut = token(CUT_AFTER_TOKENS, header);
         int malformed = token(MALFORMED_AT_TOKEN, header);
         long delayNanos = header.apply(DELAY)
                 .map(text -> FaultParser.durationNanos(DELAY, text))
                 .orElse(0L);
-        return new RequestFault(fails, cut, malformed, delayNanos);
+        return new RequestFault(failStatus, cut, malformed, delayNanos);
     }
 
     private static int token(String name, Function<String, Optional<String>> header) {
@@ -66,11 +66,11 @@ public final class FaultHeaders {
                 .orElse(0);
     }
 
-    private static boolean truth(String text) {
+    private static int status(String text) {
         return switch (text) {
-            case "true" -> true;
-            case "false" -> false;
-            default -> throw new IllegalArgumentException(FAIL + " is \"" + text + "\", must be true or false");
+            case "true" -> RequestFault.DEFAULT_STATUS;
+            case "false" -> 0;
+            default -> FaultParser.status(FAIL, text, "true, false or ");
         };
     }
 }

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param port port to listen at, 0 for any that is free
  * @param tls the server's key and certificate, or null for plain HTTP
  * @param apiKey what clients must send as bearer token to {@code /v1}, or empty
- * @param adminToken what clients must send as bearer token to {@code /admin}, or empty
+ * @param adminToken what clients must send as bearer token to {@code /admin}, or empty, or {@link #NO_TOKEN_FITS}
  * @param allowedHosts names of the server beside those of loopback under which {@code /admin} and the like answer
  *     without a token
  * @param limits what is let in
@@ -27,6 +27,8 @@ public record HttpSettings(
         List<String> allowedHosts,
         Limits limits,
         Timeouts timeouts) {
+    /** A token that closes what asks for it, since no header can carry it. */
+    public static final String NO_TOKEN_FITS = "\n";
 
     /**
      * Limits on bodies, calls, connections and streams.

@@ -18,12 +18,13 @@ import org.jspecify.annotations.Nullable;
 public final class OwnPageGuard {
     /** Error message for a page of another origin. */
     static final String FOREIGN_PAGE =
-            "Of web pages, only this server's own may call /admin, /live and /reset_prefix_cache.";
+            "Of web pages, only this server's own may call /admin, /live and vLLM's paths for developers.";
 
     private static final String UNKNOWN_HOST =
-            "Without server.admin-token, /admin, /live and /reset_prefix_cache ask for the"
+            "Without server.admin-token, /admin, /live and vLLM's paths for developers ask for the"
                     + " header Host to be localhost, 127.0.0.1, [::1], or one of server.allowed-hosts.";
-    private static final Set<String> PATHS = Set.of("admin", "live", "reset_prefix_cache");
+    private static final Set<String> PATHS =
+            Set.of("admin", "live", "reset_prefix_cache", "sleep", "wake_up", "is_sleeping", "server_info");
 
     /** The last is how Java spells the one before. */
     private static final Set<String> LOOPBACK = Set.of("localhost", "127.0.0.1", "[::1]", "[0:0:0:0:0:0:0:1]");

@@ -74,7 +74,7 @@ public final class LiveReplica {
     /** A stopped replica has neither requests nor memory; one that has started has reported nothing yet. */
     void onState(ReplicaState next) {
         state = next;
-        if (next == ReplicaState.READY || next == ReplicaState.DRAINING) {
+        if (next.isUp()) {
             blocks = blocks.equals(KvBlockCounts.NONE) ? empty : blocks;
         } else {
             numRunning = 0;

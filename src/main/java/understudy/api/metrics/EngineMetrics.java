@@ -10,7 +10,9 @@ import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import understudy.api.call.ApiSettings;
@@ -44,6 +46,9 @@ public final class EngineMetrics {
         this.settings = settings;
         this.spec = spec;
         families = new Families(registry, settings.model().maxModelLen(), spec.replicas());
+        if (settings.hasLegacyMetrics()) {
+            registry.register(families.legacyNames());
+        }
         for (int i = 0; i < spec.replicas().size(); i++) {
             show(i, ReplicaMetrics.Totals.NONE);
         }
@@ -115,6 +120,9 @@ public final class EngineMetrics {
                 totals.put(i, shown.totals());
                 replicas.remove(i);
                 families.forget(i);
+            }
+            if (states.get(i).isUp()) {
+                families.sleepState(String.valueOf(i), settings.servedModel(), states.get(i));
             }
         }
     }
@@ -260,6 +268,11 @@ public final class EngineMetrics {
             }
         }
 
+        LegacyNames legacyNames() {
+            var tokenSeconds = Objects.requireNonNull(histograms.get("inter_token_latency_seconds"));
+            return new LegacyNames(kvUsage, tokenSeconds, prefixQueries, prefixHits);
+        }
+
         Map<String, CounterDataPoint> successByReason(String engine, String model) {
             var byReason = new LinkedHashMap<String, CounterDataPoint>();
             FINISHED_REASONS.forEach(reason -> byReason.put(reason, success.labelValues(engine, model, reason)));
@@ -275,9 +288,16 @@ public final class EngineMetrics {
         /** Shows the series that never change. */
         void constants(String engine, String model) {
             alwaysZero.forEach(family -> family.initLabelValues(engine, model));
-            sleepState.labelValues(engine, model, "awake").set(1);
-            sleepState.labelValues(engine, model, "weights_offloaded").set(0);
-            sleepState.labelValues(engine, model, "discard_all").set(0);
+            sleepState(engine, model, ReplicaState.READY);
+        }
+
+        /** At vLLM's sleep level 0 an engine is in none of these states. */
+        void sleepState(String engine, String model, ReplicaState state) {
+            sleepState.labelValues(engine, model, "awake").set(state.isAsleep() ? 0 : 1);
+            for (var each : List.of(ReplicaState.WEIGHTS_OFFLOADED, ReplicaState.DISCARD_ALL)) {
+                String label = each.name().toLowerCase(Locale.ROOT);
+                sleepState.labelValues(engine, model, label).set(state == each ? 1 : 0);
+            }
         }
 
         void cacheConfig(int engine, KvCacheConfig kvCache, String hashAlgorithm) {

@@ -44,7 +44,7 @@ public final class Answers {
         var tokens = prose.tokens(context.seed(), context.continuesText());
         return context.ignoresEos()
                 ? Answer.endless(tokens)
-                : Answer.ending(tokens, model.lengths().sample(random), tokenizer.imEnd(), List.of());
+                : Answer.ending(tokens, model.lengths().sample(random), tokenizer.endToken(), List.of());
     }
 
     /** Says a text; one that must not end is followed by prose. */
@@ -52,7 +52,7 @@ public final class Answers {
         // No answer is longer than the context, so the part that is cut off is never sent.
         var tokens = new TokenIds(tokenizer.encode(text, model.maxModelLen()));
         if (!context.ignoresEos()) {
-            return Answer.ending(tokens, tokens.length(), tokenizer.imEnd(), toolCalls);
+            return Answer.ending(tokens, tokens.length(), tokenizer.endToken(), toolCalls);
         }
         var more = prose.tokens(context.seed(), true);
         return Answer.endless(i -> i < tokens.length() ? tokens.tokenAt(i) : more.tokenAt(i - tokens.length()));

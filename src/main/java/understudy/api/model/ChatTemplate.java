@@ -2,13 +2,12 @@ package understudy.api.model;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.List;
-import java.util.stream.IntStream;
 import understudy.api.http.Json;
-import understudy.prompt.TokenIds;
 
 /**
- * Turns a conversation into tokens, as ChatML: each message stands between two special tokens. Contents are encoded by
- * themselves, so that an answer sent back gives the same tokens as when it was sampled.
+ * Turns a conversation into tokens: each message stands between special tokens, those of ChatML or the model's own.
+ * Contents are encoded by themselves, so that an answer sent back gives the same tokens as when it was sampled. A model's
+ * own template is not read: it may add texts, such as a date, or write tools in other words.
  */
 public final class ChatTemplate {
     private static final String TOOLS_INTRODUCTION = """
@@ -22,13 +21,10 @@ public final class ChatTemplate {
 
             For each call, return a JSON object with name and arguments within <tool_call></tool_call>.""";
 
-    private final TokenIds open;
-    private final TokenIds close;
+    private final ChatMarkers markers;
 
     public ChatTemplate(Tokenizer tokenizer) {
-        open = new TokenIds(tokenizer.imStart());
-        var end = IntStream.concat(IntStream.of(tokenizer.imEnd()), IntStream.of(tokenizer.encode("\n")));
-        close = new TokenIds(end.toArray());
+        markers = tokenizer.markers();
     }
 
     /**
@@ -41,6 +37,7 @@ public final class ChatTemplate {
     public PromptText render(
             List<ChatMessage> messages, List<JsonNode> tools, boolean opensAnswer, boolean continuesLast) {
         var prompt = new PromptText();
+        add(prompt, markers.begin());
         boolean hasSystem = !messages.isEmpty() && messages.get(0).role().equals("system");
         if (!tools.isEmpty() && !hasSystem) {
             open(prompt, "system");
@@ -78,11 +75,18 @@ public final class ChatTemplate {
     }
 
     private void open(PromptText prompt, String role) {
-        prompt.addKnown("<|im_start|>", open);
-        prompt.add(role + "\n");
+        add(prompt, markers.open());
+        prompt.add(markers.role(role));
+        add(prompt, markers.afterRole());
     }
 
     private void close(PromptText prompt) {
-        prompt.addKnown("<|im_end|>\n", close);
+        add(prompt, markers.close());
+    }
+
+    private static void add(PromptText prompt, ChatMarkers.Marker marker) {
+        if (!marker.isEmpty()) {
+            prompt.addKnown(marker.text(), marker.tokens());
+        }
     }
 }

@@ -8,7 +8,7 @@ import understudy.workload.WholeNumbers;
  * @param seed of the synthetic text
  * @param maxModelLen longest sequence in tokens, prompt and output together
  * @param hasPriorities whether requests may carry a priority
- * @param vocabulary of the tokenizer
+ * @param tokenizer where the tokenizer comes from
  * @param answers where answers come from
  * @param lengths of synthetic answers that end by themselves
  * @param canned answers to replay
@@ -18,7 +18,7 @@ public record ModelSettings(
         long seed,
         int maxModelLen,
         boolean hasPriorities,
-        Tokenizer.Vocabulary vocabulary,
+        Tokenizer.Source tokenizer,
         AnswerMode answers,
         WholeNumbers lengths,
         CannedAnswers canned,

@@ -29,6 +29,15 @@ public final class PromptText {
         return prompt;
     }
 
+    /** Returns the prompt of a text, and of the tokens that the model's prompts begin and end with. */
+    public static PromptText between(Tokenizer tokenizer, String text) {
+        var prompt = new PromptText();
+        prompt.addKnown("", tokenizer.prefix());
+        prompt.add(text);
+        prompt.addKnown("", tokenizer.suffix());
+        return prompt;
+    }
+
     public void add(String text) {
         parts.add(new Part(text, null));
         numChars += text.length();

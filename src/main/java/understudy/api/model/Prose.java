@@ -36,11 +36,33 @@ final class Prose {
                 upper.add(spacedCapital[0]);
             }
         }
+        if (lower.isEmpty()) {
+            lower.addAll(anyTokens(tokenizer));
+            first.addAll(lower);
+            upper.addAll(lower);
+        }
         words = lower.toIntArray();
         opening = first.toIntArray();
         capitals = upper.toIntArray();
-        period = tokenizer.encode(".")[0];
-        comma = tokenizer.encode(",")[0];
+        period = mark(tokenizer, ".");
+        comma = mark(tokenizer, ",");
+    }
+
+    /** Where words are not tokens, as in a small vocabulary, the tokens of words must do. */
+    private static IntArrayList anyTokens(Tokenizer tokenizer) {
+        var tokens = new IntArrayList();
+        for (String word : CommonWords.ALL) {
+            tokens.addElements(tokens.size(), tokenizer.encode(word));
+        }
+        if (tokens.isEmpty()) {
+            tokens.add(0);
+        }
+        return tokens;
+    }
+
+    private int mark(Tokenizer tokenizer, String text) {
+        int[] tokens = tokenizer.encode(text);
+        return tokens.length == 0 ? words[0] : tokens[tokens.length - 1];
     }
 
     /**

@@ -1,34 +1,31 @@
 package understudy.api.model;
 
-import com.knuddels.jtokkit.Encodings;
-import com.knuddels.jtokkit.api.Encoding;
 import com.knuddels.jtokkit.api.EncodingType;
-import com.knuddels.jtokkit.api.IntArrayList;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.util.Map;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 import understudy.api.http.ApiException;
-import understudy.api.schema.TextPieces;
 import understudy.prompt.TokenIds;
 import understudy.prompt.TokenSequence;
 
-/** Byte-pair encoding as OpenAI's models use it, with the two special tokens of ChatML. Thread-safe. */
+/** Tokens of texts, and texts of tokens. Thread-safe. */
 public final class Tokenizer {
-    private static final int MAX_PIECE_CHARS = 8192;
     private static final TokenText UNKNOWN = TokenText.of("\uFFFD".getBytes(StandardCharsets.UTF_8));
 
-    private final Encoding encoding;
-    private final int vocabularySize;
-    private final int numOrdinary;
-    private final int imStart;
-    private final int maxCharsPerToken;
-    private final Map<Integer, String> specialTokens;
+    private final TokenCodec codec;
+    private final ChatMarkers markers;
     private final AtomicReferenceArray<TokenText> known;
 
+    /** Source of a tokenizer. */
+    public interface Source {
+
+        /** Returns the tokenizer, which may take some tenths of a second. */
+        Tokenizer load();
+    }
+
     /** The vocabularies that come with the program. */
-    public enum Vocabulary {
+    public enum Vocabulary implements Source {
         /** 100 thousand tokens, as GPT-4. */
         CL100K_BASE(EncodingType.CL100K_BASE, 100_256, 100_264, 128),
         /** 200 thousand tokens, as GPT-4o. */
@@ -45,73 +42,101 @@ public final class Tokenizer {
             this.imStart = imStart;
             this.maxCharsPerToken = maxCharsPerToken;
         }
+
+        EncodingType type() {
+            return type;
+        }
+
+        int numOrdinary() {
+            return numOrdinary;
+        }
+
+        int imStart() {
+            return imStart;
+        }
+
+        int maxCharsPerToken() {
+            return maxCharsPerToken;
+        }
+
+        @Override
+        public Tokenizer load() {
+            return new Tokenizer(new BundledCodec(this));
+        }
     }
 
-    private Tokenizer(Vocabulary vocabulary) {
-        encoding = Encodings.newLazyEncodingRegistry().getEncoding(vocabulary.type);
-        imStart = vocabulary.imStart;
-        maxCharsPerToken = vocabulary.maxCharsPerToken;
-        numOrdinary = vocabulary.numOrdinary;
-        vocabularySize = vocabulary.imStart + 2;
-        known = new AtomicReferenceArray<>(numOrdinary);
-        specialTokens = Map.of(imStart(), "<|im_start|>", imEnd(), "<|im_end|>");
-        // Loads the vocabulary, so that the first request need not.
-        encode("a");
+    Tokenizer(TokenCodec codec) {
+        this.codec = codec;
+        markers = ChatMarkers.of(codec);
+        known = new AtomicReferenceArray<>(codec.size());
     }
 
-    /** Loads a vocabulary, which takes some tenths of a second. */
-    public static Tokenizer load(Vocabulary vocabulary) {
-        return new Tokenizer(vocabulary);
+    /** Returns the token of a special text, or -1. */
+    public int special(String text) {
+        return codec.special(text);
     }
 
-    /** Returns the token that opens a message. */
-    public int imStart() {
-        return imStart;
+    /** Returns what stands between the messages of a conversation. */
+    ChatMarkers markers() {
+        return markers;
     }
 
-    /** Returns the token that closes a message, which is also the model's end-of-sequence token. */
-    int imEnd() {
-        return imStart + 1;
+    /** Returns the model's end-of-sequence token, or -1 if it has none. */
+    int endToken() {
+        return markers.end();
     }
 
-    /** Returns the length of the longest token, which in both vocabularies is one of spaces. */
+    /** Returns the tokens that stand before the text of a prompt, such as that of its beginning. */
+    TokenIds prefix() {
+        return codec.prefix();
+    }
+
+    /** Returns the tokens that stand behind the text of a prompt. */
+    TokenIds suffix() {
+        return codec.suffix();
+    }
+
+    /** Returns the length of the longest token; in the vocabularies of the program it is one of spaces. */
     public int maxCharsPerToken() {
-        return maxCharsPerToken;
+        return codec.maxCharsPerToken();
     }
 
     /** Refuses ids that are no tokens. */
     public void requireKnown(int... tokens) {
         for (int token : tokens) {
-            if (token < 0 || token >= vocabularySize) {
+            if (token < 0 || token >= codec.size()) {
                 throw ApiException.badRequest("Token id " + token + " is out of vocabulary", "prompt");
             }
         }
     }
 
     public boolean isSpecial(int token) {
-        return token >= imStart && specialTokens.containsKey(token);
+        return codec.isSpecial(token);
     }
 
-    /** Returns the tokens of a text; the names of special tokens are text like any other. */
+    /** Returns the tokens of a text, and none around it. */
     public int[] encode(String text) {
         return encode(text, Integer.MAX_VALUE);
     }
 
-    /** Returns the first {@code most} tokens of a text; what is far behind them is not looked at. */
+    /** Returns the first {@code most} tokens of a text. */
     public int[] encode(String text, int most) {
-        return new TextPieces(text, MAX_PIECE_CHARS, this::encodePiece).firstTokens(most);
+        return codec.first(text, most);
     }
 
-    /** Returns the last {@code most} tokens of a text; what is far before them is not looked at. */
+    /** Returns the last {@code most} tokens of a text. */
     public int[] encodeEnd(String text, int most) {
-        return new TextPieces(text, MAX_PIECE_CHARS, this::encodePiece).lastTokens(most);
+        return codec.last(text, most);
     }
 
-    private int[] encodePiece(String text) {
+    /** JSON can carry half of a surrogate pair, which no UTF-8 can: it becomes a question mark. */
+    static String whole(String text) {
         boolean mayBeBroken = text.chars().anyMatch(c -> Character.isSurrogate((char) c));
-        // JSON can carry half of a surrogate pair, which no UTF-8 can: it becomes a question mark.
-        String whole = mayBeBroken ? new String(text.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8) : text;
-        return encoding.encodeOrdinary(whole).toArray();
+        return mayBeBroken ? new String(text.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8) : text;
+    }
+
+    static String text(byte @Nullable [] bytes) {
+        return bytes == null ? "" : new String(bytes, StandardCharsets.UTF_8);
     }
 
     /**
@@ -130,15 +155,13 @@ public final class Tokenizer {
 
     /** Returns what a token stands for. Tokens once asked for are remembered: every streamed token asks. */
     public TokenText text(int token) {
-        if (token < 0 || token >= numOrdinary) {
-            var special = specialTokens.get(token);
-            return special == null ? UNKNOWN : TokenText.of(special.getBytes(StandardCharsets.UTF_8));
+        if (token < 0 || token >= known.length()) {
+            return UNKNOWN;
         }
         var text = known.getAcquire(token);
         if (text == null) {
-            var one = new IntArrayList(1);
-            one.add(token);
-            text = TokenText.of(encoding.decodeBytes(one));
+            byte @Nullable [] bytes = codec.bytes(token);
+            text = bytes == null ? UNKNOWN : TokenText.of(bytes);
             known.setRelease(token, text);
         }
         return text;

@@ -27,8 +27,9 @@ record EncodedPrompt(TokenIds tokens, Supplier<String> question, boolean continu
     static List<EncodedPrompt> read(JsonBody body, Tokenizer tokenizer, PromptLimit limit) {
         var prompt = body.require("prompt");
         String path = body.at("prompt");
+        boolean hasEnds = body.bool("add_special_tokens", true);
         if (prompt.isTextual()) {
-            return List.of(ofText(prompt.textValue(), tokenizer, limit));
+            return List.of(ofText(prompt.textValue(), hasEnds, tokenizer, limit));
         }
         if (!prompt.isArray()) {
             throw ApiException.invalid("Input should be a valid string or list", path);
@@ -41,7 +42,7 @@ record EncodedPrompt(TokenIds tokens, Supplier<String> question, boolean continu
         }
         var prompts = new ArrayList<EncodedPrompt>();
         for (var each : prompt) {
-            prompts.add(ofEntry(each, path + "." + prompts.size(), tokenizer, limit));
+            prompts.add(ofEntry(each, path + "." + prompts.size(), hasEnds, tokenizer, limit));
         }
         if (prompts.isEmpty()) {
             throw empty();
@@ -49,9 +50,10 @@ record EncodedPrompt(TokenIds tokens, Supplier<String> question, boolean continu
         return prompts;
     }
 
-    private static EncodedPrompt ofEntry(JsonNode entry, String path, Tokenizer tokenizer, PromptLimit limit) {
+    private static EncodedPrompt ofEntry(
+            JsonNode entry, String path, boolean hasEnds, Tokenizer tokenizer, PromptLimit limit) {
         if (entry.isTextual()) {
-            return ofText(entry.textValue(), tokenizer, limit);
+            return ofText(entry.textValue(), hasEnds, tokenizer, limit);
         }
         if (entry.isArray()) {
             return ofTokens(entry, path, tokenizer, limit);
@@ -59,8 +61,9 @@ record EncodedPrompt(TokenIds tokens, Supplier<String> question, boolean continu
         throw ApiException.invalid("Input should be a valid string or list", path);
     }
 
-    private static EncodedPrompt ofText(String text, Tokenizer tokenizer, PromptLimit limit) {
-        var ids = checked(limit.encode(PromptText.of(text), tokenizer), tokenizer);
+    private static EncodedPrompt ofText(String text, boolean hasEnds, Tokenizer tokenizer, PromptLimit limit) {
+        var prompt = hasEnds ? PromptText.between(tokenizer, text) : PromptText.of(text);
+        var ids = checked(limit.encode(prompt, tokenizer), tokenizer);
         return new EncodedPrompt(ids, text, true);
     }
 

@@ -99,9 +99,19 @@ public final class InfoRoutes implements RoutePart {
         return HttpResponse.create().withStatus(isGood ? 200 : 503);
     }
 
-    private static ObjectNode version() {
+    /** Beside vLLM's version, which its clients compare, our own. */
+    private ObjectNode version() {
+        return Json.object().put("version", api.settings().vllmVersion()).put("understudy", ownVersion());
+    }
+
+    /** Returns name and version of the program. */
+    public static String versionText() {
+        return "understudy " + ownVersion();
+    }
+
+    private static String ownVersion() {
         String version = InfoRoutes.class.getPackage().getImplementationVersion();
-        return Json.object().put("version", "understudy " + (version == null ? "(not packaged)" : version));
+        return version == null ? "(not packaged)" : version;
     }
 
     private ObjectNode load() {

@@ -50,7 +50,7 @@ public final class TokenRoutes implements RoutePart {
     }
 
     private CompletionStage<HttpResponse> tokenize(HttpRequest request, JsonBody body) {
-        var text = body.get("messages") == null ? PromptText.of(prompt(body)) : render(body);
+        var text = body.get("messages") == null ? prompt(body) : render(body);
         int most = Math.max(MAX_TOKENS, maxModelLen());
         var tokens = new TokenIds(text.encode(tokenizer, most + 1));
         requireAtMost(most, tokens.length(), "prompt");
@@ -77,12 +77,14 @@ public final class TokenRoutes implements RoutePart {
         }
     }
 
-    private static String prompt(JsonBody body) {
+    private PromptText prompt(JsonBody body) {
         var prompt = body.require("prompt");
         if (!prompt.isTextual()) {
             throw ApiException.invalid("Input should be a valid string", body.at("prompt"));
         }
-        return prompt.textValue();
+        return body.bool("add_special_tokens", true)
+                ? PromptText.between(tokenizer, prompt.textValue())
+                : PromptText.of(prompt.textValue());
     }
 
     private PromptText render(JsonBody body) {

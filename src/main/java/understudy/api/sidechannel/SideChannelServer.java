@@ -8,6 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import org.apache.pekko.http.javadsl.Http;
+import org.apache.pekko.http.javadsl.model.HttpEntities;
 import org.apache.pekko.http.javadsl.model.HttpMethods;
 import org.apache.pekko.http.javadsl.model.HttpRequest;
 import org.apache.pekko.http.javadsl.model.HttpResponse;
@@ -15,23 +16,22 @@ import org.apache.pekko.http.javadsl.model.StatusCodes;
 import understudy.api.call.ApiContext;
 import understudy.api.call.KvAddress;
 import understudy.api.call.SideChannelSettings;
-import understudy.api.http.HttpBodies;
 import understudy.api.http.HttpFailures;
-import understudy.api.http.Json;
 import understudy.cluster.sidechannel.SideChannel;
 import understudy.runtime.EpochClock;
 
 /**
  * Port at which other processes ask for KV that is kept for them: {@code POST
  * /kv_transfer/look?engine_id=...&request_id=...}, likewise {@code renew} and {@code done}; see {@link SideChannel.Word}.
- * The answer is {@code {"kept":true}} or {@code {"kept":false}}, as it was before.
+ * The answer is a status without a body, which says how it was before: 204 if the blocks are kept, 410 if not.
  *
  * <p>It asks for no key: who knows the engine's id was told it by a proxy, which got it with an answer.
  */
 public final class SideChannelServer {
     static final String ENGINE_ID = "engine_id";
     static final String REQUEST_ID = "request_id";
-    static final String KEPT = "\"kept\":true";
+    static final int KEPT = 204;
+    static final int GIVEN_UP = 410;
     private static final int BIND_LIMIT_SECONDS = 60;
 
     private final ApiContext api;
@@ -99,6 +99,6 @@ public final class SideChannelServer {
     }
 
     private static HttpResponse answer(boolean isKept) {
-        return HttpBodies.json(200, Json.object().put("kept", isKept));
+        return HttpResponse.create().withStatus(isKept ? KEPT : GIVEN_UP).withEntity(HttpEntities.EMPTY);
     }
 }

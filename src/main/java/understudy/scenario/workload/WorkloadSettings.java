@@ -163,7 +163,7 @@ public final class WorkloadSettings {
     private static Workload.Source shareGpt(Section workload, ShareGptWorkload.Options options, RandomStreams streams) {
         var file = workload.file("trace", "but this kind of workload needs a file");
         return () -> {
-            var tokenizer = Tokenizer.load(Tokenizer.Vocabulary.CL100K_BASE);
+            var tokenizer = Tokenizer.Vocabulary.CL100K_BASE.load();
             return new ShareGptWorkload(file, options, tokenizer::encode, streams);
         };
     }

@@ -46,7 +46,7 @@ final class GenerationTest {
                 1,
                 10,
                 new Answer(index -> 7, 1, List.of()),
-                Tokenizer.load(Tokenizer.Vocabulary.CL100K_BASE),
+                Tokenizer.Vocabulary.CL100K_BASE.load(),
                 OptionalInt.empty(),
                 null);
     }

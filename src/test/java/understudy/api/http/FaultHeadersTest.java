@@ -26,7 +26,8 @@ final class FaultHeadersTest {
                 .hasMessageStartingWith("X-Understudy-Delay is \"soon\", must be a duration");
         assertThatThrownBy(() -> read(Map.of("X-Understudy-Cut-After-Tokens", "0")))
                 .hasMessageContaining("must be from 1 to 2147483647");
-        assertThatThrownBy(() -> read(Map.of("X-Understudy-Fail", "yes"))).hasMessageContaining("true or false");
+        assertThatThrownBy(() -> read(Map.of("X-Understudy-Fail", "yes")))
+                .hasMessageContaining("must be true, false or one of [400, 401,");
     }
 
     @Test

@@ -19,12 +19,12 @@ import understudy.workload.RandomStreams;
 
 /** Tokens to text and back. */
 final class TextTest {
-    private static final Tokenizer TOKENIZER = Tokenizer.load(Tokenizer.Vocabulary.CL100K_BASE);
+    private static final Tokenizer TOKENIZER = Tokenizer.Vocabulary.CL100K_BASE.load();
 
     @ParameterizedTest
     @EnumSource(Tokenizer.Vocabulary.class)
     void prose_encodedAgain_givesTheSameTokens(Tokenizer.Vocabulary vocabulary) {
-        var tokenizer = Tokenizer.load(vocabulary);
+        var tokenizer = vocabulary.load();
         var prose = new Prose(tokenizer);
         for (int seed = 0; seed < 300; seed++) {
             var tokens = new int[1 + seed];
@@ -60,7 +60,7 @@ final class TextTest {
 
         assertThat(Arrays.copyOf(second, first.length)).isEqualTo(first);
         assertThat(Arrays.copyOfRange(second, first.length, first.length + 25)).isEqualTo(answer);
-        assertThat(second[first.length + 25]).isEqualTo(TOKENIZER.imEnd());
+        assertThat(second[first.length + 25]).isEqualTo(TOKENIZER.endToken());
     }
 
     private static int[] tokens(PromptText prompt) {

@@ -30,7 +30,6 @@ import understudy.api.http.ClientConnection;
 import understudy.api.http.Json;
 import understudy.api.http.JsonBody;
 import understudy.api.model.Answers;
-import understudy.api.model.Tokenizer;
 import understudy.prompt.SessionTurn;
 import understudy.prompt.TokenIds;
 
@@ -125,7 +124,7 @@ final class ClientConnectionTest {
 
     private static Generation.Spec spec(ApiContext api) {
         var model = api.settings().model();
-        var tokenizer = Tokenizer.load(model.vocabulary());
+        var tokenizer = model.tokenizer().load();
         var body = new JsonBody(Json.object().put("max_tokens", 1000).put("ignore_eos", true));
         var prompt = new EncodedPrompt(new TokenIds(new int[] {1, 2, 3}), "x", true);
         return new SpecBuilder(

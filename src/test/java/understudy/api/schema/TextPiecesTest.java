@@ -52,7 +52,7 @@ final class TextPiecesTest {
     @ParameterizedTest
     @EnumSource(Tokenizer.Vocabulary.class)
     void pieces_giveTheTokensOfTheWhole(Tokenizer.Vocabulary vocabulary) {
-        var tokenizer = Tokenizer.load(vocabulary);
+        var tokenizer = vocabulary.load();
         for (int i = 0; i < 2000; i++) {
             // Three parts of at most 8 characters and a word: a piece of 64 characters can always end behind some word.
             var words = new StringBuilder();
@@ -105,9 +105,9 @@ final class TextPiecesTest {
     @ParameterizedTest
     @EnumSource(Tokenizer.Vocabulary.class)
     void longestToken_isAsLongAsStated(Tokenizer.Vocabulary vocabulary) {
-        var tokenizer = Tokenizer.load(vocabulary);
+        var tokenizer = vocabulary.load();
         int longest = 0;
-        for (int token = 0; token < tokenizer.imStart() - 20; token++) {
+        for (int token = 0; token < tokenizer.special("<|im_start|>") - 20; token++) {
             longest = Math.max(longest, tokenizer.decode(token).length());
         }
 

@@ -62,12 +62,16 @@ final class Sidecar {
                 .thenApply(response -> new Reply(response.statusCode(), response.body()));
     }
 
-    /** Returns what the process that has computed a prompt answers to a word about it. */
-    String ask(String word, JsonNode params) {
+    /** Returns whether the process that has computed a prompt had kept it, before it heard this word. */
+    boolean isKept(String word, JsonNode params) {
         var uri = URI.create("http://" + params.get("remote_host").asText() + ":" + params.get("remote_port")
                 + "/kv_transfer/" + word + "?engine_id="
                 + params.get("remote_engine_id").asText() + "&request_id="
                 + params.get("remote_request_id").asText());
-        return post(uri, "").join().text();
+        int status = post(uri, "").join().status();
+        if (status != 204 && status != 410) {
+            throw new AssertionError(uri + ": " + status);
+        }
+        return status == 204;
     }
 }

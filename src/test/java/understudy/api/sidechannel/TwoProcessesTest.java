@@ -5,6 +5,10 @@ import static org.assertj.core.api.Assertions.within;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
@@ -118,7 +122,7 @@ final class TwoProcessesTest {
         assertThat(params.get("remote_num_tokens").asInt()).isEqualTo(NUM_PROMPT);
         assertThat(params.get("remote_host").asText()).isEqualTo("127.0.0.1");
         assertThat(params.get("transfer_mode").asText()).isEqualTo("pull");
-        assertThat(sidecar.ask("look", params)).isEqualTo("{\"kept\":true}");
+        assertThat(sidecar.isKept("look", params)).isTrue();
     }
 
     @Test
@@ -141,7 +145,7 @@ final class TwoProcessesTest {
         assertThat(computedTokens()).isEqualTo(1 + 2);
         assertThat(decode.metric("vllm:nixl_xfer_time_seconds_sum", "")).isCloseTo(0.4, within(1e-9));
         assertThat(decode.metric("vllm:nixl_bytes_transferred_sum", "")).isEqualTo(64 * 131_072);
-        Waiting.until(() -> sidecar.ask("look", params).equals("{\"kept\":false}"));
+        Waiting.until(() -> !sidecar.isKept("look", params));
         Waiting.until(() -> prefill.metric("vllm:kv_cache_usage_perc", "") == 0);
     }
 
@@ -179,7 +183,7 @@ final class TwoProcessesTest {
                     sidecar.decode(second.uri(), COMPLETIONS, call(), params).join();
 
             assertThat(reply.status()).isEqualTo(200);
-            Waiting.until(() -> sidecar.ask("look", params).equals("{\"kept\":false}"));
+            Waiting.until(() -> !sidecar.isKept("look", params));
             assertThat(second.metric("vllm:nixl_num_failed_transfers_total", ""))
                     .isZero();
             assertThat(first.metric("vllm:nixl_num_kv_expired_reqs_total", "")).isZero();
@@ -204,6 +208,42 @@ final class TwoProcessesTest {
         var params = (ObjectNode) prefilled(call()).kvTransferParams();
 
         var reply = decoded(sidecar.decode(decode.uri(), COMPLETIONS, call(), params.put("remote_port", 9)));
+
+        assertThat(reply.status()).isEqualTo(200);
+        assertThat(decode.metric("vllm:nixl_num_failed_transfers_total", "")).isEqualTo(1);
+    }
+
+    /** A server of another kind, such as one that never ends its answer, is no process that keeps anything. */
+    @Test
+    void strangeServer_isAFailedRead() throws IOException {
+        decodeWith("kv-cache.transfer.load-failure-policy = recompute");
+        var params = (ObjectNode) prefilled(call()).kvTransferParams();
+        var strange = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        strange.createContext("/", exchange -> {
+            exchange.sendResponseHeaders(200, 0);
+            exchange.getResponseBody().write(new byte[1 << 16]);
+            exchange.getResponseBody().flush();
+        });
+        strange.start();
+        try {
+            int port = strange.getAddress().getPort();
+            var reply = decoded(sidecar.decode(decode.uri(), COMPLETIONS, call(), params.put("remote_port", port)));
+
+            assertThat(reply.status()).isEqualTo(200);
+            assertThat(decode.metric("vllm:nixl_num_failed_transfers_total", ""))
+                    .isEqualTo(1);
+        } finally {
+            strange.stop(0);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"a b", "host_name", "nowhere.invalid", "[", "::1", "127.0.0.1/x?y"})
+    void hostThatCannotBeReached_isAFailedRead(String host) {
+        decodeWith("kv-cache.transfer.load-failure-policy = recompute");
+        var params = (ObjectNode) prefilled(call()).kvTransferParams();
+
+        var reply = decoded(sidecar.decode(decode.uri(), COMPLETIONS, call(), params.put("remote_host", host)));
 
         assertThat(reply.status()).isEqualTo(200);
         assertThat(decode.metric("vllm:nixl_num_failed_transfers_total", "")).isEqualTo(1);
@@ -260,10 +300,10 @@ final class TwoProcessesTest {
                         .join()
                         .status())
                 .isEqualTo(400);
-        assertThat(sidecar.ask("look", params)).isEqualTo("{\"kept\":true}");
+        assertThat(sidecar.isKept("look", params)).isTrue();
 
-        assertThat(sidecar.ask("done", params)).isEqualTo("{\"kept\":true}");
-        assertThat(sidecar.ask("look", params)).isEqualTo("{\"kept\":false}");
+        assertThat(sidecar.isKept("done", params)).isTrue();
+        assertThat(sidecar.isKept("look", params)).isFalse();
     }
 
     @ParameterizedTest

@@ -1,0 +1,53 @@
+package understudy.app.vllm;
+
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A flag of {@code vllm serve}.
+ *
+ * @param names its names without dashes, the long one first
+ * @param kind what follows it
+ * @param effect the setting that its value goes to, or {@link #NONE}, or {@link #SPECIAL} and in words what it does
+ */
+record Flag(List<String> names, Kind kind, String effect) {
+    /** Effect of a flag that is accepted for compatibility alone. */
+    static final String NONE = "-";
+
+    /** Beginning of the effect of a flag whose value is no setting as it is. */
+    static final String SPECIAL = "*";
+
+    /** What follows a flag. */
+    enum Kind {
+        /** Nothing, or true or false; {@code --no-} in front of the name is false. */
+        SWITCH,
+        /** A text. */
+        TEXT,
+        /** A whole number, or a size such as 8k or 1M. */
+        SIZE,
+        /** Seconds. */
+        SECONDS,
+        /** One text or more. */
+        LIST,
+        /** A JSON object, or one key of it: {@code --name.key value}. */
+        JSON
+    }
+
+    String name() {
+        return names.get(0);
+    }
+
+    boolean hasEffect() {
+        return !effect.equals(NONE);
+    }
+
+    /** Returns the setting that the value is for as it is. */
+    Optional<String> setting() {
+        return hasEffect() && !effect.startsWith(SPECIAL) ? Optional.of(effect) : Optional.empty();
+    }
+
+    /** Returns what the flag does, in words or as a setting. */
+    String description() {
+        return effect.startsWith(SPECIAL) ? effect.substring(SPECIAL.length()).strip() : effect;
+    }
+}

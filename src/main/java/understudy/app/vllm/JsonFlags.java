@@ -1,0 +1,149 @@
+package understudy.app.vllm;
+
+import com.fasterxml.jackson.core.JacksonException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import understudy.scenario.keys.ScenarioException;
+
+/** Flags whose value is a JSON object, whole or key by key. */
+final class JsonFlags {
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final String EVENTS = "kv-cache.kv-events.";
+    private static final List<String> EVENT_KEYS = List.of(
+            "enable_kv_cache_events",
+            "publisher",
+            "endpoint",
+            "replay_endpoint",
+            "buffer_steps",
+            "hwm",
+            "max_queue_size",
+            "topic");
+    private static final String SPECULATIVE = "engine.speculative.";
+    private static final String ACCEPTANCE_LENGTH = SPECULATIVE + "synthetic-acceptance-length";
+    private static final String DEFAULT_NUM_DRAFTS = "3";
+
+    private final VllmArguments arguments;
+    private final Map<String, String> environment;
+    private final Map<String, String> settings;
+    private final List<String> warnings;
+
+    JsonFlags(
+            VllmArguments arguments,
+            Map<String, String> environment,
+            Map<String, String> settings,
+            List<String> warnings) {
+        this.arguments = arguments;
+        this.environment = environment;
+        this.settings = settings;
+        this.warnings = warnings;
+    }
+
+    /** Puts the settings of all such flags. */
+    void put() {
+        putEvents(object("kv-events-config"));
+        putTransfer(object("kv-transfer-config"));
+        putSpeculation(object("speculative-config"));
+    }
+
+    private void putEvents(ObjectNode events) {
+        for (String key : EVENT_KEYS) {
+            var value = events.get(key);
+            if (value != null && !value.isNull()) {
+                settings.put(EVENTS + key.replace('_', '-'), value.asText());
+            }
+        }
+    }
+
+    private void putTransfer(ObjectNode transfer) {
+        String connector = transfer.path("kv_connector").asText("");
+        if (connector.equals("NixlConnector")) {
+            settings.put("kv-cache.transfer.kv-connector", "nixl");
+            putFailurePolicy(transfer.path("kv_load_failure_policy").asText(""));
+            String port = environment.getOrDefault("VLLM_NIXL_SIDE_CHANNEL_PORT", "");
+            if (!port.isEmpty()) {
+                settings.put("server.side-channel-port", port);
+            }
+        } else if (!transfer.isEmpty()) {
+            warnings.add("--kv-transfer-config has no effect here for kv_connector '" + connector
+                    + "'; NixlConnector has, and --kv-offloading-size");
+        }
+    }
+
+    private void putFailurePolicy(String policy) {
+        if (policy.equals("fail") || policy.equals("recompute")) {
+            settings.put("kv-cache.transfer.load-failure-policy", policy);
+        }
+    }
+
+    private void putSpeculation(ObjectNode speculation) {
+        if (speculation.isEmpty()) {
+            return;
+        }
+        String method = method(speculation);
+        String numDrafts = speculation.path("num_speculative_tokens").asText(DEFAULT_NUM_DRAFTS);
+        settings.put(SPECULATIVE + "method", method);
+        settings.put(SPECULATIVE + "num-speculative-tokens", numDrafts);
+        if (method.equals("ngram") || method.equals("suffix")) {
+            settings.put("engine.async-scheduling", "false");
+        }
+        if (environment.keySet().stream()
+                .noneMatch(name -> name.startsWith("UNDERSTUDY_ENGINE_SPECULATIVE_SYNTHETIC"))) {
+            settings.put(ACCEPTANCE_LENGTH, "1.5");
+            warnings.add(
+                    "--speculative-config: vLLM does not say how many drafts are accepted, which is assumed to be one in"
+                            + " two steps; set UNDERSTUDY_ENGINE_SPECULATIVE_SYNTHETIC_ACCEPTANCE_LENGTH");
+        }
+    }
+
+    /** A draft model without a method is what vLLM makes of it. */
+    private static String method(ObjectNode speculation) {
+        String method = speculation.path("method").asText("draft_model").toLowerCase(Locale.ROOT);
+        return method.endsWith("mtp") ? "mtp" : method.replace('_', '-');
+    }
+
+    private ObjectNode object(String flag) {
+        var object = arguments
+                .last(flag)
+                .filter(text -> !text.isBlank())
+                .map(text -> parse(flag, text))
+                .orElseGet(JSON::createObjectNode);
+        String prefix = flag + ".";
+        arguments.values().forEach((key, values) -> {
+            if (key.startsWith(prefix) && !values.isEmpty()) {
+                object.put(key.substring(prefix.length()), values.get(values.size() - 1));
+            }
+        });
+        return object;
+    }
+
+    private static ObjectNode parse(String flag, String text) {
+        try {
+            if (JSON.readTree(text) instanceof ObjectNode object) {
+                return object;
+            }
+            throw new ScenarioException("--" + flag + " " + text + ": must be a JSON object");
+        } catch (JacksonException e) {
+            throw new ScenarioException("--" + flag + " " + text + ": must be a JSON object; "
+                    + e.getOriginalMessage().lines().findFirst().orElse(""));
+        }
+    }
+
+    /** Returns a LoRA adapter as {@code name=path}, which is also given as JSON. */
+    static String adapter(String module) {
+        if (!module.strip().startsWith("{")) {
+            return module.strip();
+        }
+        var json = parse("lora-modules", module);
+        JsonNode name = json.path("name");
+        if (!name.isTextual()) {
+            throw new ScenarioException("--lora-modules " + module + ": has no name");
+        }
+        return json.path("path").isTextual()
+                ? name.asText() + "=" + json.path("path").asText()
+                : name.asText();
+    }
+}

@@ -1,0 +1,54 @@
+package understudy.api.dev;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import understudy.api.ServerFixture;
+
+/** What a server tells of its settings. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+final class ServerInfoRoutesTest {
+    @AutoClose
+    private final ServerFixture server = new ServerFixture().start();
+
+    /** The numbers are those that the fixture sets; the others are vLLM's defaults, but for the hash. */
+    @Test
+    void parts_haveTheNamesOfVllm() {
+        var config = server.get("/server_info?config_format=json").json().get("vllm_config");
+
+        assertThat(config.get("model_config"))
+                .hasToString("{\"model\":\"m\",\"served_model_name\":[\"m\"],\"max_model_len\":2048,\"seed\":1}");
+        assertThat(config.get("cache_config"))
+                .hasToString("{\"block_size\":16,\"num_gpu_blocks\":1000,\"enable_prefix_caching\":true,"
+                        + "\"prefix_caching_hash_algo\":\"xxh3\"}");
+        assertThat(config.get("scheduler_config"))
+                .hasToString("{\"max_num_seqs\":64,\"max_num_batched_tokens\":2048,\"long_prefill_token_threshold\":0,"
+                        + "\"enable_chunked_prefill\":true,\"scheduler_reserve_full_isl\":true,\"policy\":\"fcfs\","
+                        + "\"async_scheduling\":true}");
+        assertThat(config.get("parallel_config")).hasToString("{\"pipeline_parallel_size\":1}");
+        assertThat(config.get("speculative_config").isNull()).isTrue();
+    }
+
+    @Test
+    void text_isTheDefault() {
+        var info = server.get("/server_info").json();
+
+        assertThat(info.get("vllm_config").asText())
+                .isEqualTo("model='m', speculative_config=None, max_seq_len=2048, pipeline_parallel_size=1, seed=1,"
+                        + " served_model_name=m, enable_prefix_caching=True, enable_chunked_prefill=True");
+        assertThat(info.get("vllm_env").isEmpty()).isTrue();
+        assertThat(info.at("/system_env/vllm_version"))
+                .isEqualTo(server.get("/version").json().get("version"));
+    }
+
+    @Test
+    void otherFormat_isRefused() {
+        var reply = server.get("/server_info?config_format=yaml");
+
+        assertThat(reply.status()).isEqualTo(400);
+        assertThat(reply.json().at("/error/message").asText())
+                .isEqualTo("1 validation error(s): query.config_format: Input should be 'text' or 'json'");
+    }
+}

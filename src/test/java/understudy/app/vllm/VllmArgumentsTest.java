@@ -1,0 +1,161 @@
+package understudy.app.vllm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import understudy.scenario.keys.ScenarioException;
+
+final class VllmArgumentsTest {
+    private static VllmArguments parse(String... words) {
+        return VllmArguments.parse(List.of(words));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "m --max-model-len 8192",
+                "m --max-model-len=8192",
+                "m --max_model_len 8192",
+                "m --max_model_len=8192",
+                // argparse takes a beginning that no other flag has.
+                "m --max-model-l 8192",
+                "--max-model-len 8192 m",
+                "--max-model-len 1 --max-model-len 8192 --model m",
+                "m --max-model-len 8K" // 8 x 1024
+            })
+    void spellings_areAlike(String line) {
+        var arguments = parse(line.split(" "));
+
+        assertThat(arguments.last("max-model-len")).contains("8192");
+        assertThat(arguments.model()).contains("m");
+        assertThat(arguments.warnings()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"8k, 8000", "8K, 8192", "25.6k, 25600", "1M, 1048576", "1m, 1000000", "-1, auto", "auto, auto"})
+    void size_isAsVllmReadsIt(String given, String plain) {
+        assertThat(Sizes.plain("--max-model-len", given)).isEqualTo(plain);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"8x", "1.5K", "1.5", "-2", "k", "8 k"})
+    void wrongSize_isAnError(String given) {
+        assertThatThrownBy(() -> parse("m", "--max-model-len=" + given))
+                .isInstanceOf(ScenarioException.class)
+                .hasMessageStartingWith("--max-model-len " + given + ": must be a whole number, such as 8192, 8k");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "--enable-prefix-caching, true",
+        "--no-enable-prefix-caching, false",
+        "--no_enable_prefix_caching, false",
+        "--enable-prefix-caching=False, false",
+        "--enable-prefix-caching false, false",
+        "--no-enable-prefix-caching --enable-prefix-caching, true"
+    })
+    void switch_isOnOrOff(String line, String value) {
+        assertThat(parse(line.split(" ")).last("enable-prefix-caching")).contains(value);
+    }
+
+    @Test
+    void severalValues_goUpToTheNextFlag() {
+        var arguments = parse("m", "--served-model-name", "a", "b/c", "--port", "1");
+
+        assertThat(arguments.all("served-model-name")).containsExactly("a", "b/c");
+        assertThat(arguments.last("port")).contains("1");
+    }
+
+    @Test
+    void shortNames_areNames() {
+        var arguments = parse("m", "-tp", "2", "-pp=3", "-dp", "4", "-q", "fp8");
+
+        assertThat(arguments.last("tensor-parallel-size")).contains("2");
+        assertThat(arguments.last("pipeline-parallel-size")).contains("3");
+        assertThat(arguments.last("data-parallel-size")).contains("4");
+        assertThat(arguments.last("quantization")).contains("fp8");
+    }
+
+    @Test
+    void flagWithoutEffect_warnsOnce() {
+        assertThat(parse("m", "--enforce-eager", "--swap-space", "0", "--swap-space", "4")
+                        .warnings())
+                .containsExactly("--enforce-eager has no effect here", "--swap-space has no effect here");
+    }
+
+    @Test
+    void unknownFlag_warnsAndItsWordsArePassedOver() {
+        var arguments = parse("m", "--warp-drive", "fast", "9", "--port", "1", "--no-shields");
+
+        assertThat(arguments.model()).contains("m");
+        assertThat(arguments.last("port")).contains("1");
+        assertThat(arguments.warnings())
+                .containsExactly(
+                        "--warp-drive is unknown and has no effect here, nor has fast 9",
+                        "--no-shields is unknown and has no effect here");
+    }
+
+    @Test
+    void modelBehindAnUnknownSwitch_isTheModel() {
+        assertThat(parse("--warp-drive", "Qwen/Qwen3-32B", "--port", "1").model())
+                .contains("Qwen/Qwen3-32B");
+    }
+
+    @Test
+    void missingValue_isAnError() {
+        assertThatThrownBy(() -> parse("m", "--port", "--host", "h")).hasMessage("--port needs a value");
+        assertThatThrownBy(() -> parse("m", "--port")).hasMessage("--port needs a value");
+    }
+
+    @Test
+    void configFile_isWeakerThanTheCommandLine(@TempDir Path directory) throws IOException {
+        var file = directory.resolve("c.yaml");
+        Files.writeString(file, """
+                model: from/file
+                port: 1
+                max_num_seqs: 64
+                served-model-name: [a, b]
+                enable-prefix-caching: false
+                """);
+
+        var arguments = parse("--port", "2", "--config", file.toString());
+
+        assertThat(arguments.model()).contains("from/file");
+        assertThat(arguments.last("port")).contains("2");
+        assertThat(arguments.last("max-num-seqs")).contains("64");
+        assertThat(arguments.all("served-model-name")).containsExactly("a", "b");
+        assertThat(arguments.last("enable-prefix-caching")).contains("false");
+    }
+
+    @Test
+    void wrongConfigFile_isAnError(@TempDir Path directory) throws IOException {
+        var list = Files.writeString(directory.resolve("l.yaml"), "- a\n");
+        var broken = Files.writeString(directory.resolve("b.yaml"), "a: [1\n");
+
+        assertThatThrownBy(() -> parse("--config", "no.yaml")).hasMessage("--config no.yaml: no such file");
+        assertThatThrownBy(() -> parse("--config", list.toString()))
+                .hasMessageEndingWith("not a map of flags and values");
+        assertThatThrownBy(() -> parse("--config", broken.toString())).isInstanceOf(ScenarioException.class);
+    }
+
+    @Test
+    void words_areAsAShellTakesThem() {
+        assertThat(VllmWords.split("m --a='{\"k\": 1}'  --b \"x y\"\n-tp 2"))
+                .containsExactly("m", "--a={\"k\": 1}", "--b", "x y", "-tp", "2");
+    }
+
+    @Test
+    void flagTable_isRight() {
+        assertThat(Flags.ALL).extracting(Flag::name).doesNotHaveDuplicates().hasSizeGreaterThan(100);
+        assertThat(VllmHelp.text().lines()).allMatch(line -> line.length() <= 120);
+    }
+}

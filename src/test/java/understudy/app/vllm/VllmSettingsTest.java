@@ -1,0 +1,159 @@
+package understudy.app.vllm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import understudy.scenario.ServerSettings;
+import understudy.scenario.keys.Defaults;
+import understudy.scenario.keys.KnownKeys;
+import understudy.scenario.keys.ScenarioException;
+
+final class VllmSettingsTest {
+    private static final String SCENARIO = "conf/vllm.conf";
+
+    private static VllmSettings of(String... words) {
+        return VllmSettings.of(List.of(words), Map.of());
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "meta-llama/Llama-3.1-8B-Instruct, llama-3.1-8b,",
+        "Qwen/Qwen3-32B, qwen3-32b,",
+        "/models/Qwen3-8B/, qwen3-8b,",
+        "deepseek-ai/DeepSeek-R1, deepseek-v3,",
+        "RedHatAI/Llama-3.3-70B-Instruct-FP8-dynamic, llama-3.1-70b, fp8",
+        "Qwen/Qwen2.5-72B-Instruct-AWQ, qwen2.5-72b, int4"
+    })
+    void knownModel_givesItsTiming(String model, String llm, String dtype) {
+        var vllm = of(model);
+
+        assertThat(vllm.settings()).containsEntry("latency.llm", llm).containsEntry("server.served-model-name", model);
+        assertThat(vllm.settings().get("latency.dtype")).isEqualTo(dtype);
+        assertThat(vllm.warnings()).isEmpty();
+    }
+
+    @Test
+    void unknownModel_isServedUnderItsName_withAWarning() {
+        var vllm = of("facebook/opt-125m");
+
+        assertThat(vllm.settings()).containsOnly(Map.entry("server.served-model-name", "facebook/opt-125m"));
+        assertThat(vllm.warnings()).singleElement().asString().contains("facebook/opt-125m is not a known model");
+    }
+
+    @Test
+    void servedName_saysMoreThanAPath() {
+        assertThat(of("/mnt/models", "--served-model-name", "prod", "Qwen/Qwen3-14B")
+                        .settings())
+                .containsEntry("latency.llm", "qwen3-14b")
+                .containsEntry("server.served-model-name", "prod,Qwen/Qwen3-14B");
+    }
+
+    @Test
+    void folderWithConfig_isRead(@TempDir Path directory) throws IOException {
+        Files.writeString(directory.resolve("config.json"), """
+                {"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 4,
+                 "intermediate_size": 128, "vocab_size": 1000, "max_position_embeddings": 1234}
+                """);
+
+        var scenario = of(directory.toString()).over(SCENARIO, Map.of(), Map.of());
+
+        assertThat(scenario.maxModelLen()).isEqualTo(1234);
+    }
+
+    @Test
+    void apiKey_comesFromTheEnvironment_unlessTheFlagSaysOtherwise() {
+        var environment = Map.of("VLLM_API_KEY", "e");
+
+        assertThat(VllmSettings.of(List.of("m"), environment).settings()).containsEntry("server.api-key", "e");
+        assertThat(VllmSettings.of(List.of("m", "--api-key", "a", "b"), environment)
+                        .settings())
+                .containsEntry("server.api-key", "a");
+    }
+
+    @Test
+    void eventsConfig_isWholeOrByKey() {
+        var vllm = of(
+                "m",
+                "--kv-events-config={\"enable_kv_cache_events\": true, \"endpoint\": \"tcp://*:5556\"}",
+                "--kv-events-config.topic",
+                "kv@1");
+
+        assertThat(vllm.settings())
+                .containsEntry("kv-cache.kv-events.enable-kv-cache-events", "true")
+                .containsEntry("kv-cache.kv-events.endpoint", "tcp://*:5556")
+                .containsEntry("kv-cache.kv-events.topic", "kv@1");
+    }
+
+    @Test
+    void speculation_needsAnAcceptance_whichIsAssumed() {
+        String json = "{\"method\": \"deepseek_mtp\", \"num_speculative_tokens\": 2}";
+        var given = Map.of("UNDERSTUDY_ENGINE_SPECULATIVE_SYNTHETIC_ACCEPTANCE_LENGTH", "2");
+        var words = List.of("Qwen/Qwen3-8B", "--speculative_config", json);
+
+        assertThat(of(words.toArray(String[]::new)).settings())
+                .containsEntry("engine.speculative.method", "mtp")
+                .containsEntry("engine.speculative.num-speculative-tokens", "2")
+                .containsEntry("engine.speculative.synthetic-acceptance-length", "1.5");
+        assertThat(VllmSettings.of(words, given).warnings()).isEmpty();
+        assertThat(VllmSettings.of(words, given).over(SCENARIO, given, Map.of()).numReplicas())
+                .isEqualTo(1);
+    }
+
+    @Test
+    void adapters_areKnownByName() {
+        assertThat(of("m", "--enable-lora", "--lora-modules", "sql=/a/b", "{\"name\": \"chat\", \"path\": \"/c\"}")
+                        .settings())
+                .containsEntry("engine.lora.enable", "true")
+                .containsEntry("engine.lora.lora-modules", "[\"sql=/a/b\",\"chat=/c\"]");
+    }
+
+    @Test
+    void dataParallelRanks_areReplicas() {
+        var scenario = of("Qwen/Qwen3-30B-A3B", "-dp", "2", "-ep").over(SCENARIO, Map.of(), Map.of());
+
+        assertThat(scenario.numReplicas()).isEqualTo(2);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "--scheduling-policy lottery | '--scheduling-policy: engine.scheduling-policy is \"lottery\", must be one of'",
+                "--tensor-parallel-size 3    | '--tensor-parallel-size: latency.tensor-parallel-size is \"3\", but the 32'",
+                "--kv-events-config {        | --kv-events-config {: must be a JSON object",
+                "--kv-events-config [1]      | --kv-events-config [1]: must be a JSON object",
+                "--lora-modules {}           | --lora-modules {}: has no name"
+            })
+    void wrongValue_namesTheFlag(String line, String message) {
+        assertThatThrownBy(() -> of(("Qwen/Qwen3-8B " + line).split(" ")).over(SCENARIO, Map.of(), Map.of()))
+                .isInstanceOf(ScenarioException.class)
+                .hasMessageStartingWith(message);
+    }
+
+    @Test
+    void everySettingOfTheTable_isOne() {
+        var keys = new KnownKeys(Defaults.CONFIG).leaves();
+
+        assertThat(Flags.ALL.stream().flatMap(flag -> flag.setting().stream())).isSubsetOf(keys);
+    }
+
+    @Test
+    void othersReachTheServer_butNotItsAdmin() {
+        var http =
+                ServerSettings.read(of("m").over(SCENARIO, Map.of(), Map.of())).http();
+
+        assertThat(http.host()).isEqualTo("0.0.0.0");
+        assertThat(http.port()).isEqualTo(8000);
+        // No header can carry the end of a line.
+        assertThat(http.adminToken()).isEqualTo("\n");
+    }
+}
