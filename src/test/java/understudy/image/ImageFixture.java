@@ -61,11 +61,21 @@ final class ImageFixture {
         return blobs.resolve(descriptor.path("digest").asText().replace("sha256:", ""));
     }
 
-    /** Returns what a container runs that is told nothing. */
+    /** Returns what a container runs that is given these arguments in place of the image's. */
+    List<String> commandWith(List<String> arguments) {
+        var words = words("Entrypoint");
+        words.addAll(arguments);
+        return words;
+    }
+
+    /** Returns what a container runs that is given nothing. */
     List<String> defaultCommand() {
+        return commandWith(words("Cmd"));
+    }
+
+    private List<String> words(String key) {
         var words = new ArrayList<String>();
-        config.path("Entrypoint").forEach(word -> words.add(word.asText()));
-        config.path("Cmd").forEach(word -> words.add(word.asText()));
+        config.path(key).forEach(word -> words.add(word.asText()));
         return words;
     }
 

@@ -70,12 +70,21 @@ final class ImageTest {
     }
 
     @Test
-    void containerThatIsToldNothing_serves() throws Exception {
+    void containerThatIsGivenNothing_serves() throws Exception {
         int port = freePort();
         var environment = new ArrayList<>(TOKEN);
         environment.add("UNDERSTUDY_SERVER_PORT=" + port);
 
         assertThat(answer(environment, image.defaultCommand(), port)).contains("\"model\":\"llama-3.1-8b\"");
+    }
+
+    /** As vLLM's own image, and what the chart of llm-d calls imageDefault. */
+    @Test
+    void containerThatIsGivenFlags_takesThemForVllmServe() throws Exception {
+        int port = freePort();
+        var flags = List.of("--model", "Qwen/Qwen3-8B", "--port", String.valueOf(port), "--served-model-name", "q");
+
+        assertThat(answer(List.of(), image.commandWith(flags), port)).contains("\"model\":\"q\"");
     }
 
     /** Returns the answer to a completion of a server that is started for it. */
