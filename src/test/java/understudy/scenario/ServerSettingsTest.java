@@ -60,6 +60,16 @@ final class ServerSettingsTest {
         assertThat(sideChannel.tensorParallelSize()).isEqualTo(2);
     }
 
+    /** Others cannot call the address that stands for all. */
+    @ParameterizedTest
+    @CsvSource({"0.0.0.0", "'::'"})
+    void sideChannelOfAServerAtAllAddresses_isAtTheMachines(String host) {
+        var settings =
+                read("kv-cache.transfer.kv-connector = nixl, server { admin-token = t, host = \"" + host + "\" }");
+
+        assertThat(settings.sideChannel().orElseThrow().host()).isNotBlank().isNotEqualTo(host);
+    }
+
     @Test
     void connector_isTheSameForAllGroups() {
         assertThatThrownBy(() ->

@@ -1,5 +1,8 @@
 package understudy.api.call;
 
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /**
@@ -10,13 +13,25 @@ import java.util.stream.Stream;
  * @param tensorParallelSize GPUs that share each layer of a replica, which they are told, too
  */
 public record SideChannelSettings(String host, int port, int tensorParallelSize) {
+    private static final Set<String> ANY_ADDRESS = Set.of("0.0.0.0", "::", "[::]");
 
-    /** Returns the address to tell others, where no setting says it: the environment's, or that of the server. */
+    /**
+     * Returns the address to tell others, where no setting says it: the environment's, or that of the server; of one that
+     * listens at all addresses, that of the machine, which in a pod is the pod's.
+     */
     public static String hostToTell(String serverHost) {
         return Stream.of("VLLM_NIXL_SIDE_CHANNEL_HOST", "POD_IP")
                 .map(System::getenv)
                 .filter(value -> value != null && !value.isBlank())
                 .findFirst()
-                .orElse(serverHost);
+                .orElseGet(() -> ANY_ADDRESS.contains(serverHost) ? ownHost() : serverHost);
+    }
+
+    private static String ownHost() {
+        try {
+            return InetAddress.getLocalHost().getHostAddress();
+        } catch (UnknownHostException e) {
+            return "localhost";
+        }
     }
 }

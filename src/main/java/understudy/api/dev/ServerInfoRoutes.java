@@ -12,7 +12,6 @@ import understudy.api.http.ApiException;
 import understudy.api.http.HttpBodies;
 import understudy.api.http.Json;
 import understudy.api.http.RoutePart;
-import understudy.api.openai.InfoRoutes;
 
 /** Route of vLLM's {@code /server_info}. Of its environment and its machine it tells nothing but the version. */
 public final class ServerInfoRoutes implements RoutePart {
@@ -36,7 +35,7 @@ public final class ServerInfoRoutes implements RoutePart {
             default -> throw ApiException.invalid("Input should be 'text' or 'json'", "query.config_format");
         }
         answer.putObject("vllm_env");
-        answer.putObject("system_env").put("vllm_version", InfoRoutes.versionText());
+        answer.putObject("system_env").put("vllm_version", info.settings().vllmVersion());
         return HttpBodies.json(200, answer);
     }
 }

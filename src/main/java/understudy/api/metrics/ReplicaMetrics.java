@@ -58,7 +58,7 @@ final class ReplicaMetrics {
 
     /** Shows the series of a replica, which has counted so much {@code before}, in an earlier life. */
     ReplicaMetrics(
-            EngineMetrics.Families families,
+            EngineFamilies families,
             String engine,
             String model,
             Totals before,

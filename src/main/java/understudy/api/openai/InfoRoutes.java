@@ -104,11 +104,6 @@ public final class InfoRoutes implements RoutePart {
         return Json.object().put("version", api.settings().vllmVersion()).put("understudy", ownVersion());
     }
 
-    /** Returns name and version of the program. */
-    public static String versionText() {
-        return "understudy " + ownVersion();
-    }
-
     private static String ownVersion() {
         String version = InfoRoutes.class.getPackage().getImplementationVersion();
         return version == null ? "(not packaged)" : version;

@@ -278,6 +278,26 @@ final class TwoProcessesTest {
     }
 
     @Test
+    void responses_areHandedOverLikewise() {
+        var call = Sidecar.JSON
+                .createObjectNode()
+                .put("input", "Tell me of the sea.")
+                .put("max_output_tokens", 1);
+        call.putObject("kv_transfer_params").put("do_remote_decode", true);
+        var first = sidecar.post(prefill.uri().resolve("/v1/responses"), call.toString());
+        prefill.awaitRequests(1);
+        prefill.advance(LONG);
+        call.put("max_output_tokens", 3);
+
+        var params = first.join().kvTransferParams();
+        var reply = decoded(sidecar.decode(decode.uri(), "/v1/responses", call, params));
+
+        assertThat(reply.status()).isEqualTo(200);
+        assertThat(computedTokens()).isBetween(1.0, 3.0);
+        assertThat(promptTokens("local_compute")).isZero();
+    }
+
+    @Test
     void streamedPrefill_keepsItsBlocks() {
         var call = call().put("max_tokens", 1).put("stream", true);
         call.putObject("kv_transfer_params").put("do_remote_decode", true);
