@@ -16,6 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import understudy.app.vllm.VllmSettings;
 
 /** The chart of {@code conf/kubernetes}, rendered as helm renders it, and the manifests beside it. */
 final class ChartTest {
@@ -151,6 +152,35 @@ final class ChartTest {
         ChartFixture.helm();
 
         assertThatThrownBy(() -> render(values)).hasMessageContaining(name);
+    }
+
+    @Test
+    void argumentsOfThePod_areUnderstoodByTheProgram() throws IOException {
+        var deployment = ChartFixture.plain("serve.yaml").get("Deployment");
+        var arguments = texts(ChartFixture.container(deployment).path("args"));
+
+        var vllm = VllmSettings.of(arguments, Map.of());
+
+        assertThat(vllm.warnings()).isEmpty();
+        var scenario = vllm.over("conf/vllm.conf", Map.of("UNDERSTUDY_LATENCY_GPU", "h100-sxm"), Map.of());
+        assertThat(scenario.numReplicas()).isEqualTo(1);
+        assertThat(scenario.server().text("served-model-name")).isEqualTo("meta-llama/Llama-3.1-8B-Instruct");
+    }
+
+    /** What the chart of llm-d makes of the values, after its template {@code vllmServeModelCommand}. */
+    @Test
+    void argumentsOfModelservice_areUnderstoodByTheProgram() throws IOException {
+        var values = ChartFixture.yaml("llm-d-modelservice.yaml");
+        String model = values.at("/modelArtifacts/uri").asText().replace("hf://", "");
+        String port = values.at("/routing/proxy/targetPort").asText();
+        String name = values.at("/modelArtifacts/name").asText();
+
+        var vllm = VllmSettings.of(List.of(model, "--port", port, "--served-model-name", name), Map.of());
+
+        assertThat(vllm.warnings()).isEmpty();
+        assertThat(vllm.settings())
+                .containsEntry("server.port", "8200")
+                .containsEntry("server.served-model-name", "meta-llama/Llama-3.1-8B-Instruct");
     }
 
     @Test
