@@ -3,6 +3,10 @@ package understudy.api;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AutoClose;
@@ -12,6 +16,8 @@ import org.junit.jupiter.api.Test;
 final class LoraRoutesTest {
     private static final String CHAT =
             "{\"model\": \"%s\", \"max_tokens\": 2, \"messages\": [{\"role\": \"user\", \"content\": \"x\"}]}";
+
+    private static final String LOAD = "{\"lora_name\": \"%1$s\", \"lora_path\": \"/mnt/%1$s\"}";
 
     @AutoClose
     private final ServerFixture server = new ServerFixture();
@@ -93,6 +99,39 @@ final class LoraRoutesTest {
                         + "running_lora_adapters=\"(one)?\",waiting_lora_adapters=\"\"} 1\\.\\d+E9");
     }
 
+    /** Loaded at the port of replica 0, an adapter is known there and at the port of the cluster, not at replica 1. */
+    @Test
+    void adapterOfAReplica_isKnownAtItsPort() throws IOException, InterruptedException {
+        server.numReplicas = 2;
+        server.portsPerReplica = true;
+        start("engine.lora.lora-modules = [all]");
+
+        assertThat(post(0, "/v1/load_lora_adapter", LOAD.formatted("own"))).isEqualTo(200);
+        assertThat(post(0, "/v1/chat/completions", CHAT.formatted("own"))).isEqualTo(200);
+        assertThat(post(1, "/v1/chat/completions", CHAT.formatted("own"))).isEqualTo(404);
+        assertThat(server.post("/v1/chat/completions", CHAT.formatted("own")).status())
+                .isEqualTo(200);
+
+        // One that all have goes from replica 1 alone, and then from the other one, which was the last.
+        assertThat(post(1, "/v1/unload_lora_adapter", LOAD.formatted("all"))).isEqualTo(200);
+        assertThat(post(1, "/v1/chat/completions", CHAT.formatted("all"))).isEqualTo(404);
+        assertThat(post(0, "/v1/chat/completions", CHAT.formatted("all"))).isEqualTo(200);
+        assertThat(post(0, "/v1/unload_lora_adapter", LOAD.formatted("all"))).isEqualTo(200);
+        assertThat(server.post("/v1/chat/completions", CHAT.formatted("all")).status())
+                .isEqualTo(404);
+    }
+
+    private int post(int replica, String path, String body) throws IOException, InterruptedException {
+        int port = server.server().replicaAddresses().get(replica).getPort();
+        var request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
+                .header("Content-Type", "application/json")
+                .POST(HttpRequest.BodyPublishers.ofString(body))
+                .build();
+        return server.client()
+                .send(request, HttpResponse.BodyHandlers.discarding())
+                .statusCode();
+    }
+
     @Test
     void withoutLora_thereAreNoRoutesAndNoMetric() {
         server.start();
@@ -107,8 +146,7 @@ final class LoraRoutesTest {
     }
 
     private ServerFixture.Reply load(String name) {
-        return server.post(
-                "/v1/load_lora_adapter", "{\"lora_name\": \"%s\", \"lora_path\": \"/mnt/%1$s\"}".formatted(name));
+        return server.post("/v1/load_lora_adapter", LOAD.formatted(name));
     }
 
     private ServerFixture.Reply unload(String name) {
