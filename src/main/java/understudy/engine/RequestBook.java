@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import understudy.engine.lora.AdapterCache;
 import understudy.engine.lora.AdapterUse;
 import understudy.engine.lora.StepLoras;
 import understudy.engine.queue.WaitingQueues;
@@ -133,11 +132,6 @@ public final class RequestBook {
                 .distinct()
                 .sorted()
                 .toList();
-    }
-
-    /** Returns the LoRA adapters of the replica. */
-    public AdapterCache adapters() {
-        return loras.cache();
     }
 
     /** Preempts everything that runs, and drops what is in flight; returns the requests, the last one first. */

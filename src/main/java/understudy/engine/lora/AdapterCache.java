@@ -6,8 +6,9 @@ import it.unimi.dsi.fastutil.objects.ObjectLinkedOpenHashSet;
  * LoRA adapters of a replica: those in the host's memory, and of them those on the GPU, each the least recently used first
  * (vLLM {@code LRUCacheWorkerLoRAManager} and {@code LRUCacheLoRAModelManager}).
  *
- * <p>As there, an adapter makes room for itself before anything is known of those that the same step needs next, and one
- * that leaves the host's memory leaves the GPU. vLLM goes through a set, in the order of the adapters' numbers as Python
+ * <p>As there, an adapter makes room for itself before anything is known of those that the same step needs next. Those on
+ * the GPU are the latest of those on the host, so that one which leaves the host has left the GPU, or leaves it now. vLLM
+ * goes through a set, in the order of the adapters' numbers as Python
  * hashes them; here the order is that of the schedule.
  */
 public final class AdapterCache {
@@ -26,7 +27,7 @@ public final class AdapterCache {
     public void use(String name) {
         if (!onHost.contains(name)) {
             if (onHost.size() >= config.maxCpuLoras()) {
-                onGpu.remove(onHost.removeFirst());
+                onHost.removeFirst();
             }
             numLoads++;
         }
@@ -38,12 +39,6 @@ public final class AdapterCache {
             numActivations++;
         }
         onGpu.addAndMoveToLast(name);
-    }
-
-    /** Forgets an adapter; returns whether it was here. */
-    public boolean remove(String name) {
-        onGpu.remove(name);
-        return onHost.remove(name);
     }
 
     /** Returns how many adapters were read from disk since this was last asked. */

@@ -26,11 +26,6 @@ public final class StepLoras {
         return config.isOn();
     }
 
-    /** Returns where the adapters are. */
-    public AdapterCache cache() {
-        return cache;
-    }
-
     /** Returns the slots on the GPU, or 0 without LoRA. */
     public int maxLoras() {
         return config.maxLoras();
