@@ -2,16 +2,9 @@ package understudy.api;
 
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigFactory;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.security.GeneralSecurityException;
-import java.security.KeyStore;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
-import javax.net.ssl.KeyManagerFactory;
-import javax.net.ssl.SSLContext;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.http.javadsl.ConnectionContext;
 import org.apache.pekko.http.javadsl.Http;
@@ -33,6 +26,7 @@ import understudy.api.http.HttpSettings;
 import understudy.api.http.PodNames;
 import understudy.api.http.RoutePart;
 import understudy.api.http.SameThread;
+import understudy.api.http.TlsContexts;
 
 /** HTTP server at one port. */
 final class HttpServer {
@@ -71,7 +65,7 @@ final class HttpServer {
     CompletionStage<ServerBinding> bind(String host, int port, HttpSettings.@Nullable Tls tls) {
         var builder = Http.get(system).newServerAt(host, port).logTo(new ServerLog(system));
         if (tls != null) {
-            builder = builder.enableHttps(ConnectionContext.httpsServer(sslContext(tls)));
+            builder = builder.enableHttps(ConnectionContext.httpsServer(TlsContexts.of(tls)));
         }
         return builder.bindFlow(perConnection()).thenApply(binding -> {
             podHeaders = pod.headers(binding.localAddress().getPort());
@@ -103,22 +97,5 @@ final class HttpServer {
             connection.onLastRequest();
         }
         return request.addAttribute(ClientConnection.KEY, connection);
-    }
-
-    private static SSLContext sslContext(HttpSettings.Tls tls) {
-        try (var file = Files.newInputStream(tls.keyStore())) {
-            var password = tls.password().toCharArray();
-            var keys = KeyStore.getInstance(tls.keyStore().toFile(), password);
-            keys.load(file, password);
-            var factory = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
-            factory.init(keys, password);
-            var context = SSLContext.getInstance("TLS");
-            context.init(factory.getKeyManagers(), null, null);
-            return context;
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        } catch (GeneralSecurityException e) {
-            throw new IllegalArgumentException(tls.keyStore() + ": not a usable key store: " + e.getMessage(), e);
-        }
     }
 }

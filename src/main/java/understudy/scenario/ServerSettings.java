@@ -1,6 +1,7 @@
 package understudy.scenario;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -19,6 +20,7 @@ import understudy.api.call.SideChannelSettings;
 import understudy.api.http.HttpSettings;
 import understudy.api.http.OwnPageGuard;
 import understudy.api.http.PodNames;
+import understudy.api.http.TlsContexts;
 import understudy.api.model.CannedAnswers;
 import understudy.api.model.ModelSettings;
 import understudy.api.model.ModelSettings.AnswerMode;
@@ -35,6 +37,8 @@ public final class ServerSettings {
     private static final Set<String> LOOPBACK = Set.of("127.0.0.1", "localhost", "::1");
     private static final Pattern COMMA = Pattern.compile("\\s*,\\s*");
     private static final String TOKENIZER = "tokenizer";
+    private static final String CERTFILE = "tls-certfile";
+    private static final String KEYFILE = "tls-keyfile";
     private static final Pattern POD_NAME = Pattern.compile("[A-Za-z0-9.-]{0,253}");
     private static final int MAX_PORT = 65_535;
     private static final int MAX_LENGTH = 100_000_000;
@@ -252,14 +256,34 @@ public final class ServerSettings {
         }
     }
 
+    private static HttpSettings.Tls pem(Section server, Path certificates, Path key) {
+        var files = new HttpSettings.PemKey(certificates, key);
+        try {
+            TlsContexts.of(files);
+            return files;
+        } catch (UncheckedIOException e) {
+            throw server.unusable(CERTFILE, "or server." + KEYFILE + " cannot be read: " + e.getMessage());
+        } catch (IllegalArgumentException e) {
+            throw server.unusable(CERTFILE, "but " + e.getMessage());
+        }
+    }
+
     private static HttpSettings.@Nullable Tls tls(Section server) {
         String keyStore = server.text("tls-keystore");
+        String certificates = server.text(CERTFILE);
+        String key = server.text(KEYFILE);
+        if (certificates.isEmpty() != key.isEmpty()) {
+            throw server.unusable(certificates.isEmpty() ? CERTFILE : KEYFILE, "but needs the other one of both");
+        }
         if (keyStore.isEmpty()) {
-            return null;
+            return certificates.isEmpty() ? null : pem(server, Path.of(certificates), Path.of(key));
+        }
+        if (!certificates.isEmpty()) {
+            throw server.unusable(CERTFILE, "but there is server.tls-keystore already");
         }
         if (!Files.isRegularFile(Path.of(keyStore))) {
             throw server.unusable("tls-keystore", "which is not a file");
         }
-        return new HttpSettings.Tls(Path.of(keyStore), server.text("tls-password"));
+        return new HttpSettings.StoredKey(Path.of(keyStore), server.text("tls-password"));
     }
 }

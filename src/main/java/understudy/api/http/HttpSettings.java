@@ -55,10 +55,21 @@ public record HttpSettings(
     public record Timeouts(
             Duration request, Duration body, Duration idle, Duration drainDelay, Duration drain, Duration retryAfter) {}
 
+    /** Where the server's key and certificate are. */
+    public sealed interface Tls {}
+
     /**
      * A key store.
      *
      * @param keyStore a PKCS12 or JKS file
      */
-    public record Tls(Path keyStore, String password) {}
+    public record StoredKey(Path keyStore, String password) implements Tls {}
+
+    /**
+     * PEM files, which are read again when they change.
+     *
+     * @param certificates the server's certificate, and behind it those that lead to one that clients trust
+     * @param key its private key, not encrypted: PKCS#8, or PKCS#1 of RSA
+     */
+    public record PemKey(Path certificates, Path key) implements Tls {}
 }

@@ -51,11 +51,11 @@ final class Flags {
             quantization,q                   text    * latency.dtype
             seed                             text    seed
             shutdown-timeout                 seconds server.drain-timeout
-            ssl-certfile                     text    -
-            ssl-keyfile                      text    -
+            ssl-certfile                     text    server.tls-certfile
+            ssl-keyfile                      text    server.tls-keyfile
             ssl-ca-certs                     text    -
             ssl-cert-reqs                    text    -
-            enable-ssl-refresh               switch  -
+            enable-ssl-refresh               switch  * certificates are read again when they change, always
             allowed-origins                  json    -
             allowed-methods                  json    -
             allowed-headers                  json    -
