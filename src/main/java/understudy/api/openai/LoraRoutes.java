@@ -25,6 +25,9 @@ import understudy.api.http.RoutePart;
  * <p>Loading makes the name known; the adapter is read with the first step that needs it, and not, as in vLLM, at once.
  */
 public final class LoraRoutes implements RoutePart {
+    /** Names are kept until they are unloaded, so that clients must not add them for ever. */
+    private static final int MAX_ADAPTERS = 10_000;
+
     private final ApiContext api;
     private final OptionalInt replica;
 
@@ -53,6 +56,9 @@ public final class LoraRoutes implements RoutePart {
         }
         if (api.settings().models().contains(name)) {
             throw invalid("The lora adapter '" + name + "' has the name of a model that is served.");
+        }
+        if (api.loras().at(OptionalInt.empty()).size() >= MAX_ADAPTERS) {
+            throw invalid("There are " + MAX_ADAPTERS + " lora adapters already.");
         }
         boolean isNew = api.loras().add(name, path, replica);
         if (!isNew && !body.bool("load_inplace", false)) {
