@@ -62,6 +62,10 @@ final class LoraRoutesTest {
         assertThat(again.status()).isEqualTo(400);
         assertThat(again.json().at("/error/type").asText()).isEqualTo("InvalidUserInput");
         assertThat(ids(server.get("/v1/models").json().get("data"))).endsWith("late");
+        var inPlace = "{\"lora_name\": \"late\", \"lora_path\": \"/other\", \"load_inplace\": true}";
+        assertThat(server.post("/v1/load_lora_adapter", inPlace).status()).isEqualTo(200);
+        var late = server.get("/v1/models").json().get("data");
+        assertThat(late.get(late.size() - 1).get("root").asText()).isEqualTo("/other");
         assertThat(server.post("/v1/chat/completions", CHAT.formatted("late")).status())
                 .isEqualTo(200);
 
@@ -130,6 +134,15 @@ final class LoraRoutesTest {
         return server.client()
                 .send(request, HttpResponse.BodyHandlers.discarding())
                 .statusCode();
+    }
+
+    @Test
+    void foreignPage_loadsNothing() {
+        start("");
+
+        assertThat(server.post("/v1/load_lora_adapter", LOAD.formatted("x"), "Origin", "http://evil.example")
+                        .status())
+                .isEqualTo(403);
     }
 
     @Test

@@ -24,7 +24,7 @@ public final class LoraAdapters {
     public record Adapter(String name, String path) {}
 
     private static final class Entry {
-        final Adapter adapter;
+        Adapter adapter;
 
         /** Those that have it, but if all of the cluster do. */
         final BitSet replicas = new BitSet();
@@ -58,7 +58,7 @@ public final class LoraAdapters {
     }
 
     /**
-     * Adds an adapter.
+     * Adds an adapter, or says from now on that it is at another path.
      *
      * @param replica where, or empty for all
      * @return false if it is there already
@@ -66,6 +66,7 @@ public final class LoraAdapters {
     public synchronized boolean add(String name, String path, OptionalInt replica) {
         var entry = byName.computeIfAbsent(name, unknown -> new Entry(new Adapter(name, path)));
         boolean isNew = !entry.isAt(replica) || (replica.isEmpty() && !entry.isEverywhere);
+        entry.adapter = new Adapter(name, path);
         if (replica.isPresent()) {
             entry.replicas.set(replica.getAsInt());
         } else {

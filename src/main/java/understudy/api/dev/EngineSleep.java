@@ -11,6 +11,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 import understudy.api.call.ClusterLink;
 import understudy.api.http.ApiException;
 import understudy.faults.ClusterChange;
@@ -25,6 +26,7 @@ public final class EngineSleep {
     private static final Set<String> PARTS = Set.of("weights", "kv_cache");
 
     private final ClusterLink cluster;
+    /** Parts that still sleep. */
     private final Map<Integer, Set<String>> asleep = new ConcurrentHashMap<>();
 
     public EngineSleep(ClusterLink cluster) {
@@ -55,11 +57,16 @@ public final class EngineSleep {
      */
     CompletionStage<Void> wakeUp(OptionalInt replica, Set<String> tags) {
         return change(replica, ReplicaState::isAsleep, index -> {
-            var rest = new HashSet<>(asleep.getOrDefault(index, PARTS));
-            rest.removeAll(tags.isEmpty() ? PARTS : tags);
-            asleep.put(index, rest);
-            return rest.isEmpty() ? List.of(new FleetChange.Wake(index)) : List.of();
+            var rest = asleep.compute(index, (engine, parts) -> without(parts == null ? PARTS : parts, tags));
+            return rest == null ? List.of(new FleetChange.Wake(index)) : List.of();
         });
+    }
+
+    /** Returns the parts that still sleep, or null if none does. */
+    private static @Nullable Set<String> without(Set<String> parts, Set<String> tags) {
+        var rest = new HashSet<>(parts);
+        rest.removeAll(tags.isEmpty() ? PARTS : tags);
+        return rest.isEmpty() ? null : Set.copyOf(rest);
     }
 
     /** Returns whether an engine is asleep at any level; of several, whether none is awake. */

@@ -30,7 +30,10 @@ public final class ForeignPages {
 
     /** Returns whether the path of a request is one that they are kept from. */
     public static boolean areKeptFrom(HttpRequest request) {
-        return OwnPageGuard.guards(firstSegment(request));
+        var segments = request.getUri().pathSegments().iterator();
+        String first = segments.hasNext() ? segments.next() : "";
+        return OwnPageGuard.guards(first)
+                || (first.equals("v1") && segments.hasNext() && OwnPageGuard.guardsCall(segments.next()));
     }
 
     /**

@@ -26,6 +26,8 @@ public final class OwnPageGuard {
     private static final Set<String> PATHS =
             Set.of("admin", "live", "reset_prefix_cache", "sleep", "wake_up", "is_sleeping", "server_info");
 
+    private static final Set<String> CALLS = Set.of("load_lora_adapter", "unload_lora_adapter");
+
     /** The last is how Java spells the one before. */
     private static final Set<String> LOOPBACK = Set.of("localhost", "127.0.0.1", "[::1]", "[0:0:0:0:0:0:0:1]");
 
@@ -72,6 +74,11 @@ public final class OwnPageGuard {
      */
     static boolean guards(String firstSegment) {
         return PATHS.contains(firstSegment);
+    }
+
+    /** Returns whether a call below {@code /v1} changes the engine, and so is guarded as well. */
+    static boolean guardsCall(String name) {
+        return CALLS.contains(name);
     }
 
     /** Returns why a request to a guarded path is refused, or empty if it is let through. */

@@ -21,6 +21,8 @@ record ChatMarkers(Marker begin, Marker open, Marker afterRole, Marker close, in
     private static final Marker NONE = new Marker("", new TokenIds());
     private static final String ASSISTANT = "assistant";
 
+    private static final List<String> LLAMA_3 = List.of("<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>");
+
     /** What ends an answer in other models, the likeliest first. */
     private static final List<String> ENDS =
             List.of("<|eot_id|>", "<|return|>", "<end_of_turn>", "<|endoftext|>", "<|end_of_text|>", "</s>", "<eos>");
@@ -42,7 +44,7 @@ record ChatMarkers(Marker begin, Marker open, Marker afterRole, Marker close, in
                     codec.special(IM_END),
                     ASSISTANT);
         }
-        if (codec.special("<|start_header_id|>") >= 0 && codec.special("<|eot_id|>") >= 0) {
+        if (LLAMA_3.stream().allMatch(marker -> codec.special(marker) >= 0)) {
             return new ChatMarkers(
                     begin(codec),
                     marker(codec, "<|start_header_id|>", ""),

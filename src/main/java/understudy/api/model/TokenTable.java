@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -26,6 +27,7 @@ final class TokenTable {
     private static final int MAX_TOKENS = 4_000_000;
     private static final Pattern BYTE = Pattern.compile("<0x([0-9A-Fa-f]{2})>");
     private static final int FIRST_PRINTABLE = 0x21;
+    private static final int NO_BYTE = -1;
 
     private enum Kind {
         BYTE_LEVEL,
@@ -37,7 +39,7 @@ final class TokenTable {
     private final List<@Nullable String> texts;
     private final Map<Integer, Boolean> added = new HashMap<>();
     private final Map<String, Integer> specials = new HashMap<>();
-    private final byte[] byteOfChar = byteOfChar();
+    private final int[] byteOfChar = byteOfChar();
     private int maxChars = 1;
 
     private TokenTable(JsonNode json) {
@@ -126,7 +128,7 @@ final class TokenTable {
         var bytes = new ByteArrayOutputStream();
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);
-            if (c < byteOfChar.length) {
+            if (c < byteOfChar.length && byteOfChar[c] != NO_BYTE) {
                 bytes.write(byteOfChar[c]);
             } else {
                 bytes.writeBytes(String.valueOf(c).getBytes(StandardCharsets.UTF_8));
@@ -143,14 +145,15 @@ final class TokenTable {
     }
 
     /** GPT-2's table: printable bytes of Latin-1 are themselves, all others follow each other from U+0100 on. */
-    private static byte[] byteOfChar() {
-        var bytes = new byte[0x200];
+    private static int[] byteOfChar() {
+        var bytes = new int[0x200];
+        Arrays.fill(bytes, NO_BYTE);
         int next = 0x100;
         for (int each = 0; each < 0x100; each++) {
             boolean isPrintable = (each >= FIRST_PRINTABLE && each <= 0x7E)
                     || (each >= 0xA1 && each <= 0xAC)
                     || (each >= 0xAE && each <= 0xFF);
-            bytes[isPrintable ? each : next++] = (byte) each;
+            bytes[isPrintable ? each : next++] = each;
         }
         return bytes;
     }

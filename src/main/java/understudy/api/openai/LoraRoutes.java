@@ -22,11 +22,14 @@ import understudy.api.http.RoutePart;
  * Routes that load and unload LoRA adapters, as vLLM has them with {@code VLLM_ALLOW_RUNTIME_LORA_UPDATING}; there are none
  * without LoRA.
  *
- * <p>Loading makes the name known; the adapter is read with the first step that needs it, and not, as in vLLM, at once.
+ * <p>Loading makes the name known; the adapter is read with the first step that needs it, and not, as in vLLM, at once. One
+ * that a replica still has from before it was unloaded is not read again.
  */
 public final class LoraRoutes implements RoutePart {
     /** Names are kept until they are unloaded, so that clients must not add them for ever. */
     private static final int MAX_ADAPTERS = 10_000;
+
+    private static final int MAX_CHARS = 4096;
 
     private final ApiContext api;
     private final OptionalInt replica;
@@ -60,11 +63,15 @@ public final class LoraRoutes implements RoutePart {
         if (api.loras().at(OptionalInt.empty()).size() >= MAX_ADAPTERS) {
             throw invalid("There are " + MAX_ADAPTERS + " lora adapters already.");
         }
-        boolean isNew = api.loras().add(name, path, replica);
-        if (!isNew && !body.bool("load_inplace", false)) {
+        if (name.length() > MAX_CHARS || path.length() > MAX_CHARS) {
+            throw invalid("'lora_name' and 'lora_path' must have at most " + MAX_CHARS + " characters.");
+        }
+        boolean isLoaded = api.loras().isKnown(name, replica);
+        if (isLoaded && !body.bool("load_inplace", false)) {
             throw invalid("The lora adapter '" + name + "' has already been loaded. If you want to load the adapter in"
                     + " place, set 'load_inplace' to True.");
         }
+        api.loras().add(name, path, replica);
         return success("Success: LoRA adapter '" + name + "' added successfully.");
     }
 

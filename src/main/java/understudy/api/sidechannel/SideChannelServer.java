@@ -1,6 +1,5 @@
 package understudy.api.sidechannel;
 
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.UUID;
@@ -18,7 +17,6 @@ import understudy.api.call.KvAddress;
 import understudy.api.call.SideChannelSettings;
 import understudy.api.http.HttpFailures;
 import understudy.cluster.sidechannel.SideChannel;
-import understudy.runtime.EpochClock;
 
 /**
  * Port at which other processes ask for KV that is kept for them: {@code POST
@@ -54,15 +52,14 @@ public final class SideChannelServer {
                 .orTimeout(BIND_LIMIT_SECONDS, TimeUnit.SECONDS)
                 .join();
         int port = binding.localAddress().getPort();
-        var own = new KvAddress(engineId(port), settings.host(), port, settings.tensorParallelSize());
+        var own = new KvAddress(engineId(), settings.host(), port, settings.tensorParallelSize());
         api.cluster().setKvAddress(own);
         address.complete(own);
     }
 
-    /** No process has the id of an earlier one, nor of another one on this machine. */
-    private static String engineId(int port) {
-        String start = ProcessHandle.current().pid() + " " + EpochClock.seconds() + " " + port;
-        return UUID.nameUUIDFromBytes(start.getBytes(StandardCharsets.UTF_8)).toString();
+    /** Nobody guesses the id, and no two processes have the same; as in vLLM. */
+    private static String engineId() {
+        return UUID.randomUUID().toString();
     }
 
     /** Returns the path of a word. */

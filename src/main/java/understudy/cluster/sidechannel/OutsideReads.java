@@ -52,7 +52,9 @@ public final class OutsideReads {
      */
     public long pairOf(long requestId, int replicaIndex) {
         var kv = holders.get(requestId);
-        long engine = kv == null ? 0 : HashCommon.mix(kv.engineId().hashCode() * 31L + kv.port());
+        long engine = kv == null
+                ? 0
+                : HashCommon.mix((kv.engineId().hashCode() * 31L + kv.host().hashCode()) * 31 + kv.port());
         return HashCommon.mix(engine + replicaIndex) | Long.MIN_VALUE;
     }
 

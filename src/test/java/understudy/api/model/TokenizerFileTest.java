@@ -65,6 +65,17 @@ final class TokenizerFileTest {
         assertThat(tokenizer.maxCharsPerToken()).isEqualTo("<|im_start|>".length());
     }
 
+    /** The table ends with U+0143: what is no byte of it is a character like any other. */
+    @Test
+    void characterOutsideOfTheTable_isItself() throws IOException {
+        var file = Files.writeString(folder.resolve("odd.json"), """
+                {"model": {"type": "BPE", "vocab": {"\u0144": 0, "\u0120a": 1}}, "decoder": {"type": "ByteLevel"}}""");
+        var table = TokenTable.read(file);
+
+        assertThat(table.bytes(0)).isEqualTo("\u0144".getBytes(StandardCharsets.UTF_8));
+        assertThat(table.bytes(1)).isEqualTo(" a".getBytes(StandardCharsets.UTF_8));
+    }
+
     @Test
     void prose_isMadeOfAnyTokens() throws IOException {
         var tokens = new Prose(tokenizer()).tokens(1, true);
