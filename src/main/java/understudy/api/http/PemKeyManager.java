@@ -32,18 +32,23 @@ import org.slf4j.LoggerFactory;
  */
 final class PemKeyManager extends X509ExtendedKeyManager {
     private static final Logger LOG = LoggerFactory.getLogger(PemKeyManager.class);
-    private static final String ALIAS = "server";
     private static final byte[] SAMPLE = {1};
 
     private final HttpSettings.PemKey files;
+    private int numRead;
     private Contents read;
     private volatile Pair pair;
+
+    /** What a handshake may still use that has begun before the files changed. */
+    private volatile @Nullable Pair previous;
+
+    private String lastWarning = "";
 
     /** Texts of both files, which tell whether they have changed, whatever becomes of links and times. */
     private record Contents(String certificates, String key) {}
 
     /** A private key, and the certificates from its own on. */
-    private record Pair(PrivateKey key, List<X509Certificate> chain) {}
+    private record Pair(String alias, PrivateKey key, List<X509Certificate> chain) {}
 
     /**
      * Reads the files.
@@ -67,7 +72,7 @@ final class PemKeyManager extends X509ExtendedKeyManager {
     private Pair pair(Contents contents) {
         var chain = chain(contents.certificates);
         var key = key(contents.key, chain.get(0).getPublicKey());
-        return new Pair(key, chain);
+        return new Pair("server-" + numRead++, key, chain);
     }
 
     private List<X509Certificate> chain(String pem) {
@@ -128,10 +133,21 @@ final class PemKeyManager extends X509ExtendedKeyManager {
             var now = contents();
             if (!now.equals(read)) {
                 read = now;
+                var replaced = pair;
                 pair = pair(now);
+                previous = replaced;
             }
-        } catch (IOException | IllegalArgumentException e) {
-            LOG.warn("the certificate stays as it was: {}", e.getMessage());
+            lastWarning = "";
+        } catch (IOException | RuntimeException e) {
+            warn(String.valueOf(e.getMessage()));
+        }
+    }
+
+    /** Each handshake looks at the files, and finds them as broken as the one before. */
+    private void warn(String why) {
+        if (!why.equals(lastWarning)) {
+            lastWarning = why;
+            LOG.warn("the certificate stays as it was: {}", why);
         }
     }
 
@@ -139,8 +155,9 @@ final class PemKeyManager extends X509ExtendedKeyManager {
     public @Nullable String chooseEngineServerAlias(
             String keyType, Principal @Nullable [] issuers, @Nullable SSLEngine engine) {
         refresh();
-        String algorithm = pair.key.getAlgorithm();
-        return keyType.equals(algorithm) || keyType.startsWith(algorithm + "_") ? ALIAS : null;
+        var chosen = pair;
+        String algorithm = chosen.key.getAlgorithm();
+        return keyType.equals(algorithm) || keyType.startsWith(algorithm + "_") ? chosen.alias : null;
     }
 
     @Override
@@ -148,19 +165,24 @@ final class PemKeyManager extends X509ExtendedKeyManager {
         return chooseEngineServerAlias(keyType, issuers, null);
     }
 
+    private Pair of(String alias) {
+        var old = previous;
+        return old != null && old.alias.equals(alias) ? old : pair;
+    }
+
     @Override
     public X509Certificate[] getCertificateChain(String alias) {
-        return pair.chain.toArray(X509Certificate[]::new);
+        return of(alias).chain.toArray(X509Certificate[]::new);
     }
 
     @Override
     public PrivateKey getPrivateKey(String alias) {
-        return pair.key;
+        return of(alias).key;
     }
 
     @Override
     public String @Nullable [] getServerAliases(String keyType, Principal @Nullable [] issuers) {
-        return new String[] {ALIAS};
+        return new String[] {pair.alias};
     }
 
     @Override
