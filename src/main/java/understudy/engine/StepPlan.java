@@ -219,7 +219,7 @@ public final class StepPlan {
     /** Returns the last question about this plan; the scheduled requests stand in it if the memory reads them. */
     KvAsk.EndPlan endAsk(boolean isRead) {
         if (!isRead) {
-            return new KvAsk.EndPlan(step, IntList.of(), IntList.of(), IntList.of());
+            return new KvAsk.EndPlan(step, totalTokens > 0, IntList.of(), IntList.of(), IntList.of());
         }
         var handles = new IntArrayList();
         var computed = new IntArrayList();
@@ -232,7 +232,11 @@ public final class StepPlan {
             known.add(request(i).numTokens());
         }
         return new KvAsk.EndPlan(
-                step, new IntImmutableList(handles), new IntImmutableList(computed), new IntImmutableList(known));
+                step,
+                totalTokens > 0,
+                new IntImmutableList(handles),
+                new IntImmutableList(computed),
+                new IntImmutableList(known));
     }
 
     /** Fixes the part of the cohort in the plan. */

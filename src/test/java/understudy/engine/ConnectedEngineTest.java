@@ -71,6 +71,30 @@ final class ConnectedEngineTest {
         assertThat(memory.connected().numDeferredBlocks()).isZero();
     }
 
+    /**
+     * Of two steps in flight the second has nothing for the request, which has all its tokens with the first; its blocks
+     * wait for the second, too, as vLLM's fence is the newest step that computes.
+     */
+    @Test
+    void abortedRequest_keepsItsBlocks_untilTheNewestStepIsOver() {
+        var memory = new ConnectedKvCacheManager(offloading(true));
+        var engine =
+                new EngineCore(SchedulerConfig.VLLM.withAsyncScheduling(true), offloading(true), RequestLimits.NONE);
+        engine.add(EngineFixture.request(0, EngineFixture.filled(20, 1), 1, 0, OutputPlan.ENDLESS), 0);
+        engine.add(EngineFixture.request(1, EngineFixture.filled(20, 2), 3, 0, OutputPlan.ENDLESS), 0);
+        assertThat(plan(engine, memory).size()).isEqualTo(2);
+        assertThat(plan(engine, memory).size()).isEqualTo(1);
+        var aborted = engine.planner().abort(0);
+        memory.free(aborted.handle(), aborted.lastStep());
+        assertThat(memory.connected().numDeferredBlocks()).isEqualTo(2);
+
+        memory.settle(engine.update(1).toSettle());
+        assertThat(memory.connected().numDeferredBlocks()).isEqualTo(2);
+
+        memory.settle(engine.update(2).toSettle());
+        assertThat(memory.connected().numDeferredBlocks()).isZero();
+    }
+
     @Test
     void endOfAStep_isNothingToAMemoryWithoutAConnector() {
         var memory = new KvCacheManager(PLAIN);

@@ -201,6 +201,9 @@ public final class ConnectedKvCacheManager extends KvCacheManager {
 
     @Override
     public void endPlan(KvAsk.EndPlan end) {
+        if (end.computes()) {
+            left.onStepPlanned(end.step());
+        }
         var scheduled = new ArrayList<ConnectedSequence>(end.scheduled().size());
         for (int i = 0; i < end.scheduled().size(); i++) {
             var sequence = (ConnectedSequence) known(end.scheduled().getInt(i));

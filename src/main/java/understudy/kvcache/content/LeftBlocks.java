@@ -17,33 +17,41 @@ final class LeftBlocks {
     private final Long2ObjectRBTreeMap<Table> held = new Long2ObjectRBTreeMap<>();
     private final LongArrayList heldForOthers = new LongArrayList();
     private long numStepsDone;
+    private long newestStep;
 
     LeftBlocks(BlockPool pool, boolean defersFrees) {
         this.pool = pool;
         this.defersFrees = defersFrees;
     }
 
-    /** Block ids, and the number of the step in which they were scheduled last. */
+    /** Block ids, the number of the step in which they were scheduled last, and that of the step they wait for. */
     private static final class Table {
         final int[] blocks;
         final long lastStep;
+        final long awaitedStep;
 
-        Table(int[] blocks, long lastStep) {
+        Table(int[] blocks, long lastStep, long awaitedStep) {
             this.blocks = blocks;
             this.lastStep = lastStep;
+            this.awaitedStep = awaitedStep;
         }
     }
 
+    /** Records that a step computes tokens, and is in flight now. */
+    void onStepPlanned(long step) {
+        newestStep = step;
+    }
+
     /**
-     * Frees blocks, or defers that until their last step is over (vLLM {@code _free_blocks} of a consumer). vLLM waits
-     * for the newest step that is scheduled; with two steps in flight that is the same.
+     * Frees blocks, or, while a step in flight computes with them, defers that until the newest step in flight is over,
+     * even if their request has no tokens in that one (vLLM {@code _free_request_blocks} of a consumer).
      */
     void free(int[] blocks, long lastStep) {
         if (blocks.length == 0) {
             return;
         }
         if (defersFrees && lastStep > numStepsDone) {
-            deferred.add(new Table(blocks, lastStep));
+            deferred.add(new Table(blocks, lastStep, Math.max(lastStep, newestStep)));
         } else {
             pool.release(blocks, blocks.length, lastStep);
         }
@@ -52,7 +60,7 @@ final class LeftBlocks {
     /** Frees what has waited for a step, which is over. */
     void onStepDone(long step) {
         numStepsDone = step;
-        while (!deferred.isEmpty() && deferred.element().lastStep <= step) {
+        while (!deferred.isEmpty() && deferred.element().awaitedStep <= step) {
             var table = deferred.remove();
             pool.release(table.blocks, table.blocks.length, table.lastStep);
         }
@@ -67,7 +75,7 @@ final class LeftBlocks {
         if (isForOthers) {
             heldForOthers.add(requestId);
         }
-        held.put(requestId, new Table(blocks, lastStep));
+        held.put(requestId, new Table(blocks, lastStep, lastStep));
     }
 
     /** Frees what is kept of a request, if anything. */

@@ -63,12 +63,13 @@ final class SlidingWindowGroup extends GroupManager {
         }
         return retentionInterval != KvGroups.RETAIN_ALL
                 && (isBefore(sequence.numPromptTokens() - 1, blockIndex, numKept)
-                        || isBefore(sequence.numJunctionTokens(), blockIndex, numKept));
+                        || (sequence.numJunctionTokens() > 0
+                                && isBefore(sequence.numJunctionTokens(), blockIndex, numKept)));
     }
 
     /** Returns whether a block is one of those that it takes to go on at a point. */
     private boolean isBefore(int point, int blockIndex, int numKept) {
         int end = point / alignment * alignment / blockSize + numDropped;
-        return point > 0 && end - numKept <= blockIndex && blockIndex < end;
+        return end - numKept <= blockIndex && blockIndex < end;
     }
 }

@@ -12,6 +12,7 @@ import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.KvGroup;
 import understudy.kvcache.KvGroups;
 import understudy.kvcache.PrefixLookup;
+import understudy.kvcache.PrefixOptions;
 import understudy.kvcache.Reservation;
 import understudy.prompt.Prompt;
 import understudy.prompt.TokenIds;
@@ -106,6 +107,24 @@ final class HybridKvCacheTest {
         kv.free(0, 1);
         // 52 tokens: 13 + 7 = 20 of 19 blocks.
         assertThat(kv.admit(question(0, 52, 16))).isInstanceOf(Admission.Refused.class);
+    }
+
+    /**
+     * Drafts of EAGLE drop the last block that is found, so that one more is kept behind the end of the prompt: block 0 for
+     * a prompt of one token, whose end rounds down to 0. Tokens 2 to 5 are answers; the second block is not full.
+     */
+    @Test
+    void promptOfOneToken_keepsABlockForDrafts() {
+        var drafted = new HybridKvCache(KvCacheConfig.vllm(new Xxh3BlockHasher(4), 20)
+                .withMaxModelLen(1_000)
+                .withPrefixes(PrefixOptions.VLLM.withDropsLastHit(true))
+                .withGroups(new KvGroups(List.of(new KvGroup(KvGroup.Kind.SLIDING_WINDOW, 4, 8)), 0, 16, 16)));
+        drafted.admit(question(0, 1, 16));
+        var reservation = new Reservation.Builder();
+        reservation.add(0, 6, 5, 1);
+        drafted.reserve(reservation.build(1));
+
+        assertThat(drafted.audit().numHashed()).isEqualTo(1);
     }
 
     @Test
