@@ -95,8 +95,9 @@ public final class KvBlockManager extends ExtensibleBehavior<KvBlockManager.Comm
     /** Asks for the hashes of all cached blocks. */
     public record GetBlockHashes(ActorRef<? super BlockHashes> replyTo) implements Command {}
 
-    /** Forgets all cached content, at this virtual time; refused while any block is in use. */
-    public record ResetPrefixCache(ActorRef<? super PrefixCacheReset> replyTo, long atNanos) implements Command {}
+    /** Forgets all cached content, at this virtual time; refused while any block is in use. Perhaps nobody asks. */
+    public record ResetPrefixCache(@Nullable ActorRef<? super PrefixCacheReset> replyTo, long atNanos)
+            implements Command {}
 
     /** The answer to {@link ResetPrefixCache}. */
     public record PrefixCacheReset(int replicaIndex, boolean isDone) {}
@@ -282,7 +283,10 @@ public final class KvBlockManager extends ExtensibleBehavior<KvBlockManager.Comm
     }
 
     private void onResetPrefixCache(ResetPrefixCache reset) {
-        reset.replyTo.tell(new PrefixCacheReset(replicaIndex, kvCache.resetPrefixCache()));
+        boolean isDone = kvCache.resetPrefixCache();
+        if (reset.replyTo != null) {
+            reset.replyTo.tell(new PrefixCacheReset(replicaIndex, isDone));
+        }
         var events = takeEvents();
         if (!events.isEmpty()) {
             tellState(reset.atNanos, events);
