@@ -32,9 +32,7 @@ import understudy.runtime.Clock;
 
 /**
  * Block manager of one replica: owns its KV memory, grants or refuses blocks, finds cached prefixes. It never decides
- * who runs.
- *
- * <p>Messages are told apart by type tests: it handles some in every step.
+ * who runs. Messages are told apart by type tests: it handles some in every step.
  */
 public final class KvBlockManager extends ExtensibleBehavior<KvBlockManager.Command> {
 
@@ -283,9 +281,9 @@ public final class KvBlockManager extends ExtensibleBehavior<KvBlockManager.Comm
     }
 
     private void onResetPrefixCache(ResetPrefixCache reset) {
-        boolean isDone = kvCache.resetPrefixCache();
+        var done = new PrefixCacheReset(replicaIndex, kvCache.resetPrefixCache());
         if (reset.replyTo != null) {
-            reset.replyTo.tell(new PrefixCacheReset(replicaIndex, isDone));
+            reset.replyTo.tell(done);
         }
         var events = takeEvents();
         if (!events.isEmpty()) {

@@ -261,13 +261,7 @@ final class ReplicaRegistry implements ClusterChange.Target {
 
     private void tellStates() {
         count();
-        tellSubscriber(new ClusterEvent.ReplicasChanged(clock.nowNanos(), states()));
-    }
-
-    private void tellSubscriber(ClusterEvent event) {
-        if (peers.subscriber() != null) {
-            peers.subscriber().tell(event);
-        }
+        peers.tellSubscriber(new ClusterEvent.ReplicasChanged(clock.nowNanos(), states()));
     }
 
     /**
@@ -286,7 +280,7 @@ final class ReplicaRegistry implements ClusterChange.Target {
         context.watch(replica);
         entry.replica = replica;
         peers.router().tell(new Router.ReplicaUp(index, replica, entry.spec.traits()));
-        tellSubscriber(new ClusterEvent.KvCacheStarted(index));
+        peers.tellSubscriber(new ClusterEvent.KvCacheStarted(index));
     }
 
     private void takeDown(int index, Replica.Command lastMessage) {
