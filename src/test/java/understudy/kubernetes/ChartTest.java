@@ -74,7 +74,7 @@ final class ChartTest {
     void releases_doNotSelectEachOthersPods() {
         String other = ChartFixture.helm().template().withName("another").call();
 
-        assertThat(other).contains("name: another").doesNotContain("instance: understudy");
+        assertThat(other).contains("name: \"another\"").doesNotContain("instance: \"understudy\"");
     }
 
     /** Names that helm takes; Kubernetes wants texts, and of a Service a name of letters that begins with one. */
