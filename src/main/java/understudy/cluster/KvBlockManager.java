@@ -32,9 +32,7 @@ import understudy.runtime.Clock;
 
 /**
  * Block manager of one replica: owns its KV memory, grants or refuses blocks, finds cached prefixes. It never decides
- * who runs.
- *
- * <p>Messages are told apart by type tests: it handles some in every step.
+ * who runs. Messages are told apart by type tests: it handles some in every step.
  */
 public final class KvBlockManager extends ExtensibleBehavior<KvBlockManager.Command> {
 
@@ -95,8 +93,9 @@ public final class KvBlockManager extends ExtensibleBehavior<KvBlockManager.Comm
     /** Asks for the hashes of all cached blocks. */
     public record GetBlockHashes(ActorRef<? super BlockHashes> replyTo) implements Command {}
 
-    /** Forgets all cached content, at this virtual time; refused while any block is in use. */
-    public record ResetPrefixCache(ActorRef<? super PrefixCacheReset> replyTo, long atNanos) implements Command {}
+    /** Forgets all cached content, at this virtual time; refused while any block is in use. Perhaps nobody asks. */
+    public record ResetPrefixCache(@Nullable ActorRef<? super PrefixCacheReset> replyTo, long atNanos)
+            implements Command {}
 
     /** The answer to {@link ResetPrefixCache}. */
     public record PrefixCacheReset(int replicaIndex, boolean isDone) {}
@@ -282,7 +281,10 @@ public final class KvBlockManager extends ExtensibleBehavior<KvBlockManager.Comm
     }
 
     private void onResetPrefixCache(ResetPrefixCache reset) {
-        reset.replyTo.tell(new PrefixCacheReset(replicaIndex, kvCache.resetPrefixCache()));
+        var done = new PrefixCacheReset(replicaIndex, kvCache.resetPrefixCache());
+        if (reset.replyTo != null) {
+            reset.replyTo.tell(done);
+        }
         var events = takeEvents();
         if (!events.isEmpty()) {
             tellState(reset.atNanos, events);

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import understudy.engine.Request;
 import understudy.faults.CrashRetries;
 import understudy.faults.RequestFault;
+import understudy.faults.SleepMode;
 import understudy.kvcache.connector.RemoteKv;
 import understudy.report.ReplicaCounters;
 import understudy.report.RunRecord;
@@ -33,6 +34,7 @@ public final class Replica {
                     Crash,
                     Leave,
                     Sleep,
+                    AwaitAsleep,
                     Wake,
                     SlowGpu,
                     ResizeKv,
@@ -127,10 +129,13 @@ public final class Replica {
     /**
      * Plans no more steps, and keeps what comes waiting.
      *
-     * @param aborts whether the requests that are here end; else they go on later
+     * @param mode what becomes of the requests that are here
      * @param dropsKv whether the KV cache is forgotten
      */
-    public record Sleep(boolean aborts, boolean dropsKv) implements Command {}
+    public record Sleep(SleepMode mode, boolean dropsKv) implements Command {}
+
+    /** Asks to be told when the replica has fallen asleep, or will not, since it was woken up or has stopped. */
+    public record AwaitAsleep(ActorRef<? super Cluster.Asleep> replyTo) implements Command {}
 
     /** Plans steps again. */
     public enum Wake implements Command {
@@ -259,6 +264,10 @@ public final class Replica {
             return Behaviors.receive(Replica.Command.class)
                     .onMessage(KvBlockManager.Audited.class, lastWords::onAudited)
                     .onMessage(Replica.ResetPrefixCache.class, lastWords::onResetPrefixCache)
+                    .onMessage(Replica.AwaitAsleep.class, await -> {
+                        await.replyTo().tell(Cluster.Asleep.NOW);
+                        return Behaviors.same();
+                    })
                     .onAnyMessage(late -> Behaviors.same())
                     .build();
         }

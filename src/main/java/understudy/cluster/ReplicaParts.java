@@ -1,5 +1,6 @@
 package understudy.cluster;
 
+import org.apache.pekko.actor.Cancellable;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
@@ -96,5 +97,72 @@ record ReplicaParts(
                 request.id(),
                 request.request().kvTransfer()));
         events.memoryTouched();
+    }
+
+    /** Times of a replica's plans: as soon as there is a reason, or, if it plans at fixed intervals, at the next tick. */
+    static final class PlanTicks {
+        private final Clock clock;
+        private final ActorRef<Replica.Command> replica;
+        private final long intervalNanos;
+        private final boolean hasTicks;
+        private boolean isTicking;
+        private Cancellable next = Cancellable.alreadyCancelled();
+        private long nextNanos = -1;
+
+        /** Creates ticks that have not begun; the replica is told when it is time, after all messages of the instant. */
+        PlanTicks(ReplicaSpec spec, Clock clock, ActorRef<Replica.Command> replica) {
+            this.clock = clock;
+            this.replica = replica;
+            intervalNanos = spec.planIntervalNanos();
+            hasTicks = intervalNanos > 0 && spec.scheduler().maxStepsInFlight() > 1;
+        }
+
+        /** Returns whether a plan may be made at any time, since there are no ticks to wait for. */
+        boolean areFree() {
+            return !hasTicks;
+        }
+
+        /** Plans soon, since something has happened that a plan could take account of. */
+        void planSoon() {
+            planAfter(0);
+        }
+
+        /** Plans again after a plan in which nothing could be scheduled, which takes as long as a tick. */
+        void planAfterEmptyPlan() {
+            planAfter(intervalNanos);
+        }
+
+        /** Continues ticking as long as there is work. */
+        void onTick(boolean hasWork) {
+            nextNanos = -1;
+            isTicking = hasWork && hasTicks;
+            if (isTicking) {
+                tellAfter(intervalNanos);
+            }
+        }
+
+        /** Ends all ticks. */
+        void stop() {
+            next.cancel();
+        }
+
+        /** While there are ticks, none but the first one comes at once. */
+        private void planAfter(long delayNanos) {
+            if (isTicking) {
+                return;
+            }
+            isTicking = hasTicks;
+            tellAfter(delayNanos);
+        }
+
+        /** Replaces the tick that is set, unless that is at the same time. */
+        private void tellAfter(long delayNanos) {
+            long atNanos = clock.nowNanos() + delayNanos;
+            if (atNanos != nextNanos) {
+                next.cancel();
+                next = clock.tellAfter(delayNanos, replica, Replica.PlanStep.NOW);
+                nextNanos = atNanos;
+            }
+        }
     }
 }

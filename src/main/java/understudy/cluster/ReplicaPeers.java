@@ -80,4 +80,11 @@ public record ReplicaPeers(
     boolean publishesKvEventsOutside() {
         return subscriber != null && subscriber.wantsKvEvents();
     }
+
+    /** Tells what has happened, if anybody wants to know. */
+    void tellSubscriber(ClusterEvent event) {
+        if (subscriber != null) {
+            subscriber.tell(event);
+        }
+    }
 }

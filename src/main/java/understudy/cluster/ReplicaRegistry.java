@@ -16,6 +16,7 @@ import understudy.faults.Fault;
 import understudy.faults.FleetChange;
 import understudy.faults.ReplicaState;
 import understudy.faults.ReplicaStates;
+import understudy.faults.SleepMode;
 import understudy.report.FleetLog;
 import understudy.report.FleetStats;
 import understudy.report.ReplicaCounters;
@@ -135,8 +136,8 @@ final class ReplicaRegistry implements ClusterChange.Target {
     }
 
     @Override
-    public void sleep(int replica, boolean aborts, boolean dropsKv) {
-        living(replica).tell(new Replica.Sleep(aborts, dropsKv));
+    public void sleep(int replica, SleepMode mode, boolean dropsKv) {
+        living(replica).tell(new Replica.Sleep(mode, dropsKv));
     }
 
     @Override
@@ -260,10 +261,7 @@ final class ReplicaRegistry implements ClusterChange.Target {
 
     private void tellStates() {
         count();
-        var subscriber = peers.subscriber();
-        if (subscriber != null) {
-            subscriber.tell(new ClusterEvent.ReplicasChanged(clock.nowNanos(), states()));
-        }
+        peers.tellSubscriber(new ClusterEvent.ReplicasChanged(clock.nowNanos(), states()));
     }
 
     /**
@@ -282,10 +280,7 @@ final class ReplicaRegistry implements ClusterChange.Target {
         context.watch(replica);
         entry.replica = replica;
         peers.router().tell(new Router.ReplicaUp(index, replica, entry.spec.traits()));
-        var subscriber = peers.subscriber();
-        if (subscriber != null) {
-            subscriber.tell(new ClusterEvent.KvCacheStarted(index));
-        }
+        peers.tellSubscriber(new ClusterEvent.KvCacheStarted(index));
     }
 
     private void takeDown(int index, Replica.Command lastMessage) {

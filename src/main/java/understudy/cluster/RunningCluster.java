@@ -196,6 +196,7 @@ final class RunningCluster {
                 .onMessage(Cluster.ChangeDue.class, this::onChangeDue)
                 .onMessage(Cluster.GetStatus.class, this::onGetStatus)
                 .onMessage(Cluster.GetBlockHashes.class, this::onGetBlockHashes)
+                .onMessage(Cluster.AwaitAsleep.class, this::onAwaitAsleep)
                 .onMessage(Cluster.AskKept.class, this::onAskKept)
                 .onMessage(Cluster.GetReport.class, get -> {
                     records.report(get.replyTo());
@@ -239,23 +240,30 @@ final class RunningCluster {
     }
 
     private Behavior<Cluster.Command> onGetBlockHashes(Cluster.GetBlockHashes get) {
-        var replica = registry.find(get.replicaIndex());
+        var absent = new KvBlockManager.BlockHashes(LongLists.EMPTY_LIST);
+        return ask(get.replicaIndex(), new Replica.GetBlockHashes(get.replyTo()), get.replyTo(), absent);
+    }
+
+    private Behavior<Cluster.Command> onAwaitAsleep(Cluster.AwaitAsleep await) {
+        return ask(await.replicaIndex(), new Replica.AwaitAsleep(await.replyTo()), await.replyTo(), Cluster.Asleep.NOW);
+    }
+
+    /** Asks a replica, or answers for one that is absent. */
+    private <A> Behavior<Cluster.Command> ask(
+            int replicaIndex, Replica.Command question, ActorRef<? super A> replyTo, A absent) {
+        var replica = registry.find(replicaIndex);
         if (replica == null) {
-            get.replyTo().tell(new KvBlockManager.BlockHashes(LongLists.EMPTY_LIST));
+            replyTo.tell(absent);
         } else {
-            replica.tell(new Replica.GetBlockHashes(get.replyTo()));
+            replica.tell(question);
         }
         return Behaviors.same();
     }
 
     private Behavior<Cluster.Command> onAskKept(Cluster.AskKept ask) {
-        var replica = registry.find(ask.replicaIndex());
-        if (replica == null) {
-            ask.replyTo().tell(new RequestEvent.Kept(ask.requestId(), IntLists.EMPTY_LIST));
-        } else {
-            replica.tell(new Replica.ForMemory(new KvTransfers.AskedOutside(ask)));
-        }
-        return Behaviors.same();
+        var question = new Replica.ForMemory(new KvTransfers.AskedOutside(ask));
+        var absent = new RequestEvent.Kept(ask.requestId(), IntLists.EMPTY_LIST);
+        return ask(ask.replicaIndex(), question, ask.replyTo(), absent);
     }
 
     private Behavior<Cluster.Command> onStartElapsed(Cluster.StartElapsed elapsed) {

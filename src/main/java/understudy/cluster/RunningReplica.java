@@ -27,7 +27,7 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
     private final EngineCore engine;
     private final ClientTable clients;
     private final RequestAborter aborter;
-    private final StepLoop.PlanTicks ticks;
+    private final ReplicaParts.PlanTicks ticks;
     private final StepLoop steps;
     private final ReplicaCounters counters;
     private final ReplicaEvents events;
@@ -53,7 +53,7 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
         replicaIndex = counters.replicaIndex();
         deferred = new Replica.DeferredCommands(stash);
         aborter = new RequestAborter(parts);
-        ticks = new StepLoop.PlanTicks(spec, clock, parts.self());
+        ticks = new ReplicaParts.PlanTicks(spec, clock, parts.self());
         steps = new StepLoop(parts, ticks, aborter);
     }
 
@@ -93,6 +93,9 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
             return onLeave();
         } else if (command instanceof Replica.Sleep sleep) {
             return onSleep(sleep);
+        } else if (command instanceof Replica.AwaitAsleep await) {
+            steps.awaitAsleep(await);
+            return this;
         } else if (command instanceof Replica.Wake) {
             steps.wakeUp();
             return this;
@@ -206,12 +209,10 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
     }
 
     private Behavior<Replica.Command> onSleep(Replica.Sleep sleep) {
-        if (isDeferred(sleep)) {
-            return this;
+        if (!isDeferred(sleep)) {
+            steps.sleep(sleep);
         }
-        steps.sleep(sleep.aborts());
-        var ignored = context.getSystem().<KvBlockManager.PrefixCacheReset>ignoreRef();
-        return sleep.dropsKv() ? onResetPrefixCache(new Replica.ResetPrefixCache(true, ignored)) : onRequestsGone();
+        return this;
     }
 
     private boolean isDeferred(Replica.Command command) {
@@ -230,6 +231,7 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
     }
 
     private Behavior<Replica.Command> onCrash(Replica.Crash crash) {
+        steps.giveUpSleep();
         aborter.failAll(crash.retries(), peers.router(), clock.nowNanos());
         deferred.passAbortsOn(peers.router());
         return deferred.doneBy(leave());

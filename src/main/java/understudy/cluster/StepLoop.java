@@ -2,28 +2,31 @@ package understudy.cluster;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.apache.pekko.actor.Cancellable;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.EngineCore;
+import understudy.engine.EngineCore.PauseState;
 import understudy.engine.StepResult;
 import understudy.engine.speculation.DraftOutput;
+import understudy.faults.SleepMode;
 import understudy.kvcache.KvAnswer;
 import understudy.kvcache.KvAsk;
 import understudy.report.RequestRecord;
-import understudy.runtime.Clock;
 
 /** Steps of a replica: plans one when there is a reason, has the device execute it, and tells what has come of it. */
 final class StepLoop {
     private final ReplicaParts parts;
     private final EngineCore engine;
-    private final PlanTicks ticks;
+    private final ReplicaParts.PlanTicks ticks;
     private final RequestAborter aborter;
 
     /** What the memory is to be told with the next question, or before the device gets to work. */
     private KvBlockManager.@Nullable Settle toSettle;
 
-    StepLoop(ReplicaParts parts, PlanTicks ticks, RequestAborter aborter) {
+    private Replica.@Nullable Sleep toSleep;
+    private final List<ActorRef<? super Cluster.Asleep>> toTell = new ArrayList<>();
+
+    StepLoop(ReplicaParts parts, ReplicaParts.PlanTicks ticks, RequestAborter aborter) {
         this.parts = parts;
         engine = parts.engine();
         this.ticks = ticks;
@@ -35,24 +38,60 @@ final class StepLoop {
         engine.wake();
         if (engine.canPlan()) {
             ticks.planSoon();
-        } else if (engine.isAsleep()) {
+        } else if (engine.pauseState() != PauseState.UNPAUSED) {
+            fallAsleep();
             // No plan will tell of it.
             parts.events().loadChanged();
         }
     }
 
-    /** Plans nothing from now on; steps in flight still end. */
-    void sleep(boolean aborts) {
-        engine.setAsleep(true);
-        if (aborts) {
+    /** Plans nothing from now on, or nothing new; steps in flight still end. Not to be called while a plan is being made. */
+    void sleep(Replica.Sleep sleep) {
+        toSleep = sleep;
+        engine.setPauseState(sleep.mode() == SleepMode.WAIT ? PauseState.PAUSED_NEW : PauseState.PAUSED_ALL);
+        if (sleep.mode() == SleepMode.ABORT) {
             aborter.abortAll(parts.clock().nowNanos());
+        }
+        parts.events().kvCacheChanged(parts.clock().nowNanos());
+        planSoon();
+    }
+
+    /** Sleeps, if it is to and nothing runs any more that it has to wait for. */
+    private void fallAsleep() {
+        var sleep = toSleep;
+        if (sleep == null || (engine.pauseState() == PauseState.PAUSED_NEW && !engine.isDrained())) {
+            return;
+        }
+        engine.setPauseState(PauseState.PAUSED_ALL);
+        if (sleep.dropsKv()) {
+            preemptAll();
+            long nowNanos = parts.clock().nowNanos();
+            parts.kvBlockManager().tell(new KvBlockManager.ResetPrefixCache(null, nowNanos));
+            parts.events().kvCacheChanged(nowNanos);
+        }
+        giveUpSleep();
+    }
+
+    /** Tells those who wait for the replica to fall asleep that it need not be waited for. */
+    void giveUpSleep() {
+        toSleep = null;
+        toTell.forEach(asker -> asker.tell(Cluster.Asleep.NOW));
+        toTell.clear();
+    }
+
+    /** Answers once the replica does not wait for its requests in order to sleep. */
+    void awaitAsleep(Replica.AwaitAsleep await) {
+        toTell.add(await.replyTo());
+        if (toSleep == null) {
+            giveUpSleep();
         }
     }
 
     /** Plans again, if it did not. */
     void wakeUp() {
-        if (engine.isAsleep()) {
-            engine.setAsleep(false);
+        giveUpSleep();
+        if (engine.pauseState() != PauseState.UNPAUSED) {
+            engine.setPauseState(PauseState.UNPAUSED);
             planSoon();
         }
     }
@@ -134,6 +173,8 @@ final class StepLoop {
             planSoon();
         } else if (engine.isIdleWithWork()) {
             ticks.planAfterEmptyPlan();
+        } else {
+            fallAsleep();
         }
         parts.events().loadChanged();
     }
@@ -190,73 +231,6 @@ final class StepLoop {
         if (toSettle != null) {
             parts.kvBlockManager().tell(toSettle);
             toSettle = null;
-        }
-    }
-
-    /** Times of a replica's plans: as soon as there is a reason, or, if it plans at fixed intervals, at the next tick. */
-    static final class PlanTicks {
-        private final Clock clock;
-        private final ActorRef<Replica.Command> replica;
-        private final long intervalNanos;
-        private final boolean hasTicks;
-        private boolean isTicking;
-        private Cancellable next = Cancellable.alreadyCancelled();
-        private long nextNanos = -1;
-
-        /** Creates ticks that have not begun; the replica is told when it is time, after all messages of the instant. */
-        PlanTicks(ReplicaSpec spec, Clock clock, ActorRef<Replica.Command> replica) {
-            this.clock = clock;
-            this.replica = replica;
-            intervalNanos = spec.planIntervalNanos();
-            hasTicks = intervalNanos > 0 && spec.scheduler().maxStepsInFlight() > 1;
-        }
-
-        /** Returns whether a plan may be made at any time, since there are no ticks to wait for. */
-        boolean areFree() {
-            return !hasTicks;
-        }
-
-        /** Plans soon, since something has happened that a plan could take account of. */
-        void planSoon() {
-            planAfter(0);
-        }
-
-        /** Plans again after a plan in which nothing could be scheduled, which takes as long as a tick. */
-        void planAfterEmptyPlan() {
-            planAfter(intervalNanos);
-        }
-
-        /** Continues ticking as long as there is work. */
-        void onTick(boolean hasWork) {
-            nextNanos = -1;
-            isTicking = hasWork && hasTicks;
-            if (isTicking) {
-                tellAfter(intervalNanos);
-            }
-        }
-
-        /** Ends all ticks. */
-        void stop() {
-            next.cancel();
-        }
-
-        /** While there are ticks, none but the first one comes at once. */
-        private void planAfter(long delayNanos) {
-            if (isTicking) {
-                return;
-            }
-            isTicking = hasTicks;
-            tellAfter(delayNanos);
-        }
-
-        /** Replaces the tick that is set, unless that is at the same time. */
-        private void tellAfter(long delayNanos) {
-            long atNanos = clock.nowNanos() + delayNanos;
-            if (atNanos != nextNanos) {
-                next.cancel();
-                next = clock.tellAfter(delayNanos, replica, Replica.PlanStep.NOW);
-                nextNanos = atNanos;
-            }
         }
     }
 }

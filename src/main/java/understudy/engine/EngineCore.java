@@ -29,7 +29,7 @@ public final class EngineCore {
     private final LongArrayList arrivedKv = new LongArrayList();
     private boolean isPlanning;
     private boolean isBlocked;
-    private boolean isAsleep;
+    private PauseState pauseState = PauseState.UNPAUSED;
 
     /** Whether nothing can be planned before KV arrives, blocks become free, or a request comes or goes. */
     private boolean isParked;
@@ -89,19 +89,36 @@ public final class EngineCore {
         isWoken = true;
     }
 
-    /** Sets whether nothing is planned, whatever there is to do (vLLM {@code pause_scheduler}). */
-    public void setAsleep(boolean isAsleep) {
-        this.isAsleep = isAsleep;
+    /** Whether steps are planned, and for whom (vLLM {@code PauseState}). */
+    public enum PauseState {
+        UNPAUSED,
+        /** Only for requests that run. */
+        PAUSED_NEW,
+        /** For none. */
+        PAUSED_ALL
     }
 
-    public boolean isAsleep() {
-        return isAsleep;
+    /** Sets for whom steps are planned from now on (vLLM {@code pause_scheduler}). */
+    public void setPauseState(PauseState pauseState) {
+        this.pauseState = pauseState;
+        planner.requests().setAdmitsNone(pauseState != PauseState.UNPAUSED);
+    }
+
+    public PauseState pauseState() {
+        return pauseState;
+    }
+
+    /** Returns whether nothing runs and nothing is in flight. */
+    public boolean isDrained() {
+        return !isPlanning && inFlight.isEmpty() && planner.requests().numRunning() == 0;
     }
 
     /** Returns whether the engine would try to plan a step now. */
     public boolean canPlan() {
-        boolean hasRoom = !isAsleep && !isPlanning && !isBlocked && !isParked && inFlight.size() < maxStepsInFlight;
-        return hasRoom && (planner.requests().hasWork() || !inFlight.isEmpty());
+        boolean hasRoom = !isPlanning && !isBlocked && !isParked && inFlight.size() < maxStepsInFlight;
+        return hasRoom
+                && pauseState != PauseState.PAUSED_ALL
+                && (planner.requests().hasWork() || !inFlight.isEmpty());
     }
 
     /** Tries to plan again without waiting for a result, since the engine plans at fixed intervals. */
@@ -111,7 +128,7 @@ public final class EngineCore {
 
     /** Returns whether nothing is in flight although there are requests. */
     public boolean isIdleWithWork() {
-        return inFlight.isEmpty() && planner.requests().numUnfinished() > 0;
+        return inFlight.isEmpty() && planner.requests().numToServe() > 0;
     }
 
     /**
@@ -155,7 +172,7 @@ public final class EngineCore {
                     && !isWoken
                     && !planner.requests().loads.mayGetUnstuck();
         } else if (plan.preempted().isEmpty()
-                && planner.requests().numUnfinished() > 0
+                && planner.requests().numToServe() > 0
                 && !planner.requests().isAnySpaced(plan.step())) {
             throw new IllegalStateException("work conservation: the device is idle, but "
                     + planner.requests().numRunning() + " requests run and "

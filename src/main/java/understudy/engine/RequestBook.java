@@ -26,6 +26,7 @@ public final class RequestBook {
     private final int blockSize;
     private final SchedulerConfig config;
     private final StepLoras loras;
+    private boolean admitsNone;
 
     /** Creates a book for a scheduler with these settings. */
     RequestBook(KvCacheConfig kvCache, SchedulerConfig config) {
@@ -201,7 +202,21 @@ public final class RequestBook {
 
     /** Returns whether there is something to plan (vLLM {@code has_requests}): the memory may have to hear of an end. */
     boolean hasWork() {
-        return numUnfinished() > 0 || loads.hasUnreadEnd();
+        return numToServe() > 0 || loads.hasUnreadEnd();
+    }
+
+    /** Returns the number of requests that plans are made for (vLLM {@code get_num_unfinished_requests}). */
+    int numToServe() {
+        return admitsNone ? running.size() : numUnfinished();
+    }
+
+    /** Sets whether those that wait go on waiting. */
+    void setAdmitsNone(boolean admitsNone) {
+        this.admitsNone = admitsNone;
+    }
+
+    boolean admitsNone() {
+        return admitsNone;
     }
 
     /** Returns the number of requests that were admitted and have not ended. */

@@ -71,7 +71,7 @@ public final class RoseinferPlanner implements Planner {
         hasPrefill = false;
         isDecodeDue &= sessions.size() > 0;
         if (round.isEmpty()) {
-            numToAdmit = isDecodeDue ? 0 : Math.min(config.maxNumSeqs(), pending.size());
+            numToAdmit = isDecodeDue || requests.admitsNone() ? 0 : Math.min(config.maxNumSeqs(), pending.size());
         }
     }
 

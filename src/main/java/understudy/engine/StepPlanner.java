@@ -238,7 +238,10 @@ public final class StepPlanner implements Planner {
     }
 
     private boolean mayAdmit() {
-        return plan.preempted().isEmpty() && budget() > 0 && running.size() < loads.maxRunning(config.maxNumSeqs());
+        return !requests.admitsNone()
+                && plan.preempted().isEmpty()
+                && budget() > 0
+                && running.size() < loads.maxRunning(config.maxNumSeqs());
     }
 
     private void schedule(EngineRequest request, int numTokens) {

@@ -40,7 +40,7 @@ public sealed interface ClusterChange permits Fault, FleetChange, ClusterChange.
         void crash(int replica);
 
         /** Has a replica keep all requests waiting. */
-        void sleep(int replica, boolean aborts, boolean dropsKv);
+        void sleep(int replica, SleepMode mode, boolean dropsKv);
 
         void wake(int replica);
 

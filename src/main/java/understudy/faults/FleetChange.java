@@ -74,9 +74,9 @@ public sealed interface FleetChange extends ClusterChange {
      * The replica falls asleep, perhaps deeper than it was: new requests wait there.
      *
      * @param level vLLM's, 0 to 2; from 1 on, the KV cache is dropped
-     * @param aborts whether its requests are aborted, or else go on when it wakes up
+     * @param mode what becomes of its requests
      */
-    record Sleep(int replica, int level, boolean aborts) implements OfReplica {
+    record Sleep(int replica, int level, SleepMode mode) implements OfReplica {
         @Override
         public @Nullable ReplicaState next(ReplicaState state) {
             boolean isPossible = state == ReplicaState.READY || state.isAsleep();
@@ -91,7 +91,7 @@ public sealed interface FleetChange extends ClusterChange {
 
         @Override
         public void applyTo(Target cluster) {
-            cluster.sleep(replica, aborts, level > 0);
+            cluster.sleep(replica, mode, level > 0);
         }
     }
 

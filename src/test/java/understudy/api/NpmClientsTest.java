@@ -124,7 +124,7 @@ final class NpmClientsTest {
         assertThat(seen.get("vercel-responses")).hasToString("[2,2,true,true]");
         assertThat(seen.get("langchain")).hasToString("[\"weather\",\"string\",true,true]");
         assertThat(seen.get("agentsChat")).hasToString("[\"%s\",\"%s\",true]".formatted(called, called));
-        assertThat(seen.get("agentsResponses")).hasToString("[\"%s\",null,true]".formatted(called));
+        assertThat(seen.get("agentsResponses")).hasToString("[\"%s\",\"%s\",true]".formatted(called, called));
     }
 
     @Test

@@ -6,12 +6,15 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.net.InetAddress;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.security.cert.X509Certificate;
+import java.security.interfaces.ECPrivateKey;
 import java.util.Base64;
+import java.util.HexFormat;
 import java.util.List;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
@@ -42,6 +45,34 @@ final class PemKeysTest {
         start();
 
         assertThat(shown()).isEqualTo("CN=one");
+    }
+
+    /** What cert-manager and OpenSSL write by default, the latter with the curve in front. */
+    @ParameterizedTest
+    @ValueSource(strings = {"", "-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n"})
+    void sec1Key_isRead(String parameters) throws Exception {
+        write("one", "EC");
+        var keys = KeyStore.getInstance(folder.resolve("oneEC.p12").toFile(), PASSWORD);
+        byte[] number = ((ECPrivateKey) keys.getKey("a", PASSWORD)).getS().toByteArray();
+        // RFC 5915: a sequence of the integer 1 and an octet string; all lengths are below 128.
+        var key = ByteBuffer.allocate(7 + number.length)
+                .put(new byte[] {0x30, (byte) (5 + number.length), 0x02, 1, 1, 0x04, (byte) number.length})
+                .put(number);
+        Files.writeString(folder.resolve("tls.key"), parameters + pem("EC PRIVATE KEY", key.array()));
+
+        start();
+
+        assertThat(shown()).isEqualTo("CN=one");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "30", "3003020101", "30050201010420", "308401010101", "3008020101048201010101"})
+    void brokenSec1Key_isRefused(String der) throws Exception {
+        write("one", "EC");
+        Files.writeString(
+                folder.resolve("tls.key"), pem("EC PRIVATE KEY", HexFormat.of().parseHex(der)));
+
+        assertThatThrownBy(this::start).isInstanceOf(ScenarioException.class).hasMessageContaining("tls.key");
     }
 
     @Test

@@ -10,8 +10,12 @@ import java.util.stream.Stream;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import understudy.engine.FinishReason;
+import understudy.faults.CrashRetries;
 import understudy.faults.RequestFault;
+import understudy.faults.SleepMode;
 import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.connector.ConnectorSpec;
 import understudy.kvcache.tier.OffloadingSpec;
@@ -77,6 +81,49 @@ final class ReplicaTest {
         assertThat(client.messages())
                 .extracting(event -> ((RequestEvent.Finished) event).timing().queuedNanos())
                 .containsExactly(0L, MILLI);
+    }
+
+    /** The three tokens come at 5, 10 and 15 ms; the other request would have had its first one at 10 ms. */
+    @Test
+    void sleepThatWaits_beginsWhenWhatRunsHasEnded() {
+        var asleep = kit.createInbox(Cluster.Asleep.class);
+        var replica = spawn(false);
+        replica.tell(new Replica.AddRequest(request(7, 0, 20, 3), client.ref(), false));
+        kit.advance(Duration.ofMillis(2));
+        replica.tell(new Replica.Sleep(SleepMode.WAIT, true));
+        replica.tell(new Replica.AwaitAsleep(asleep.ref()));
+        replica.tell(new Replica.AddRequest(request(8, 0, 20, 1), client.ref(), false));
+
+        kit.advance(Duration.ofMillis(12));
+        assertThat(asleep.messages()).as("at 14 ms").isEmpty();
+        kit.advance(Duration.ofMillis(6));
+        assertThat(asleep.messages()).as("at 20 ms").hasSize(1);
+        replica.tell(Replica.Wake.NOW);
+        kit.advance(Duration.ofMillis(20));
+
+        assertThat(client.messages())
+                .extracting(event -> ((RequestEvent.Finished) event).timing().firstTokenNanos())
+                .containsExactly(5L * MILLI, 25L * MILLI);
+    }
+
+    @ParameterizedTest
+    @MethodSource("endsOfSleep")
+    void replicaThatWillNotSleep_saysSo(Replica.Command end) {
+        var asleep = kit.createInbox(Cluster.Asleep.class);
+        var replica = spawn(false);
+        replica.tell(new Replica.AddRequest(request(7, 0, 20, 100), client.ref(), false));
+        kit.advance(Duration.ofMillis(2));
+        replica.tell(new Replica.Sleep(SleepMode.WAIT, true));
+        replica.tell(new Replica.AwaitAsleep(asleep.ref()));
+
+        replica.tell(end);
+        kit.advance(Duration.ofMillis(1));
+
+        assertThat(asleep.messages()).hasSize(1);
+    }
+
+    static List<Replica.Command> endsOfSleep() {
+        return List.of(Replica.Wake.NOW, Replica.Leave.NOW, new Replica.Crash(CrashRetries.NONE));
     }
 
     private void submitWithHeadStart(ActorRef<Replica.Command> replica, long id, long headStartNanos) {

@@ -84,6 +84,28 @@ final class EngineCoreTest {
         assertThat(core.beginPlan(1)).isTrue();
     }
 
+    /** vLLM's {@code PAUSED_NEW}: those that run have two tokens to go; the one behind them waits until it may come in. */
+    @Test
+    void pausedNew_finishesWhatRuns_andAdmitsNothing() {
+        var core = core(false);
+        core.add(EngineFixture.request(0, EngineFixture.filled(10, 1), 2, 0, OutputPlan.ENDLESS), 0);
+        plan(core);
+        core.add(request(1), 0);
+
+        core.setPauseState(EngineCore.PauseState.PAUSED_NEW);
+        boolean isDrainedAtOnce = core.isDrained();
+        core.update(1);
+        plan(core);
+        core.update(2);
+
+        assertThat(isDrainedAtOnce).isFalse();
+        assertThat(core.isDrained()).isTrue();
+        assertThat(core.canPlan()).as("only what waits is left").isFalse();
+        assertThat(core.planner().requests().numWaiting()).isEqualTo(1);
+        core.setPauseState(EngineCore.PauseState.UNPAUSED);
+        assertThat(core.canPlan()).isTrue();
+    }
+
     @Test
     void idleDeviceWithWork_isADefect() {
         var core = core(false);

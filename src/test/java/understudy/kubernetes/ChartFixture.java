@@ -52,7 +52,7 @@ final class ChartFixture {
         return YAML.readTree(FOLDER.resolve(file).toFile());
     }
 
-    private static Map<String, JsonNode> byKind(String text) throws IOException {
+    static Map<String, JsonNode> byKind(String text) throws IOException {
         var objects = new LinkedHashMap<String, JsonNode>();
         try (var documents = YAML.readerFor(JsonNode.class).<JsonNode>readValues(text)) {
             while (documents.hasNext()) {

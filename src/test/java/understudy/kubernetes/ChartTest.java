@@ -74,7 +74,52 @@ final class ChartTest {
     void releases_doNotSelectEachOthersPods() {
         String other = ChartFixture.helm().template().withName("another").call();
 
-        assertThat(other).contains("name: another").doesNotContain("instance: understudy");
+        assertThat(other).contains("name: \"another\"").doesNotContain("instance: \"understudy\"");
+    }
+
+    /** Names that helm takes; Kubernetes wants texts, and of a Service a name of letters that begins with one. */
+    @ParameterizedTest
+    @CsvSource({"7, understudy-7", "1e3, understudy-1e3", "v1.2, v1-2", "true, true"})
+    void nameOfARelease_becomesOneOfAService(String release, String name) throws IOException {
+        var objects = ChartFixture.byKind(
+                ChartFixture.helm().template().withName(release).call());
+
+        for (var object : objects.values()) {
+            assertThat(object.at("/metadata/name").isTextual()).isTrue();
+            assertThat(object.at("/metadata/name").asText()).isEqualTo(name);
+            object.findValues("app.kubernetes.io/instance")
+                    .forEach(label -> assertThat(label.isTextual()).isTrue());
+        }
+    }
+
+    @Test
+    void tls_reachesServerProbesAndMonitor() throws IOException {
+        var objects = render(ALL + "tls: {secretName: cert}\n");
+
+        var deployment = objects.get("Deployment");
+        var container = ChartFixture.container(deployment);
+        assertThat(texts(container.path("args")))
+                .contains("--ssl-certfile=/etc/understudy/tls/tls.crt", "--ssl-keyfile=/etc/understudy/tls/tls.key");
+        assertThat(container.at("/volumeMounts/0/mountPath").asText()).isEqualTo("/etc/understudy/tls");
+        assertThat(deployment
+                        .at("/spec/template/spec/volumes/0/secret/secretName")
+                        .asText())
+                .isEqualTo("cert");
+        assertThat(container.findValues("httpGet"))
+                .hasSize(3)
+                .allSatisfy(get -> assertThat(get.path("scheme").asText()).isEqualTo("HTTPS"));
+        assertThat(objects.get("ServiceMonitor").at("/spec/endpoints/0/scheme").asText())
+                .isEqualTo("https");
+    }
+
+    @Test
+    void largeNumbers_areWrittenOut() throws IOException {
+        var deployment =
+                render("replicas: 1000000\npreStopSleepSeconds: 1000000\n").get("Deployment");
+
+        assertThat(deployment.at("/spec/replicas").isInt()).isTrue();
+        assertThat(texts(ChartFixture.container(deployment).at("/lifecycle/preStop/exec/command")))
+                .containsExactly("/bin/sleep", "1000000");
     }
 
     @Test

@@ -135,6 +135,12 @@ public final class ClusterLink {
                 .thenApply(Cluster.Injected::refusal);
     }
 
+    /** Is complete once a replica has fallen asleep, or will not; its requests may take as long as they like. */
+    public CompletionStage<Void> awaitAsleep(int replica) {
+        return Reply.await(system, time.system(), Cluster.Asleep.class, ref -> new Cluster.AwaitAsleep(replica, ref))
+                .thenAccept(asleep -> {});
+    }
+
     /** Returns the state of each replica, by index. */
     public CompletionStage<List<ReplicaState>> states() {
         return Reply.ask(system, time.system(), Cluster.Status.class, Cluster.GetStatus::new)

@@ -17,6 +17,7 @@ import understudy.api.http.ApiException;
 import understudy.faults.ClusterChange;
 import understudy.faults.FleetChange;
 import understudy.faults.ReplicaState;
+import understudy.faults.SleepMode;
 
 /**
  * Sleep of engines, from whichever port it is asked for: of one replica, or of all of them. An engine whose parts are
@@ -38,15 +39,16 @@ public final class EngineSleep {
      *
      * @param replica the one, or empty for all that are awake or asleep
      * @param level vLLM's, 0 to 2
-     * @param aborts whether their requests end
+     * @param mode what becomes of their requests
+     * @return is complete once all are asleep, or will not be
      */
-    CompletionStage<Void> sleep(OptionalInt replica, int level, boolean aborts) {
+    CompletionStage<Void> sleep(OptionalInt replica, int level, SleepMode mode) {
         // The one that is meant says if it cannot.
         Predicate<ReplicaState> isMeant =
                 state -> replica.isPresent() || state == ReplicaState.READY || state.isAsleep();
         return change(replica, isMeant, index -> {
             asleep.put(index, level == 0 ? Set.of() : PARTS);
-            return List.of(new FleetChange.Sleep(index, level, aborts));
+            return List.of(new FleetChange.Sleep(index, level, mode));
         });
     }
 
@@ -105,6 +107,9 @@ public final class EngineSleep {
                 .thenAccept(refusal -> refusal.ifPresent(why -> {
                     throw new ApiException(409, "ConflictError", why, null);
                 }))
+                .thenCompose(done -> change instanceof FleetChange.Sleep sleep && sleep.mode() == SleepMode.WAIT
+                        ? cluster.awaitAsleep(sleep.replica())
+                        : CompletableFuture.completedFuture(null))
                 .toCompletableFuture();
     }
 }

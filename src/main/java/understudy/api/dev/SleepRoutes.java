@@ -18,6 +18,7 @@ import understudy.api.http.ApiException;
 import understudy.api.http.HttpBodies;
 import understudy.api.http.Json;
 import understudy.api.http.RoutePart;
+import understudy.faults.SleepMode;
 
 /** Routes of vLLM's sleep mode, for the replica behind a port, or for all behind the port of the cluster. */
 public final class SleepRoutes implements RoutePart {
@@ -43,8 +44,9 @@ public final class SleepRoutes implements RoutePart {
         String level = one(query, "level", "1");
         String mode = one(query, "mode", "abort");
         require(List.of("0", "1", "2").contains(level), "level", level, "0, 1 or 2");
-        require(List.of("abort", "keep").contains(mode), "mode", mode, "abort or keep; wait is not emulated");
-        return engines.sleep(replica, Integer.parseInt(level), mode.equals("abort"))
+        require(SleepMode.find(mode).isPresent(), "mode", mode, "abort, wait or keep");
+        return engines.sleep(
+                        replica, Integer.parseInt(level), SleepMode.find(mode).orElseThrow())
                 .thenApply(done -> HttpResponse.create());
     }
 

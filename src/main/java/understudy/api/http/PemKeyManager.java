@@ -92,17 +92,21 @@ final class PemKeyManager extends X509ExtendedKeyManager {
     /** A certificate says what kind of key it is for. */
     private PrivateKey key(String pem, PublicKey counterpart) {
         try {
-            var data = PEMDecoder.decode(pem);
-            var key = data.label().equals("PRIVATE KEY")
-                    ? KeyFactory.getInstance(counterpart.getAlgorithm())
-                            .generatePrivate(new PKCS8EncodedKeySpec(data.bytes()))
-                    : DERPrivateKeyLoader.load(data);
+            // OpenSSL writes the name of the curve before its key.
+            var data = PEMDecoder.decode(pem.substring(Math.max(0, pem.indexOf("-----BEGIN EC PRIVATE KEY"))));
+            var key = switch (data.label()) {
+                case "PRIVATE KEY" ->
+                    KeyFactory.getInstance(counterpart.getAlgorithm())
+                            .generatePrivate(new PKCS8EncodedKeySpec(data.bytes()));
+                case "EC PRIVATE KEY" -> Sec1Key.read(data.bytes(), counterpart);
+                default -> DERPrivateKeyLoader.load(data);
+            };
             if (!fit(key, counterpart)) {
                 throw unusable(files.key(), "is not the key of " + files.certificates());
             }
             return key;
         } catch (PEMLoadingException e) {
-            throw unusable(files.key(), "has no private key in PEM (PKCS#8, or PKCS#1 of RSA): " + e.getMessage());
+            throw unusable(files.key(), "has no private key in PEM (PKCS#8, PKCS#1 or SEC 1): " + e.getMessage());
         } catch (GeneralSecurityException e) {
             throw unusable(files.key(), "is not the key of " + files.certificates() + ": " + e.getMessage());
         }

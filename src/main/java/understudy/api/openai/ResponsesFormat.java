@@ -68,17 +68,15 @@ final class ResponsesFormat implements CallFormat {
         return ending != null && !ending.reason().equals("stop");
     }
 
-    /** Only calls of tools that vLLM makes itself have turns. */
+    /**
+     * Returns the usage without vLLM's lists of tokens per turn: only calls of tools that vLLM makes itself have turns, and
+     * {@code @openai/agents} refuses streams whose details hold anything but numbers.
+     */
     private static ObjectNode usage(Usage counts) {
         var usage = Json.object().put("input_tokens", counts.numPromptTokens());
-        var input = usage.putObject("input_tokens_details").put("cached_tokens", counts.numCachedTokens());
-        input.putArray("input_tokens_per_turn");
-        input.putArray("cached_tokens_per_turn");
+        usage.putObject("input_tokens_details").put("cached_tokens", counts.numCachedTokens());
         usage.put("output_tokens", counts.numCompletionTokens());
-        var details = usage.putObject("output_tokens_details");
-        details.put("reasoning_tokens", 0).put("tool_output_tokens", 0);
-        details.putArray("output_tokens_per_turn");
-        details.putArray("tool_output_tokens_per_turn");
+        usage.putObject("output_tokens_details").put("reasoning_tokens", 0).put("tool_output_tokens", 0);
         return usage.put("total_tokens", counts.numPromptTokens() + counts.numCompletionTokens());
     }
 

@@ -134,7 +134,7 @@ final class Flags {
             nnodes                           size    -
             node-rank                        size    -
             num-scheduler-steps              size    -
-            optimization-level               text    -
+            optimization-level,O             text    -
             otlp-traces-endpoint             text    -
             override-generation-config       json    -
             preemption-mode                  text    -

@@ -21,6 +21,10 @@ final class ServedModel {
             Pattern.CASE_INSENSITIVE);
     private static final Pattern LAST_SLASHES = Pattern.compile("/+$");
 
+    /** A folder of Hugging Face's cache, or a snapshot in it. */
+    private static final Pattern CACHED =
+            Pattern.compile("(?:.*/)?models--[^/]+?--(?<name>[^/]+)(?:/snapshots/[^/]+)?");
+
     private ServedModel() {}
 
     /**
@@ -57,7 +61,9 @@ final class ServedModel {
     }
 
     private static Optional<Map<String, String>> timing(String written) {
-        String name = LAST_SLASHES.matcher(written).replaceFirst("");
+        String path = LAST_SLASHES.matcher(written).replaceFirst("");
+        var cached = CACHED.matcher(path);
+        String name = cached.matches() ? cached.group("name") : path;
         var exact = bundled(name);
         if (exact.isPresent()) {
             return exact.map(found -> Map.of("latency.llm", found));

@@ -78,7 +78,8 @@ final class VllmArguments {
 
     private VllmArguments read() {
         while (next < words.size()) {
-            String word = words.get(next++).strip();
+            // Only this flag may have its value at once behind it.
+            String word = words.get(next++).strip().replaceFirst("^-O(?=[0-9])", "-O=");
             if (isFlag(word)) {
                 readFlag(word);
             } else if (!word.isEmpty() && positional.isEmpty()) {

@@ -72,6 +72,9 @@ public record VllmSettings(Map<String, String> settings, List<String> warnings) 
                 return new ScenarioException(
                         "--" + flag.name() + message.substring("--set ".length() + setting.length()));
             }
+            if (message.startsWith("--set " + flag.description() + ".")) {
+                return new ScenarioException("--" + flag.name() + message.substring(message.indexOf(':')));
+            }
         }
         return failure;
     }

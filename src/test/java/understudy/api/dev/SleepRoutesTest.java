@@ -105,6 +105,28 @@ final class SleepRoutesTest {
         assertThat(server.metric("vllm:num_preemptions_total", "")).isEqualTo(1);
     }
 
+    @Test
+    void wait_isAnsweredWhenWhatRanHasEnded_andWhatComesWaits() {
+        start(1);
+        var running = asking(LONG);
+        awaitRunning(1);
+
+        var sleep = CompletableFuture.supplyAsync(() -> server.post("/sleep?mode=wait", ""));
+        server.awaitMetric("vllm:engine_sleep_state", "sleep_state=\"awake\"", value -> value == 0);
+        var waiting = asking("{\"prompt\": \"y\", \"max_tokens\": 3}");
+        server.awaitMetric("vllm:num_requests_waiting", "", count -> count == 1);
+        boolean isAnsweredEarly = sleep.isDone();
+        int status = sleep.join().status();
+        boolean hasWaited = !waiting.isDone();
+        post("/wake_up");
+
+        assertThat(isAnsweredEarly).isFalse();
+        assertThat(status).isEqualTo(200);
+        assertThat(hasWaited).isTrue();
+        assertThat(reason(running.join())).isEqualTo("length");
+        assertThat(waiting.join().status()).isEqualTo(200);
+    }
+
     @ParameterizedTest
     @CsvSource({"0, 0, 0, 0", "1, 0, 1, 0", "2, 0, 0, 1"})
     void sleepState_isShown(int level, int awake, int weightsOffloaded, int discardAll) {
@@ -201,7 +223,7 @@ final class SleepRoutesTest {
     @CsvSource(delimiter = '|', textBlock = """
             /sleep?level=3          | level is "3", must be 0, 1 or 2
             /sleep?level=deep       | level is "deep", must be 0, 1 or 2
-            /sleep?mode=wait        | mode is "wait", must be abort or keep; wait is not emulated
+            /sleep?mode=soon        | mode is "soon", must be abort, wait or keep
             /wake_up?tags=all       | tags is "all", must be weights, kv_cache or scheduling
             """)
     void badParameter_isNamed(String path, String message) {

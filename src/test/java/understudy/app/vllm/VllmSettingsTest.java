@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import understudy.scenario.ServerSettings;
 import understudy.scenario.keys.Defaults;
 import understudy.scenario.keys.KnownKeys;
@@ -29,6 +30,8 @@ final class VllmSettingsTest {
         "meta-llama/Llama-3.1-8B-Instruct, llama-3.1-8b,",
         "Qwen/Qwen3-32B, qwen3-32b,",
         "/models/Qwen3-8B/, qwen3-8b,",
+        "/root/hub/models--Qwen--Qwen2.5-7B-Instruct, qwen2.5-7b,",
+        "models--Qwen--Qwen3-8B/snapshots/b968826d9c46/, qwen3-8b,",
         "deepseek-ai/DeepSeek-R1, deepseek-v3,",
         "RedHatAI/Llama-3.3-70B-Instruct-FP8-dynamic, llama-3.1-70b, fp8",
         "Qwen/Qwen2.5-72B-Instruct-AWQ, qwen2.5-72b, int4"
@@ -39,6 +42,24 @@ final class VllmSettingsTest {
         assertThat(vllm.settings()).containsEntry("latency.llm", llm).containsEntry("server.served-model-name", model);
         assertThat(vllm.settings().get("latency.dtype")).isEqualTo(dtype);
         assertThat(vllm.warnings()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"-O3", "-O=3", "-O 3", "--optimization-level 3"})
+    void levelOfOptimization_isKnownInAllItsForms(String written) {
+        var vllm = of(("Qwen/Qwen3-8B " + written).split(" "));
+
+        assertThat(vllm.warnings()).containsExactly("--optimization-level has no effect here");
+    }
+
+    @Test
+    void valueInJsonThatIsWrong_namesItsFlag() {
+        var vllm = of("Qwen/Qwen3-8B", "--speculative-config", "{\"num_speculative_tokens\": \"x\"}");
+
+        assertThatThrownBy(() -> vllm.over(SCENARIO, Map.of(), Map.of()))
+                .isInstanceOf(ScenarioException.class)
+                .hasMessageStartingWith(
+                        "--speculative-config: engine.speculative.num-speculative-tokens is \"x\", must be");
     }
 
     @Test
