@@ -29,7 +29,6 @@ public final class StepPlan {
     private int[] numDrafts = new int[64];
 
     private boolean isSpeculating;
-
     private int totalTokens;
     private long step;
 
@@ -225,11 +224,10 @@ public final class StepPlan {
         var computed = new IntArrayList();
         var known = new IntArrayList();
         for (int i = 0; i < size(); i++) {
+            int size = request(i).numTokens();
             handles.add(request(i).handle());
-            computed.add(Math.min(
-                    request(i).numComputedTokens + numScheduledTokens(i),
-                    request(i).numTokens()));
-            known.add(request(i).numTokens());
+            computed.add(Math.min(request(i).numComputedTokens + numScheduledTokens(i), size));
+            known.add(size);
         }
         return new KvAsk.EndPlan(
                 step,
