@@ -17,6 +17,7 @@ import org.apache.pekko.actor.typed.TypedActorContext;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.jspecify.annotations.Nullable;
+import understudy.cluster.orders.OrderAnswers;
 import understudy.kvcache.KvAnswer;
 import understudy.kvcache.KvAsk;
 import understudy.kvcache.KvCache;
@@ -96,10 +97,7 @@ public final class KvBlockManager extends ExtensibleBehavior<KvBlockManager.Comm
     public record GetBlockHashes(ActorRef<? super BlockHashes> replyTo) implements Command {}
 
     /** Forgets all cached content, at this virtual time; refused while any block is in use. */
-    public record ResetPrefixCache(ActorRef<? super PrefixCacheReset> replyTo, long atNanos) implements Command {}
-
-    /** The answer to {@link ResetPrefixCache}. */
-    public record PrefixCacheReset(int replicaIndex, boolean isDone) {}
+    public record ResetPrefixCache(ActorRef<? super OrderAnswers.Done> replyTo, long atNanos) implements Command {}
 
     /** Recounts everything. */
     public record Audit(ActorRef<? super Audited> replyTo) implements Command {}
@@ -282,7 +280,7 @@ public final class KvBlockManager extends ExtensibleBehavior<KvBlockManager.Comm
     }
 
     private void onResetPrefixCache(ResetPrefixCache reset) {
-        reset.replyTo.tell(new PrefixCacheReset(replicaIndex, kvCache.resetPrefixCache()));
+        reset.replyTo.tell(new OrderAnswers.Done(replicaIndex, kvCache.resetPrefixCache()));
         var events = takeEvents();
         if (!events.isEmpty()) {
             tellState(reset.atNanos, events);

@@ -7,6 +7,7 @@ import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.actor.typed.javadsl.StashBuffer;
 import org.jspecify.annotations.Nullable;
+import understudy.cluster.orders.OrderAnswers;
 import understudy.engine.Request;
 import understudy.faults.CrashRetries;
 import understudy.faults.RequestFault;
@@ -87,9 +88,9 @@ public final class Replica {
         }
 
         /** Returns what the memory has to know of the replica that holds the KV; there must be one. */
-        KvTransfers.Expect expectation() {
+        RemoteReads.Expect expectation() {
             var transfer = Objects.requireNonNull(request.kvTransfer());
-            return new KvTransfers.Expect(request.id(), kvHolder, remoteKv(), transfer.prefillNanos());
+            return new RemoteReads.Expect(request.id(), kvHolder, remoteKv(), transfer.prefillNanos());
         }
 
         /** Returns whether another replica may serve the request after a crash, when it has so many tokens. */
@@ -106,7 +107,7 @@ public final class Replica {
      *
      * @param resetsRunning whether to preempt everything that runs for it; else it is refused while any block is in use
      */
-    public record ResetPrefixCache(boolean resetsRunning, ActorRef<? super KvBlockManager.PrefixCacheReset> replyTo)
+    public record ResetPrefixCache(boolean resetsRunning, ActorRef<? super OrderAnswers.Done> replyTo)
             implements Command {}
 
     /**
@@ -265,7 +266,7 @@ public final class Replica {
 
         /** Answers resets, so that the asker is not left waiting; a stopped replica has nothing cached. */
         private Behavior<Replica.Command> onResetPrefixCache(Replica.ResetPrefixCache reset) {
-            reset.replyTo().tell(new KvBlockManager.PrefixCacheReset(counters.replicaIndex(), true));
+            reset.replyTo().tell(new OrderAnswers.Done(counters.replicaIndex(), true));
             return Behaviors.same();
         }
 

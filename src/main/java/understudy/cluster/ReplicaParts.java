@@ -84,7 +84,7 @@ record ReplicaParts(
     /** Tells the memory that a request which was expected will never be served. */
     void forgetKvOf(Replica.AddRequest add) {
         if (add.isKvElsewhere()) {
-            kvBlockManager.tell(new KvTransfers.Unserved(add.request().id()));
+            kvBlockManager.tell(new RemoteReads.Unserved(add.request().id()));
         }
     }
 

@@ -14,6 +14,7 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.actor.typed.javadsl.Receive;
 import org.apache.pekko.japi.function.Function;
 import org.jspecify.annotations.Nullable;
+import understudy.cluster.orders.OrderAnswers;
 import understudy.engine.Request;
 import understudy.faults.Fault;
 import understudy.faults.FaultSampler;
@@ -76,7 +77,7 @@ public final class Router extends AbstractBehavior<Router.Command> {
     public record Abort(long requestId) implements Command {}
 
     /** Has every replica forget its cached content; see {@link Replica.ResetPrefixCache}. */
-    public record ResetPrefixCache(boolean resetsRunning, ActorRef<? super PrefixCacheResets.AllReset> replyTo)
+    public record ResetPrefixCache(boolean resetsRunning, ActorRef<? super OrderAnswers.AllDone> replyTo)
             implements Command {}
 
     /** A request, or what is left of one, comes back from a replica that has crashed. */
@@ -232,7 +233,7 @@ public final class Router extends AbstractBehavior<Router.Command> {
     }
 
     private Behavior<Command> onResetPrefixCache(ResetPrefixCache reset) {
-        var resets = getContext().spawnAnonymous(PrefixCacheResets.create(up.cardinality(), reset.replyTo));
+        var resets = getContext().spawnAnonymous(OrderAnswers.create(up.cardinality(), reset.replyTo));
         up.stream()
                 .forEach(index -> replicas.get(index).tell(new Replica.ResetPrefixCache(reset.resetsRunning, resets)));
         return this;

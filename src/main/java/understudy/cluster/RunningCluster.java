@@ -253,7 +253,7 @@ final class RunningCluster {
         if (replica == null) {
             ask.replyTo().tell(new RequestEvent.Kept(ask.requestId(), IntLists.EMPTY_LIST));
         } else {
-            replica.tell(new Replica.ForMemory(new KvTransfers.AskedOutside(ask)));
+            replica.tell(new Replica.ForMemory(new KeptBlocks.AskedOutside(ask)));
         }
         return Behaviors.same();
     }

@@ -12,6 +12,7 @@ import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.actor.typed.javadsl.StashBuffer;
 import org.jspecify.annotations.Nullable;
+import understudy.cluster.orders.OrderAnswers;
 import understudy.engine.EngineCore;
 import understudy.report.ReplicaCounters;
 import understudy.runtime.Clock;
@@ -210,7 +211,7 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
             return this;
         }
         steps.sleep(sleep.aborts());
-        var ignored = context.getSystem().<KvBlockManager.PrefixCacheReset>ignoreRef();
+        var ignored = context.getSystem().<OrderAnswers.Done>ignoreRef();
         return sleep.dropsKv() ? onResetPrefixCache(new Replica.ResetPrefixCache(true, ignored)) : onRequestsGone();
     }
 

@@ -11,8 +11,8 @@ import understudy.api.kvevents.KvEventPublisher;
 import understudy.cluster.Cluster;
 import understudy.cluster.ClusterEvent;
 import understudy.cluster.KvBlockManager;
-import understudy.cluster.PrefixCacheResets;
 import understudy.cluster.Router;
+import understudy.cluster.orders.OrderAnswers;
 import understudy.engine.SamplingParams;
 import understudy.faults.ClusterChange;
 import understudy.faults.ReplicaState;
@@ -196,7 +196,7 @@ public final class EmulatedCluster implements AutoCloseable {
      * request.
      */
     public boolean resetPrefixCache() {
-        return host.<Router.Command, PrefixCacheResets.AllReset>ask(
+        return host.<Router.Command, OrderAnswers.AllDone>ask(
                         host.router(), ref -> new Router.ResetPrefixCache(false, ref))
                 .isDone();
     }

@@ -10,6 +10,7 @@ import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
+import understudy.cluster.orders.OrderAnswers;
 import understudy.engine.FinishReason;
 import understudy.engine.OutputPlan;
 import understudy.engine.Request;
@@ -76,7 +77,7 @@ final class AbortsInVirtualTimeTest {
 
     @Test
     void resetDuringAPlanOfAReplicaThatCrashes_isAnswered() {
-        var answers = kit.createInbox(KvBlockManager.PrefixCacheReset.class);
+        var answers = kit.createInbox(OrderAnswers.Done.class);
         var replica = replica(0, kit.createInbox(Router.Command.class).ref());
         var request = promptedBy(7, () -> {
             replica.tell(new Replica.ResetPrefixCache(false, answers.ref()));
@@ -86,7 +87,7 @@ final class AbortsInVirtualTimeTest {
 
         kit.advance(Duration.ofMillis(50));
 
-        assertThat(answers.messages()).containsExactly(new KvBlockManager.PrefixCacheReset(0, true));
+        assertThat(answers.messages()).containsExactly(new OrderAnswers.Done(0, true));
     }
 
     @Test

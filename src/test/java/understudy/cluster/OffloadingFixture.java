@@ -11,6 +11,7 @@ import understudy.cluster.link.KvStore;
 import understudy.cluster.link.KvStoreSpec;
 import understudy.cluster.link.KvTier;
 import understudy.cluster.link.Link;
+import understudy.cluster.orders.OrderAnswers;
 import understudy.engine.Request;
 import understudy.faults.RequestFault;
 import understudy.kvcache.connector.KvTransferParams;
@@ -139,7 +140,7 @@ final class OffloadingFixture implements AutoCloseable {
 
     /** Has a replica forget what its GPU holds, which must not be in use. */
     void forgetGpu(ActorRef<Replica.Command> replica) {
-        var done = kit.createInbox(KvBlockManager.PrefixCacheReset.class);
+        var done = kit.createInbox(OrderAnswers.Done.class);
         replica.tell(new Replica.ResetPrefixCache(false, done.ref()));
         kit.settle();
         if (!done.messages().get(0).isDone()) {

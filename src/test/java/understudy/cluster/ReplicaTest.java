@@ -10,6 +10,7 @@ import java.util.stream.Stream;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
+import understudy.cluster.orders.OrderAnswers;
 import understudy.engine.FinishReason;
 import understudy.faults.RequestFault;
 import understudy.kvcache.KvCacheConfig;
@@ -144,7 +145,7 @@ final class ReplicaTest {
 
     @Test
     void resetPrefixCache_isRefusedWhileBlocksAreInUse() {
-        var answers = kit.createInbox(KvBlockManager.PrefixCacheReset.class);
+        var answers = kit.createInbox(OrderAnswers.Done.class);
         var replica = spawn(false);
         replica.tell(new Replica.AddRequest(request(7, 0, 20, 3), client.ref(), false));
         kit.advance(Duration.ofMillis(2));
@@ -154,9 +155,7 @@ final class ReplicaTest {
         replica.tell(new Replica.ResetPrefixCache(false, answers.ref()));
         kit.settle();
 
-        assertThat(answers.messages())
-                .containsExactly(
-                        new KvBlockManager.PrefixCacheReset(0, false), new KvBlockManager.PrefixCacheReset(0, true));
+        assertThat(answers.messages()).containsExactly(new OrderAnswers.Done(0, false), new OrderAnswers.Done(0, true));
     }
 
     private static List<Double> usages(VirtualTimeTestKit.Inbox<ClusterEvent> events) {

@@ -16,9 +16,9 @@ import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.jspecify.annotations.Nullable;
 import understudy.cluster.Cluster;
-import understudy.cluster.PrefixCacheResets;
 import understudy.cluster.RequestEvent;
 import understudy.cluster.Router;
+import understudy.cluster.orders.OrderAnswers;
 import understudy.cluster.sidechannel.SideChannel;
 import understudy.engine.FinishReason;
 import understudy.faults.ClusterChange;
@@ -124,9 +124,9 @@ public final class ClusterLink {
         return Reply.ask(
                         system,
                         router,
-                        PrefixCacheResets.AllReset.class,
+                        OrderAnswers.AllDone.class,
                         ref -> new Router.ResetPrefixCache(resetsRunning, ref))
-                .thenApply(PrefixCacheResets.AllReset::isDone);
+                .thenApply(OrderAnswers.AllDone::isDone);
     }
 
     /** Changes the cluster, and tells why that cannot be, or nothing. */
