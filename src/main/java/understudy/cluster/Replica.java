@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import understudy.cluster.orders.OrderAnswers;
 import understudy.engine.Request;
 import understudy.faults.CrashRetries;
+import understudy.faults.ReplicaOrder;
 import understudy.faults.RequestFault;
 import understudy.kvcache.connector.RemoteKv;
 import understudy.report.ReplicaCounters;
@@ -30,13 +31,9 @@ public final class Replica {
     public sealed interface Command
             permits AddRequest,
                     Abort,
-                    ResetPrefixCache,
                     Crash,
                     Leave,
-                    Sleep,
-                    Wake,
-                    SlowGpu,
-                    ResizeKv,
+                    Order,
                     GetRecord,
                     GetBlockHashes,
                     Enqueue,
@@ -102,13 +99,8 @@ public final class Replica {
     /** Aborts a request, if it is here; its sender is told of its end. */
     public record Abort(long requestId) implements Command {}
 
-    /**
-     * Forgets all cached content.
-     *
-     * @param resetsRunning whether to preempt everything that runs for it; else it is refused while any block is in use
-     */
-    public record ResetPrefixCache(boolean resetsRunning, ActorRef<? super OrderAnswers.Done> replyTo)
-            implements Command {}
+    /** Carries out an order, as soon as no step is being planned; answered by {@link OrderAnswers.Done}. */
+    public record Order(ReplicaOrder order, ActorRef<? super OrderAnswers.Done> replyTo) implements Command {}
 
     /**
      * The process dies, and with it its memory; the actor hands over with {@link Gone}, and stops.
@@ -124,25 +116,6 @@ public final class Replica {
     public enum Leave implements Command {
         NOW
     }
-
-    /**
-     * Plans no more steps, and keeps what comes waiting.
-     *
-     * @param aborts whether the requests that are here end; else they go on later
-     * @param dropsKv whether the KV cache is forgotten
-     */
-    public record Sleep(boolean aborts, boolean dropsKv) implements Command {}
-
-    /** Plans steps again. */
-    public enum Wake implements Command {
-        NOW
-    }
-
-    /** Steps that begin from now on take {@code factor} times as long; above 0. */
-    public record SlowGpu(double factor) implements Command {}
-
-    /** Changes the size of the KV cache, in blocks, the null block included; what cannot fit any more fails. */
-    public record ResizeKv(int numGpuBlocks) implements Command {}
 
     /** The replica has stopped; its successor goes on with what it has counted. */
     public record Gone(RunRecord.ReplicaRecord value) implements Cluster.Command {
@@ -259,14 +232,14 @@ public final class Replica {
             var lastWords = new ReplicaShutdown(counters, events, owner);
             return Behaviors.receive(Replica.Command.class)
                     .onMessage(KvBlockManager.Audited.class, lastWords::onAudited)
-                    .onMessage(Replica.ResetPrefixCache.class, lastWords::onResetPrefixCache)
+                    .onMessage(Replica.Order.class, lastWords::onOrder)
                     .onAnyMessage(late -> Behaviors.same())
                     .build();
         }
 
-        /** Answers resets, so that the asker is not left waiting; a stopped replica has nothing cached. */
-        private Behavior<Replica.Command> onResetPrefixCache(Replica.ResetPrefixCache reset) {
-            reset.replyTo().tell(new OrderAnswers.Done(counters.replicaIndex(), true));
+        /** Answers orders, so that the asker is not left waiting; a stopped replica has nothing that is to be changed. */
+        private Behavior<Replica.Command> onOrder(Replica.Order order) {
+            order.replyTo.tell(new OrderAnswers.Done(counters.replicaIndex(), true));
             return Behaviors.same();
         }
 

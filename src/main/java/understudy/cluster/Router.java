@@ -18,6 +18,7 @@ import understudy.cluster.orders.OrderAnswers;
 import understudy.engine.Request;
 import understudy.faults.Fault;
 import understudy.faults.FaultSampler;
+import understudy.faults.ReplicaOrder;
 import understudy.faults.RequestFault;
 import understudy.routing.Lanes;
 import understudy.routing.LoadReport;
@@ -34,7 +35,7 @@ public final class Router extends AbstractBehavior<Router.Command> {
     public sealed interface Command
             permits Submit,
                     Abort,
-                    ResetPrefixCache,
+                    Order,
                     Reroute,
                     ReplicaUp,
                     SetReady,
@@ -76,9 +77,8 @@ public final class Router extends AbstractBehavior<Router.Command> {
     /** Aborts a request, wherever it is; its sender is still told of its end. Nothing happens if it has ended. */
     public record Abort(long requestId) implements Command {}
 
-    /** Has every replica forget its cached content; see {@link Replica.ResetPrefixCache}. */
-    public record ResetPrefixCache(boolean resetsRunning, ActorRef<? super OrderAnswers.AllDone> replyTo)
-            implements Command {}
+    /** Has every replica that is up carry out an order. */
+    public record Order(ReplicaOrder order, ActorRef<? super OrderAnswers.AllDone> replyTo) implements Command {}
 
     /** A request, or what is left of one, comes back from a replica that has crashed. */
     public record Reroute(Replica.AddRequest submit) implements Command {}
@@ -191,7 +191,7 @@ public final class Router extends AbstractBehavior<Router.Command> {
                 .onMessage(WaitExpired.class, now -> onWaitExpired())
                 .onMessage(PrefillEvent.class, signal(told -> dispatcher.onPrefillEvent(told.event)))
                 .onMessage(Abort.class, this::onAbort)
-                .onMessage(ResetPrefixCache.class, this::onResetPrefixCache)
+                .onMessage(Order.class, this::onOrder)
                 .onMessage(Reroute.class, this::onReroute)
                 .onMessage(ReplicaUp.class, this::onReplicaUp)
                 .onMessage(SetReady.class, this::onSetReady)
@@ -232,10 +232,9 @@ public final class Router extends AbstractBehavior<Router.Command> {
         return this;
     }
 
-    private Behavior<Command> onResetPrefixCache(ResetPrefixCache reset) {
-        var resets = getContext().spawnAnonymous(OrderAnswers.create(up.cardinality(), reset.replyTo));
-        up.stream()
-                .forEach(index -> replicas.get(index).tell(new Replica.ResetPrefixCache(reset.resetsRunning, resets)));
+    private Behavior<Command> onOrder(Order order) {
+        var answers = getContext().spawnAnonymous(OrderAnswers.create(up.cardinality(), order.replyTo));
+        up.stream().forEach(index -> replicas.get(index).tell(new Replica.Order(order.order, answers)));
         return this;
     }
 

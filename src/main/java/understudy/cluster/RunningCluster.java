@@ -37,7 +37,7 @@ final class RunningCluster {
     private final Cluster.Observer observer;
     private final ActorRef<Router.Command> router;
     private final ReplicaRegistry registry;
-    private final RunRecords records;
+    private final MetricsCollector.RunRecords records;
     private final @Nullable KvStore sharedStore;
     private final @Nullable ActorRef<LoadGenerator.Command> loadGenerator;
 
@@ -64,7 +64,7 @@ final class RunningCluster {
                 start.sideChannel(),
                 dataParallelGroups(spec.replicas()));
         registry = new ReplicaRegistry(context, clock, spec, peers);
-        records = new RunRecords(registry, collector, clock, self, observer);
+        records = new MetricsCollector.RunRecords(registry, collector, clock, self, observer);
         for (var timed : spec.faults().changes()) {
             changeLater(new Cluster.InjectLater(Duration.ofNanos(timed.atNanos() - clock.nowNanos()), timed.change()));
         }

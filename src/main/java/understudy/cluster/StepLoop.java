@@ -41,12 +41,16 @@ final class StepLoop {
         }
     }
 
+    /** Goes on after some requests have ended or lost their blocks without a step. */
+    void onRequestsGone() {
+        parts.events().kvCacheChanged(parts.clock().nowNanos());
+        parts.events().loadChanged();
+        planSoon();
+    }
+
     /** Plans nothing from now on; steps in flight still end. */
-    void sleep(boolean aborts) {
+    void sleep() {
         engine.setAsleep(true);
-        if (aborts) {
-            aborter.abortAll(parts.clock().nowNanos());
-        }
     }
 
     /** Plans again, if it did not. */
@@ -76,6 +80,7 @@ final class StepLoop {
         var failed = arrived.failed();
         if (failed != null && isFailure) {
             aborter.failLoad(failed.requestId(), parts.clock().nowNanos());
+            onRequestsGone();
             return;
         }
         if (failed != null) {

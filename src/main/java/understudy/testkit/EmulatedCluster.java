@@ -15,6 +15,7 @@ import understudy.cluster.Router;
 import understudy.cluster.orders.OrderAnswers;
 import understudy.engine.SamplingParams;
 import understudy.faults.ClusterChange;
+import understudy.faults.ReplicaOrder;
 import understudy.faults.ReplicaState;
 import understudy.faults.RequestFault;
 import understudy.host.ClusterHost;
@@ -191,13 +192,10 @@ public final class EmulatedCluster implements AutoCloseable {
         }
     }
 
-    /**
-     * Has all replicas forget what they have cached; refused, with false, while any of them holds a block for a
-     * request.
-     */
+    /** Has all replicas forget what they have cached; refused, with false, while any holds a block for a request. */
     public boolean resetPrefixCache() {
         return host.<Router.Command, OrderAnswers.AllDone>ask(
-                        host.router(), ref -> new Router.ResetPrefixCache(false, ref))
+                        host.router(), ref -> new Router.Order(new ReplicaOrder.ResetPrefixCache(false), ref))
                 .isDone();
     }
 

@@ -15,6 +15,7 @@ import understudy.engine.FinishReason;
 import understudy.engine.OutputPlan;
 import understudy.engine.Request;
 import understudy.faults.CrashRetries;
+import understudy.faults.ReplicaOrder;
 import understudy.prompt.Prompt;
 import understudy.prompt.SyntheticTokens;
 import understudy.prompt.TokenSequence;
@@ -80,7 +81,7 @@ final class AbortsInVirtualTimeTest {
         var answers = kit.createInbox(OrderAnswers.Done.class);
         var replica = replica(0, kit.createInbox(Router.Command.class).ref());
         var request = promptedBy(7, () -> {
-            replica.tell(new Replica.ResetPrefixCache(false, answers.ref()));
+            replica.tell(new Replica.Order(new ReplicaOrder.ResetPrefixCache(false), answers.ref()));
             replica.tell(new Replica.Crash(CrashRetries.NONE));
         });
         replica.tell(new Replica.AddRequest(request, client.ref(), true));

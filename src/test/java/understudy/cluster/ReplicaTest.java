@@ -12,6 +12,7 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import understudy.cluster.orders.OrderAnswers;
 import understudy.engine.FinishReason;
+import understudy.faults.ReplicaOrder;
 import understudy.faults.RequestFault;
 import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.connector.ConnectorSpec;
@@ -150,9 +151,9 @@ final class ReplicaTest {
         replica.tell(new Replica.AddRequest(request(7, 0, 20, 3), client.ref(), false));
         kit.advance(Duration.ofMillis(2));
 
-        replica.tell(new Replica.ResetPrefixCache(false, answers.ref()));
+        replica.tell(new Replica.Order(new ReplicaOrder.ResetPrefixCache(false), answers.ref()));
         kit.advance(Duration.ofMillis(20));
-        replica.tell(new Replica.ResetPrefixCache(false, answers.ref()));
+        replica.tell(new Replica.Order(new ReplicaOrder.ResetPrefixCache(false), answers.ref()));
         kit.settle();
 
         assertThat(answers.messages()).containsExactly(new OrderAnswers.Done(0, false), new OrderAnswers.Done(0, true));

@@ -22,6 +22,7 @@ import understudy.cluster.orders.OrderAnswers;
 import understudy.cluster.sidechannel.SideChannel;
 import understudy.engine.FinishReason;
 import understudy.faults.ClusterChange;
+import understudy.faults.ReplicaOrder;
 import understudy.faults.ReplicaState;
 import understudy.host.ClusterHost;
 import understudy.host.Reply;
@@ -125,7 +126,7 @@ public final class ClusterLink {
                         system,
                         router,
                         OrderAnswers.AllDone.class,
-                        ref -> new Router.ResetPrefixCache(resetsRunning, ref))
+                        ref -> new Router.Order(new ReplicaOrder.ResetPrefixCache(resetsRunning), ref))
                 .thenApply(OrderAnswers.AllDone::isDone);
     }
 
