@@ -108,7 +108,7 @@ final class ArchitectureTest {
             api.kvevents: cluster kvcache prompt
             api.admin: api.call api.http cluster faults host runtime workload
             api.sidechannel: api.call api.http cluster cluster.sidechannel host kvcache.connector runtime
-            api.openai: api.call api.http api.model api.schema cluster faults prompt runtime
+            api.openai: api.call api.http api.model api.schema cluster cluster.orders faults prompt runtime
             api.dev: api.call api.http api.model api.openai cluster engine engine.queue faults kvcache
             api.anthropic: api.call api.http api.model api.openai prompt
             api: api.admin api.anthropic api.call api.dev api.http api.kvevents api.live api.metrics api.model api.openai api.sidechannel cluster faults host \

@@ -38,6 +38,7 @@ public final class Replica {
                     GetBlockHashes,
                     Enqueue,
                     PlanStep,
+                    CallEnded,
                     ReportLoad,
                     VirtualGpu.StepDone,
                     ForMemory,
@@ -140,6 +141,11 @@ public final class Replica {
     record Enqueue(Request request) implements Command {}
 
     enum PlanStep implements Command {
+        NOW
+    }
+
+    /** The call that the engine waits for is over. */
+    enum CallEnded implements Command {
         NOW
     }
 

@@ -1,17 +1,32 @@
 package understudy.cluster;
 
+import java.time.Duration;
+import java.util.ArrayDeque;
 import org.apache.pekko.actor.typed.ActorRef;
 import understudy.cluster.orders.OrderAnswers;
+import understudy.engine.lora.StepLoras;
 import understudy.faults.Fault;
 import understudy.faults.FleetChange;
 import understudy.faults.ReplicaOrder;
 
-/** Orders to a replica: carries them out, those that concern requests or memory never while a step is being planned. */
+/**
+ * Orders to a replica: carries them out, those that concern requests or memory never while a step is being planned.
+ *
+ * <p>Those of adapters are calls (vLLM {@code EngineCoreProc._handle_client_request}): they come in turn as soon as the
+ * engine does not wait for a result, and begin when the device has finished all steps in flight, whose results wait for
+ * them, too.
+ */
 final class ReplicaOrders {
     private final ReplicaParts parts;
     private final ReplicaSpec spec;
     private final StepLoop steps;
     private final RequestAborter aborter;
+
+    /** Those that have not ended, in order. */
+    private final ArrayDeque<Replica.Order> calls = new ArrayDeque<>();
+
+    private boolean isCalling;
+    private int numStepsToEnd;
 
     ReplicaOrders(ReplicaParts parts, ReplicaSpec spec, StepLoop steps, RequestAborter aborter) {
         this.parts = parts;
@@ -34,6 +49,8 @@ final class ReplicaOrders {
         } else if (order instanceof FleetChange.Wake) {
             steps.wakeUp();
             answer(told);
+        } else if (order instanceof ReplicaOrder.OfAdapter) {
+            call(told);
         } else if (order instanceof Fault.ShrinkKv shrink) {
             resizeKv(shrink.numGpuBlocks());
             answer(told);
@@ -96,5 +113,75 @@ final class ReplicaOrders {
         parts.kvBlockManager()
                 .tell(new KvBlockManager.ResetPrefixCache(replyTo, parts.clock().nowNanos()));
         steps.onRequestsGone();
+    }
+
+    private void call(Replica.Order told) {
+        calls.add(told);
+        parts.engine().setCalled(true);
+        if (!isCalling && !parts.engine().awaitsResult()) {
+            beginCalls();
+        }
+    }
+
+    /** A result has been applied that the engine may have waited for. */
+    void onStepApplied() {
+        if (!calls.isEmpty() && !isCalling) {
+            beginCalls();
+        }
+    }
+
+    private void beginCalls() {
+        isCalling = true;
+        numStepsToEnd = parts.engine().numInFlight();
+        if (numStepsToEnd == 0) {
+            carryOutCall();
+        }
+    }
+
+    /** Returns whether the engine waits for a call, and takes no result meanwhile. */
+    boolean areCalling() {
+        return isCalling;
+    }
+
+    /** The device has finished a step whose result has to wait. */
+    void onStepHeldBack() {
+        if (isCalling && --numStepsToEnd == 0) {
+            carryOutCall();
+        }
+    }
+
+    private void carryOutCall() {
+        var order = (ReplicaOrder.OfAdapter) calls.element().order();
+        var loras = parts.engine().planner().requests().loras();
+        if (order.action() != ReplicaOrder.AdapterAction.LOAD) {
+            loras.unload(order.name());
+        }
+        long nanos = order.action() == ReplicaOrder.AdapterAction.UNLOAD ? 0 : load(loras, order.name());
+        parts.timers().startSingleTimer(this, Replica.CallEnded.NOW, Duration.ofNanos(nanos));
+    }
+
+    private long load(StepLoras loras, String name) {
+        var loaded = loras.load(name);
+        parts.counters().onAdaptersLoaded(loaded);
+        return loras.loadingNanos(loaded);
+    }
+
+    /** A call is over; returns whether the engine goes on, since there is no other one. */
+    boolean onCallEnded() {
+        answer(calls.remove());
+        if (!calls.isEmpty()) {
+            carryOutCall();
+            return false;
+        }
+        isCalling = false;
+        parts.engine().setCalled(false);
+        steps.planSoon();
+        return true;
+    }
+
+    /** Answers all calls of a replica that ends, so that no asker is left waiting. */
+    void giveUp() {
+        calls.forEach(this::answer);
+        calls.clear();
     }
 }

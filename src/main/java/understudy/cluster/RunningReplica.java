@@ -89,6 +89,8 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
             return onAbort(abort);
         } else if (command instanceof Replica.Order order) {
             return onOrder(order);
+        } else if (command instanceof Replica.CallEnded) {
+            return orders.onCallEnded() ? deferred.doneBy(this) : this;
         } else if (command instanceof Replica.Crash crash) {
             return onCrash(crash);
         } else if (command instanceof Replica.Leave) {
@@ -161,10 +163,13 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
 
     private Behavior<Replica.Command> onStepDone(VirtualGpu.StepDone done) {
         if (isDeferred(done)) {
+            orders.onStepHeldBack();
             return this;
         }
         counters.onStepDone(done.endNanos() - done.startNanos());
-        return steps.onStepDone(done) ? deferred.doneBy(this) : this;
+        boolean isPlanned = steps.onStepDone(done);
+        orders.onStepApplied();
+        return isPlanned ? deferred.doneBy(this) : this;
     }
 
     private Behavior<Replica.Command> onAbort(Replica.Abort abort) {
@@ -182,10 +187,11 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
     }
 
     private boolean isDeferred(Replica.Command command) {
-        if (engine.isPlanning()) {
+        boolean isBusy = engine.isPlanning() || orders.areCalling();
+        if (isBusy) {
             deferred.add(command);
         }
-        return engine.isPlanning();
+        return isBusy;
     }
 
     private Behavior<Replica.Command> onCrash(Replica.Crash crash) {
@@ -224,6 +230,7 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
     }
 
     private Behavior<Replica.Command> leave() {
+        orders.giveUp();
         stopTimers();
         events.tellRouter();
         parts.kvBlockManager().tell(new KvBlockManager.Audit(parts.self()));

@@ -154,7 +154,9 @@ final class StepLoop {
         if (done.groupStep() >= 0) {
             engine.planner().onGroupStep(done.groupStep());
         }
-        boolean hasToldClients = applyResult(done.startNanos(), done.endNanos(), done.drafts());
+        // A result that a call has held back is known only now.
+        long endNanos = Math.max(done.endNanos(), parts.clock().nowNanos());
+        boolean hasToldClients = applyResult(done.startNanos(), endNanos, done.drafts());
         if (isInstantOver && !hasToldClients && engine.canPlan()) {
             boolean isPlanned = plan();
             settle();

@@ -1,7 +1,8 @@
 package understudy.faults;
 
 /** Order to a replica, or to all, which each carries out by itself. */
-public sealed interface ReplicaOrder permits ReplicaOrder.Change, ReplicaOrder.ResetPrefixCache, Fault.OfLinks {
+public sealed interface ReplicaOrder
+        permits ReplicaOrder.Change, ReplicaOrder.ResetPrefixCache, ReplicaOrder.OfAdapter, Fault.OfLinks {
 
     /** A change of the cluster that one replica carries out. */
     sealed interface Change extends ReplicaOrder, ClusterChange
@@ -21,4 +22,19 @@ public sealed interface ReplicaOrder permits ReplicaOrder.Change, ReplicaOrder.R
      * @param resetsRunning whether to preempt everything that runs for it; else it is refused while any block is in use
      */
     record ResetPrefixCache(boolean resetsRunning) implements ReplicaOrder {}
+
+    /**
+     * Loads a LoRA adapter, or forgets it, between two steps: no step is planned meanwhile, as in vLLM, where {@code
+     * add_lora} is a call that the engine's one loop waits for.
+     */
+    record OfAdapter(String name, AdapterAction action) implements ReplicaOrder {}
+
+    /** What becomes of an adapter. */
+    enum AdapterAction {
+        /** It is read, and copied to the GPU, as far as it is not there. */
+        LOAD,
+        /** It is read and copied again. */
+        LOAD_INPLACE,
+        UNLOAD
+    }
 }

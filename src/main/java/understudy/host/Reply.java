@@ -52,6 +52,23 @@ public final class Reply {
      */
     public static <A> CompletionStage<A> ask(ActorSystem<?> outside, Class<A> type, Consumer<ActorRef<A>> asker) {
         var answer = new CompletableFuture<A>();
+        var address = receiver(outside, type, answer);
+        asker.accept(address.narrow());
+        return answer.orTimeout(TIMEOUT_SECONDS, TimeUnit.SECONDS).exceptionally(timeout -> {
+            address.tell(GiveUp.NOW);
+            throw new NoAnswerException("The emulation has not answered within " + TIMEOUT_SECONDS + " s.");
+        });
+    }
+
+    /** Asks for what takes virtual time, and waits for the answer as long as that takes. */
+    public static <Q, A> CompletionStage<A> await(
+            ActorSystem<?> outside, ActorRef<Q> to, Class<A> type, Function<ActorRef<A>, Q> question) {
+        var answer = new CompletableFuture<A>();
+        to.tell(question.apply(receiver(outside, type, answer).narrow()));
+        return answer;
+    }
+
+    private static <A> ActorRef<Object> receiver(ActorSystem<?> outside, Class<A> type, CompletableFuture<A> answer) {
         Behavior<Object> receiver = Behaviors.receive(Object.class)
                 .onMessage(type, message -> {
                     answer.complete(message);
@@ -59,11 +76,6 @@ public final class Reply {
                 })
                 .onAnyMessage(other -> Behaviors.stopped())
                 .build();
-        var address = outside.systemActorOf(receiver, "reply-" + NUM_QUESTIONS.incrementAndGet(), Props.empty());
-        asker.accept(address.narrow());
-        return answer.orTimeout(TIMEOUT_SECONDS, TimeUnit.SECONDS).exceptionally(timeout -> {
-            address.tell(GiveUp.NOW);
-            throw new NoAnswerException("The emulation has not answered within " + TIMEOUT_SECONDS + " s.");
-        });
+        return outside.systemActorOf(receiver, "reply-" + NUM_QUESTIONS.incrementAndGet(), Props.empty());
     }
 }

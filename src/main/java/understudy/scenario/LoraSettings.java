@@ -1,6 +1,7 @@
 package understudy.scenario;
 
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import understudy.cluster.lockstep.EarlierStages;
@@ -52,7 +53,7 @@ public record LoraSettings(
         if (kind != EngineKind.VLLM) {
             throw lora.unusable(ENABLE, "which needs engine.kind = vllm");
         }
-        return of(new LoraConfig(maxLoras, maxCpuLoras), maxRank, speeds(lora, rank), lora, deployment);
+        return of(LoraConfig.ofPlaces(maxLoras, maxCpuLoras), maxRank, speeds(lora, rank), lora, deployment);
     }
 
     private static LoraCost.Speeds speeds(Section lora, int rank) {
@@ -76,12 +77,14 @@ public record LoraSettings(
         var stage = deployment.llm().spec().stage(deployment.pipelineParallelSize());
         int tensorParallelSize = deployment.tensorParallelSize();
         var gpu = deployment.gpu().spec();
+        var cost = LoraCost.of(stage, gpu, tensorParallelSize, speeds);
+        var modules = modules(lora);
         return new LoraSettings(
-                config,
-                LoraCost.of(stage, gpu, tensorParallelSize, speeds),
+                config.loading(List.copyOf(modules.keySet()), cost.loadNanos(), cost.activationNanos()),
+                cost,
                 LoraCost.of(stage.withoutHead(), gpu, tensorParallelSize, speeds),
                 config.maxLoras() * AdapterSize.of(stage, tensorParallelSize).bytes(maxRank),
-                modules(lora));
+                modules);
     }
 
     /** Returns how long the last stage takes, given how long it does without adapters. */

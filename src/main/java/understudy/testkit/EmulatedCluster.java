@@ -5,6 +5,7 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 import understudy.api.EmulationServer;
 import understudy.api.kvevents.KvEventPublisher;
@@ -194,8 +195,9 @@ public final class EmulatedCluster implements AutoCloseable {
 
     /** Has all replicas forget what they have cached; refused, with false, while any holds a block for a request. */
     public boolean resetPrefixCache() {
+        var order = new ReplicaOrder.ResetPrefixCache(false);
         return host.<Router.Command, OrderAnswers.AllDone>ask(
-                        host.router(), ref -> new Router.Order(new ReplicaOrder.ResetPrefixCache(false), ref))
+                        host.router(), ref -> new Router.Order(OptionalInt.empty(), order, ref))
                 .isDone();
     }
 

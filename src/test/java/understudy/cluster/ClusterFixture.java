@@ -60,6 +60,7 @@ public final class ClusterFixture {
     public boolean isAsync;
     int prefillScheduleInterval = 1;
     boolean sharesWithinStep = true;
+    LoraConfig loras = LoraConfig.NONE;
     ApiDelay apiDelay = ApiDelay.NONE;
     public LatencyModel latency = new LinearLatency(5e6, 0, 0, 0);
     RoutingPolicyFactory routing = RoundRobin.FACTORY;
@@ -79,7 +80,7 @@ public final class ClusterFixture {
                 isAsync,
                 8,
                 prefillScheduleInterval,
-                LoraConfig.NONE,
+                loras,
                 1,
                 SpeculationConfig.NONE);
         var kvCache = new KvCacheConfig(

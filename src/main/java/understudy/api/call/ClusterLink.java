@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -126,8 +127,14 @@ public final class ClusterLink {
                         system,
                         router,
                         OrderAnswers.AllDone.class,
-                        ref -> new Router.Order(new ReplicaOrder.ResetPrefixCache(resetsRunning), ref))
+                        ref -> new Router.Order(
+                                OptionalInt.empty(), new ReplicaOrder.ResetPrefixCache(resetsRunning), ref))
                 .thenApply(OrderAnswers.AllDone::isDone);
+    }
+
+    /** Has a replica, or with an empty one all, load or forget a LoRA adapter; tells when they have, without a time-out. */
+    public CompletionStage<OrderAnswers.AllDone> change(OptionalInt replica, ReplicaOrder.OfAdapter order) {
+        return Reply.await(system, router, OrderAnswers.AllDone.class, ref -> new Router.Order(replica, order, ref));
     }
 
     /** Changes the cluster, and tells why that cannot be, or nothing. */
