@@ -35,7 +35,6 @@ public final class Replica {
                     Leave,
                     Order,
                     GetRecord,
-                    GetBlockHashes,
                     Enqueue,
                     PlanStep,
                     CallEnded,
@@ -125,9 +124,6 @@ public final class Replica {
         }
     }
 
-    /** Asks for the hashes of all cached blocks; see {@link KvBlockManager.GetBlockHashes}. */
-    public record GetBlockHashes(ActorRef<? super KvBlockManager.BlockHashes> replyTo) implements Command {}
-
     /** Recounts, and hands over the replica's record of the run, which is over. */
     public record GetRecord(ActorRef<? super Recorded> replyTo) implements Command {}
 
@@ -135,7 +131,7 @@ public final class Replica {
     public record Recorded(int replicaIndex, RunRecord.ReplicaRecord value, IntList freeBlocks)
             implements Cluster.Command {}
 
-    /** A word of another replica's memory to the memory of this one. */
+    /** A word to the memory of this replica, from another one's or from outside. */
     record ForMemory(KvBlockManager.Command command) implements Command {}
 
     record Enqueue(Request request) implements Command {}

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import org.apache.pekko.actor.typed.ActorRef;
 import understudy.cluster.orders.OrderAnswers;
+import understudy.engine.SchedulerConfig;
 import understudy.engine.lora.StepLoras;
 import understudy.faults.Fault;
 import understudy.faults.FleetChange;
@@ -13,8 +14,8 @@ import understudy.faults.ReplicaOrder;
  * Orders to a replica: carries them out, those that concern requests or memory never while a step is being planned.
  *
  * <p>Those of adapters are calls (vLLM {@code EngineCoreProc._handle_client_request}): they come in turn as soon as the
- * engine does not wait for a result, and begin when the device has finished all steps in flight, whose results wait for
- * them, too.
+ * engine does not wait for a result, and the results of all steps in flight wait for them. With asynchronous scheduling the
+ * workers have handed these steps to their GPUs, and take the call at once; else they are busy until the steps have ended.
  */
 final class ReplicaOrders {
     private final ReplicaParts parts;
@@ -22,7 +23,9 @@ final class ReplicaOrders {
     private final StepLoop steps;
     private final RequestAborter aborter;
 
-    /** Those that have not ended, in order. */
+    private final boolean areWorkersFree;
+
+    /** Calls in turn; the first one is being carried out while the engine waits for it. */
     private final ArrayDeque<Replica.Order> calls = new ArrayDeque<>();
 
     private boolean isCalling;
@@ -33,14 +36,19 @@ final class ReplicaOrders {
         this.spec = spec;
         this.steps = steps;
         this.aborter = aborter;
+        areWorkersFree = spec.scheduler() instanceof SchedulerConfig vllm && vllm.asyncScheduling();
     }
 
-    /** Carries out an order, or returns false: then it has to come again when the plan is complete. */
+    /** Carries out an order, or returns false: then it has to come again when the plan is complete, or the call over. */
     boolean carryOut(Replica.Order told) {
         var order = told.order();
         if (strike(order)) {
             answer(told);
         } else if (parts.engine().isPlanning()) {
+            return false;
+        } else if (order instanceof ReplicaOrder.OfAdapter) {
+            call(told);
+        } else if (isCalling) {
             return false;
         } else if (order instanceof ReplicaOrder.ResetPrefixCache reset) {
             resetPrefixCache(reset.resetsRunning(), told.replyTo());
@@ -49,11 +57,11 @@ final class ReplicaOrders {
         } else if (order instanceof FleetChange.Wake) {
             steps.wakeUp();
             answer(told);
-        } else if (order instanceof ReplicaOrder.OfAdapter) {
-            call(told);
         } else if (order instanceof Fault.ShrinkKv shrink) {
             resizeKv(shrink.numGpuBlocks());
             answer(told);
+        } else {
+            throw new IllegalArgumentException("unknown order: " + order);
         }
         return true;
     }
@@ -132,7 +140,7 @@ final class ReplicaOrders {
 
     private void beginCalls() {
         isCalling = true;
-        numStepsToEnd = parts.engine().numInFlight();
+        numStepsToEnd = areWorkersFree ? 0 : parts.engine().numInFlight();
         if (numStepsToEnd == 0) {
             carryOutCall();
         }
@@ -145,7 +153,7 @@ final class ReplicaOrders {
 
     /** The device has finished a step whose result has to wait. */
     void onStepHeldBack() {
-        if (isCalling && --numStepsToEnd == 0) {
+        if (isCalling && numStepsToEnd > 0 && --numStepsToEnd == 0) {
             carryOutCall();
         }
     }

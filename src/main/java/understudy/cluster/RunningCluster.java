@@ -243,7 +243,7 @@ final class RunningCluster {
         if (replica == null) {
             get.replyTo().tell(new KvBlockManager.BlockHashes(LongLists.EMPTY_LIST));
         } else {
-            replica.tell(new Replica.GetBlockHashes(get.replyTo()));
+            replica.tell(new Replica.ForMemory(new KvBlockManager.GetBlockHashes(get.replyTo())));
         }
         return Behaviors.same();
     }

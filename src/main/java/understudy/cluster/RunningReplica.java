@@ -97,9 +97,6 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
             return onLeave();
         } else if (command instanceof Replica.GetRecord get) {
             return onGetRecord(get);
-        } else if (command instanceof Replica.GetBlockHashes get) {
-            parts.kvBlockManager().tell(new KvBlockManager.GetBlockHashes(get.replyTo()));
-            return this;
         } else if (command instanceof KvBlockManager.Audited audited) {
             return onAudited(audited);
         }

@@ -132,8 +132,8 @@ final class AdaptersInVirtualTimeTest {
 
     /**
      * At 7 ms the second step runs, and the third is on its way. The engine takes the result of the second at 10 ms, and
-     * calls the device, which reads the adapter behind the third step, from 15 to 38 ms; meanwhile nobody takes the
-     * third step's result. The fourth runs from then on.
+     * calls the worker, which reads the adapter beside the third step, until 33 ms; meanwhile nobody takes the third
+     * step's result. The fourth runs from then on.
      */
     @Test
     void resultOfAStepInFlight_waitsForTheLoad() {
@@ -143,14 +143,36 @@ final class AdaptersInVirtualTimeTest {
         advance(7);
         order("a", AdapterAction.LOAD);
 
-        advance(30);
+        advance(25);
         assertThat(answers.messages()).isEmpty();
         assertThat(tokenMillis()).containsExactly(5L, 10L);
         advance(1);
         assertThat(answers.messages()).containsExactly(DONE);
         advance(10);
 
-        assertThat(tokenMillis()).containsExactly(5L, 10L, 38L, 43L);
+        assertThat(tokenMillis()).containsExactly(5L, 10L, 33L, 38L);
+    }
+
+    /**
+     * Without asynchronous scheduling two steps are in flight, of one prompt each. The engine takes the first result at
+     * 5 ms; then the last worker is busy until 10 ms, and reads the adapter until 33 ms.
+     */
+    @Test
+    void workersOfAPipeline_loadBehindTheirSteps() {
+        cluster.pipelineParallelSize = 2;
+        cluster.maxNumBatchedTokens = 20;
+        start();
+        submit(1, "", 1);
+        submit(2, "", 1);
+        advance(2);
+        order("a", AdapterAction.LOAD);
+
+        advance(30);
+        assertThat(answers.messages()).isEmpty();
+        advance(1);
+
+        assertThat(answers.messages()).containsExactly(DONE);
+        assertThat(tokenMillis()).containsExactly(5L, 33L);
     }
 
     /** Two loads follow each other, to 46 ms, before a step that a request has asked for in between. */
@@ -187,6 +209,19 @@ final class AdaptersInVirtualTimeTest {
 
         assertThat(client.messages()).last().isInstanceOf(RequestEvent.Finished.class);
         assertThat(answers.messages()).containsExactly(DONE);
+    }
+
+    @Test
+    void resetDuringALoad_takesItsTurn() {
+        start();
+        order("a", AdapterAction.LOAD);
+        advance(10);
+        replica.tell(new Replica.Order(new ReplicaOrder.ResetPrefixCache(true), answers.ref()));
+
+        advance(12);
+        assertThat(answers.messages()).isEmpty();
+        advance(1);
+        assertThat(answers.messages()).containsExactly(DONE, DONE);
     }
 
     @Test

@@ -61,6 +61,7 @@ public final class ClusterFixture {
     int prefillScheduleInterval = 1;
     boolean sharesWithinStep = true;
     LoraConfig loras = LoraConfig.NONE;
+    int pipelineParallelSize = 1;
     ApiDelay apiDelay = ApiDelay.NONE;
     public LatencyModel latency = new LinearLatency(5e6, 0, 0, 0);
     RoutingPolicyFactory routing = RoundRobin.FACTORY;
@@ -81,7 +82,7 @@ public final class ClusterFixture {
                 8,
                 prefillScheduleInterval,
                 loras,
-                1,
+                pipelineParallelSize,
                 SpeculationConfig.NONE);
         var kvCache = new KvCacheConfig(
                 hasher,
