@@ -23,6 +23,7 @@ final class ReplicaOrders {
     private final StepLoop steps;
     private final RequestAborter aborter;
 
+    /** Whether a worker takes a call while its GPU computes. */
     private final boolean areWorkersFree;
 
     /** Calls in turn; the first one is being carried out while the engine waits for it. */

@@ -10,6 +10,7 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import understudy.cluster.orders.OrderAnswers;
 import understudy.engine.lora.LoraConfig;
+import understudy.engine.lora.LoraCounts;
 import understudy.faults.CrashRetries;
 import understudy.faults.ReplicaOrder;
 import understudy.faults.ReplicaOrder.AdapterAction;
@@ -88,6 +89,20 @@ final class AdaptersInVirtualTimeTest {
 
         assertThat(batches).containsExactly(new BatchShape.Loras(1, 20, 0, 0));
         assertThat(tokenMillis()).containsExactly(28L);
+    }
+
+    /** One step with one adapter, which a call has read and copied. */
+    @Test
+    void loads_areCounted() {
+        start();
+        millis("a", AdapterAction.LOAD);
+        submit(1, "a", 1);
+        advance(5);
+
+        var records = kit.createInbox(Replica.Recorded.class);
+        replica.tell(new Replica.GetRecord(records.ref()));
+        kit.settle();
+        assertThat(records.messages().get(0).value().stats().loras()).isEqualTo(new LoraCounts(1, 1, 1, 1));
     }
 
     @Test
