@@ -86,6 +86,11 @@ public final class Emulation implements AutoCloseable {
         time.system().tell(Cluster.Stop.NOW);
     }
 
+    /** Gives the run up: who waits for its result gets a {@link java.util.concurrent.CancellationException}. */
+    public void cancel() {
+        result.cancel(false);
+    }
+
     public long numEnded() {
         return numEnded;
     }

@@ -9,6 +9,7 @@ import understudy.engine.lora.LoraConfig;
 import understudy.latency.LatencyModel;
 import understudy.latency.lora.AdapterSize;
 import understudy.latency.lora.LoraCost;
+import understudy.latency.lora.LoraKernels;
 import understudy.latency.lora.LoraLatency;
 import understudy.scenario.keys.Section;
 
@@ -16,18 +17,12 @@ import understudy.scenario.keys.Section;
  * The section {@code engine.lora}.
  *
  * @param config places for adapters
- * @param cost what they add to a step of the last stage, or null without LoRA
- * @param earlierCost what they add to a step of an earlier stage, or null without LoRA
+ * @param cost what they add to a step of each stage, or null without LoRA
  * @param slotBytes memory of each GPU that is set aside for adapters
  * @param modules paths by name of the adapters that a server has from its start
  */
-public record LoraSettings(
-        LoraConfig config,
-        @Nullable LoraCost cost,
-        @Nullable LoraCost earlierCost,
-        double slotBytes,
-        Map<String, String> modules) {
-    private static final LoraSettings NONE = new LoraSettings(LoraConfig.NONE, null, null, 0, Map.of());
+public record LoraSettings(LoraConfig config, @Nullable LoraCost cost, double slotBytes, Map<String, String> modules) {
+    private static final LoraSettings NONE = new LoraSettings(LoraConfig.NONE, null, 0, Map.of());
     private static final int MAX_LORAS = 100_000;
     private static final int MAX_RANK = 4096;
     private static final String ENABLE = "enable";
@@ -59,7 +54,6 @@ public record LoraSettings(
     private static LoraCost.Speeds speeds(Section lora, int rank) {
         return new LoraCost.Speeds(
                 rank,
-                lora.nanos("kernel-time"),
                 lora.nanos("load-time"),
                 lora.positive("disk-gb-per-s"),
                 lora.nanos("activation-time"),
@@ -75,15 +69,15 @@ public record LoraSettings(
                     ENABLE, "which needs latency.llm and a GPU with a data sheet, to know what adapters weigh");
         }
         var stage = deployment.llm().spec().stage(deployment.pipelineParallelSize());
-        int tensorParallelSize = deployment.tensorParallelSize();
-        var gpu = deployment.gpu().spec();
-        var cost = LoraCost.of(stage, gpu, tensorParallelSize, speeds);
+        var size = AdapterSize.of(stage, deployment.tensorParallelSize());
+        var kernels = new LoraKernels(
+                size, maxRank, config.maxLoras(), lora.bool("specialize-active-lora"), lora.nanos("kernel-time"));
+        var cost = LoraCost.of(kernels, AdapterSize.of(stage, 1), speeds);
         var modules = modules(lora);
         return new LoraSettings(
                 config.loading(List.copyOf(modules.keySet()), cost.loadNanos(), cost.activationNanos()),
                 cost,
-                LoraCost.of(stage.withoutHead(), gpu, tensorParallelSize, speeds),
-                config.maxLoras() * AdapterSize.of(stage, tensorParallelSize).bytes(maxRank),
+                config.maxLoras() * size.bytes(maxRank),
                 modules);
     }
 
@@ -94,9 +88,9 @@ public record LoraSettings(
 
     /** Returns the stages before the last one, given those without adapters. */
     EarlierStages latency(EarlierStages earlier) {
-        return earlierCost == null || earlier.count() == 0
+        return cost == null || earlier.count() == 0
                 ? earlier
-                : new EarlierStages(earlier.count(), new LoraLatency(earlier.latency(), earlierCost));
+                : new EarlierStages(earlier.count(), new LoraLatency(earlier.latency(), cost));
     }
 
     private static Map<String, String> modules(Section lora) {

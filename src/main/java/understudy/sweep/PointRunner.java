@@ -8,6 +8,9 @@ import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -30,6 +33,8 @@ final class PointRunner {
     private static final List<String> OF_ONE_RUN = List.of("host", "per_replica", "timeline", "step_digest");
 
     private final boolean stopsHopeless;
+    private final Set<Emulation> running = ConcurrentHashMap.newKeySet();
+    private volatile boolean isStopped;
 
     /** @param stopsHopeless whether a run ends as soon as it cannot keep its service level any more */
     PointRunner(boolean stopsHopeless) {
@@ -49,8 +54,19 @@ final class PointRunner {
         }
     }
 
-    /** Runs a point to its end. */
+    /** Gives up what runs, in whatever thread, and refuses what is to run. */
+    void stop() {
+        isStopped = true;
+        running.forEach(Emulation::cancel);
+    }
+
+    /**
+     * Runs a point to its end.
+     *
+     * @throws CancellationException if the runner is stopped before
+     */
     PointResult run(String name, Supplier<Config> settings) throws InterruptedException {
+        requireNotStopped();
         var scenario = scenario(name, settings);
         try (var workload = scenario.workloadSource().open();
                 var emulation = new Emulation()) {
@@ -58,7 +74,7 @@ final class PointRunner {
                     && scenario.serviceLevels().areSet()
                     && workload.total().isPresent();
             start(emulation, scenario, workload, isWatched);
-            var run = await(emulation);
+            var run = awaitUnlessStopped(emulation);
             return isWatched && run.isPartial() ? hopeless(name) : result(name, scenario, run);
         }
     }
@@ -71,6 +87,23 @@ final class PointRunner {
             emulation.start(spec, Double.POSITIVE_INFINITY, watch::on);
         } else {
             emulation.start(spec, Double.POSITIVE_INFINITY);
+        }
+    }
+
+    /** The emulation is among the running ones before the runner is asked, so that a stop never misses it. */
+    private RunRecord awaitUnlessStopped(Emulation emulation) throws InterruptedException {
+        running.add(emulation);
+        try {
+            requireNotStopped();
+            return await(emulation);
+        } finally {
+            running.remove(emulation);
+        }
+    }
+
+    private void requireNotStopped() {
+        if (isStopped) {
+            throw new CancellationException();
         }
     }
 

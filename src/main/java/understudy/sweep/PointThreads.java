@@ -12,7 +12,6 @@ import java.util.function.Supplier;
 public final class PointThreads implements AutoCloseable {
     private final PointRunner runner;
     private final ExecutorService threads;
-    private volatile boolean isStopped;
 
     /** @param stopsHopeless whether a run ends as soon as it cannot keep its service level any more */
     public PointThreads(int numThreads, boolean stopsHopeless) {
@@ -41,9 +40,6 @@ public final class PointThreads implements AutoCloseable {
 
     private void run(String name, Supplier<Config> settings, CompletableFuture<PointResult> result) {
         try {
-            if (isStopped) {
-                throw new CancellationException();
-            }
             result.complete(runner.run(name, settings));
         } catch (InterruptedException | CancellationException given) {
             result.cancel(false);
@@ -52,10 +48,13 @@ public final class PointThreads implements AutoCloseable {
         }
     }
 
-    /** Begins no more runs, and gives up those under way. */
+    /**
+     * Begins no more runs, and gives up those under way. No thread is interrupted: an actor system that is just being
+     * brought up would tell of that on standard output.
+     */
     @Override
     public void close() {
-        isStopped = true;
-        threads.shutdownNow().forEach(Runnable::run);
+        runner.stop();
+        threads.shutdown();
     }
 }

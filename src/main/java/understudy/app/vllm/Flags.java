@@ -32,6 +32,7 @@ final class Flags {
             max-loras                        size    engine.lora.max-loras
             max-cpu-loras                    size    engine.lora.max-cpu-loras
             max-lora-rank                    size    engine.lora.max-lora-rank
+            specialize-active-lora           switch  engine.lora.specialize-active-lora
             lora-modules                     list    * engine.lora.lora-modules
             block-size                       size    kv-cache.block-size
             num-gpu-blocks-override          size    kv-cache.num-gpu-blocks

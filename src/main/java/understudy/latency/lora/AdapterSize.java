@@ -3,18 +3,26 @@ package understudy.latency.lora;
 import understudy.latency.LlmSpec;
 
 /**
- * Size of a LoRA adapter of rank 1, in elements, and how many kernels a step needs for adapters, whatever their number.
+ * Size of a LoRA adapter of rank 1 on one GPU, and of what its kernels go through.
  *
  * <p>Every linear layer has one, as with {@code target_modules="all-linear"}: the projections of attention and of dense
  * feed-forward layers, and of experts that compute every token; routed experts have none. As in vLLM without {@code
  * fully_sharded_loras}, each GPU of a tensor-parallel group has the whole of the first matrix where the layer is cut by
  * columns, and of the second where it is cut by rows ({@code vllm/lora/layers}).
  *
- * @param elements on one GPU, of all layers
+ * @param elements of all layers
  * @param numKernels a shrink and an expand for each fused projection of each layer
+ * @param numMatrices second matrices, of which a fused projection has several
+ * @param inputBlocks blocks of 256 inputs of all of them
+ * @param outputBlocks blocks of 128 outputs of all of them
+ * @param gridBlocks the same if all matrices of a fused projection were as wide as its widest one
  */
-public record AdapterSize(double elements, int numKernels) {
+public record AdapterSize(
+        double elements, int numKernels, int numMatrices, double inputBlocks, long outputBlocks, long gridBlocks) {
+    private static final AdapterSize NONE = new AdapterSize(0, 0, 0, 0, 0, 0);
     private static final int KERNELS_PER_PROJECTION = 2;
+    private static final double INPUTS_PER_BLOCK = 256;
+    private static final double OUTPUTS_PER_BLOCK = 128;
 
     /** Returns the size on one of several GPUs. */
     public static AdapterSize of(LlmSpec llm, int tensorParallelSize) {
@@ -31,38 +39,76 @@ public record AdapterSize(double elements, int numKernels) {
         var attention = llm.attention();
         double hidden = llm.hiddenSize();
         double heads = (double) attention.numHeads() / tensorParallelSize;
-        var latent = attention.latent();
-        if (latent == null) {
-            double kvHeads = Math.max(1, (double) attention.numKvHeads() / tensorParallelSize);
-            double qkv = 3 * hidden + (heads + 2 * kvHeads) * attention.headDim();
-            return projections(2, qkv + heads * attention.headDim() + hidden);
+        if (attention.latent() != null) {
+            return latentAttention(attention.latent(), hidden, heads);
         }
-        double perHead = (double) latent.nopeDim() + latent.ropeDim();
-        double query =
-                latent.queryRank() == 0 ? hidden + heads * perHead : hidden + 2 * latent.queryRank() + heads * perHead;
-        double keyValue =
-                hidden + 2 * latent.kvRank() + latent.ropeDim() + heads * (latent.nopeDim() + latent.valueDim());
-        return projections(latent.queryRank() == 0 ? 4 : 5, query + keyValue + heads * latent.valueDim() + hidden);
+        double values = heads * attention.headDim();
+        double kvHeads = Math.max(1, (double) attention.numKvHeads() / tensorParallelSize);
+        double keys = kvHeads * attention.headDim();
+        return projection(hidden, values, keys, keys).plus(projection(values, hidden));
+    }
+
+    private static AdapterSize latentAttention(LlmSpec.LatentAttention latent, double hidden, double heads) {
+        double queries = heads * ((double) latent.nopeDim() + latent.ropeDim());
+        var query = latent.queryRank() == 0
+                ? projection(hidden, queries)
+                : projection(hidden, latent.queryRank()).plus(projection(latent.queryRank(), queries));
+        double values = heads * latent.valueDim();
+        return query.plus(projection(hidden, (double) latent.kvRank() + latent.ropeDim()))
+                .plus(projection(latent.kvRank(), heads * latent.nopeDim() + values))
+                .plus(projection(values, hidden));
     }
 
     private static AdapterSize feedForward(LlmSpec llm, int innerSize, int tensorParallelSize) {
+        if (innerSize == 0) {
+            return NONE;
+        }
         double inner = (double) innerSize / tensorParallelSize;
-        int numUp = llm.feedForward().numUpMatrices();
-        return innerSize == 0
-                ? projections(0, 0)
-                : projections(2, numUp * (llm.hiddenSize() + inner) + inner + llm.hiddenSize());
+        var up = llm.feedForward().numUpMatrices() == 1
+                ? projection(llm.hiddenSize(), inner)
+                : projection(llm.hiddenSize(), inner, inner);
+        return up.plus(projection(inner, llm.hiddenSize()));
     }
 
-    private static AdapterSize projections(int count, double elements) {
-        return new AdapterSize(elements, KERNELS_PER_PROJECTION * count);
+    /** Returns a projection that vLLM fuses from as many as there are outputs. */
+    private static AdapterSize projection(double input, double... outputs) {
+        double sum = 0;
+        long blocks = 0;
+        long widest = 0;
+        for (double output : outputs) {
+            long own = (long) Math.ceil(output / OUTPUTS_PER_BLOCK);
+            sum += output;
+            blocks += own;
+            widest = Math.max(widest, own);
+        }
+        int count = outputs.length;
+        return new AdapterSize(
+                count * input + sum,
+                KERNELS_PER_PROJECTION,
+                count,
+                count * input / INPUTS_PER_BLOCK,
+                blocks,
+                count * widest);
     }
 
     private AdapterSize times(int layers) {
-        return new AdapterSize(elements * layers, numKernels * layers);
+        return new AdapterSize(
+                elements * layers,
+                numKernels * layers,
+                numMatrices * layers,
+                inputBlocks * layers,
+                outputBlocks * layers,
+                gridBlocks * layers);
     }
 
     private AdapterSize plus(AdapterSize other) {
-        return new AdapterSize(elements + other.elements, numKernels + other.numKernels);
+        return new AdapterSize(
+                elements + other.elements,
+                numKernels + other.numKernels,
+                numMatrices + other.numMatrices,
+                inputBlocks + other.inputBlocks,
+                outputBlocks + other.outputBlocks,
+                gridBlocks + other.gridBlocks);
     }
 
     /** Returns the bytes of an adapter of this rank in 16 bits. */

@@ -16,14 +16,14 @@ public record LoraLatency(LatencyModel base, LoraCost cost) implements LatencyMo
 
     @Override
     public long stepNanos(BatchShape batch) {
-        var loras = batch.loras();
-        return LatencyModel.roundToNanos(base.stepNanos(batch) + cost.computeNanos(loras) + cost.loadingNanos(loras));
+        return LatencyModel.roundToNanos(
+                base.stepNanos(batch) + cost.kernels().nanos(batch) + cost.loadingNanos(batch.loras()));
     }
 
     @Override
     public List<Share> explain(BatchShape batch) {
         var shares = new ArrayList<>(base.explain(batch));
-        shares.add(new Share("LoRA kernels", cost.computeNanos(batch.loras())));
+        shares.add(new Share("LoRA kernels", cost.kernels().nanos(batch)));
         shares.add(new Share("LoRA loading", cost.loadingNanos(batch.loras())));
         return shares;
     }
