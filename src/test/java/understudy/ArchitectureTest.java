@@ -90,7 +90,8 @@ final class ArchitectureTest {
             cluster.lockstep: latency runtime
             cluster.link: faults kvcache.connector kvcache.tier runtime transfer
             cluster.sidechannel: kvcache.connector
-            cluster: cluster.link cluster.lockstep cluster.sidechannel engine engine.lora engine.speculation faults kvcache kvcache.connector kvcache.content kvcache.session kvcache.tier \
+            cluster.orders:
+            cluster: cluster.link cluster.lockstep cluster.orders cluster.sidechannel engine engine.lora engine.speculation faults kvcache kvcache.connector kvcache.content kvcache.session kvcache.tier \
                 latency prompt report report.transfers routing routing.admission routing.policy runtime scaling transfer workload workload.trace
             host: cluster report runtime
             host.watch: cluster faults kvcache.connector prompt report report.run report.trace report.transfers routing
@@ -99,7 +100,7 @@ final class ArchitectureTest {
             api.http: faults host runtime
             api.schema: api.http
             api.model: api.http api.schema engine prompt workload
-            api.call: api.http api.model api.schema cluster cluster.sidechannel engine faults host kvcache.connector prompt report runtime workload.trace
+            api.call: api.http api.model api.schema cluster cluster.orders cluster.sidechannel engine faults host kvcache.connector prompt report runtime workload.trace
             api.metrics: api.call api.model cluster engine engine.lora engine.speculation faults kvcache kvcache.connector prompt report report.transfers routing \
                 runtime transfer
             api.live: api.call api.http cluster faults kvcache kvcache.connector prompt report report.html report.transfers routing \
@@ -107,7 +108,7 @@ final class ArchitectureTest {
             api.kvevents: cluster kvcache prompt
             api.admin: api.call api.http cluster faults host runtime workload
             api.sidechannel: api.call api.http cluster cluster.sidechannel host kvcache.connector runtime
-            api.openai: api.call api.http api.model api.schema cluster faults prompt runtime
+            api.openai: api.call api.http api.model api.schema cluster cluster.orders faults prompt runtime
             api.dev: api.call api.http api.model api.openai cluster engine engine.queue faults kvcache
             api.anthropic: api.call api.http api.model api.openai prompt
             api: api.admin api.anthropic api.call api.dev api.http api.kvevents api.live api.metrics api.model api.openai api.sidechannel cluster faults host \
@@ -132,7 +133,7 @@ final class ArchitectureTest {
             app.vllm: scenario scenario.keys
             app: api api.call api.http api.kvevents app.console app.replay app.vllm bench bench.result cluster conform describe engine fidelity fidelity.cells fuzz host \
                 host.watch latency latency.tables replay report report.run routing runtime scenario scenario.keys sweep sweep.remote workload workload.agentic workload.servegen workload.trace
-            testkit: api api.call api.http api.kvevents cluster engine faults host kvcache prompt report report.latency runtime scenario
+            testkit: api api.call api.http api.kvevents cluster cluster.orders engine faults host kvcache prompt report report.latency runtime scenario
             """);
 
     /** No Pekko, no clock, no thread, no unseeded random. */
@@ -157,8 +158,8 @@ final class ArchitectureTest {
     private static final int MAX_LINES = 300;
     private static final int MAX_TEST_LINES = 400;
 
-    /** One subject each, and small methods only; the second one begins with all that memories say to each other. */
-    private static final List<String> LONGEST = List.of("EventLoop.java", "KvTransfers.java");
+    /** One subject, and small methods only. */
+    private static final List<String> LONGEST = List.of("EventLoop.java");
 
     private static Map<String, Set<String>> rooms(String table) {
         return table.lines()

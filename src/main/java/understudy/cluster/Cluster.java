@@ -25,7 +25,6 @@ public final class Cluster {
                     Stop,
                     Inject,
                     InjectLater,
-                    AwaitAsleep,
                     GetStatus,
                     GetReport,
                     GetBlockHashes,
@@ -73,14 +72,6 @@ public final class Cluster {
 
     /** The answer to {@link Inject}: why it could not be done, or empty if it was. */
     public record Injected(Optional<String> refusal) {}
-
-    /** Asks to be told when a replica has fallen asleep; see {@link Replica.AwaitAsleep}. */
-    public record AwaitAsleep(int replicaIndex, ActorRef<? super Asleep> replyTo) implements Command {}
-
-    /** The answer to {@link AwaitAsleep}. */
-    public enum Asleep {
-        NOW
-    }
 
     /** Asks for the states of the replicas. */
     public record GetStatus(ActorRef<? super Status> replyTo) implements Command {}

@@ -17,6 +17,7 @@ import org.apache.pekko.actor.typed.TypedActorContext;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.jspecify.annotations.Nullable;
+import understudy.cluster.orders.OrderAnswers;
 import understudy.kvcache.KvAnswer;
 import understudy.kvcache.KvAsk;
 import understudy.kvcache.KvCache;
@@ -94,11 +95,8 @@ public final class KvBlockManager extends ExtensibleBehavior<KvBlockManager.Comm
     public record GetBlockHashes(ActorRef<? super BlockHashes> replyTo) implements Command {}
 
     /** Forgets all cached content, at this virtual time; refused while any block is in use. Perhaps nobody asks. */
-    public record ResetPrefixCache(@Nullable ActorRef<? super PrefixCacheReset> replyTo, long atNanos)
+    public record ResetPrefixCache(@Nullable ActorRef<? super OrderAnswers.Done> replyTo, long atNanos)
             implements Command {}
-
-    /** The answer to {@link ResetPrefixCache}. */
-    public record PrefixCacheReset(int replicaIndex, boolean isDone) {}
 
     /** Recounts everything. */
     public record Audit(ActorRef<? super Audited> replyTo) implements Command {}
@@ -281,7 +279,7 @@ public final class KvBlockManager extends ExtensibleBehavior<KvBlockManager.Comm
     }
 
     private void onResetPrefixCache(ResetPrefixCache reset) {
-        var done = new PrefixCacheReset(replicaIndex, kvCache.resetPrefixCache());
+        var done = new OrderAnswers.Done(replicaIndex, kvCache.resetPrefixCache());
         if (reset.replyTo != null) {
             reset.replyTo.tell(done);
         }

@@ -1,109 +1,216 @@
 package understudy.cluster;
 
-import it.unimi.dsi.fastutil.ints.IntImmutableList;
-import it.unimi.dsi.fastutil.ints.IntLists;
+import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.longs.Long2LongOpenHashMap;
 import it.unimi.dsi.fastutil.longs.Long2ObjectLinkedOpenHashMap;
-import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongImmutableList;
-import it.unimi.dsi.fastutil.longs.LongList;
-import java.util.ArrayList;
-import java.util.Collection;
 import java.util.LinkedHashMap;
-import java.util.List;
+import java.util.Objects;
+import java.util.function.Consumer;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.jspecify.annotations.Nullable;
+import understudy.cluster.link.Link;
 import understudy.cluster.sidechannel.OutsideReads;
 import understudy.cluster.sidechannel.SideChannel;
-import understudy.kvcache.ConnectedBlocks;
+import understudy.kvcache.connector.KvTransferParams;
+import understudy.kvcache.connector.RemoteKv;
 import understudy.kvcache.connector.TransferJob;
 import understudy.runtime.Clock;
-import understudy.transfer.KvLease;
-import understudy.transfer.KvLeases;
+import understudy.transfer.KvTransferSpec;
+import understudy.transfer.Transfer;
 import understudy.transfer.TransferCounters;
+import understudy.transfer.TransferEnded;
 
 /**
- * Reads of KV from other replicas, seen from both ends: those that hold the KV of requests here have to be told that it is
- * still wanted, or no longer; blocks here are kept for others as long as their lease lasts.
+ * Reads of KV from other replicas, of this cluster and of other processes: those that hold the KV of requests here have to
+ * be told that it is still wanted, or no longer.
  */
 final class RemoteReads {
+
+    /** Messages to the memory that reads. */
+    sealed interface Command extends KvTransfers.Command {}
+
+    /** Another replica holds the KV of a request that has come here: one of this cluster, or one of another process. */
+    record Expect(
+            long requestId,
+            @Nullable ActorRef<Replica.Command> holder,
+            @Nullable RemoteKv remoteKv,
+            long prefillNanos) implements Command {}
+
+    /** A request that was expected will never be here. */
+    record Unserved(long requestId) implements Command {}
+
+    /** A word to another process has been answered, or has not. */
+    record AnsweredOutside(SideChannel.Answer answer) implements Command {}
+
+    /** The answer to {@link KeptBlocks.Read}. */
+    record ReadAnswered(long job, boolean isHeld) implements Command {}
+
+    /** The lease on the blocks of a read has ended before the read. */
+    record ReadOutdated(long job) implements Command {}
+
+    /** It is time to renew all leases. */
+    enum HeartbeatDue implements Command {
+        NOW
+    }
+
     private final ActorContext<KvBlockManager.Command> context;
     private final Clock clock;
-    private final KvLease lease;
-    private final ConnectedBlocks blocks;
-    private final ActorRef<? super KvBlockManager.KvArrived> replica;
+    private final KvTransferSpec spec;
+    private final int replicaIndex;
+    private final @Nullable ActorRef<Link.Command> network;
     private final TransferCounters counters;
-    private final KvLeases leases;
-    private final Long2ObjectOpenHashMap<KvTransfers.Read> readsHere = new Long2ObjectOpenHashMap<>();
-    private long leaseDueNanos = Long.MAX_VALUE;
+    private final ActorRef<TransferEnded> onEnded;
+    private final Consumer<TransferJob> whenLost;
+    private final OutsideReads outside;
     private final Long2ObjectLinkedOpenHashMap<ActorRef<Replica.Command>> holders =
             new Long2ObjectLinkedOpenHashMap<>();
     private final Long2LongOpenHashMap prefillNanos = new Long2LongOpenHashMap();
-    private final OutsideReads outside;
+    private final Long2ObjectLinkedOpenHashMap<TransferJob> running = new Long2ObjectLinkedOpenHashMap<>();
     private boolean isBeating;
 
+    /**
+     * @param onEnded is told by the network when a read has ended
+     * @param whenLost ends a job that has failed, or was given up
+     */
     RemoteReads(
             ActorContext<KvBlockManager.Command> context,
             KvBlockManager.Setup setup,
-            KvLease lease,
-            ConnectedBlocks blocks,
-            TransferCounters counters) {
+            KvTransferSpec spec,
+            TransferCounters counters,
+            ActorRef<TransferEnded> onEnded,
+            Consumer<TransferJob> whenLost) {
         this.context = context;
         clock = setup.clock();
-        this.lease = lease;
-        this.blocks = blocks;
-        replica = setup.replica();
+        this.spec = spec;
+        replicaIndex = setup.replicaIndex();
+        network = setup.peers().network();
         this.counters = counters;
-        leases = new KvLeases(lease);
+        this.onEnded = onEnded;
+        this.whenLost = whenLost;
         outside = new OutsideReads(
-                setup.peers().sideChannel(),
-                context.messageAdapter(SideChannel.Answer.class, KvTransfers.AnsweredOutside::new));
+                setup.peers().sideChannel(), context.messageAdapter(SideChannel.Answer.class, AnsweredOutside::new));
     }
 
-    /** Handles a message about reads, of either end; returns whether it is one. */
-    boolean on(KvTransfers.Command command) {
-        if (command instanceof KvTransfers.Read read) {
-            onRead(read);
-        } else if (command instanceof KvTransfers.ReadEnded ended) {
-            onReadEnded(ended.requestId());
-        } else if (command instanceof KvTransfers.Heartbeat heartbeat) {
-            onHeartbeat(heartbeat.requestIds());
-        } else if (command == KvTransfers.Due.LEASE) {
-            onLeaseDue();
-        } else if (command instanceof KvTransfers.Expect expect) {
-            expect(expect);
-        } else if (command instanceof KvTransfers.AskedOutside asked) {
-            onAskedOutside(asked.ask());
-        } else if (command == KvTransfers.Due.HEARTBEAT) {
-            onBeatDue();
-        } else {
-            return false;
+    void on(Command command) {
+        if (command instanceof Expect expect) {
+            onExpect(expect);
+        } else if (command instanceof Unserved unserved) {
+            onUnserved(unserved.requestId);
+        } else if (command instanceof ReadAnswered answered) {
+            onReadAnswered(answered.job, answered.isHeld);
+        } else if (command instanceof ReadOutdated outdated) {
+            onReadOutdated(outdated.job);
+        } else if (command instanceof AnsweredOutside answered) {
+            onAnsweredOutside(answered.answer);
+        } else if (command instanceof HeartbeatDue) {
+            onHeartbeatDue();
         }
-        return true;
     }
 
-    /** A request has come whose KV another replica holds. */
-    private void expect(KvTransfers.Expect expect) {
-        var holder = expect.holder();
-        if (holder != null) {
-            holders.put(expect.requestId(), holder);
-            prefillNanos.put(expect.requestId(), expect.prefillNanos());
-            context.watch(holder);
-        } else if (expect.remoteKv() != null) {
-            outside.expect(expect.requestId(), expect.remoteKv());
+    private void onExpect(Expect expect) {
+        if (expect.holder != null) {
+            holders.put(expect.requestId, expect.holder);
+            prefillNanos.put(expect.requestId, expect.prefillNanos);
+            context.watch(expect.holder);
+        } else if (expect.remoteKv != null) {
+            outside.expect(expect.requestId, expect.remoteKv);
         }
         beatLater();
     }
 
-    /** Asks the other replica whether it still has what is to be read; returns whether that is known. */
-    boolean begin(TransferJob job) {
+    void onUnserved(long requestId) {
+        if (spec.notifiesOnReject()) {
+            end(requestId);
+        } else {
+            forget(requestId);
+        }
+    }
+
+    /** Asks the other replica whether it still has what is to be read; the job is lost if there is none. */
+    void begin(TransferJob job) {
+        running.put(job.job(), job);
         var holder = holders.get(job.requestId());
         if (holder != null) {
-            holder.tell(new Replica.ForMemory(new KvTransfers.Read(job.requestId(), job.job(), context.getSelf())));
+            holder.tell(new Replica.ForMemory(new KeptBlocks.Read(job.requestId(), job.job(), context.getSelf())));
+        } else if (!outside.look(job.requestId())) {
+            lose(job);
         }
-        return holder != null || outside.look(job.requestId());
+    }
+
+    /** The other replica has answered whether it still holds what is to be read. */
+    private void onReadAnswered(long jobNumber, boolean isHeld) {
+        var job = running.get(jobNumber);
+        if (job != null && (isHeld || !isLostAsStale(job))) {
+            network().tell(new Link.Start(transfer(job), onEnded));
+        }
+    }
+
+    private Transfer transfer(TransferJob job) {
+        int numBlocks = job.gpuBlocks().size();
+        boolean isOutside = job.remoteReplica() == KvTransferParams.OUTSIDE;
+        int portIn = KvTransferSpec.portIn(replicaIndex);
+        return new Transfer(
+                KvTransfers.outside(replicaIndex, job.job()),
+                // The way out of another process is none of this network.
+                isOutside ? IntList.of(portIn) : IntList.of(KvTransferSpec.portOut(job.remoteReplica()), portIn),
+                spec.exposedBytes(numBlocks, prefillNanos.get(job.requestId())),
+                numBlocks * spec.descriptorsPerBlock(),
+                isOutside
+                        ? outside.pairOf(job.requestId(), replicaIndex)
+                        : job.remoteReplica() * KvTransfers.JOBS_PER_REPLICA + replicaIndex);
+    }
+
+    /** What the other process says of a read that is over by now does not matter. */
+    private void onAnsweredOutside(SideChannel.Answer answer) {
+        outside.onAnswered(answer);
+        var read = running.values().stream()
+                .filter(job -> job.requestId() == answer.requestId())
+                .findFirst();
+        if (read.isEmpty() || answer.word() == SideChannel.Word.DONE) {
+            return;
+        }
+        if (answer.state() == SideChannel.State.UNREACHABLE) {
+            lose(read.get());
+        } else if (answer.word() == SideChannel.Word.LOOK) {
+            onReadAnswered(read.get().job(), answer.state() == SideChannel.State.KEPT);
+        } else if (answer.state() == SideChannel.State.GIVEN_UP) {
+            onReadOutdated(read.get().job());
+        }
+    }
+
+    /** The other replica has given the blocks up while they were being read. */
+    private void onReadOutdated(long jobNumber) {
+        var job = running.get(jobNumber);
+        if (job != null) {
+            isLostAsStale(job);
+        }
+    }
+
+    /** Returns whether a read fails of blocks that are not there any more. */
+    private boolean isLostAsStale(TransferJob job) {
+        if (spec.failsStaleReads()) {
+            lose(job);
+        } else {
+            counters.addStale();
+        }
+        return spec.failsStaleReads();
+    }
+
+    /** Ends a read before its time. */
+    private void lose(TransferJob job) {
+        network().tell(new Link.Cancel(KvTransfers.outside(replicaIndex, job.job())));
+        counters.reads().addFailed();
+        onRead(job);
+        whenLost.accept(job);
+    }
+
+    /** The network has read, or has failed to. */
+    void onRead(TransferJob job) {
+        running.remove(job.job());
+        end(job.requestId());
     }
 
     /** Tells the other replica that its blocks are not needed any more. */
@@ -111,18 +218,8 @@ final class RemoteReads {
         outside.end(requestId);
         var holder = forget(requestId);
         if (holder != null) {
-            holder.tell(new Replica.ForMemory(new KvTransfers.ReadEnded(requestId)));
+            holder.tell(new Replica.ForMemory(new KeptBlocks.ReadEnded(requestId)));
         }
-    }
-
-    /** Returns what other processes hold. */
-    OutsideReads outside() {
-        return outside;
-    }
-
-    /** Returns how long it took to compute the prompt. */
-    long prefillNanos(long requestId) {
-        return prefillNanos.get(requestId);
     }
 
     /** Ends the interest in another replica's KV without a word to it; returns that replica, or null if there is none. */
@@ -132,121 +229,46 @@ final class RemoteReads {
         return holders.remove(requestId);
     }
 
-    /** Returns which reads from a replica that has died are lost, and forgets all that it held. */
-    List<TransferJob> lost(ActorRef<?> holder, Collection<TransferJob> running) {
-        var lost = new ArrayList<TransferJob>();
-        for (var job : running) {
-            if (job.kind() == TransferJob.Kind.READ && holder.equals(holders.get(job.requestId()))) {
-                lost.add(job);
-            }
-        }
+    /** A replica has died: all reads from it are lost, and what else it held is forgotten. */
+    void onHolderGone(ActorRef<?> holder) {
+        var lost = running.values().stream()
+                .filter(job -> holder.equals(holders.get(job.requestId())))
+                .toList();
         holders.values().removeIf(holder::equals);
-        return lost;
+        lost.forEach(this::lose);
+    }
+
+    /** Gives all reads up. */
+    void giveUp() {
+        running.keySet().forEach(job -> network().tell(new Link.Cancel(KvTransfers.outside(replicaIndex, job))));
+    }
+
+    /** Returns whether no other replica is expected to have anything. */
+    boolean isEmpty() {
+        return holders.isEmpty() && outside.isEmpty();
     }
 
     /** Renews all leases. */
-    private void onBeatDue() {
+    private void onHeartbeatDue() {
         isBeating = false;
         var byHolder = new LinkedHashMap<ActorRef<Replica.Command>, LongArrayList>();
         holders.long2ObjectEntrySet()
                 .forEach(entry -> byHolder.computeIfAbsent(entry.getValue(), any -> new LongArrayList())
                         .add(entry.getLongKey()));
         byHolder.forEach((holder, ids) ->
-                holder.tell(new Replica.ForMemory(new KvTransfers.Heartbeat(new LongImmutableList(ids)))));
+                holder.tell(new Replica.ForMemory(new KeptBlocks.Heartbeat(new LongImmutableList(ids)))));
         outside.renew();
         beatLater();
     }
 
     private void beatLater() {
-        if (!isBeating && lease.hasHeartbeats() && !areOver()) {
+        if (!isBeating && spec.lease().hasHeartbeats() && !isEmpty()) {
             isBeating = true;
-            clock.tellAfter(lease.heartbeatNanos(), context.getSelf(), KvTransfers.Due.HEARTBEAT);
+            clock.tellAfter(spec.lease().heartbeatNanos(), context.getSelf(), HeartbeatDue.NOW);
         }
     }
 
-    /** Starts the leases of requests that have left blocks behind for others. */
-    void onHeld() {
-        for (long requestId : blocks.takeHeld()) {
-            leases.begin(requestId, clock.nowNanos());
-        }
-        awaitLease();
-    }
-
-    /** Answers whether blocks are still here. */
-    private void onRead(KvTransfers.Read read) {
-        boolean isHeld = blocks.isHeld(read.requestId());
-        if (isHeld) {
-            readsHere.put(read.requestId(), read);
-        }
-        read.replyTo().tell(new KvTransfers.ReadAnswered(read.job(), isHeld));
-    }
-
-    /** Frees what another replica has read, or does not want. */
-    private void onReadEnded(long requestId) {
-        leases.end(requestId);
-        readsHere.remove(requestId);
-        free(LongList.of(requestId));
-    }
-
-    /** Answers another process with what is kept for it, and does what it says. */
-    private void onAskedOutside(Cluster.AskKept ask) {
-        long requestId = ask.requestId();
-        boolean isHeld = blocks.isHeld(requestId);
-        var kept = isHeld ? new IntImmutableList(blocks.blocksOf(requestId)) : IntLists.EMPTY_LIST;
-        ask.replyTo().tell(new RequestEvent.Kept(requestId, kept));
-        if (isHeld && ask.word() == SideChannel.Word.RENEW) {
-            leases.renew(requestId, clock.nowNanos());
-        } else if (isHeld && ask.word() == SideChannel.Word.DONE) {
-            onReadEnded(requestId);
-        }
-    }
-
-    private void onHeartbeat(LongList requestIds) {
-        requestIds.forEach(id -> leases.renew(id, clock.nowNanos()));
-    }
-
-    private void onLeaseDue() {
-        leaseDueNanos = Long.MAX_VALUE;
-        var expired = leases.expired(clock.nowNanos());
-        counters.addExpired(expired.size());
-        expired.forEach(this::tellOutdated);
-        free(expired);
-        awaitLease();
-    }
-
-    private void tellOutdated(long requestId) {
-        var read = readsHere.remove(requestId);
-        if (read != null) {
-            read.replyTo().tell(new KvTransfers.ReadOutdated(read.job()));
-        }
-    }
-
-    /** Returns whether no other replica is expected to have anything. */
-    boolean areOver() {
-        return holders.isEmpty() && outside.isEmpty();
-    }
-
-    /** A lease that was renewed is looked at once more when it would have ended. */
-    private void awaitLease() {
-        long atNanos = leases.nextNanos();
-        if (atNanos < leaseDueNanos) {
-            leaseDueNanos = atNanos;
-            clock.tellAfter(atNanos - clock.nowNanos(), context.getSelf(), KvTransfers.Due.LEASE);
-        }
-    }
-
-    /** Blocks that other processes have read may be free long before the next step, which would tell of it. */
-    private void tellState() {
-        if (outside.areReachable()) {
-            context.getSelf().tell(new KvBlockManager.TellState(clock.nowNanos()));
-        }
-    }
-
-    private void free(LongList requestIds) {
-        requestIds.forEach(blocks::release);
-        if (!requestIds.isEmpty()) {
-            replica.tell(new KvBlockManager.KvArrived(LongList.of(), null));
-            tellState();
-        }
+    private ActorRef<Link.Command> network() {
+        return Objects.requireNonNull(network);
     }
 }

@@ -7,10 +7,11 @@ import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.actor.typed.javadsl.StashBuffer;
 import org.jspecify.annotations.Nullable;
+import understudy.cluster.orders.OrderAnswers;
 import understudy.engine.Request;
 import understudy.faults.CrashRetries;
+import understudy.faults.ReplicaOrder;
 import understudy.faults.RequestFault;
-import understudy.faults.SleepMode;
 import understudy.kvcache.connector.RemoteKv;
 import understudy.report.ReplicaCounters;
 import understudy.report.RunRecord;
@@ -30,18 +31,13 @@ public final class Replica {
     public sealed interface Command
             permits AddRequest,
                     Abort,
-                    ResetPrefixCache,
                     Crash,
                     Leave,
-                    Sleep,
-                    AwaitAsleep,
-                    Wake,
-                    SlowGpu,
-                    ResizeKv,
+                    Order,
                     GetRecord,
-                    GetBlockHashes,
                     Enqueue,
                     PlanStep,
+                    CallEnded,
                     ReportLoad,
                     VirtualGpu.StepDone,
                     ForMemory,
@@ -89,9 +85,9 @@ public final class Replica {
         }
 
         /** Returns what the memory has to know of the replica that holds the KV; there must be one. */
-        KvTransfers.Expect expectation() {
+        RemoteReads.Expect expectation() {
             var transfer = Objects.requireNonNull(request.kvTransfer());
-            return new KvTransfers.Expect(request.id(), kvHolder, remoteKv(), transfer.prefillNanos());
+            return new RemoteReads.Expect(request.id(), kvHolder, remoteKv(), transfer.prefillNanos());
         }
 
         /** Returns whether another replica may serve the request after a crash, when it has so many tokens. */
@@ -103,13 +99,8 @@ public final class Replica {
     /** Aborts a request, if it is here; its sender is told of its end. */
     public record Abort(long requestId) implements Command {}
 
-    /**
-     * Forgets all cached content.
-     *
-     * @param resetsRunning whether to preempt everything that runs for it; else it is refused while any block is in use
-     */
-    public record ResetPrefixCache(boolean resetsRunning, ActorRef<? super KvBlockManager.PrefixCacheReset> replyTo)
-            implements Command {}
+    /** Carries out an order, as soon as no step is being planned; answered by {@link OrderAnswers.Done}. */
+    public record Order(ReplicaOrder order, ActorRef<? super OrderAnswers.Done> replyTo) implements Command {}
 
     /**
      * The process dies, and with it its memory; the actor hands over with {@link Gone}, and stops.
@@ -126,37 +117,12 @@ public final class Replica {
         NOW
     }
 
-    /**
-     * Plans no more steps, and keeps what comes waiting.
-     *
-     * @param mode what becomes of the requests that are here
-     * @param dropsKv whether the KV cache is forgotten
-     */
-    public record Sleep(SleepMode mode, boolean dropsKv) implements Command {}
-
-    /** Asks to be told when the replica has fallen asleep, or will not, since it was woken up or has stopped. */
-    public record AwaitAsleep(ActorRef<? super Cluster.Asleep> replyTo) implements Command {}
-
-    /** Plans steps again. */
-    public enum Wake implements Command {
-        NOW
-    }
-
-    /** Steps that begin from now on take {@code factor} times as long; above 0. */
-    public record SlowGpu(double factor) implements Command {}
-
-    /** Changes the size of the KV cache, in blocks, the null block included; what cannot fit any more fails. */
-    public record ResizeKv(int numGpuBlocks) implements Command {}
-
     /** The replica has stopped; its successor goes on with what it has counted. */
     public record Gone(RunRecord.ReplicaRecord value) implements Cluster.Command {
         int replicaIndex() {
             return value.stats().replicaIndex();
         }
     }
-
-    /** Asks for the hashes of all cached blocks; see {@link KvBlockManager.GetBlockHashes}. */
-    public record GetBlockHashes(ActorRef<? super KvBlockManager.BlockHashes> replyTo) implements Command {}
 
     /** Recounts, and hands over the replica's record of the run, which is over. */
     public record GetRecord(ActorRef<? super Recorded> replyTo) implements Command {}
@@ -165,12 +131,17 @@ public final class Replica {
     public record Recorded(int replicaIndex, RunRecord.ReplicaRecord value, IntList freeBlocks)
             implements Cluster.Command {}
 
-    /** A word of another replica's memory to the memory of this one. */
+    /** A word to the memory of this replica, from another one's or from outside. */
     record ForMemory(KvBlockManager.Command command) implements Command {}
 
     record Enqueue(Request request) implements Command {}
 
     enum PlanStep implements Command {
+        NOW
+    }
+
+    /** The call that the engine waits for is over. */
+    enum CallEnded implements Command {
         NOW
     }
 
@@ -263,18 +234,14 @@ public final class Replica {
             var lastWords = new ReplicaShutdown(counters, events, owner);
             return Behaviors.receive(Replica.Command.class)
                     .onMessage(KvBlockManager.Audited.class, lastWords::onAudited)
-                    .onMessage(Replica.ResetPrefixCache.class, lastWords::onResetPrefixCache)
-                    .onMessage(Replica.AwaitAsleep.class, await -> {
-                        await.replyTo().tell(Cluster.Asleep.NOW);
-                        return Behaviors.same();
-                    })
+                    .onMessage(Replica.Order.class, lastWords::onOrder)
                     .onAnyMessage(late -> Behaviors.same())
                     .build();
         }
 
-        /** Answers resets, so that the asker is not left waiting; a stopped replica has nothing cached. */
-        private Behavior<Replica.Command> onResetPrefixCache(Replica.ResetPrefixCache reset) {
-            reset.replyTo().tell(new KvBlockManager.PrefixCacheReset(counters.replicaIndex(), true));
+        /** Answers orders, so that the asker is not left waiting; a stopped replica has nothing that is to be changed. */
+        private Behavior<Replica.Command> onOrder(Replica.Order order) {
+            order.replyTo.tell(new OrderAnswers.Done(counters.replicaIndex(), true));
             return Behaviors.same();
         }
 

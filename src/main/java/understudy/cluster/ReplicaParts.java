@@ -4,6 +4,7 @@ import org.apache.pekko.actor.Cancellable;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
+import understudy.cluster.orders.OrderAnswers;
 import understudy.engine.EngineCore;
 import understudy.engine.EngineRequest;
 import understudy.latency.ApiDelay;
@@ -85,7 +86,7 @@ record ReplicaParts(
     /** Tells the memory that a request which was expected will never be served. */
     void forgetKvOf(Replica.AddRequest add) {
         if (add.isKvElsewhere()) {
-            kvBlockManager.tell(new KvTransfers.Unserved(add.request().id()));
+            kvBlockManager.tell(new RemoteReads.Unserved(add.request().id()));
         }
     }
 
@@ -97,6 +98,11 @@ record ReplicaParts(
                 request.id(),
                 request.request().kvTransfer()));
         events.memoryTouched();
+    }
+
+    /** Tells the asker that an order has been carried out. */
+    void answer(Replica.Order order) {
+        order.replyTo().tell(new OrderAnswers.Done(counters.replicaIndex(), true));
     }
 
     /** Times of a replica's plans: as soon as there is a reason, or, if it plans at fixed intervals, at the next tick. */

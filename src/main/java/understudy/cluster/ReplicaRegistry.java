@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.IntStream;
 import org.apache.pekko.actor.typed.ActorRef;
@@ -14,9 +13,9 @@ import understudy.cluster.link.Link;
 import understudy.faults.ClusterChange;
 import understudy.faults.Fault;
 import understudy.faults.FleetChange;
+import understudy.faults.ReplicaOrder;
 import understudy.faults.ReplicaState;
 import understudy.faults.ReplicaStates;
-import understudy.faults.SleepMode;
 import understudy.report.FleetLog;
 import understudy.report.FleetStats;
 import understudy.report.ReplicaCounters;
@@ -136,23 +135,11 @@ final class ReplicaRegistry implements ClusterChange.Target {
     }
 
     @Override
-    public void sleep(int replica, SleepMode mode, boolean dropsKv) {
-        living(replica).tell(new Replica.Sleep(mode, dropsKv));
-    }
-
-    @Override
-    public void wake(int replica) {
-        living(replica).tell(Replica.Wake.NOW);
-    }
-
-    @Override
-    public void slowGpu(int replica, double factor) {
-        living(replica).tell(new Replica.SlowGpu(factor));
-    }
-
-    @Override
-    public void resizeKv(int replica, int numGpuBlocks) {
-        living(replica).tell(new Replica.ResizeKv(numGpuBlocks));
+    public void order(int replica, ReplicaOrder order) {
+        var actor = entries.get(replica).replica;
+        if (actor != null) {
+            actor.tell(new Replica.Order(order, context.getSystem().ignoreRef()));
+        }
     }
 
     @Override
@@ -170,21 +157,9 @@ final class ReplicaRegistry implements ClusterChange.Target {
 
     private void setFault(Fault.OfLinks fault, int replica) {
         if (fault.link() == Fault.LinkKind.HOST) {
-            tellMemory(replica, new KvTransfers.SetFault(fault));
+            order(replica, fault);
         } else if (peers.network() != null) {
             Link.set(peers.network(), fault, KvTransferSpec.portOut(replica), KvTransferSpec.portIn(replica));
-        }
-    }
-
-    @Override
-    public void loseKv(int replica, double share) {
-        tellMemory(replica, new KvTransfers.Lose(share));
-    }
-
-    private void tellMemory(int replica, KvTransfers.Command command) {
-        var entry = entries.get(replica);
-        if (entry.replica != null && entry.spec.transfers() != null) {
-            entry.replica.tell(new Replica.ForMemory(command));
         }
     }
 
@@ -287,9 +262,5 @@ final class ReplicaRegistry implements ClusterChange.Target {
         if (entries.get(index).replica != null) {
             peers.router().tell(new Router.TakeDown(index, lastMessage));
         }
-    }
-
-    private ActorRef<Replica.Command> living(int index) {
-        return Objects.requireNonNull(entries.get(index).replica, () -> "replica " + index + " is not there");
     }
 }

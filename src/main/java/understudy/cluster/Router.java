@@ -14,9 +14,11 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.actor.typed.javadsl.Receive;
 import org.apache.pekko.japi.function.Function;
 import org.jspecify.annotations.Nullable;
+import understudy.cluster.orders.OrderAnswers;
 import understudy.engine.Request;
 import understudy.faults.Fault;
 import understudy.faults.FaultSampler;
+import understudy.faults.ReplicaOrder;
 import understudy.faults.RequestFault;
 import understudy.routing.Lanes;
 import understudy.routing.LoadReport;
@@ -33,7 +35,7 @@ public final class Router extends AbstractBehavior<Router.Command> {
     public sealed interface Command
             permits Submit,
                     Abort,
-                    ResetPrefixCache,
+                    Order,
                     Reroute,
                     ReplicaUp,
                     SetReady,
@@ -75,8 +77,8 @@ public final class Router extends AbstractBehavior<Router.Command> {
     /** Aborts a request, wherever it is; its sender is still told of its end. Nothing happens if it has ended. */
     public record Abort(long requestId) implements Command {}
 
-    /** Has every replica forget its cached content; see {@link Replica.ResetPrefixCache}. */
-    public record ResetPrefixCache(boolean resetsRunning, ActorRef<? super PrefixCacheResets.AllReset> replyTo)
+    /** Has a replica, or with an empty one all, carry out an order; those that are not up need not. */
+    public record Order(OptionalInt replica, ReplicaOrder order, ActorRef<? super OrderAnswers.AllDone> replyTo)
             implements Command {}
 
     /** A request, or what is left of one, comes back from a replica that has crashed. */
@@ -187,16 +189,16 @@ public final class Router extends AbstractBehavior<Router.Command> {
                 .onMessage(KvBlockManager.KvEvents.class, signal(signals::onEvents))
                 .onMessage(KvEventsArrived.class, signal(signals::onArrived))
                 .onMessage(Submit.class, this::onSubmit)
-                .onMessage(WaitExpired.class, now -> onWaitExpired())
+                .onMessage(WaitExpired.class, plain(now -> dispatcher.onExpiryDue()))
                 .onMessage(PrefillEvent.class, signal(told -> dispatcher.onPrefillEvent(told.event)))
                 .onMessage(Abort.class, this::onAbort)
-                .onMessage(ResetPrefixCache.class, this::onResetPrefixCache)
+                .onMessage(Order.class, plain(this::onOrder))
                 .onMessage(Reroute.class, this::onReroute)
                 .onMessage(ReplicaUp.class, this::onReplicaUp)
                 .onMessage(SetReady.class, this::onSetReady)
                 .onMessage(TakeDown.class, this::onTakeDown)
-                .onMessage(ReplicaGone.class, this::onReplicaGone)
-                .onMessage(SetFault.class, this::onSetFault)
+                .onMessage(ReplicaGone.class, plain(gone -> abortedReroutes.end(gone.replicaIndex)))
+                .onMessage(SetFault.class, plain(set -> gate.set(set.fault)))
                 .onMessage(Close.class, this::onClose)
                 .build();
     }
@@ -204,11 +206,6 @@ public final class Router extends AbstractBehavior<Router.Command> {
     private Behavior<Command> onSubmit(Submit submit) {
         numSubmitted++;
         dispatcher.submit(submit);
-        return this;
-    }
-
-    private Behavior<Command> onWaitExpired() {
-        dispatcher.onExpiryDue();
         return this;
     }
 
@@ -231,11 +228,14 @@ public final class Router extends AbstractBehavior<Router.Command> {
         return this;
     }
 
-    private Behavior<Command> onResetPrefixCache(ResetPrefixCache reset) {
-        var resets = getContext().spawnAnonymous(PrefixCacheResets.create(up.cardinality(), reset.replyTo));
-        up.stream()
-                .forEach(index -> replicas.get(index).tell(new Replica.ResetPrefixCache(reset.resetsRunning, resets)));
-        return this;
+    private void onOrder(Order order) {
+        int[] told = up.stream()
+                .filter(index -> order.replica.orElse(index) == index)
+                .toArray();
+        var answers = getContext().spawnAnonymous(OrderAnswers.create(told.length, order.replyTo));
+        for (int index : told) {
+            replicas.get(index).tell(new Replica.Order(order.order, answers));
+        }
     }
 
     private Behavior<Command> onReplicaUp(ReplicaUp started) {
@@ -271,16 +271,6 @@ public final class Router extends AbstractBehavior<Router.Command> {
         return this;
     }
 
-    private Behavior<Command> onReplicaGone(ReplicaGone gone) {
-        abortedReroutes.end(gone.replicaIndex);
-        return this;
-    }
-
-    private Behavior<Command> onSetFault(SetFault set) {
-        gate.set(set.fault);
-        return this;
-    }
-
     private Behavior<Command> onClose(Close close) {
         close.replyTo.tell(new Closed(numSubmitted, dispatcher.numWaiting()));
         return this;
@@ -288,9 +278,15 @@ public final class Router extends AbstractBehavior<Router.Command> {
 
     /** Handles a signal of a replica, after which it may take more requests. */
     private <M> Function<M, Behavior<Command>> signal(Consumer<M> handler) {
-        return message -> {
+        return plain(message -> {
             handler.accept(message);
             dispatcher.routeWaiting();
+        });
+    }
+
+    private <M> Function<M, Behavior<Command>> plain(Consumer<M> handler) {
+        return message -> {
+            handler.accept(message);
             return this;
         };
     }

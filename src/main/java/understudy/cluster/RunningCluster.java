@@ -37,7 +37,7 @@ final class RunningCluster {
     private final Cluster.Observer observer;
     private final ActorRef<Router.Command> router;
     private final ReplicaRegistry registry;
-    private final RunRecords records;
+    private final MetricsCollector.RunRecords records;
     private final @Nullable KvStore sharedStore;
     private final @Nullable ActorRef<LoadGenerator.Command> loadGenerator;
 
@@ -64,7 +64,7 @@ final class RunningCluster {
                 start.sideChannel(),
                 dataParallelGroups(spec.replicas()));
         registry = new ReplicaRegistry(context, clock, spec, peers);
-        records = new RunRecords(registry, collector, clock, self, observer);
+        records = new MetricsCollector.RunRecords(registry, collector, clock, self, observer);
         for (var timed : spec.faults().changes()) {
             changeLater(new Cluster.InjectLater(Duration.ofNanos(timed.atNanos() - clock.nowNanos()), timed.change()));
         }
@@ -196,7 +196,6 @@ final class RunningCluster {
                 .onMessage(Cluster.ChangeDue.class, this::onChangeDue)
                 .onMessage(Cluster.GetStatus.class, this::onGetStatus)
                 .onMessage(Cluster.GetBlockHashes.class, this::onGetBlockHashes)
-                .onMessage(Cluster.AwaitAsleep.class, this::onAwaitAsleep)
                 .onMessage(Cluster.AskKept.class, this::onAskKept)
                 .onMessage(Cluster.GetReport.class, get -> {
                     records.report(get.replyTo());
@@ -241,11 +240,11 @@ final class RunningCluster {
 
     private Behavior<Cluster.Command> onGetBlockHashes(Cluster.GetBlockHashes get) {
         var absent = new KvBlockManager.BlockHashes(LongLists.EMPTY_LIST);
-        return ask(get.replicaIndex(), new Replica.GetBlockHashes(get.replyTo()), get.replyTo(), absent);
-    }
-
-    private Behavior<Cluster.Command> onAwaitAsleep(Cluster.AwaitAsleep await) {
-        return ask(await.replicaIndex(), new Replica.AwaitAsleep(await.replyTo()), await.replyTo(), Cluster.Asleep.NOW);
+        return ask(
+                get.replicaIndex(),
+                new Replica.ForMemory(new KvBlockManager.GetBlockHashes(get.replyTo())),
+                get.replyTo(),
+                absent);
     }
 
     /** Asks a replica, or answers for one that is absent. */
@@ -261,7 +260,7 @@ final class RunningCluster {
     }
 
     private Behavior<Cluster.Command> onAskKept(Cluster.AskKept ask) {
-        var question = new Replica.ForMemory(new KvTransfers.AskedOutside(ask));
+        var question = new Replica.ForMemory(new KeptBlocks.AskedOutside(ask));
         var absent = new RequestEvent.Kept(ask.requestId(), IntLists.EMPTY_LIST);
         return ask(ask.replicaIndex(), question, ask.replyTo(), absent);
     }

@@ -29,6 +29,7 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
     private final RequestAborter aborter;
     private final ReplicaParts.PlanTicks ticks;
     private final StepLoop steps;
+    private final ReplicaOrders orders;
     private final ReplicaCounters counters;
     private final ReplicaEvents events;
     private final Replica.DeferredCommands deferred;
@@ -55,6 +56,7 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
         aborter = new RequestAborter(parts);
         ticks = new ReplicaParts.PlanTicks(spec, clock, parts.self());
         steps = new StepLoop(parts, ticks, aborter);
+        orders = new ReplicaOrders(parts, spec, steps, aborter);
     }
 
     /** Messages of every step are told apart by type tests, and come first. */
@@ -85,30 +87,16 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
             return this;
         } else if (command instanceof Replica.Abort abort) {
             return onAbort(abort);
-        } else if (command instanceof Replica.ResetPrefixCache reset) {
-            return onResetPrefixCache(reset);
+        } else if (command instanceof Replica.Order order) {
+            return onOrder(order);
+        } else if (command instanceof Replica.CallEnded) {
+            return orders.onCallEnded() ? deferred.doneBy(this) : this;
         } else if (command instanceof Replica.Crash crash) {
             return onCrash(crash);
         } else if (command instanceof Replica.Leave) {
             return onLeave();
-        } else if (command instanceof Replica.Sleep sleep) {
-            return onSleep(sleep);
-        } else if (command instanceof Replica.AwaitAsleep await) {
-            steps.awaitAsleep(await);
-            return this;
-        } else if (command instanceof Replica.Wake) {
-            steps.wakeUp();
-            return this;
-        } else if (command instanceof Replica.SlowGpu slow) {
-            parts.gpu().tell(new VirtualGpu.SetSlowdown(slow.factor()));
-            return this;
-        } else if (command instanceof Replica.ResizeKv resize) {
-            return onResizeKv(resize);
         } else if (command instanceof Replica.GetRecord get) {
             return onGetRecord(get);
-        } else if (command instanceof Replica.GetBlockHashes get) {
-            parts.kvBlockManager().tell(new KvBlockManager.GetBlockHashes(get.replyTo()));
-            return this;
         } else if (command instanceof KvBlockManager.Audited audited) {
             return onAudited(audited);
         }
@@ -167,67 +155,40 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
             return this;
         }
         steps.onKvArrived(arrived, isFailure);
-        return isFailure ? onRequestsGone() : this;
+        return this;
     }
 
     private Behavior<Replica.Command> onStepDone(VirtualGpu.StepDone done) {
         if (isDeferred(done)) {
+            orders.onStepHeldBack();
             return this;
         }
         counters.onStepDone(done.endNanos() - done.startNanos());
-        return steps.onStepDone(done) ? deferred.doneBy(this) : this;
-    }
-
-    private Behavior<Replica.Command> onResizeKv(Replica.ResizeKv resize) {
-        if (isDeferred(resize)) {
-            return this;
-        }
-        engine.onMemoryResized(
-                spec.limits().withKvBlocks(resize.numGpuBlocks(), spec.kvCache().blockSize()));
-        aborter.failWhatDoesNotFit(clock.nowNanos());
-        parts.kvBlockManager().tell(new KvBlockManager.Resize(resize.numGpuBlocks()));
-        events.memoryTouched();
-        return onRequestsGone();
+        boolean isPlanned = steps.onStepDone(done);
+        orders.onStepApplied();
+        return isPlanned ? deferred.doneBy(this) : this;
     }
 
     private Behavior<Replica.Command> onAbort(Replica.Abort abort) {
-        if (isDeferred(abort) || !aborter.abort(abort.requestId(), clock.nowNanos())) {
-            return this;
+        if (!isDeferred(abort) && aborter.abort(abort.requestId(), clock.nowNanos())) {
+            steps.onRequestsGone();
         }
-        return onRequestsGone();
+        return this;
     }
 
-    private Behavior<Replica.Command> onResetPrefixCache(Replica.ResetPrefixCache reset) {
-        if (isDeferred(reset)) {
-            return this;
-        }
-        if (reset.resetsRunning()) {
-            steps.preemptAll();
-        }
-        parts.kvBlockManager().tell(new KvBlockManager.ResetPrefixCache(reset.replyTo(), clock.nowNanos()));
-        return onRequestsGone();
-    }
-
-    private Behavior<Replica.Command> onSleep(Replica.Sleep sleep) {
-        if (!isDeferred(sleep)) {
-            steps.sleep(sleep);
+    private Behavior<Replica.Command> onOrder(Replica.Order order) {
+        if (!orders.carryOut(order)) {
+            deferred.add(order);
         }
         return this;
     }
 
     private boolean isDeferred(Replica.Command command) {
-        if (engine.isPlanning()) {
+        boolean isBusy = engine.isPlanning() || orders.areCalling();
+        if (isBusy) {
             deferred.add(command);
         }
-        return engine.isPlanning();
-    }
-
-    /** Goes on after some requests have ended or lost their blocks without a step. */
-    private Behavior<Replica.Command> onRequestsGone() {
-        events.kvCacheChanged(clock.nowNanos());
-        events.loadChanged();
-        steps.planSoon();
-        return this;
+        return isBusy;
     }
 
     private Behavior<Replica.Command> onCrash(Replica.Crash crash) {
@@ -267,6 +228,7 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
     }
 
     private Behavior<Replica.Command> leave() {
+        orders.giveUp();
         stopTimers();
         events.tellRouter();
         parts.kvBlockManager().tell(new KvBlockManager.Audit(parts.self()));

@@ -4,10 +4,12 @@ import java.util.ArrayList;
 import java.util.List;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.jspecify.annotations.Nullable;
+import understudy.cluster.orders.OrderAnswers;
 import understudy.engine.EngineCore;
 import understudy.engine.EngineCore.PauseState;
 import understudy.engine.StepResult;
 import understudy.engine.speculation.DraftOutput;
+import understudy.faults.FleetChange;
 import understudy.faults.SleepMode;
 import understudy.kvcache.KvAnswer;
 import understudy.kvcache.KvAsk;
@@ -23,8 +25,8 @@ final class StepLoop {
     /** What the memory is to be told with the next question, or before the device gets to work. */
     private KvBlockManager.@Nullable Settle toSettle;
 
-    private Replica.@Nullable Sleep toSleep;
-    private final List<ActorRef<? super Cluster.Asleep>> toTell = new ArrayList<>();
+    private FleetChange.@Nullable Sleep toSleep;
+    private final List<Replica.Order> toTell = new ArrayList<>();
 
     StepLoop(ReplicaParts parts, ReplicaParts.PlanTicks ticks, RequestAborter aborter) {
         this.parts = parts;
@@ -45,15 +47,21 @@ final class StepLoop {
         }
     }
 
+    /** Goes on after some requests have ended or lost their blocks without a step. */
+    void onRequestsGone() {
+        parts.events().kvCacheChanged(parts.clock().nowNanos());
+        parts.events().loadChanged();
+        planSoon();
+    }
+
     /** Plans nothing from now on, or nothing new; steps in flight still end. Not to be called while a plan is being made. */
-    void sleep(Replica.Sleep sleep) {
+    void sleep(FleetChange.Sleep sleep) {
         toSleep = sleep;
         engine.setPauseState(sleep.mode() == SleepMode.WAIT ? PauseState.PAUSED_NEW : PauseState.PAUSED_ALL);
         if (sleep.mode() == SleepMode.ABORT) {
             aborter.abortAll(parts.clock().nowNanos());
         }
-        parts.events().kvCacheChanged(parts.clock().nowNanos());
-        planSoon();
+        onRequestsGone();
     }
 
     /** Sleeps, if it is to and nothing runs any more that it has to wait for. */
@@ -64,24 +72,31 @@ final class StepLoop {
         }
         engine.setPauseState(PauseState.PAUSED_ALL);
         if (sleep.dropsKv()) {
-            preemptAll();
-            long nowNanos = parts.clock().nowNanos();
-            parts.kvBlockManager().tell(new KvBlockManager.ResetPrefixCache(null, nowNanos));
-            parts.events().kvCacheChanged(nowNanos);
+            resetPrefixCache(true, null);
+            parts.events().kvCacheChanged(parts.clock().nowNanos());
         }
         giveUpSleep();
+    }
+
+    /** Has the memory forget everything, and answer whether it has. */
+    void resetPrefixCache(boolean resetsRunning, @Nullable ActorRef<? super OrderAnswers.Done> replyTo) {
+        if (resetsRunning) {
+            preemptAll();
+        }
+        parts.kvBlockManager()
+                .tell(new KvBlockManager.ResetPrefixCache(replyTo, parts.clock().nowNanos()));
     }
 
     /** Tells those who wait for the replica to fall asleep that it need not be waited for. */
     void giveUpSleep() {
         toSleep = null;
-        toTell.forEach(asker -> asker.tell(Cluster.Asleep.NOW));
+        toTell.forEach(parts::answer);
         toTell.clear();
     }
 
     /** Answers once the replica does not wait for its requests in order to sleep. */
-    void awaitAsleep(Replica.AwaitAsleep await) {
-        toTell.add(await.replyTo());
+    void awaitAsleep(Replica.Order await) {
+        toTell.add(await);
         if (toSleep == null) {
             giveUpSleep();
         }
@@ -97,7 +112,7 @@ final class StepLoop {
     }
 
     /** Takes their blocks from all requests that run. */
-    void preemptAll() {
+    private void preemptAll() {
         var preempted = engine.planner().preemptAll();
         for (var request : preempted) {
             var release = new KvAsk.Release(request.handle(), request.lastStep());
@@ -115,6 +130,7 @@ final class StepLoop {
         var failed = arrived.failed();
         if (failed != null && isFailure) {
             aborter.failLoad(failed.requestId(), parts.clock().nowNanos());
+            onRequestsGone();
             return;
         }
         if (failed != null) {
@@ -190,7 +206,9 @@ final class StepLoop {
         if (done.groupStep() >= 0) {
             engine.planner().onGroupStep(done.groupStep());
         }
-        boolean hasToldClients = applyResult(done.startNanos(), done.endNanos(), done.drafts());
+        // A result that a call has held back is known only now.
+        long endNanos = Math.max(done.endNanos(), parts.clock().nowNanos());
+        boolean hasToldClients = applyResult(done.startNanos(), endNanos, done.drafts());
         if (isInstantOver && !hasToldClients && engine.canPlan()) {
             boolean isPlanned = plan();
             settle();

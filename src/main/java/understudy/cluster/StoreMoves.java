@@ -4,9 +4,8 @@ import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import it.unimi.dsi.fastutil.longs.LongImmutableList;
 import it.unimi.dsi.fastutil.longs.LongList;
-import java.util.ArrayList;
 import java.util.Collection;
-import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -17,6 +16,7 @@ import understudy.cluster.link.KvStore;
 import understudy.cluster.link.KvStoreSpec;
 import understudy.cluster.link.KvTier;
 import understudy.cluster.link.Link;
+import understudy.cluster.link.StoreAudits;
 import understudy.kvcache.ConnectedBlocks;
 import understudy.kvcache.connector.KvSource;
 import understudy.kvcache.connector.TierState;
@@ -25,30 +25,44 @@ import understudy.transfer.KvTransferSpec;
 import understudy.transfer.Transfer;
 import understudy.transfer.TransferEnded;
 
-/** Moves of chunks between a host's memory and the slower ones behind it. */
+/**
+ * Moves of chunks between a host's memory, the slower ones behind it, and other replicas' hosts; and what is lent to those.
+ */
 final class StoreMoves {
+
+    /** Messages to the memory whose chunks are moved, or lent. */
+    sealed interface Command extends KvTransfers.Command {}
+
+    /** Asks which chunks the host's memory of this replica has; they stay until {@link TakeBack}. */
+    record Lend(KvTier.Job job, LongList keys, ActorRef<? super Lent> replyTo) implements Command {}
+
+    /** The answer to {@link Lend}. */
+    record Lent(long job, LongList keys) implements Command {}
+
+    /** Ends the use of what was lent for a job, whether its answer has arrived or not. */
+    record TakeBack(KvTier.Job job) implements Command {}
+
+    private record Found(KvTier.Found found) implements Command {}
+
+    private record StorePrepared(KvTier.StorePrepared prepared) implements Command {}
+
+    private record StoreAudited(KvTier.Audited audited) implements Command {}
+
     private static final long MAX_REPLICAS = 1L << 20;
 
     private final List<KvStore> stores;
+    private final StoreAudits audits;
     private final ConnectedBlocks blocks;
-    private final long idOffset;
+    private final RemoteReads reads;
+    private final int replicaIndex;
+    private final @Nullable ActorRef<Link.Command> network;
+    private final long chunkBytes;
+    private final ActorRef<? super Lent> self;
     private final ActorRef<KvTier.Found> onFound;
     private final ActorRef<KvTier.StorePrepared> onPrepared;
-    private final ActorRef<KvTier.Audited> onAudited;
-    private final List<Runnable> whenAudited = new ArrayList<>();
-    private final Map<KvSource, TierState> states = new EnumMap<>(KvSource.class);
-    private int numAuditsAwaited;
     private final ActorRef<TransferEnded> onMoved;
-    private final ActorRef<? super KvTransfers.Lent> self;
-    private final Peers peers;
     private final Long2ObjectOpenHashMap<Move> moves = new Long2ObjectOpenHashMap<>();
-
-    /**
-     * Way to the hosts of other replicas.
-     *
-     * @param replicaIndex of this replica
-     */
-    record Peers(RemoteReads reads, @Nullable ActorRef<Link.Command> network, long chunkBytes, int replicaIndex) {}
+    private final Map<KvTier.Job, LongList> lent = new HashMap<>();
 
     /** Move under way; what was found for it stays where it is until it is over. */
     private static final class Move {
@@ -66,26 +80,56 @@ final class StoreMoves {
         }
     }
 
-    /**
-     * @param stores the fastest first
-     * @param idOffset what sets this replica's transfers apart from others'
-     */
     StoreMoves(
             ActorContext<KvBlockManager.Command> context,
-            List<KvStore> stores,
+            KvBlockManager.Setup setup,
+            KvTransferSpec spec,
             ConnectedBlocks blocks,
-            long idOffset,
-            Peers peers,
+            RemoteReads reads,
             ActorRef<TransferEnded> onMoved) {
-        this.stores = stores;
         this.blocks = blocks;
-        this.idOffset = idOffset;
-        this.onMoved = onMoved;
-        this.peers = peers;
+        this.reads = reads;
+        replicaIndex = setup.replicaIndex();
+        network = setup.peers().network();
+        chunkBytes = spec.chunkBytes();
         self = context.getSelf();
-        onFound = context.messageAdapter(KvTier.Found.class, KvTransfers.Found::new);
-        onPrepared = context.messageAdapter(KvTier.StorePrepared.class, KvTransfers.StorePrepared::new);
-        onAudited = context.messageAdapter(KvTier.Audited.class, KvTransfers.StoreAudited::new);
+        onFound = context.messageAdapter(KvTier.Found.class, Found::new);
+        onPrepared = context.messageAdapter(KvTier.StorePrepared.class, StorePrepared::new);
+        this.onMoved = onMoved;
+        stores = KvStore.startAll(
+                context,
+                setup.clock(),
+                setup.spec().stores(),
+                setup.peers().sharedStore(),
+                () -> setup.peers().linkRandom("disk-link", replicaIndex));
+        audits = new StoreAudits(stores, replicaIndex, context.messageAdapter(KvTier.Audited.class, StoreAudited::new));
+    }
+
+    /** Handles a message; returns the job that is over with it, or null if none is. */
+    @Nullable TransferJob on(Command command) {
+        if (command instanceof Lent answer) {
+            var move = moves.get(answer.job);
+            return move == null ? null : onLent(move, answer.keys);
+        } else if (command instanceof Found found) {
+            return onFound(found.found);
+        } else if (command instanceof StorePrepared prepared) {
+            return onPrepared(prepared.prepared);
+        } else if (command instanceof Lend lend) {
+            lend(lend);
+        } else if (command instanceof TakeBack back) {
+            blocks.connector().takeBack(Objects.requireNonNullElse(lent.remove(back.job), LongList.of()));
+        } else if (command instanceof StoreAudited audited) {
+            audits.onAudited(audited.audited);
+        }
+        return null;
+    }
+
+    private void lend(Lend lend) {
+        var keys = new LongImmutableList(blocks.connector().lend(lend.keys));
+        if (!keys.isEmpty()) {
+            lent.put(lend.job, keys);
+        }
+        lend.replyTo.tell(new Lent(lend.job.number(), keys));
     }
 
     /** Starts a move; returns the job if it is over, since there is nobody to ask. */
@@ -109,21 +153,15 @@ final class StoreMoves {
     }
 
     private boolean askPeer(Move move) {
-        var peer =
-                move.job.remoteReplica() < 0 || peers.network == null ? null : peers.reads.forget(move.job.requestId());
+        var peer = move.job.remoteReplica() < 0 || network == null ? null : reads.forget(move.job.requestId());
         move.peer = peer;
         if (peer != null) {
-            peer.tell(new Replica.ForMemory(new KvTransfers.Lend(outside(move), move.job.keys(), self)));
+            peer.tell(new Replica.ForMemory(new Lend(outside(move), move.job.keys(), self)));
         }
         return peer != null;
     }
 
     /** Another replica has answered what it has; returns the job if it is over with that. */
-    @Nullable TransferJob onLent(KvTransfers.Lent lent) {
-        var move = moves.get(lent.job());
-        return move == null ? null : onLent(move, lent.keys());
-    }
-
     private @Nullable TransferJob onLent(Move move, LongList keys) {
         move.isAsked = false;
         if (keys.isEmpty()) {
@@ -148,14 +186,14 @@ final class StoreMoves {
 
     private void fetch(Move move, int numChunks) {
         int remote = move.job.remoteReplica();
-        var ports = IntList.of(KvTransferSpec.portOut(remote), KvTransferSpec.portIn(peers.replicaIndex));
+        var ports = IntList.of(KvTransferSpec.portOut(remote), KvTransferSpec.portIn(replicaIndex));
         var transfer = new Transfer(
-                idOffset + move.job.job(),
+                KvTransfers.outside(replicaIndex, move.job.job()),
                 ports,
-                numChunks * peers.chunkBytes,
+                numChunks * chunkBytes,
                 numChunks,
-                remote * MAX_REPLICAS + peers.replicaIndex);
-        Objects.requireNonNull(peers.network).tell(new Link.Start(transfer, onMoved));
+                remote * MAX_REPLICAS + replicaIndex);
+        Objects.requireNonNull(network).tell(new Link.Start(transfer, onMoved));
     }
 
     /** Another replica has died; returns the jobs that are over with that. */
@@ -171,27 +209,12 @@ final class StoreMoves {
 
     /** Recounts all stores, and runs {@code whenDone} if they are sound. */
     void audit(Runnable whenDone) {
-        if (stores.isEmpty()) {
-            whenDone.run();
-            return;
-        }
-        whenAudited.add(whenDone);
-        numAuditsAwaited += stores.size();
-        var jobs = new LongImmutableList(moves.keySet());
-        stores.forEach(store -> store.tier().tell(new KvTier.Audit(peers.replicaIndex, jobs, onAudited)));
-    }
-
-    void onAudited(KvTier.Audited audited) {
-        states.put(audited.state().tier(), audited.state());
-        if (--numAuditsAwaited == 0) {
-            whenAudited.forEach(Runnable::run);
-            whenAudited.clear();
-        }
+        audits.begin(new LongImmutableList(moves.keySet()), whenDone);
     }
 
     /** Returns what the last audit has found. */
     Collection<TierState> states() {
-        return states.values();
+        return audits.states();
     }
 
     private KvStore store(Move move) {
@@ -203,7 +226,7 @@ final class StoreMoves {
     }
 
     /** A store has answered what it has; returns the job if it is over with that, since nothing is to be moved. */
-    @Nullable TransferJob onFound(KvTier.Found found) {
+    private @Nullable TransferJob onFound(KvTier.Found found) {
         var move = known(found.job());
         if (found.keys().isEmpty() && ++move.store < stores.size()) {
             findInStore(move);
@@ -221,7 +244,7 @@ final class StoreMoves {
     }
 
     /** A store has answered what it wants; returns the job if it is over with that. */
-    @Nullable TransferJob onPrepared(KvTier.StorePrepared prepared) {
+    private @Nullable TransferJob onPrepared(KvTier.StorePrepared prepared) {
         var move = known(prepared.job());
         if (prepared.keys().isEmpty()) {
             return remove(prepared.job());
@@ -233,7 +256,7 @@ final class StoreMoves {
     private void transfer(Move move, int port, int numChunks) {
         var store = store(move);
         var transfer = new Transfer(
-                idOffset + move.job.job(),
+                KvTransfers.outside(replicaIndex, move.job.job()),
                 IntList.of(port),
                 numChunks * store.spec().bytesPerChunk(),
                 numChunks,
@@ -249,7 +272,7 @@ final class StoreMoves {
 
     private void release(Move move, boolean isFailed) {
         if (move.peer != null) {
-            move.peer.tell(new Replica.ForMemory(new KvTransfers.TakeBack(outside(move))));
+            move.peer.tell(new Replica.ForMemory(new TakeBack(outside(move))));
         } else if (move.job.kind() == TransferJob.Kind.CASCADE) {
             store(move).tier().tell(new KvTier.EndStore(outside(move), isFailed));
         } else {
@@ -260,14 +283,14 @@ final class StoreMoves {
     /** Gives all moves up, whether their answers have come or not. */
     void giveUp() {
         for (var move : moves.values()) {
-            var link = move.peer == null ? store(move).link() : Objects.requireNonNull(peers.network);
-            link.tell(new Link.Cancel(idOffset + move.job.job()));
+            var link = move.peer == null ? store(move).link() : Objects.requireNonNull(network);
+            link.tell(new Link.Cancel(KvTransfers.outside(replicaIndex, move.job.job())));
             release(move, true);
         }
     }
 
     private KvTier.Job outside(Move move) {
-        return new KvTier.Job(peers.replicaIndex, move.job.job());
+        return new KvTier.Job(replicaIndex, move.job.job());
     }
 
     private TransferJob remove(long job) {

@@ -30,6 +30,7 @@ public final class EngineCore {
     private boolean isPlanning;
     private boolean isBlocked;
     private PauseState pauseState = PauseState.UNPAUSED;
+    private boolean isCalled;
 
     /** Whether nothing can be planned before KV arrives, blocks become free, or a request comes or goes. */
     private boolean isParked;
@@ -113,9 +114,25 @@ public final class EngineCore {
         return !isPlanning && inFlight.isEmpty() && planner.requests().numRunning() == 0;
     }
 
+    /** Sets whether a call has come that is answered between two plans (vLLM's utility calls): until then none is made. */
+    public void setCalled(boolean isCalled) {
+        this.isCalled = isCalled;
+    }
+
+    /** Returns whether the engine does nothing before the result of the oldest step in flight. */
+    public boolean awaitsResult() {
+        return isBlocked || inFlight.size() >= maxStepsInFlight;
+    }
+
+    /** Returns how many steps the device has not finished, or whose results are not applied. */
+    public int numInFlight() {
+        return inFlight.size();
+    }
+
     /** Returns whether the engine would try to plan a step now. */
     public boolean canPlan() {
-        boolean hasRoom = !isPlanning && !isBlocked && !isParked && inFlight.size() < maxStepsInFlight;
+        boolean mayPlan = !isCalled && !isPlanning && !isBlocked && !isParked;
+        boolean hasRoom = mayPlan && inFlight.size() < maxStepsInFlight;
         return hasRoom
                 && pauseState != PauseState.PAUSED_ALL
                 && (planner.requests().hasWork() || !inFlight.isEmpty());

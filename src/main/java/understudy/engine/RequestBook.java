@@ -117,6 +117,11 @@ public final class RequestBook {
         plan.setLoras(loras.endBatch());
     }
 
+    /** Returns the adapters of this engine, to load some between two steps. */
+    public StepLoras loras() {
+        return loras;
+    }
+
     /** Returns which adapters the requests have; takes time in proportion to their number. */
     public AdapterUse adapterUse() {
         return loras.isOn()

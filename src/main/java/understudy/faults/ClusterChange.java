@@ -4,7 +4,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Change of a running cluster: a {@link Fault} that strikes it, or a {@link FleetChange} by its operator. */
-public sealed interface ClusterChange permits Fault, FleetChange, ClusterChange.OfState {
+public sealed interface ClusterChange permits Fault, FleetChange, ClusterChange.OfState, ReplicaOrder.Change {
 
     /** Sends to the cluster what the change means for it. */
     void applyTo(Target cluster);
@@ -39,17 +39,8 @@ public sealed interface ClusterChange permits Fault, FleetChange, ClusterChange.
 
         void crash(int replica);
 
-        /** Has a replica keep all requests waiting. */
-        void sleep(int replica, SleepMode mode, boolean dropsKv);
-
-        void wake(int replica);
-
-        void slowGpu(int replica, double factor);
-
-        void resizeKv(int replica, int numGpuBlocks);
-
-        /** Has a replica's host memory lose a share of what it holds. */
-        void loseKv(int replica, double share);
+        /** Has a replica carry out an order, if it is there. */
+        void order(int replica, ReplicaOrder order);
 
         void setFault(Fault.OfRequests fault);
 

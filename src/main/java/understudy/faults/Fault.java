@@ -10,10 +10,7 @@ public sealed interface Fault extends ClusterChange {
     OptionalInt ALL_REPLICAS = OptionalInt.empty();
 
     /** Fault of one running replica; a restart ends it. */
-    sealed interface OfReplica extends Fault {
-
-        int replica();
-    }
+    sealed interface OfReplica extends Fault, ReplicaOrder.Change {}
 
     /** Fault of requests on their way into the cluster, or to one replica; a restart of that replica ends it. */
     sealed interface OfRequests extends Fault {
@@ -48,11 +45,6 @@ public sealed interface Fault extends ClusterChange {
     /** Steps that begin from now on take {@code factor} times as long; above 0. */
     record SlowGpu(int replica, double factor) implements OfReplica {
         @Override
-        public void applyTo(Target cluster) {
-            cluster.slowGpu(replica, factor);
-        }
-
-        @Override
         public Optional<ClusterChange> undo() {
             return Optional.of(new SlowGpu(replica, 1));
         }
@@ -63,11 +55,6 @@ public sealed interface Fault extends ClusterChange {
      * Never more than the replica was built with.
      */
     record ShrinkKv(int replica, int numGpuBlocks) implements OfReplica {
-        @Override
-        public void applyTo(Target cluster) {
-            cluster.resizeKv(replica, numGpuBlocks);
-        }
-
         @Override
         public Optional<ClusterChange> undo() {
             return Optional.of(new ShrinkKv(replica, Integer.MAX_VALUE));
@@ -137,7 +124,7 @@ public sealed interface Fault extends ClusterChange {
     }
 
     /** Fault of a link over which KV is moved. */
-    sealed interface OfLinks extends Fault {
+    sealed interface OfLinks extends Fault, ReplicaOrder {
 
         /** Returns the replica at its end, or {@link #ALL_REPLICAS}: those that are there now. */
         OptionalInt replica();
@@ -167,10 +154,5 @@ public sealed interface Fault extends ClusterChange {
     }
 
     /** A replica's host memory loses this share of the chunks that are not being moved, 0 to 1. */
-    record LoseKv(int replica, double share) implements OfReplica {
-        @Override
-        public void applyTo(Target cluster) {
-            cluster.loseKv(replica, share);
-        }
-    }
+    record LoseKv(int replica, double share) implements OfReplica {}
 }

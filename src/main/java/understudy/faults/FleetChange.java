@@ -76,7 +76,12 @@ public sealed interface FleetChange extends ClusterChange {
      * @param level vLLM's, 0 to 2; from 1 on, the KV cache is dropped
      * @param mode what becomes of its requests
      */
-    record Sleep(int replica, int level, SleepMode mode) implements OfReplica {
+    record Sleep(int replica, int level, SleepMode mode) implements OfReplica, ReplicaOrder.Change {
+        /** Returns whether the KV cache is forgotten. */
+        public boolean dropsKv() {
+            return level > 0;
+        }
+
         @Override
         public @Nullable ReplicaState next(ReplicaState state) {
             boolean isPossible = state == ReplicaState.READY || state.isAsleep();
@@ -88,23 +93,13 @@ public sealed interface FleetChange extends ClusterChange {
                         default -> ReplicaState.DISCARD_ALL;
                     };
         }
-
-        @Override
-        public void applyTo(Target cluster) {
-            cluster.sleep(replica, mode, level > 0);
-        }
     }
 
     /** A replica that is asleep serves again. */
-    record Wake(int replica) implements OfReplica {
+    record Wake(int replica) implements OfReplica, ReplicaOrder.Change {
         @Override
         public @Nullable ReplicaState next(ReplicaState state) {
             return state.isAsleep() ? ReplicaState.READY : null;
-        }
-
-        @Override
-        public void applyTo(Target cluster) {
-            cluster.wake(replica);
         }
     }
 

@@ -111,6 +111,11 @@ public final class ReplicaCounters {
         return numPreemptions;
     }
 
+    /** Counts adapters that were loaded between two steps. */
+    public void onAdaptersLoaded(BatchShape.Loras loaded) {
+        loras = loras.plusLoaded(loaded);
+    }
+
     /** Counts the tokens and the adapters of a batch that goes to the device. */
     public void onPlanned(BatchShape batch) {
         numPrefillTokens += batch.numPrefillTokens();

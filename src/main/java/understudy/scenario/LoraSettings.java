@@ -1,6 +1,7 @@
 package understudy.scenario;
 
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import understudy.cluster.lockstep.EarlierStages;
@@ -47,7 +48,7 @@ public record LoraSettings(LoraConfig config, @Nullable LoraCost cost, double sl
         if (kind != EngineKind.VLLM) {
             throw lora.unusable(ENABLE, "which needs engine.kind = vllm");
         }
-        return of(new LoraConfig(maxLoras, maxCpuLoras), maxRank, speeds(lora, rank), lora, deployment);
+        return of(LoraConfig.ofPlaces(maxLoras, maxCpuLoras), maxRank, speeds(lora, rank), lora, deployment);
     }
 
     private static LoraCost.Speeds speeds(Section lora, int rank) {
@@ -71,11 +72,13 @@ public record LoraSettings(LoraConfig config, @Nullable LoraCost cost, double sl
         var size = AdapterSize.of(stage, deployment.tensorParallelSize());
         var kernels = new LoraKernels(
                 size, maxRank, config.maxLoras(), lora.bool("specialize-active-lora"), lora.nanos("kernel-time"));
+        var cost = LoraCost.of(kernels, AdapterSize.of(stage, 1), speeds);
+        var modules = modules(lora);
         return new LoraSettings(
-                config,
-                LoraCost.of(kernels, AdapterSize.of(stage, 1), speeds),
+                config.loading(List.copyOf(modules.keySet()), cost.loadNanos(), cost.activationNanos()),
+                cost,
                 config.maxLoras() * size.bytes(maxRank),
-                modules(lora));
+                modules);
     }
 
     /** Returns how long the last stage takes, given how long it does without adapters. */

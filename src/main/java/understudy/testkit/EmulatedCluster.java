@@ -5,16 +5,18 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 import understudy.api.EmulationServer;
 import understudy.api.kvevents.KvEventPublisher;
 import understudy.cluster.Cluster;
 import understudy.cluster.ClusterEvent;
 import understudy.cluster.KvBlockManager;
-import understudy.cluster.PrefixCacheResets;
 import understudy.cluster.Router;
+import understudy.cluster.orders.OrderAnswers;
 import understudy.engine.SamplingParams;
 import understudy.faults.ClusterChange;
+import understudy.faults.ReplicaOrder;
 import understudy.faults.ReplicaState;
 import understudy.faults.RequestFault;
 import understudy.host.ClusterHost;
@@ -191,13 +193,11 @@ public final class EmulatedCluster implements AutoCloseable {
         }
     }
 
-    /**
-     * Has all replicas forget what they have cached; refused, with false, while any of them holds a block for a
-     * request.
-     */
+    /** Has all replicas forget what they have cached; refused, with false, while any holds a block for a request. */
     public boolean resetPrefixCache() {
-        return host.<Router.Command, PrefixCacheResets.AllReset>ask(
-                        host.router(), ref -> new Router.ResetPrefixCache(false, ref))
+        var order = new ReplicaOrder.ResetPrefixCache(false);
+        return host.<Router.Command, OrderAnswers.AllDone>ask(
+                        host.router(), ref -> new Router.Order(OptionalInt.empty(), order, ref))
                 .isDone();
     }
 

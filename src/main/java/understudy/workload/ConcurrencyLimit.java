@@ -1,7 +1,6 @@
 package understudy.workload;
 
 import it.unimi.dsi.fastutil.longs.Long2LongOpenHashMap;
-import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.Request;
 
@@ -10,8 +9,7 @@ import understudy.engine.Request;
  * what is due beyond the limit is sent as soon as an answer is complete. A session keeps its place while its user
  * thinks.
  */
-public final class ConcurrencyLimit implements Workload {
-    private final Workload workload;
+public final class ConcurrencyLimit extends ChangedWorkload {
     private final int maxConcurrency;
     private final Long2LongOpenHashMap intendedById = new Long2LongOpenHashMap();
     private int numStarted;
@@ -22,7 +20,7 @@ public final class ConcurrencyLimit implements Workload {
      * @param maxConcurrency most requests in flight, at least 1
      */
     public ConcurrencyLimit(Workload workload, int maxConcurrency) {
-        this.workload = workload;
+        super(workload);
         this.maxConcurrency = maxConcurrency;
     }
 
@@ -53,25 +51,5 @@ public final class ConcurrencyLimit implements Workload {
     @Override
     public long intendedNanos(Request request) {
         return intendedById.getOrDefault(request.id(), request.arrivalNanos());
-    }
-
-    @Override
-    public OptionalLong total() {
-        return workload.total();
-    }
-
-    @Override
-    public long numPlanned() {
-        return workload.numPlanned();
-    }
-
-    @Override
-    public long numAbandoned() {
-        return workload.numAbandoned();
-    }
-
-    @Override
-    public void close() {
-        workload.close();
     }
 }

@@ -1,7 +1,5 @@
 package understudy.workload;
 
-import java.util.Optional;
-import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.Request;
 
@@ -10,8 +8,7 @@ import understudy.engine.Request;
  *
  * <p>Which one depends on the seed and the session's number alone, or that of a request without a session.
  */
-public final class LoraWorkload implements Workload {
-    private final Workload workload;
+public final class LoraWorkload extends ChangedWorkload {
     private final Options options;
     private final RandomStreams streams;
 
@@ -28,7 +25,7 @@ public final class LoraWorkload implements Workload {
     public record Options(int count, double skew, double baseShare) {}
 
     public LoraWorkload(Workload workload, Options options, RandomStreams streams) {
-        this.workload = workload;
+        super(workload);
         this.options = options;
         this.streams = streams;
         cumulated = new double[options.count];
@@ -87,30 +84,5 @@ public final class LoraWorkload implements Workload {
     @Override
     public long intendedNanos(Request request) {
         return workload.intendedNanos(request);
-    }
-
-    @Override
-    public OptionalLong total() {
-        return workload.total();
-    }
-
-    @Override
-    public long numPlanned() {
-        return workload.numPlanned();
-    }
-
-    @Override
-    public long numAbandoned() {
-        return workload.numAbandoned();
-    }
-
-    @Override
-    public Optional<String> warning() {
-        return workload.warning();
-    }
-
-    @Override
-    public void close() {
-        workload.close();
     }
 }

@@ -7,8 +7,11 @@ import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
@@ -76,6 +79,49 @@ final class LoraRoutesTest {
         assertThat(server.post("/v1/load_lora_adapter", "{\"lora_name\": \"x\"}")
                         .status())
                 .isEqualTo(400);
+    }
+
+    /**
+     * 10 s of virtual time are 1 s of the clock's. The call takes them, and meanwhile nobody can ask for the adapter; the
+     * first request does not.
+     */
+    @Test
+    void call_isAnsweredWhenTheAdapterHasBeenRead() throws Exception {
+        start("engine.lora.load-time = 10 s");
+        long beforeNanos = System.nanoTime();
+        var calls = List.of(loadAsync("late"), loadAsync("late"));
+        assertThat(server.post("/v1/chat/completions", CHAT.formatted("late")).status())
+                .isEqualTo(404);
+
+        var statuses = new ArrayList<Integer>();
+        for (var call : calls) {
+            statuses.add(call.get(20, TimeUnit.SECONDS).statusCode());
+        }
+        assertThat(statuses).as("the second one waits for the first").containsExactlyInAnyOrder(200, 400);
+        assertThat(Duration.ofNanos(System.nanoTime() - beforeNanos)).isGreaterThanOrEqualTo(Duration.ofSeconds(1));
+        assertThat(ttftSeconds("late")).isLessThan(10);
+    }
+
+    @Test
+    void modulesOfTheStart_areThereBeforeTheFirstRequest() {
+        start("engine.lora.lora-modules = [sql]\nengine.lora.load-time = 10 s");
+
+        assertThat(ttftSeconds("sql")).isLessThan(10);
+    }
+
+    private double ttftSeconds(String model) {
+        assertThat(server.post("/v1/chat/completions", CHAT.formatted(model)).status())
+                .isEqualTo(200);
+        server.awaitMetric("vllm:time_to_first_token_seconds_count", "engine=\"0\"", count -> count == 1);
+        return server.metric("vllm:time_to_first_token_seconds_sum", "engine=\"0\"");
+    }
+
+    private CompletableFuture<HttpResponse<String>> loadAsync(String name) {
+        var request = HttpRequest.newBuilder(URI.create(server.url() + "/v1/load_lora_adapter"))
+                .header("Content-Type", "application/json")
+                .POST(HttpRequest.BodyPublishers.ofString(LOAD.formatted(name)))
+                .build();
+        return server.client().sendAsync(request, HttpResponse.BodyHandlers.ofString());
     }
 
     /** The same prompt of 40 tokens or more hits the cache with its own adapter only. */

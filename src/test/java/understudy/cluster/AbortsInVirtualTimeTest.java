@@ -10,10 +10,12 @@ import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
+import understudy.cluster.orders.OrderAnswers;
 import understudy.engine.FinishReason;
 import understudy.engine.OutputPlan;
 import understudy.engine.Request;
 import understudy.faults.CrashRetries;
+import understudy.faults.ReplicaOrder;
 import understudy.prompt.Prompt;
 import understudy.prompt.SyntheticTokens;
 import understudy.prompt.TokenSequence;
@@ -76,17 +78,17 @@ final class AbortsInVirtualTimeTest {
 
     @Test
     void resetDuringAPlanOfAReplicaThatCrashes_isAnswered() {
-        var answers = kit.createInbox(KvBlockManager.PrefixCacheReset.class);
+        var answers = kit.createInbox(OrderAnswers.Done.class);
         var replica = replica(0, kit.createInbox(Router.Command.class).ref());
         var request = promptedBy(7, () -> {
-            replica.tell(new Replica.ResetPrefixCache(false, answers.ref()));
+            replica.tell(new Replica.Order(new ReplicaOrder.ResetPrefixCache(false), answers.ref()));
             replica.tell(new Replica.Crash(CrashRetries.NONE));
         });
         replica.tell(new Replica.AddRequest(request, client.ref(), true));
 
         kit.advance(Duration.ofMillis(50));
 
-        assertThat(answers.messages()).containsExactly(new KvBlockManager.PrefixCacheReset(0, true));
+        assertThat(answers.messages()).containsExactly(new OrderAnswers.Done(0, true));
     }
 
     @Test

@@ -60,6 +60,8 @@ public final class ClusterFixture {
     public boolean isAsync;
     int prefillScheduleInterval = 1;
     boolean sharesWithinStep = true;
+    LoraConfig loras = LoraConfig.NONE;
+    int pipelineParallelSize = 1;
     ApiDelay apiDelay = ApiDelay.NONE;
     public LatencyModel latency = new LinearLatency(5e6, 0, 0, 0);
     RoutingPolicyFactory routing = RoundRobin.FACTORY;
@@ -79,8 +81,8 @@ public final class ClusterFixture {
                 isAsync,
                 8,
                 prefillScheduleInterval,
-                LoraConfig.NONE,
-                1,
+                loras,
+                pipelineParallelSize,
                 SpeculationConfig.NONE);
         var kvCache = new KvCacheConfig(
                 hasher,

@@ -9,6 +9,8 @@ import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import understudy.cluster.orders.OrderAnswers;
+import understudy.faults.Fault;
 import understudy.kvcache.Admission;
 import understudy.kvcache.KvAnswer;
 import understudy.kvcache.KvAsk;
@@ -118,7 +120,9 @@ final class ReplicaProtocolTest {
         kit.advance(Duration.ofNanos(3_500));
         int numToldBefore = router.messages().size();
 
-        replica.tell(new Replica.ResizeKv(5));
+        var resize = new Fault.ShrinkKv(0, 5);
+        replica.tell(new Replica.Order(
+                resize, kit.createInbox(OrderAnswers.Done.class).ref()));
         kit.advance(Duration.ofNanos(100));
         assertThat(router.messages()).hasSize(numToldBefore);
         kit.advance(Duration.ofNanos(1_000));

@@ -7,13 +7,17 @@ import it.unimi.dsi.fastutil.longs.LongLists;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
+import org.apache.pekko.actor.testkit.typed.javadsl.TestInbox;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import understudy.cluster.orders.OrderAnswers;
 import understudy.engine.FinishReason;
 import understudy.faults.CrashRetries;
+import understudy.faults.FleetChange;
+import understudy.faults.ReplicaOrder;
 import understudy.faults.RequestFault;
 import understudy.faults.SleepMode;
 import understudy.kvcache.KvCacheConfig;
@@ -86,19 +90,19 @@ final class ReplicaTest {
     /** The three tokens come at 5, 10 and 15 ms; the other request would have had its first one at 10 ms. */
     @Test
     void sleepThatWaits_beginsWhenWhatRunsHasEnded() {
-        var asleep = kit.createInbox(Cluster.Asleep.class);
+        var asleep = kit.createInbox(OrderAnswers.Done.class);
         var replica = spawn(false);
         replica.tell(new Replica.AddRequest(request(7, 0, 20, 3), client.ref(), false));
         kit.advance(Duration.ofMillis(2));
-        replica.tell(new Replica.Sleep(SleepMode.WAIT, true));
-        replica.tell(new Replica.AwaitAsleep(asleep.ref()));
+        replica.tell(order(new FleetChange.Sleep(0, 1, SleepMode.WAIT)));
+        replica.tell(new Replica.Order(ReplicaOrder.AwaitAsleep.NOW, asleep.ref()));
         replica.tell(new Replica.AddRequest(request(8, 0, 20, 1), client.ref(), false));
 
         kit.advance(Duration.ofMillis(12));
         assertThat(asleep.messages()).as("at 14 ms").isEmpty();
         kit.advance(Duration.ofMillis(6));
         assertThat(asleep.messages()).as("at 20 ms").hasSize(1);
-        replica.tell(Replica.Wake.NOW);
+        replica.tell(order(new FleetChange.Wake(0)));
         kit.advance(Duration.ofMillis(20));
 
         assertThat(client.messages())
@@ -109,12 +113,12 @@ final class ReplicaTest {
     @ParameterizedTest
     @MethodSource("endsOfSleep")
     void replicaThatWillNotSleep_saysSo(Replica.Command end) {
-        var asleep = kit.createInbox(Cluster.Asleep.class);
+        var asleep = kit.createInbox(OrderAnswers.Done.class);
         var replica = spawn(false);
         replica.tell(new Replica.AddRequest(request(7, 0, 20, 100), client.ref(), false));
         kit.advance(Duration.ofMillis(2));
-        replica.tell(new Replica.Sleep(SleepMode.WAIT, true));
-        replica.tell(new Replica.AwaitAsleep(asleep.ref()));
+        replica.tell(order(new FleetChange.Sleep(0, 1, SleepMode.WAIT)));
+        replica.tell(new Replica.Order(ReplicaOrder.AwaitAsleep.NOW, asleep.ref()));
 
         replica.tell(end);
         kit.advance(Duration.ofMillis(1));
@@ -123,7 +127,11 @@ final class ReplicaTest {
     }
 
     static List<Replica.Command> endsOfSleep() {
-        return List.of(Replica.Wake.NOW, Replica.Leave.NOW, new Replica.Crash(CrashRetries.NONE));
+        return List.of(order(new FleetChange.Wake(0)), Replica.Leave.NOW, new Replica.Crash(CrashRetries.NONE));
+    }
+
+    private static Replica.Order order(ReplicaOrder order) {
+        return new Replica.Order(order, TestInbox.<OrderAnswers.Done>create().getRef());
     }
 
     private void submitWithHeadStart(ActorRef<Replica.Command> replica, long id, long headStartNanos) {
@@ -191,19 +199,17 @@ final class ReplicaTest {
 
     @Test
     void resetPrefixCache_isRefusedWhileBlocksAreInUse() {
-        var answers = kit.createInbox(KvBlockManager.PrefixCacheReset.class);
+        var answers = kit.createInbox(OrderAnswers.Done.class);
         var replica = spawn(false);
         replica.tell(new Replica.AddRequest(request(7, 0, 20, 3), client.ref(), false));
         kit.advance(Duration.ofMillis(2));
 
-        replica.tell(new Replica.ResetPrefixCache(false, answers.ref()));
+        replica.tell(new Replica.Order(new ReplicaOrder.ResetPrefixCache(false), answers.ref()));
         kit.advance(Duration.ofMillis(20));
-        replica.tell(new Replica.ResetPrefixCache(false, answers.ref()));
+        replica.tell(new Replica.Order(new ReplicaOrder.ResetPrefixCache(false), answers.ref()));
         kit.settle();
 
-        assertThat(answers.messages())
-                .containsExactly(
-                        new KvBlockManager.PrefixCacheReset(0, false), new KvBlockManager.PrefixCacheReset(0, true));
+        assertThat(answers.messages()).containsExactly(new OrderAnswers.Done(0, false), new OrderAnswers.Done(0, true));
     }
 
     private static List<Double> usages(VirtualTimeTestKit.Inbox<ClusterEvent> events) {

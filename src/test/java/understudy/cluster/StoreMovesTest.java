@@ -115,11 +115,11 @@ final class StoreMovesTest {
         Inbox<Replica.Command> peer = cluster.kit.createInbox(Replica.Command.class);
         cluster.submit(first, same(2), peer.ref());
         cluster.kit.settle();
-        var lend = (KvTransfers.Lend) ((Replica.ForMemory) peer.messages().get(0)).command();
+        var lend = (StoreMoves.Lend) ((Replica.ForMemory) peer.messages().get(0)).command();
 
         crash(first);
 
-        assertThat(peer.messages()).last().isEqualTo(new Replica.ForMemory(new KvTransfers.TakeBack(lend.job())));
+        assertThat(peer.messages()).last().isEqualTo(new Replica.ForMemory(new StoreMoves.TakeBack(lend.job())));
     }
 
     @Test

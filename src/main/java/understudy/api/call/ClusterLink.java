@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -16,12 +17,13 @@ import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.jspecify.annotations.Nullable;
 import understudy.cluster.Cluster;
-import understudy.cluster.PrefixCacheResets;
 import understudy.cluster.RequestEvent;
 import understudy.cluster.Router;
+import understudy.cluster.orders.OrderAnswers;
 import understudy.cluster.sidechannel.SideChannel;
 import understudy.engine.FinishReason;
 import understudy.faults.ClusterChange;
+import understudy.faults.ReplicaOrder;
 import understudy.faults.ReplicaState;
 import understudy.host.ClusterHost;
 import understudy.host.Reply;
@@ -124,21 +126,21 @@ public final class ClusterLink {
         return Reply.ask(
                         system,
                         router,
-                        PrefixCacheResets.AllReset.class,
-                        ref -> new Router.ResetPrefixCache(resetsRunning, ref))
-                .thenApply(PrefixCacheResets.AllReset::isDone);
+                        OrderAnswers.AllDone.class,
+                        ref -> new Router.Order(
+                                OptionalInt.empty(), new ReplicaOrder.ResetPrefixCache(resetsRunning), ref))
+                .thenApply(OrderAnswers.AllDone::isDone);
+    }
+
+    /** Has a replica, or with an empty one all, carry out an order; is complete when they have, however long that takes. */
+    public CompletionStage<OrderAnswers.AllDone> order(OptionalInt replica, ReplicaOrder order) {
+        return Reply.await(system, router, OrderAnswers.AllDone.class, ref -> new Router.Order(replica, order, ref));
     }
 
     /** Changes the cluster, and tells why that cannot be, or nothing. */
     public CompletionStage<Optional<String>> change(ClusterChange change) {
         return Reply.ask(system, time.system(), Cluster.Injected.class, ref -> new Cluster.Inject(change, ref))
                 .thenApply(Cluster.Injected::refusal);
-    }
-
-    /** Is complete once a replica has fallen asleep, or will not; its requests may take as long as they like. */
-    public CompletionStage<Void> awaitAsleep(int replica) {
-        return Reply.await(system, time.system(), Cluster.Asleep.class, ref -> new Cluster.AwaitAsleep(replica, ref))
-                .thenAccept(asleep -> {});
     }
 
     /** Returns the state of each replica, by index. */

@@ -16,6 +16,7 @@ import understudy.api.call.ClusterLink;
 import understudy.api.http.ApiException;
 import understudy.faults.ClusterChange;
 import understudy.faults.FleetChange;
+import understudy.faults.ReplicaOrder;
 import understudy.faults.ReplicaState;
 import understudy.faults.SleepMode;
 
@@ -107,9 +108,14 @@ public final class EngineSleep {
                 .thenAccept(refusal -> refusal.ifPresent(why -> {
                     throw new ApiException(409, "ConflictError", why, null);
                 }))
-                .thenCompose(done -> change instanceof FleetChange.Sleep sleep && sleep.mode() == SleepMode.WAIT
-                        ? cluster.awaitAsleep(sleep.replica())
-                        : CompletableFuture.completedFuture(null))
+                .thenCompose(done -> awaitAsleep(change))
                 .toCompletableFuture();
+    }
+
+    private CompletionStage<Void> awaitAsleep(ClusterChange change) {
+        return change instanceof FleetChange.Sleep sleep && sleep.mode() == SleepMode.WAIT
+                ? cluster.order(OptionalInt.of(sleep.replica()), ReplicaOrder.AwaitAsleep.NOW)
+                        .thenAccept(asleep -> {})
+                : CompletableFuture.completedFuture(null);
     }
 }

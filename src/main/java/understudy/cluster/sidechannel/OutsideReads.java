@@ -28,11 +28,6 @@ public final class OutsideReads {
         this.replyTo = replyTo;
     }
 
-    /** Returns whether other processes can hold anything, here or for this one. */
-    public boolean areReachable() {
-        return channel != null;
-    }
-
     public void expect(long requestId, RemoteKv kv) {
         holders.put(requestId, kv);
     }

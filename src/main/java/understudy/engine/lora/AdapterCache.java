@@ -18,9 +18,12 @@ public final class AdapterCache {
     private int numLoads;
     private int numActivations;
 
-    /** Creates a cache without adapters. */
+    /** Creates a cache with the adapters that are there from the start, which do not count as loaded. */
     public AdapterCache(LoraConfig config) {
         this.config = config;
+        config.modules().forEach(this::use);
+        numLoads = 0;
+        numActivations = 0;
     }
 
     /** Brings an adapter to the GPU, if it is not there, and makes it the most recently used one. */
@@ -39,6 +42,12 @@ public final class AdapterCache {
             numActivations++;
         }
         onGpu.addAndMoveToLast(name);
+    }
+
+    /** Forgets an adapter, if it is there. */
+    public void remove(String name) {
+        onHost.remove(name);
+        onGpu.remove(name);
     }
 
     /** Returns how many adapters were read from disk since this was last asked. */

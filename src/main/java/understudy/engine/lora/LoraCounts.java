@@ -7,8 +7,8 @@ import understudy.latency.BatchShape;
  *
  * @param numSteps with at least one
  * @param numAdapters different ones of each step, added up
- * @param numLoads adapters read from disk
- * @param numActivations adapters copied to the GPU
+ * @param numLoads adapters read from disk, for a step or a call
+ * @param numActivations adapters copied to the GPU, likewise
  */
 public record LoraCounts(long numSteps, long numAdapters, long numLoads, long numActivations) {
     public static final LoraCounts NONE = new LoraCounts(0, 0, 0, 0);
@@ -18,6 +18,11 @@ public record LoraCounts(long numSteps, long numAdapters, long numLoads, long nu
         return step.numAdapters() == 0
                 ? this
                 : plus(new LoraCounts(1, step.numAdapters(), step.numLoads(), step.numActivations()));
+    }
+
+    /** Returns the counts with adapters that were loaded between two steps. */
+    public LoraCounts plusLoaded(BatchShape.Loras loaded) {
+        return plus(new LoraCounts(0, 0, loaded.numLoads(), loaded.numActivations()));
     }
 
     public LoraCounts plus(LoraCounts other) {

@@ -26,6 +26,24 @@ public final class StepLoras {
         return config.isOn();
     }
 
+    /** Loads an adapter between two steps, if there may be any, and returns what that takes. */
+    public BatchShape.Loras load(String name) {
+        if (isOn()) {
+            cache.use(name);
+        }
+        return new BatchShape.Loras(0, 0, cache.takeLoads(), cache.takeActivations());
+    }
+
+    /** Returns how long that takes while no step runs. */
+    public long loadingNanos(BatchShape.Loras loaded) {
+        return config.loadingNanos(loaded);
+    }
+
+    /** Forgets an adapter; a step that needs it loads it again. */
+    public void unload(String name) {
+        cache.remove(name);
+    }
+
     /** Returns the slots on the GPU, or 0 without LoRA. */
     public int maxLoras() {
         return config.maxLoras();

@@ -12,6 +12,7 @@ import java.util.zip.ZipFile;
 import org.apache.commons.rng.UniformRandomProvider;
 import org.apache.commons.rng.sampling.ListSampler;
 import org.jspecify.annotations.Nullable;
+import understudy.workload.trace.FilesOfTrace;
 
 /** Files whose names are known beforehand, in the order of their names or shuffled. */
 final class ListedFiles implements SessionFiles {
@@ -54,7 +55,7 @@ final class ListedFiles implements SessionFiles {
         try {
             var names = zip.stream().map(ZipEntry::getName).toList();
             for (var name : names) {
-                SessionNames.checkEntry(file, name);
+                FilesOfTrace.requireInside(file, name);
             }
             var sessions = names.stream().filter(SessionNames::isSession).toList();
             return new ListedFiles(inOrder(sessions, shuffler), name -> zip.getInputStream(zip.getEntry(name)), zip);

@@ -1,9 +1,6 @@
 package understudy.workload.agentic;
 
-import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.Locale;
-import understudy.workload.trace.TraceException;
 
 /** What names of files say. */
 final class SessionNames {
@@ -27,18 +24,6 @@ final class SessionNames {
     static boolean isTar(String name) {
         var lower = lower(name);
         return lower.endsWith(".tar") || lower.endsWith(".tar.gz") || lower.endsWith(".tgz");
-    }
-
-    /**
-     * Refuses an archive with a name that leads out of it.
-     *
-     * @throws TraceException if this is one
-     */
-    static void checkEntry(Path archive, String name) {
-        var parts = name.split("[/\\\\]", -1);
-        if (name.startsWith("/") || Arrays.asList(parts).contains("..")) {
-            throw new TraceException(archive.toString(), "the entry " + name + " lies outside of the archive");
-        }
     }
 
     private static String withoutGz(String name) {

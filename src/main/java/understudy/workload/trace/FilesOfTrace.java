@@ -1,10 +1,10 @@
 package understudy.workload.trace;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.function.Predicate;
 
 /** Files of a trace that is a directory, or a tar archive, gzip'd or not; what is in it is looked at as it comes. */
@@ -58,14 +58,33 @@ public final class FilesOfTrace {
     }
 
     private static void visitArchive(Path archive, Predicate<String> isWanted, Visitor visitor) throws IOException {
-        var file = new CountedInput(Files.newInputStream(archive));
-        try (InputStream in = TraceFile.decompressed(file)) {
-            var tar = new TarInput(new ExpansionLimit(in, file, archive.toString()), archive.toString());
+        try (var tar = new TarInput(archive)) {
             while (tar.next()) {
                 if (isWanted.test(tar.name())) {
-                    visitor.on(tar.name(), tar.content(MAX_FILE_BYTES));
+                    visitor.on(tar.name(), contentOf(tar, archive));
                 }
             }
+        }
+    }
+
+    private static byte[] contentOf(TarInput tar, Path archive) throws IOException {
+        if (tar.numLeft() > MAX_FILE_BYTES) {
+            String tooLarge = tar.name() + " has " + tar.numLeft() + " bytes, more than " + MAX_FILE_BYTES;
+            throw new TraceException(archive.toString(), tooLarge);
+        }
+        return tar.content().readAllBytes();
+    }
+
+    /**
+     * Refuses an archive with a name that leads out of it: a sign of one that was made to do harm, though nothing is
+     * unpacked here.
+     *
+     * @throws TraceException if this is one
+     */
+    public static void requireInside(Path archive, String name) {
+        var parts = List.of(name.split("[/\\\\]", -1));
+        if (parts.contains("..") || parts.get(0).isEmpty() || parts.get(0).endsWith(":")) {
+            throw new TraceException(archive.toString(), "the entry " + name + " lies outside of the archive");
         }
     }
 }

@@ -1,49 +1,53 @@
 package understudy.workload.trace;
 
+import java.io.Closeable;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
-import java.util.List;
+import java.nio.file.Path;
 import java.util.regex.Pattern;
 
 /**
- * The regular files of a tar archive, one after the other: ustar, with the long names of GNU and of POSIX. Nothing is
- * ever written to disk; links and devices are passed over.
+ * The regular files of a tar archive, gzip'd or not, one after the other. Knows the names of POSIX (ustar and pax) and
+ * those of GNU; see <a href="https://www.gnu.org/software/tar/manual/html_node/Standard.html">Basic Tar Format</a>.
+ * Nothing is ever written to disk; links and devices are passed over.
+ *
+ * <p>Methods throw a {@link TraceException} if this is no archive, an entry points out of it, or it expands beyond all
+ * measure.
  */
-final class TarInput {
+public final class TarInput implements Closeable {
     private static final int RECORD_BYTES = 512;
     private static final int MAX_NAME_BYTES = 1 << 16;
     private static final Pattern PAX_PATH = Pattern.compile("^\\d+ path=(.*)$", Pattern.MULTILINE);
 
+    private final Path archive;
     private final InputStream in;
-    private final String archive;
     private final byte[] header = new byte[RECORD_BYTES];
     private String name = "";
-    private String longName = "";
-    private long size;
-    private long left;
+    private long numLeft;
+    private int numPadding;
 
-    /** Reads from {@code in}, which stays the caller's; the archive's name is for messages. */
-    TarInput(InputStream in, String archive) {
-        this.in = in;
+    /** Opens an archive before its first file. */
+    public TarInput(Path archive) {
         this.archive = archive;
+        in = TraceFile.openLimited(archive);
     }
 
     /** Goes to the next regular file, and returns whether there is one. */
-    boolean next() throws IOException {
+    public boolean next() throws IOException {
+        String longName = "";
         while (readHeader()) {
             char type = (char) header[156];
             if (type == 'L') {
-                longName = text(content(MAX_NAME_BYTES), 0, (int) size);
+                longName = longName().replace("\0", "");
             } else if (type == 'x') {
-                var path = PAX_PATH.matcher(new String(content(MAX_NAME_BYTES), StandardCharsets.UTF_8));
+                var path = PAX_PATH.matcher(longName());
                 longName = path.find() ? path.group(1) : "";
             } else {
                 name = longName.isEmpty() ? shortName() : longName;
                 longName = "";
-                requireInside();
+                FilesOfTrace.requireInside(archive, name);
                 if (type == '0' || type == 0) {
                     return true;
                 }
@@ -53,34 +57,33 @@ final class TarInput {
     }
 
     /** Returns the file's path in the archive. */
-    String name() {
+    public String name() {
         return name;
     }
 
-    /** Returns the whole file; to be called at most once for each. */
-    byte[] content(int maxBytes) throws IOException {
-        if (size > maxBytes) {
-            throw problem(name + " has " + size + " bytes, more than " + maxBytes);
-        }
-        byte[] content = in.readNBytes((int) size);
-        if (content.length < size) {
-            throw new EOFException();
-        }
-        left -= size;
-        return content;
+    /** Returns how many bytes of the file have not been read. */
+    long numLeft() {
+        return numLeft;
+    }
+
+    /** Returns what has not been read of the file, until the next one. */
+    public InputStream content() {
+        return new Content();
     }
 
     private boolean readHeader() throws IOException {
-        in.skipNBytes(left);
+        in.skipNBytes(numLeft + numPadding);
         int numRead = in.readNBytes(header, 0, RECORD_BYTES);
+        numLeft = 0;
+        numPadding = 0;
         if (numRead == 0 || isZero()) {
             return false;
         }
-        if (numRead < RECORD_BYTES || !text(header, 257, 5).equals("ustar")) {
-            throw problem("not a tar archive, gzip'd or not");
+        if (numRead < RECORD_BYTES || octal(148, 8) != checksum()) {
+            throw damaged();
         }
-        size = size();
-        left = (size + RECORD_BYTES - 1) / RECORD_BYTES * RECORD_BYTES;
+        numLeft = octal(124, 12);
+        numPadding = (int) (-numLeft & (RECORD_BYTES - 1));
         return true;
     }
 
@@ -93,38 +96,74 @@ final class TarInput {
         return true;
     }
 
-    private long size() {
-        String octal = text(header, 124, 12).strip();
-        try {
-            return Long.parseLong(octal, 8);
-        } catch (NumberFormatException e) {
-            throw problem("an entry's size is " + octal + ", which is not a number");
+    private String longName() throws IOException {
+        if (numLeft > MAX_NAME_BYTES) {
+            throw new TraceException(archive.toString(), "has a name of " + numLeft + " bytes");
         }
+        return new String(content().readAllBytes(), StandardCharsets.UTF_8);
     }
 
+    /** Only POSIX has a prefix; in GNU's headers something else stands there. */
     private String shortName() {
-        String prefix = text(header, 345, 155);
-        return (prefix.isEmpty() ? "" : prefix + "/") + text(header, 0, 100);
+        boolean isPosix = text(257, 5).equals("ustar") && header[263] == '0';
+        String prefix = isPosix ? text(345, 155) : "";
+        return prefix.isEmpty() ? text(0, 100) : prefix + "/" + text(0, 100);
     }
 
-    /** A name that leaves the archive is a sign of one that was made to do harm, though nothing is unpacked here. */
-    private void requireInside() {
-        var parts = List.of(name.split("[/\\\\]", -1));
-        if (parts.contains("..") || parts.get(0).isEmpty() || parts.get(0).endsWith(":")) {
-            throw problem("has the entry " + name + ", which is not inside of it");
+    private long octal(int from, int length) {
+        String digits = text(from, length).strip();
+        try {
+            return digits.isEmpty() ? 0 : Long.parseUnsignedLong(digits, 8);
+        } catch (NumberFormatException e) {
+            throw damaged();
         }
     }
 
-    private TraceException problem(String what) {
-        return new TraceException(archive, what);
+    /** Adds up the bytes of the header, with blanks in the place of the sum itself. */
+    private int checksum() {
+        int sum = 0;
+        for (int i = 0; i < RECORD_BYTES; i++) {
+            sum += i >= 148 && i < 156 ? ' ' : header[i] & 0xff;
+        }
+        return sum;
+    }
+
+    private TraceException damaged() {
+        return new TraceException(archive.toString(), "is no tar archive, or damaged");
     }
 
     /** Returns a text that ends with a zero, if it is shorter than its field. */
-    private static String text(byte[] bytes, int from, int length) {
+    private String text(int from, int length) {
         int end = from;
-        while (end < from + length && bytes[end] != 0) {
+        while (end < from + length && header[end] != 0) {
             end++;
         }
-        return new String(Arrays.copyOfRange(bytes, from, end), StandardCharsets.UTF_8);
+        return new String(header, from, end - from, StandardCharsets.UTF_8);
+    }
+
+    @Override
+    public void close() throws IOException {
+        in.close();
+    }
+
+    private final class Content extends InputStream {
+        @Override
+        public int read() throws IOException {
+            var one = new byte[1];
+            return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
+        }
+
+        @Override
+        public int read(byte[] bytes, int offset, int length) throws IOException {
+            if (numLeft == 0) {
+                return -1;
+            }
+            int numRead = in.read(bytes, offset, (int) Math.min(length, numLeft));
+            if (numRead < 0) {
+                throw new EOFException();
+            }
+            numLeft -= numRead;
+            return numRead;
+        }
     }
 }

@@ -14,12 +14,29 @@ public final class TraceFile {
     private static final int GZIP_MAGIC = 0x1f8b;
     private static final int BUFFER_BYTES = 1 << 16;
 
+    @FunctionalInterface
+    private interface Unpacker {
+        InputStream unpack(InputStream in) throws IOException;
+    }
+
     private TraceFile() {}
 
     /** Opens a file for reading; a gzip'd one is decompressed on the way. */
     public static InputStream open(Path file) {
+        return open(file, TraceFile::decompressed);
+    }
+
+    /** Opens a file likewise; reading fails with a {@link TraceException} if it expands beyond all measure. */
+    static InputStream openLimited(Path file) {
+        return open(file, in -> {
+            var compressed = new CountedInput(in);
+            return new ExpansionLimit(decompressed(compressed), compressed, file.toString());
+        });
+    }
+
+    private static InputStream open(Path file, Unpacker unpacker) {
         try {
-            return decompressed(Files.newInputStream(file));
+            return unpacker.unpack(Files.newInputStream(file));
         } catch (NoSuchFileException e) {
             throw new TraceException(file.toString(), "no such file");
         } catch (IOException e) {

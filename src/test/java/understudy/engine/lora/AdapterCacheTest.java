@@ -9,7 +9,7 @@ final class AdapterCacheTest {
 
     @Test
     void adapterOnTheGpu_takesNothing() {
-        var cache = new AdapterCache(new LoraConfig(1, 2));
+        var cache = new AdapterCache(LoraConfig.ofPlaces(1, 2));
 
         expect(cache, "a", 1, 1);
         expect(cache, "a", 0, 0);
@@ -17,7 +17,7 @@ final class AdapterCacheTest {
 
     @Test
     void adapterOnTheHost_isOnlyCopied() {
-        var cache = new AdapterCache(new LoraConfig(1, 2));
+        var cache = new AdapterCache(LoraConfig.ofPlaces(1, 2));
         expect(cache, "a", 1, 1);
         expect(cache, "b", 1, 1);
 
@@ -27,7 +27,7 @@ final class AdapterCacheTest {
     /** Of a and b, a was used last: c takes the place of b in the host's memory, and b must be read again. */
     @Test
     void leastRecentlyUsedAdapter_makesRoom() {
-        var cache = new AdapterCache(new LoraConfig(1, 2));
+        var cache = new AdapterCache(LoraConfig.ofPlaces(1, 2));
         expect(cache, "a", 1, 1);
         expect(cache, "b", 1, 1);
         expect(cache, "a", 0, 1);

@@ -9,6 +9,7 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.zip.GZIPOutputStream;
@@ -56,7 +57,7 @@ final class FilesOfTraceTest {
 
         assertThatThrownBy(() -> visit(tar))
                 .isInstanceOf(TraceException.class)
-                .hasMessage(tar + ": has the entry " + name + ", which is not inside of it");
+                .hasMessage(tar + ": the entry " + name + " lies outside of the archive");
     }
 
     /** 128 MiB of zeros are some 130 kB, a thousandth; 200 times the size is what a file may expand to beyond 64 MiB. */
@@ -85,6 +86,30 @@ final class FilesOfTraceTest {
         assertThatThrownBy(() -> visit(tar)).hasMessage(tar + ": huge.csv has 4294967296 bytes, more than 268435456");
     }
 
+    /** In GNU's headers, which say "ustar " and not "ustar", 0, "00", times may stand where POSIX has a prefix. */
+    @Test
+    void prefixOfAName_isOnlyThatOfPosix() throws IOException {
+        byte[] gnu = entry("gnu.csv", '0', "1");
+        byte[] posix = entry("posix.csv", '0', "2");
+        put(gnu, 257, "ustar  ");
+        put(posix, 263, "00");
+        for (byte[] entry : List.of(gnu, posix)) {
+            put(entry, 345, "dir");
+            putSum(entry);
+        }
+
+        assertThat(visit(tar(gnu, posix))).containsOnlyKeys("gnu.csv", "dir/posix.csv");
+    }
+
+    @Test
+    void damagedHeader_isReported() throws IOException {
+        byte[] entry = entry("a.csv", '0', "1");
+        entry[100]++;
+        var tar = tar(entry);
+
+        assertThatThrownBy(() -> visit(tar)).hasMessage(tar + ": is no tar archive, or damaged");
+    }
+
     @Test
     void linksAreNotFiles() throws IOException {
         assertThat(visit(tar(entry("link.csv", '2', ""), entry("dir.csv/", '5', ""))))
@@ -96,7 +121,7 @@ final class FilesOfTraceTest {
         var text = Files.writeString(directory.resolve("a.txt"), "hello\n");
         var cut = Files.write(directory.resolve("cut.tar"), header("a.csv", '0', 100));
 
-        assertThatThrownBy(() -> visit(text)).hasMessage(text + ": not a tar archive, gzip'd or not");
+        assertThatThrownBy(() -> visit(text)).hasMessage(text + ": is no tar archive, or damaged");
         assertThatThrownBy(() -> visit(cut)).hasMessage(cut + ": cannot be read: it ends in the middle");
         assertThatThrownBy(() -> visit(directory.resolve("none"))).hasMessageEndingWith("none: no such file");
     }
@@ -144,7 +169,18 @@ final class FilesOfTraceTest {
         put(header, 124, String.format("%011o", size));
         header[156] = (byte) type;
         put(header, 257, "ustar");
+        putSum(header);
         return header;
+    }
+
+    /** Adds up the bytes of the header, with blanks in the place of the sum. */
+    private static void putSum(byte[] entry) {
+        put(entry, 148, "        ");
+        int sum = 0;
+        for (int i = 0; i < RECORD_BYTES; i++) {
+            sum += entry[i];
+        }
+        put(entry, 148, String.format("%06o\0 ", sum));
     }
 
     private static void put(byte[] header, int at, String text) {
