@@ -158,7 +158,7 @@ final class ExpressionParser {
     private Expression unary(boolean takesFilters) {
         Expression value;
         if (tokens.skip("-")) {
-            value = binary(new Expression.Constant(0L), "-", unary(false));
+            value = negative(unary(false));
         } else if (tokens.skip("+")) {
             value = unary(false);
         } else {
@@ -166,6 +166,10 @@ final class ExpressionParser {
         }
         value = operands.postfix(value);
         return takesFilters ? filtered(value) : value;
+    }
+
+    private static Expression negative(Expression value) {
+        return scope -> Operator.negative(value.evaluate(scope));
     }
 
     private Expression filtered(Expression start) {

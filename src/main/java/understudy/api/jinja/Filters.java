@@ -22,6 +22,7 @@ import understudy.api.jinja.python.Values;
 final class Filters {
     private static final Pattern WORD_START = Pattern.compile("([-\\s({\\[<]+)");
     private static final Pattern WORD = Pattern.compile("\\w+", Pattern.UNICODE_CHARACTER_CLASS);
+    private static final Map<Integer, String> PREFIXES = Map.of(2, "0b", 8, "0o", 16, "0x");
     private static final int MOST_INDENT = 1000;
 
     private static final Map<String, Filter> FILTERS = Map.ofEntries(
@@ -52,7 +53,7 @@ final class Filters {
             Map.entry(
                     "abs", (value, with) -> Values.compare(value, 0L, "<") < 0 ? Operator.subtract(0L, value) : value),
             Map.entry("round", Filters::round),
-            Map.entry("attr", (value, with) -> Members.attribute(value, with.text(0, "name"))));
+            Map.entry("attr", (value, with) -> Members.methodOrUndefined(value, with.text(0, "name"))));
 
     private Filters() {}
 
@@ -138,8 +139,10 @@ final class Filters {
         }
         String text = Strings.strip(Text.str(value)).replace("_", "");
         int base = with.number(1, "base", 10);
+        boolean hasPrefix = text.length() > 2 && PREFIXES.getOrDefault(base, "").equalsIgnoreCase(text.substring(0, 2));
+        String digits = hasPrefix ? text.substring(2) : text.startsWith("+") ? text.substring(1) : text;
         try {
-            return Numbers.ofBig(new java.math.BigInteger(text.startsWith("+") ? text.substring(1) : text, base));
+            return Numbers.ofBig(new java.math.BigInteger(digits, base));
         } catch (NumberFormatException e) {
             return parsed(parsed(text), with);
         }

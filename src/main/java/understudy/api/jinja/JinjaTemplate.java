@@ -40,8 +40,8 @@ public final class JinjaTemplate {
      * @throws JinjaException if it is none; the message begins with the line
      */
     public static JinjaTemplate parse(String source) {
-        var parser = new TemplateParser(source);
         try {
+            var parser = new TemplateParser(source);
             var body = parser.parse();
             return new JinjaTemplate(body, ContentFormat.readsParts(parser.assignments(), parser.loops()));
         } catch (StackOverflowError e) {

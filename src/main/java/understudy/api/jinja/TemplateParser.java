@@ -13,6 +13,7 @@ import understudy.api.jinja.python.JinjaException;
 /** Parser of templates: of statements, and of the text between them. */
 final class TemplateParser {
     private static final Statement NOTHING = new Statement.Body(List.of());
+    private static final Set<String> MACRO_VARIABLES = Set.of("varargs", "kwargs", "caller");
     private static final int MOST_DEPTH = 100;
 
     private final TokenReader tokens;
@@ -203,26 +204,28 @@ final class TemplateParser {
 
     private Statement macro() {
         String name = tokens.name();
-        return new Statement.Define(name, shape("endmacro"));
+        return new Statement.Define(name, shape(parameters(), "endmacro"));
     }
 
     private Statement call() {
-        var parameters = tokens.current().is("(") ? parameters() : new Macro.Shape(List.of(), Map.of(), NOTHING);
+        var parameters =
+                tokens.current().is("(") ? parameters() : new Macro.Shape(List.of(), Map.of(), NOTHING, Set.of());
         int line = tokens.current().line();
         if (!(expressions.expression() instanceof Expression.Call call)) {
             throw JinjaException.at(line, "expected call");
         }
-        var block = new Macro.Shape(parameters.parameters(), parameters.defaults(), block("endcall"));
+        var block = shape(parameters, "endcall");
         return new Statement.CallBlock(call.function(), call.given(), block);
     }
 
-    private Macro.Shape shape(String end) {
-        var parameters = parameters();
+    private Macro.Shape shape(Macro.Shape parameters, String end) {
         int outside = loopDepth;
         loopDepth = 0;
+        int start = tokens.position();
         var body = block(end);
         loopDepth = outside;
-        return new Macro.Shape(parameters.parameters(), parameters.defaults(), body);
+        return new Macro.Shape(
+                parameters.parameters(), parameters.defaults(), body, tokens.names(start, MACRO_VARIABLES));
     }
 
     private Macro.Shape parameters() {
@@ -239,6 +242,6 @@ final class TemplateParser {
                 defaults.put(name, expressions.expression());
             }
         }
-        return new Macro.Shape(names, defaults, NOTHING);
+        return new Macro.Shape(names, defaults, NOTHING, Set.of());
     }
 }

@@ -1,6 +1,8 @@
 package understudy.api.jinja;
 
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import understudy.api.jinja.Token.Kind;
 import understudy.api.jinja.python.JinjaException;
 
@@ -11,6 +13,21 @@ final class TokenReader {
 
     TokenReader(List<Token> tokens) {
         this.tokens = tokens;
+    }
+
+    int position() {
+        return position;
+    }
+
+    /** Returns which of some names stand between a position and the current token. */
+    Set<String> names(int start, Set<String> wanted) {
+        var found = new TreeSet<String>();
+        for (var token : tokens.subList(start, position)) {
+            if (token.kind() == Kind.NAME && wanted.contains(token.text())) {
+                found.add(token.text());
+            }
+        }
+        return found;
     }
 
     Token current() {

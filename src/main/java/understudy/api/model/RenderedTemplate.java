@@ -50,7 +50,7 @@ final class RenderedTemplate implements ChatTemplate {
                 "tools",
                 tools == null ? None.NONE : tools.stream().map(values::tool).toList());
         variables.put("add_generation_prompt", chat.opensAnswer());
-        if (!chat.continuesLast()) {
+        if (!chat.continuesLast() || messages.isEmpty()) {
             return template.render(variables, values.numChars(), now);
         }
         String last = tagged(messages.get(messages.size() - 1));

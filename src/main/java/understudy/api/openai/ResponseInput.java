@@ -63,7 +63,7 @@ final class ResponseInput {
             return;
         }
         switch (type == null || isMessage ? "message" : type) {
-            case "message" -> add(ChatMessage.read(item));
+            case "message" -> add(message(item));
             case "function_call" -> add(called(item, orEmpty(item, "arguments")));
             case "custom_tool_call" -> add(called(item, customArguments(item)));
             case "function_call_output", "custom_tool_call_output" ->
@@ -75,6 +75,12 @@ final class ResponseInput {
             case "reasoning" -> add(reasoning(item));
             default -> throw ApiException.badRequest("Unsupported input item type: " + type, "input");
         }
+    }
+
+    /** What is remembered for later responses is the text, not all that came with it. */
+    private static ChatMessage message(JsonBody item) {
+        var message = ChatMessage.read(item);
+        return new ChatMessage(message.role(), message.content(), message.toolCalls());
     }
 
     private static ChatMessage called(JsonBody item, String arguments) {

@@ -100,6 +100,8 @@ final class JinjaTemplateTest {
                 "'abc'.startswith('ab'), 'abc'.endswith(('x', 'c')) -> (True, True)",
                 "'abc'.find('c'), 'a.b'.replace('.', '-') -> (2, 'a-b')",
                 "'aB c'.upper() ~ 'aB c'.title() ~ 'aB c'.capitalize() -> AB CAb CAb c",
+                "'[{:>3}|{:<3}|{:.1f}|{!r}'.format(1, 'x', 2.25, 'q') -> [  1|x  |2.2|'q'",
+                "-0.0, 5e-324, 1e16, 123456789012345680.0 -> (-0.0, 5e-324, 1e+16, 1.2345678901234568e+17)",
                 "', '.join(['a', 'b']) -> a, b",
                 "' a '|trim ~ ('a-b'|title) ~ 'x'|default('y') -> aA-Bx",
                 "nothing|default('y') ~ ''|default('z', true) -> yz",
@@ -176,6 +178,7 @@ final class JinjaTemplateTest {
                 "{% for m in none %}{% endfor %} -> 'NoneType' object is not iterable",
                 "{{ 'a' in none }} -> argument of type 'NoneType' is not iterable",
                 "{{ 1 / 0 }} -> division by zero",
+                "{% macro f(a) %}{% endmacro %}{{ f(1, 2) }} -> macro 'f' takes not more than 1 argument(s)",
                 "{{ messages.append(1) }} -> access to attribute 'append' of 'list' object is unsafe.",
             })
     void failure_saysWhatPythonSays(String template, String message) {

@@ -1,16 +1,19 @@
 package understudy.api.jinja.python;
 
+import java.math.BigDecimal;
+import java.math.RoundingMode;
 import java.util.Locale;
 import java.util.Map;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /** Python's two ways to write values into a text: {@code %} and {@code str.format}. */
 public final class Formats {
     private static final Pattern PERCENT =
             Pattern.compile("%(?:\\((\\w+)\\))?([-+ 0#]*)(\\d{0,4})(?:\\.(\\d{0,2}))?([srdiufFeEgGxXoc%])");
-    private static final Pattern BRACES =
-            Pattern.compile("\\{\\{|\\}\\}|\\{(\\w*)(?:!([rs]))?(?::(0?)(\\d{0,4})(?:\\.(\\d{1,2}))?([sdfx]?))?\\}");
+    private static final Pattern BRACES = Pattern.compile(
+            "\\{\\{|\\}\\}|\\{(\\w*)(?:!([rs]))?(?::([<>^])?(0(?=\\d))?(\\d{0,4})(?:\\.(\\d{1,2}))?([sdfx]?))?\\}");
 
     private Formats() {}
 
@@ -55,15 +58,22 @@ public final class Formats {
         }
         String sized = flags.replace("#", "") + width;
         if ("diuxXo".contains(kind)) {
-            var whole = java.math.BigDecimal.valueOf(Numbers.toDouble(value)).toBigInteger();
+            var whole = BigDecimal.valueOf(Numbers.toDouble(value)).toBigInteger();
             var exact = Numbers.isInteger(value) ? Numbers.toBig(value) : whole;
             return String.format(Locale.ROOT, "%" + sized + ("diu".contains(kind) ? "d" : kind), exact);
         }
-        return String.format(Locale.ROOT, "%" + sized + limit + kind.toLowerCase(Locale.ROOT), Numbers.toDouble(value));
+        double number = Numbers.toDouble(value);
+        if (kind.equalsIgnoreCase("f") && !Double.isNaN(number) && !Double.isInfinite(number)) {
+            // Java would round up what lies in the middle.
+            int numDigits = precision.isEmpty() ? 6 : Integer.parseInt(precision);
+            var rounded = new BigDecimal(number).setScale(numDigits, RoundingMode.HALF_EVEN);
+            return String.format(Locale.ROOT, "%" + sized + "." + numDigits + "f", rounded);
+        }
+        return String.format(Locale.ROOT, "%" + sized + limit + kind.toLowerCase(Locale.ROOT), number);
     }
 
     /** Writes arguments into {@code {}}, {@code {0}} and {@code {name}}. */
-    public static String braces(String format, Arguments arguments) {
+    static String braces(String format, Arguments arguments) {
         int[] next = {0};
         return BRACES.matcher(format).replaceAll(match -> {
             if (match.group().equals("{{") || match.group().equals("}}")) {
@@ -73,16 +83,27 @@ public final class Formats {
             boolean isIndex = key.chars().allMatch(c -> c >= '0' && c <= '9');
             int index = !isIndex ? Integer.MAX_VALUE : key.isEmpty() ? next[0]++ : Integer.parseInt(key);
             var value = arguments.get(index, key);
-            boolean isRepr = "r".equals(match.group(2));
-            String kind = match.group(6) == null || match.group(6).isEmpty()
-                    ? (match.group(5) != null ? "f" : "s")
-                    : match.group(6);
-            String width = match.group(4) == null ? "" : match.group(4);
-            String precision = match.group(5) == null ? "" : match.group(5);
-            // Texts stand at the left, unlike with %.
-            String flags = kind.equals("s") ? (Numbers.isNumber(value) ? "" : "-") : match.group(3);
             return java.util.regex.Matcher.quoteReplacement(
-                    formatted(flags, width, precision, isRepr ? "r" : kind, value));
+                    aligned(match, "r".equals(match.group(2)) ? Text.repr(value) : value));
         });
+    }
+
+    private static String aligned(MatchResult match, Object value) {
+        String precision = orEmpty(match.group(6));
+        String asked = orEmpty(match.group(7));
+        String kind = !asked.isEmpty() ? asked : precision.isEmpty() ? "s" : "f";
+        boolean isZeroed = !orEmpty(match.group(4)).isEmpty();
+        String text = formatted(isZeroed ? "0" : "", isZeroed ? orEmpty(match.group(5)) : "", precision, kind, value);
+        int missing = orEmpty(match.group(5)).isEmpty()
+                ? 0
+                : Math.max(0, Integer.parseInt(match.group(5)) - (int) Values.length(text));
+        String align = orEmpty(match.group(3));
+        boolean isRight = align.equals(">") || (align.isEmpty() && Numbers.isNumber(value));
+        int before = isRight ? missing : align.equals("^") ? missing / 2 : 0;
+        return Strings.padded(text, before, missing - before, " ");
+    }
+
+    private static String orEmpty(@Nullable String text) {
+        return text == null ? "" : text;
     }
 }

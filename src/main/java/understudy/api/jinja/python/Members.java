@@ -28,6 +28,12 @@ public final class Members {
         return member == null ? Undefined.member(of, name) : member;
     }
 
+    /** Returns a member that is no key. */
+    public static Object methodOrUndefined(Object of, String name) {
+        var method = method(of, name);
+        return method == null ? Undefined.member(of, name) : method;
+    }
+
     public static Object item(Object of, Object key) {
         var item = found(of, key);
         if (item != null) {

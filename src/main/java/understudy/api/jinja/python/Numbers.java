@@ -89,7 +89,8 @@ public final class Numbers {
 
     private static BigDecimal shortest(double value) {
         var exact = new BigDecimal(value);
-        for (int digits = EXACT_DIGITS; digits < MOST_DIGITS; digits++) {
+        // Of numbers next to zero fewer digits are exact.
+        for (int digits = Math.abs(value) < Double.MIN_NORMAL ? 1 : EXACT_DIGITS; digits < MOST_DIGITS; digits++) {
             var rounded = exact.round(new MathContext(digits, RoundingMode.HALF_EVEN));
             if (rounded.doubleValue() == value) {
                 return rounded;

@@ -36,6 +36,17 @@ public interface Operator {
 
     Object apply(Object left, Object right);
 
+    /** Returns the value with the other sign. */
+    static Object negative(Object value) {
+        if (value instanceof Undefined undefined) {
+            throw undefined.failure();
+        }
+        if (!Numbers.isNumber(value)) {
+            throw new JinjaException("bad operand type for unary -: '" + Values.typeName(value) + "'");
+        }
+        return value instanceof Double number ? (Object) (-number) : subtract(0L, value);
+    }
+
     static Object subtract(Object left, Object right) {
         return calculated("-", left, right);
     }
