@@ -98,8 +98,10 @@ final class ArchitectureTest {
             conform: cluster cluster.lockstep engine engine.lora engine.queue engine.speculation kvcache kvcache.connector kvcache.content kvcache.session kvcache.tier latency prompt report \
                 routing routing.policy runtime workload workload.trace
             api.http: faults host runtime
+            api.jinja: api.jinja.python
+            api.jinja.python:
             api.schema: api.http
-            api.model: api.http api.schema engine prompt workload
+            api.model: api.http api.jinja api.jinja.python api.schema engine prompt workload
             api.call: api.http api.model api.schema cluster cluster.orders cluster.sidechannel engine faults host kvcache.connector prompt report runtime workload.trace
             api.metrics: api.call api.model cluster engine engine.lora engine.speculation faults kvcache kvcache.connector prompt report report.transfers routing \
                 runtime transfer
@@ -138,6 +140,7 @@ final class ArchitectureTest {
 
     /** No Pekko, no clock, no thread, no unseeded random. */
     private static final Set<String> PURE = Set.of(
+            "api.jinja",
             "prompt",
             "latency",
             "kvcache",

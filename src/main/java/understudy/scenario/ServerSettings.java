@@ -24,6 +24,7 @@ import understudy.api.http.TlsContexts;
 import understudy.api.model.CannedAnswers;
 import understudy.api.model.ModelSettings;
 import understudy.api.model.ModelSettings.AnswerMode;
+import understudy.api.model.ModelTemplate;
 import understudy.api.model.Tokenizer;
 import understudy.api.model.TokenizerFile;
 import understudy.engine.SchedulerConfig;
@@ -212,11 +213,13 @@ public final class ServerSettings {
     private static ModelSettings model(Scenario scenario, Section server) {
         var scheduler = scenario.engine().scheduler();
         var mode = server.choice("answers", AnswerMode.class);
+        var tokenizer = tokenizer(server);
         return new ModelSettings(
                 scenario.seed(),
                 scenario.maxModelLen(),
                 scheduler instanceof SchedulerConfig vllm && vllm.policy() == SchedulingPolicy.PRIORITY,
-                tokenizer(server),
+                tokenizer,
+                chatTemplate(server, tokenizer),
                 mode,
                 DrawSettings.wholeNumbers(server.section("answer-length"), MAX_LENGTH),
                 mode == AnswerMode.REPLAY ? canned(server) : CannedAnswers.NONE,
@@ -239,6 +242,14 @@ public final class ServerSettings {
             return new TokenizerFile(Path.of(text));
         } catch (IllegalArgumentException e) {
             throw server.unusable(TOKENIZER, String.valueOf(e.getMessage()));
+        }
+    }
+
+    private static @Nullable ModelTemplate chatTemplate(Section server, Tokenizer.Source tokenizer) {
+        try {
+            return ModelTemplate.read(server.text("chat-template"), tokenizer);
+        } catch (IllegalArgumentException e) {
+            throw server.unusable("chat-template", String.valueOf(e.getMessage()));
         }
     }
 

@@ -1,6 +1,7 @@
 package understudy.api.model;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.MissingNode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -12,9 +13,15 @@ import understudy.api.http.JsonBody;
  * One message of a conversation.
  *
  * @param content its text, empty if it has none
+ * @param source the fields that it came with
  */
-public record ChatMessage(String role, String content, List<ToolCall> toolCalls) {
+public record ChatMessage(String role, String content, List<ToolCall> toolCalls, JsonNode source) {
     private static final Set<String> TEXT_PARTS = Set.of("text", "input_text", "output_text", "refusal");
+
+    /** Creates a message that came with nothing else. */
+    public ChatMessage(String role, String content, List<ToolCall> toolCalls) {
+        this(role, content, toolCalls, MissingNode.getInstance());
+    }
 
     /** Reads a message as chat completions have them. */
     public static ChatMessage read(JsonBody message) {
@@ -25,10 +32,11 @@ public record ChatMessage(String role, String content, List<ToolCall> toolCalls)
         var calls = new ArrayList<ToolCall>();
         for (var call : message.objects("tool_calls")) {
             var function = call.object("function");
-            calls.add(new ToolCall(textOf(function, "name"), textOf(function, "arguments")));
+            calls.add(new ToolCall(textOf(call, "id"), textOf(function, "name"), textOf(function, "arguments")));
         }
         var content = message.get("content");
-        return new ChatMessage(role, content == null ? "" : text(content, message.at("content")), calls);
+        return new ChatMessage(
+                role, content == null ? "" : text(content, message.at("content")), calls, message.node());
     }
 
     /** Returns the text of a content, which is a string or a list of parts. */

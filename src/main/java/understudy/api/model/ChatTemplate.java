@@ -1,92 +1,17 @@
 package understudy.api.model;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import java.util.List;
-import understudy.api.http.Json;
+import java.time.LocalDateTime;
+import java.util.function.Supplier;
 
-/**
- * Turns a conversation into tokens: each message stands between special tokens, those of ChatML or the model's own.
- * Contents are encoded by themselves, so that an answer sent back gives the same tokens as when it was sampled. A model's
- * own template is not read: it may add texts, such as a date, or write tools in other words.
- */
-public final class ChatTemplate {
-    private static final String TOOLS_INTRODUCTION = """
-            # Tools
+/** Turns a conversation into a prompt. Thread-safe. */
+public interface ChatTemplate {
 
-            You may call one or more functions to assist with the user query.
-            <tools>
-            """;
-    private static final String TOOLS_END = """
-            </tools>
-
-            For each call, return a JSON object with name and arguments within <tool_call></tool_call>.""";
-
-    private final ChatMarkers markers;
-
-    public ChatTemplate(Tokenizer tokenizer) {
-        markers = tokenizer.markers();
+    /** Returns the template of a model, or what stands in for it: special tokens between messages. */
+    static ChatTemplate of(ModelSettings model, Tokenizer tokenizer, Supplier<LocalDateTime> now) {
+        var template = model.chatTemplate();
+        return template == null ? new MarkedTemplate(tokenizer) : new RenderedTemplate(template, tokenizer, now);
     }
 
-    /**
-     * Returns the prompt.
-     *
-     * @param tools definitions of functions, as they came
-     * @param opensAnswer whether the prompt ends with the beginning of an answer
-     * @param continuesLast whether the last message is to be continued, and so stays open
-     */
-    public PromptText render(
-            List<ChatMessage> messages, List<JsonNode> tools, boolean opensAnswer, boolean continuesLast) {
-        var prompt = new PromptText();
-        add(prompt, markers.begin());
-        boolean hasSystem = !messages.isEmpty() && messages.get(0).role().equals("system");
-        if (!tools.isEmpty() && !hasSystem) {
-            open(prompt, "system");
-            prompt.add(introduce(tools));
-            close(prompt);
-        }
-        for (int i = 0; i < messages.size(); i++) {
-            boolean staysOpen = continuesLast && i == messages.size() - 1;
-            message(prompt, messages.get(i), i == 0 && hasSystem ? tools : List.of(), staysOpen);
-        }
-        if (opensAnswer && !continuesLast) {
-            open(prompt, "assistant");
-        }
-        return prompt;
-    }
-
-    private void message(PromptText prompt, ChatMessage message, List<JsonNode> tools, boolean staysOpen) {
-        open(prompt, message.role());
-        prompt.add(message.content());
-        if (!tools.isEmpty()) {
-            prompt.add("\n\n" + introduce(tools));
-        }
-        if (!message.toolCalls().isEmpty()) {
-            prompt.add(ToolCall.text(message.toolCalls()));
-        }
-        if (!staysOpen) {
-            close(prompt);
-        }
-    }
-
-    private static String introduce(List<JsonNode> tools) {
-        var text = new StringBuilder(TOOLS_INTRODUCTION);
-        tools.forEach(tool -> text.append(Json.write(tool)).append('\n'));
-        return text.append(TOOLS_END).toString();
-    }
-
-    private void open(PromptText prompt, String role) {
-        add(prompt, markers.open());
-        prompt.add(markers.role(role));
-        add(prompt, markers.afterRole());
-    }
-
-    private void close(PromptText prompt) {
-        add(prompt, markers.close());
-    }
-
-    private static void add(PromptText prompt, ChatMarkers.Marker marker) {
-        if (!marker.isEmpty()) {
-            prompt.addKnown(marker.text(), marker.tokens());
-        }
-    }
+    /** Returns the prompt; fails with an answer to the client if the conversation does not suit the template. */
+    PromptText render(ChatPrompt chat);
 }

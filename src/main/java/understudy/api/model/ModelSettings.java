@@ -1,5 +1,6 @@
 package understudy.api.model;
 
+import org.jspecify.annotations.Nullable;
 import understudy.workload.WholeNumbers;
 
 /**
@@ -9,6 +10,7 @@ import understudy.workload.WholeNumbers;
  * @param maxModelLen longest sequence in tokens, prompt and output together
  * @param hasPriorities whether requests may carry a priority
  * @param tokenizer where the tokenizer comes from
+ * @param chatTemplate the model's own template of chats, or null if it has none
  * @param answers where answers come from
  * @param lengths of synthetic answers that end by themselves
  * @param canned answers to replay
@@ -19,6 +21,7 @@ public record ModelSettings(
         int maxModelLen,
         boolean hasPriorities,
         Tokenizer.Source tokenizer,
+        @Nullable ModelTemplate chatTemplate,
         AnswerMode answers,
         WholeNumbers lengths,
         CannedAnswers canned,

@@ -7,9 +7,15 @@ import understudy.api.http.Json;
 /**
  * A call of a function, by the model or as it is sent back to it.
  *
+ * @param id by which the answer of the function refers to it; empty if it has none
  * @param arguments JSON, word for word
  */
-public record ToolCall(String name, String arguments) {
+public record ToolCall(String id, String name, String arguments) {
+
+    /** Creates a call that nothing refers to. */
+    public ToolCall(String name, String arguments) {
+        this("", name, arguments);
+    }
 
     /** Returns the text that stands for this call in a conversation, in the manner of Hermes and Qwen. */
     String text() {

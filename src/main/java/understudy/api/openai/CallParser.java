@@ -1,7 +1,5 @@
 package understudy.api.openai;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import java.util.ArrayList;
 import java.util.List;
 import org.apache.pekko.http.javadsl.model.HttpRequest;
 import org.jspecify.annotations.Nullable;
@@ -11,6 +9,7 @@ import understudy.api.http.ApiException;
 import understudy.api.http.JsonBody;
 import understudy.api.http.RequestIds;
 import understudy.api.model.ChatMessage;
+import understudy.api.model.ChatPrompt;
 import understudy.api.model.ChatTemplate;
 import understudy.api.model.Tokenizer;
 import understudy.api.model.ToolDefinition;
@@ -31,7 +30,7 @@ public final class CallParser {
         this.api = api;
         this.tokenizer = tokenizer;
         this.specs = specs;
-        template = new ChatTemplate(tokenizer);
+        template = ChatTemplate.of(api.settings().model(), tokenizer, EpochClock::localTime);
     }
 
     /** Reads a chat completion. */
@@ -45,7 +44,7 @@ public final class CallParser {
         var tool = ToolChoice.choose(body, tools, messages);
         var constraint = StructuredOutputs.readChat(body);
         var limit = PromptLimit.of(api.settings().model(), params);
-        var prompt = prompt(body, messages, ToolChoice.areShown(body) ? toolNodes(body) : List.of(), limit);
+        var prompt = prompt(body, messages, limit);
         var info = info("chatcmpl-", request, body, params);
         // A constraint holds from the first token on, so the model cannot decide for a call of its own.
         boolean mayCall = constraint == null || ToolChoice.isForced(body);
@@ -88,24 +87,13 @@ public final class CallParser {
         return body.bool("logprobs", false) ? top : -1;
     }
 
-    private EncodedPrompt prompt(JsonBody body, List<ChatMessage> messages, List<JsonNode> tools, PromptLimit limit) {
+    private EncodedPrompt prompt(JsonBody body, List<ChatMessage> messages, PromptLimit limit) {
         if (messages.isEmpty()) {
             throw ApiException.badRequest("The decoder prompt cannot be empty", "messages");
         }
-        boolean continues = body.bool("continue_final_message", false);
-        boolean opens = body.bool("add_generation_prompt", !continues);
-        if (continues && opens) {
-            throw ApiException.badRequest(
-                    "Cannot set both `continue_final_message` and `add_generation_prompt` to True.", null);
-        }
-        var tokens = new TokenIds(limit.encode(template.render(messages, tools, opens, continues), tokenizer));
-        return new EncodedPrompt(tokens, messages.get(messages.size() - 1).content(), continues);
-    }
-
-    private static List<JsonNode> toolNodes(JsonBody body) {
-        var nodes = new ArrayList<JsonNode>();
-        body.objects("tools").forEach(tool -> nodes.add(tool.node()));
-        return nodes;
+        var chat = ChatPrompt.read(body, messages, ToolChoice.areShown(body) ? ChatPrompt.tools(body) : null);
+        var tokens = new TokenIds(limit.encode(template.render(chat), tokenizer));
+        return new EncodedPrompt(tokens, messages.get(messages.size() - 1).content(), chat.continuesLast());
     }
 
     private CallInfo info(String prefix, HttpRequest request, JsonBody body, GenerationParams params) {

@@ -63,20 +63,33 @@ final class ResponseInput {
             return;
         }
         switch (type == null || isMessage ? "message" : type) {
-            case "message" -> add(ChatMessage.read(item));
+            case "message" -> add(message(item));
             case "function_call" -> add(called(item, orEmpty(item, "arguments")));
             case "custom_tool_call" -> add(called(item, customArguments(item)));
             case "function_call_output", "custom_tool_call_output" ->
-                add(new ChatMessage("tool", ChatMessage.text(item.require("output"), item.at("output")), List.of()));
+                add(new ChatMessage(
+                        "tool",
+                        ChatMessage.text(item.require("output"), item.at("output")),
+                        List.of(),
+                        Json.object().put("tool_call_id", orEmpty(item, "call_id"))));
             case "reasoning" -> add(reasoning(item));
             default -> throw ApiException.badRequest("Unsupported input item type: " + type, "input");
         }
     }
 
+    /** What is remembered for later responses is the text, not all that came with it. */
+    private static ChatMessage message(JsonBody item) {
+        var message = ChatMessage.read(item);
+        return new ChatMessage(message.role(), message.content(), message.toolCalls());
+    }
+
     private static ChatMessage called(JsonBody item, String arguments) {
         String name = orEmpty(item, "name");
         String namespace = orEmpty(item, "namespace");
-        var call = new ToolCall(namespace.isEmpty() ? name : ResponseTools.flatName(namespace, name), arguments);
+        var call = new ToolCall(
+                orEmpty(item, "call_id"),
+                namespace.isEmpty() ? name : ResponseTools.flatName(namespace, name),
+                arguments);
         return new ChatMessage("assistant", "", List.of(call));
     }
 
@@ -119,7 +132,7 @@ final class ResponseInput {
             messages.set(last, new ChatMessage("assistant", said, lastCalls));
         } else {
             lastCalls = new ArrayList<>(message.toolCalls());
-            messages.add(new ChatMessage(message.role(), message.content(), lastCalls));
+            messages.add(new ChatMessage(message.role(), message.content(), lastCalls, message.source()));
         }
     }
 }

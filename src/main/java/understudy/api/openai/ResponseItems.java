@@ -49,8 +49,11 @@ final class ResponseItems {
         long numChars = 0;
         for (var message : messages) {
             numChars += (long) OVERHEAD_CHARS + message.content().length();
+            numChars += message.source().path("tool_call_id").asText().length();
             for (var call : message.toolCalls()) {
-                numChars += (long) call.name().length() + call.arguments().length();
+                numChars += (long) call.id().length()
+                        + call.name().length()
+                        + call.arguments().length();
             }
         }
         return numChars;

@@ -18,6 +18,7 @@ import understudy.api.http.JsonBody;
 import understudy.api.http.RequestIds;
 import understudy.api.http.RoutePart;
 import understudy.api.model.ChatMessage;
+import understudy.api.model.ChatPrompt;
 import understudy.api.model.ChatTemplate;
 import understudy.api.model.Tokenizer;
 import understudy.prompt.SessionTurn;
@@ -49,7 +50,7 @@ public final class ResponsesRoutes implements RoutePart {
         this.api = api;
         this.tokenizer = tokenizer;
         this.specs = specs;
-        template = new ChatTemplate(tokenizer);
+        template = ChatTemplate.of(api.settings().model(), tokenizer, EpochClock::localTime);
         runner = new CallRunner(api);
     }
 
@@ -69,7 +70,7 @@ public final class ResponsesRoutes implements RoutePart {
         var tool = tools.choose(messages);
         var constraint = StructuredOutputs.readResponse(body);
         var echo = new ResponseEcho(body);
-        var prompt = prompt(messages, tools, limit(body, params));
+        var prompt = prompt(body, messages, tools, limit(body, params));
         var info = new CallInfo(
                 "resp_" + RequestIds.of(request), EpochClock.seconds(), specs.modelName(params), params, tokenizer);
         boolean isStored = body.bool("store", true);
@@ -127,8 +128,8 @@ public final class ResponsesRoutes implements RoutePart {
         }
     }
 
-    private EncodedPrompt prompt(List<ChatMessage> messages, ResponseTools tools, PromptLimit limit) {
-        var tokens = limit.encode(template.render(messages, tools.shown(), true, false), tokenizer);
+    private EncodedPrompt prompt(JsonBody body, List<ChatMessage> messages, ResponseTools tools, PromptLimit limit) {
+        var tokens = limit.encode(template.render(ChatPrompt.readResponse(body, messages, tools.shown())), tokenizer);
         String question = messages.get(messages.size() - 1).content();
         return new EncodedPrompt(new TokenIds(tokens), question, false).truncated(limit.numKept());
     }

@@ -3,9 +3,6 @@ package understudy.api.openai;
 import static org.apache.pekko.http.javadsl.server.Directives.concat;
 import static org.apache.pekko.http.javadsl.server.Directives.path;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.apache.pekko.http.javadsl.model.HttpRequest;
@@ -18,10 +15,12 @@ import understudy.api.http.Json;
 import understudy.api.http.JsonBody;
 import understudy.api.http.RoutePart;
 import understudy.api.model.ChatMessage;
+import understudy.api.model.ChatPrompt;
 import understudy.api.model.ChatTemplate;
 import understudy.api.model.PromptText;
 import understudy.api.model.Tokenizer;
 import understudy.prompt.TokenIds;
+import understudy.runtime.EpochClock;
 
 /** Routes that turn text into tokens and tokens into text. */
 public final class TokenRoutes implements RoutePart {
@@ -38,7 +37,7 @@ public final class TokenRoutes implements RoutePart {
     public TokenRoutes(ApiContext api, Tokenizer tokenizer) {
         this.api = api;
         this.tokenizer = tokenizer;
-        template = new ChatTemplate(tokenizer);
+        template = ChatTemplate.of(api.settings().model(), tokenizer, EpochClock::localTime);
     }
 
     @Override
@@ -89,10 +88,7 @@ public final class TokenRoutes implements RoutePart {
 
     private PromptText render(JsonBody body) {
         var messages = body.objects("messages").stream().map(ChatMessage::read).toList();
-        List<JsonNode> tools = new ArrayList<>();
-        body.objects("tools").forEach(tool -> tools.add(tool.node()));
-        boolean continues = body.bool("continue_final_message", false);
-        return template.render(messages, tools, body.bool("add_generation_prompt", !continues), continues);
+        return template.render(ChatPrompt.read(body, messages, ChatPrompt.tools(body)));
     }
 
     private CompletionStage<HttpResponse> detokenize(HttpRequest request, JsonBody body) {

@@ -65,7 +65,7 @@ final class Flags {
             attention-backend                text    -
             attention-config,ac              json    -
             calculate-kv-scales              switch  -
-            chat-template                    text    -
+            chat-template                    text    * server.chat-template, if the file is there
             chat-template-content-format     text    -
             code-revision                    text    -
             collect-detailed-traces          list    -

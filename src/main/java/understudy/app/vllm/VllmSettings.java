@@ -1,5 +1,6 @@
 package understudy.app.vllm;
 
+import java.io.File;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -97,6 +98,7 @@ public record VllmSettings(Map<String, String> settings, List<String> warnings) 
             putParallelism();
             putKeysAndHashes();
             putAdapters();
+            putChatTemplate();
             new JsonFlags(arguments, environment, settings, warnings).put();
         }
 
@@ -148,6 +150,17 @@ public record VllmSettings(Map<String, String> settings, List<String> warnings) 
                                 .map(name -> '"' + name + '"')
                                 .collect(Collectors.joining(",", "[", "]")));
             }
+        }
+
+        /** Templates that come with vLLM's image are not here, and no reason not to start. */
+        private void putChatTemplate() {
+            arguments.last("chat-template").filter(value -> !value.isBlank()).ifPresent(value -> {
+                if (value.contains("{") || new File(value).isFile()) {
+                    settings.put("server.chat-template", value);
+                } else {
+                    warnNoEffect("chat-template", value);
+                }
+            });
         }
 
         private void putIfKnown(String flag, Set<String> known, String setting) {

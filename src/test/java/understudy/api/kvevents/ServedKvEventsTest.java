@@ -2,15 +2,21 @@ package understudy.api.kvevents;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import understudy.api.ServerFixture;
+import understudy.api.model.SmallTokenizer;
 import understudy.cluster.Cluster;
 import understudy.cluster.KvBlockManager;
 import understudy.host.Reply;
@@ -64,6 +70,38 @@ final class ServedKvEventsTest {
             assertThat(second.numRemoved()).isPositive();
             assertThat(first.sortedHashes()).isNotEmpty().isEqualTo(table(0));
             assertThat(second.sortedHashes()).isNotEmpty().isEqualTo(table(1));
+        }
+    }
+
+    /** 5 + 16 * 2 + 2 tokens, two blocks of which are full: a router that renders the chat itself knows their hashes. */
+    @Test
+    void chat_fillsBlocksWithTheTokensOfTheModelsTemplate(@TempDir Path folder) throws IOException {
+        Files.writeString(
+                folder.resolve("chat_template.jinja"),
+                "{% for m in messages %}<|im_start|>{{ m.role }} {{ m.content }}<|im_end|>{% endfor %}<|im_start|>");
+        server.moreSettings =
+                KV_EVENTS.formatted("map") + "server.tokenizer = \"" + SmallTokenizer.write(folder) + "\"";
+        server.startAlone();
+        var publisher = server.server().kvEvents().orElseThrow();
+
+        try (var subscriber = new KvEventSubscriber(publisher, 0)) {
+            String chat = "{\"max_tokens\": 2, \"messages\": [{\"role\": \"user\", \"content\": \"hello"
+                    + " hello".repeat(15) + "\"}]}";
+            server.post("/v1/chat/completions", chat);
+            awaitQuiet(publisher);
+            subscriber.catchUp();
+            var rendered =
+                    server.post("/v1/chat/completions/render", chat).json().get("token_ids");
+
+            assertThat(rendered).hasSize(39);
+            assertThat(subscriber.tokens())
+                    .hasSize(32)
+                    .startsWith(261, (int) 'u', (int) 's', (int) 'e', (int) 'r', 32, 259)
+                    .containsExactlyElementsOf(StreamSupport.stream(rendered.spliterator(), false)
+                            .limit(32)
+                            .map(JsonNode::asInt)
+                            .toList());
+            assertThat(subscriber.sortedHashes()).isEqualTo(table(0));
         }
     }
 

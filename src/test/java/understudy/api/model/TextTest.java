@@ -13,6 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import understudy.api.http.Json;
+import understudy.api.http.JsonBody;
 import understudy.api.schema.SchemaSample;
 import understudy.prompt.TokenIds;
 import understudy.workload.RandomStreams;
@@ -49,18 +50,22 @@ final class TextTest {
 
     @Test
     void nextTurn_beginsWithTheTokensOfTheTurnBeforeAndItsAnswer() {
-        var template = new ChatTemplate(TOKENIZER);
+        var template = new MarkedTemplate(TOKENIZER);
         var question = new ChatMessage("user", "Hello there", List.of());
-        var first = tokens(template.render(List.of(question), List.of(), true, false));
+        var first = tokens(template.render(chat(question)));
         var answer = new int[25];
         new Prose(TOKENIZER).tokens(3, false).copy(0, answer.length, answer, 0);
         var said = new ChatMessage("assistant", TOKENIZER.decode(new TokenIds(answer)), List.of());
 
-        var second = tokens(template.render(List.of(question, said, question), List.of(), true, false));
+        var second = tokens(template.render(chat(question, said, question)));
 
         assertThat(Arrays.copyOf(second, first.length)).isEqualTo(first);
         assertThat(Arrays.copyOfRange(second, first.length, first.length + 25)).isEqualTo(answer);
         assertThat(second[first.length + 25]).isEqualTo(TOKENIZER.endToken());
+    }
+
+    private static ChatPrompt chat(ChatMessage... messages) {
+        return ChatPrompt.read(new JsonBody(Json.object()), List.of(messages), null);
     }
 
     private static int[] tokens(PromptText prompt) {

@@ -11,6 +11,8 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import understudy.api.http.Json;
+import understudy.api.http.JsonBody;
 import understudy.prompt.TokenIds;
 
 /** Tokenizers of Hugging Face models, by a small one of our own. */
@@ -41,8 +43,8 @@ final class TokenizerFileTest {
     @Test
     void chat_hasTheModelsMarkers() throws IOException {
         var tokenizer = tokenizer();
-        var prompt = new ChatTemplate(tokenizer)
-                .render(List.of(new ChatMessage("user", "hello", List.of())), List.of(), true, false);
+        var messages = List.of(new ChatMessage("user", "hello", List.of()));
+        var prompt = new MarkedTemplate(tokenizer).render(ChatPrompt.read(new JsonBody(Json.object()), messages, null));
 
         assertThat(prompt.encode(tokenizer, 100))
                 .startsWith(261, 'u', 's', 'e', 'r', '\n', 259, 262, '\n', 261)

@@ -91,6 +91,21 @@ final class VllmSettingsTest {
     }
 
     @Test
+    void chatTemplate_isReadIfItIsThere(@TempDir Path directory) throws IOException {
+        var file = Files.writeString(directory.resolve("x.jinja"), "{{ messages }}");
+        String text = "{% for m in messages %}{{ m['content'] ~ \"x\" }}{% endfor %}";
+
+        assertThat(of("m", "--chat-template", file.toString()).settings())
+                .containsEntry("server.chat-template", file.toString());
+        assertThat(ServerSettings.read(of("m", "--chat-template", text).over(SCENARIO, Map.of(), Map.of()))
+                        .model()
+                        .chatTemplate())
+                .isNotNull();
+        assertThat(of("m", "--chat-template", "examples/x.jinja").warnings())
+                .contains("--chat-template examples/x.jinja has no effect here");
+    }
+
+    @Test
     void apiKey_comesFromTheEnvironment_unlessTheFlagSaysOtherwise() {
         var environment = Map.of("VLLM_API_KEY", "e");
 
