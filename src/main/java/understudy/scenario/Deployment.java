@@ -117,7 +117,12 @@ public record Deployment(
         boolean isAsStored = latency.text("dtype").equals("auto");
         return isAsStored
                 ? file
-                : new LlmFile(spec.withWeights(weights), file.status(), file.paramsBillion(), file.source());
+                : new LlmFile(
+                        spec.withWeights(weights),
+                        file.status(),
+                        file.paramsBillion(),
+                        file.hasLoraEmbeddings(),
+                        file.source());
     }
 
     /** Returns the model, which {@code key} of the section must name. */

@@ -49,6 +49,9 @@ final class HuggingFaceConfig {
             "qwen3", "qwen3_moe", "qwen3_vl_text", "qwen3_vl_moe_text", "gemma3", "gemma3_text", "olmo2", "olmoe");
     private static final Set<String> TIED = Set.of("gpt2", "gemma", "gemma2", "gemma3", "gemma3_text", "opt", "bloom");
 
+    /** Families whose classes in vLLM have {@code embedding_modules}; Mistral and Qwen have none. */
+    private static final Set<String> LORA_EMBEDDINGS = Set.of("llama", "mixtral", "yi");
+
     private final JsonFields json;
     private final String family;
     private final int numLayers;
@@ -76,7 +79,7 @@ final class HuggingFaceConfig {
         var spec = config.spec(nameOf(file, root), weights(file, root));
         boolean isKnown = spec.attention().latent() == null && KNOWN.contains(config.family);
         var status = isKnown ? GpuFile.Status.FITTED : GpuFile.Status.ASSUMED;
-        return new LlmFile(spec, status, 0, file.toString());
+        return new LlmFile(spec, status, 0, LORA_EMBEDDINGS.contains(config.family), file.toString());
     }
 
     private static JsonNode parse(Path file) {

@@ -12,9 +12,12 @@ import understudy.scenario.keys.Section;
  * @param spec the dimensions
  * @param status whether the formulas were checked on models of the kind
  * @param paramsBillion published number of weights, 0 if unknown
+ * @param hasLoraEmbeddings whether vLLM keeps a place for an adapter's tables of the embedding and the head ({@code
+ *     embedding_modules} of the model's class)
  * @param source where the dimensions are from
  */
-public record LlmFile(LlmSpec spec, GpuFile.Status status, double paramsBillion, String source) {
+public record LlmFile(
+        LlmSpec spec, GpuFile.Status status, double paramsBillion, boolean hasLoraEmbeddings, String source) {
     private static final int MAX = 100_000_000;
 
     private enum Dtype {
@@ -65,6 +68,7 @@ public record LlmFile(LlmSpec spec, GpuFile.Status status, double paramsBillion,
                 spec,
                 file.choice("status", GpuFile.Status.class),
                 file.number("params-billion", 0, MAX),
+                file.bool("lora-embeddings"),
                 file.text("source"));
     }
 

@@ -77,8 +77,25 @@ public record LoraSettings(LoraConfig config, @Nullable LoraCost cost, double sl
         return new LoraSettings(
                 config.loading(List.copyOf(modules.keySet()), cost.loadNanos(), cost.activationNanos()),
                 cost,
-                config.maxLoras() * size.bytes(maxRank),
+                config.maxLoras() * (size.bytes(maxRank) + embeddingBytes(deployment, maxRank)),
                 modules);
+    }
+
+    /**
+     * Returns the bytes of a place's tables of embedding and head, each with a row for every token and one for every hidden
+     * value ({@code VocabParallelEmbeddingWithLoRA}, {@code LogitsProcessorWithLoRA}). The GPUs of a tensor-parallel group
+     * do not divide them; in a pipeline, the first stage has the one, and the last the other.
+     */
+    private static double embeddingBytes(Deployment deployment, int rank) {
+        var file = deployment.llm();
+        if (file == null || !file.hasLoraEmbeddings()) {
+            return 0;
+        }
+        int numTables = deployment.pipelineParallelSize() == 1 ? 2 : 1;
+        return 2.0
+                * numTables
+                * rank
+                * ((double) file.spec().vocabSize() + file.spec().hiddenSize());
     }
 
     /** Returns how long the last stage takes, given how long it does without adapters. */

@@ -66,24 +66,21 @@ final class DeploymentTest {
     }
 
     /**
-     * Slots for 8 adapters of rank 16 on Llama-3.1-8B, 83,886,080 bytes each (2,621,440 elements of rank 1 x 16 x 2 bytes),
-     * take the place of 8 x 83,886,080 / 2,097,152 = 320 blocks of 16 tokens x 131,072 bytes.
+     * Slots for 8 adapters of rank 16 on Mistral-7B, 83,886,080 bytes each (2,621,440 elements of rank 1 x 16 x 2 bytes),
+     * take the place of 8 x 83,886,080 / 2,097,152 = 320 blocks of 16 tokens x 131,072 bytes. Llama-3.1-8B is as large, but
+     * has the tables of embedding and head, too: 2 x (128,256 + 4,096) = 264,704 elements more, 5.77 MB of rank 1 (measured:
+     * 5.77), and 8 x 16 x 2 x 264,704 / 2,097,152 = 32.3 blocks.
      */
-    @Test
-    void slotsOfAdapters_takeThePlaceOfBlocks() {
-        var without = read(Map.of("latency.llm", "llama-3.1-8b", "latency.gpu", "h100"));
+    @ParameterizedTest
+    @CsvSource({"mistral-7b, 320, 320", "llama-3.1-8b, 352, 353"})
+    void slotsOfAdapters_takeThePlaceOfBlocks(String llm, int least, int most) {
+        var without = read(Map.of("latency.llm", llm, "latency.gpu", "h100"));
         var with = read(Map.of(
-                "latency.llm",
-                "llama-3.1-8b",
-                "latency.gpu",
-                "h100",
-                "engine.lora.enable",
-                "true",
-                "engine.lora.max-loras",
-                "8"));
+                "latency.llm", llm, "latency.gpu", "h100", "engine.lora.enable", "true", "engine.lora.max-loras", "8"));
 
-        assertThat(with.engine().kvCache().numGpuBlocks())
-                .isEqualTo(without.engine().kvCache().numGpuBlocks() - 320);
+        int taken = without.engine().kvCache().numGpuBlocks()
+                - with.engine().kvCache().numGpuBlocks();
+        assertThat(taken).isBetween(least, most);
     }
 
     @ParameterizedTest

@@ -36,6 +36,17 @@ final class HuggingFaceConfigTest {
                 .isEqualTo(bundled);
     }
 
+    @ParameterizedTest
+    @CsvSource({"llama, true", "mixtral, true", "mistral, false", "qwen3, false"})
+    void tablesOfAdapters_areThoseOfTheFamily(String family, boolean hasLoraEmbeddings) throws IOException {
+        Files.writeString(directory.resolve("config.json"), """
+                {"model_type": "%s", "hidden_size": 4096, "intermediate_size": 11008, "num_hidden_layers": 32,
+                 "num_attention_heads": 32, "vocab_size": 32000}
+                """.formatted(family));
+
+        assertThat(HuggingFaceConfig.read(directory).hasLoraEmbeddings()).isEqualTo(hasLoraEmbeddings);
+    }
+
     @Test
     void missingKvHeadsAndHeadDim_areDerived() throws IOException {
         var llm = read("""
