@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletionException;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -91,30 +92,40 @@ final class ServeCommand extends ConsoleCommand {
     @Override
     public Integer call() {
         var flags = port == null ? Map.<String, String>of() : Map.of("server.port", port.toString());
-        var scenario = vllmArgs == null
-                ? Scenario.read(options.load(Objects.requireNonNullElse(scenarioFile, SCENARIO), flags))
-                : asVllm(
-                        VllmWords.split(vllmArgs),
-                        Objects.requireNonNullElse(scenarioFile, VLLM_SCENARIO),
-                        options.with(flags),
-                        console());
-        return serve(scenario, recorder(scenario), console());
+        if (vllmArgs != null) {
+            String file = Objects.requireNonNullElse(scenarioFile, VLLM_SCENARIO);
+            return serveAsVllm(VllmWords.split(vllmArgs), file, options.with(flags), this::recorder, console());
+        }
+        var scenario = Scenario.read(options.load(Objects.requireNonNullElse(scenarioFile, SCENARIO), flags));
+        return serve(scenario, ServerSettings.read(scenario), this::recorder, console());
     }
 
     /** Serves as {@code vllm serve} does with these flags. */
     static int serveAsVllm(List<String> words, Console console) {
-        return serve(asVllm(words, VLLM_SCENARIO, Map.of(), console), Optional.empty(), console);
+        return serveAsVllm(words, VLLM_SCENARIO, Map.of(), scenario -> Optional.empty(), console);
     }
 
-    private static Scenario asVllm(List<String> words, String file, Map<String, String> stronger, Console console) {
+    private static int serveAsVllm(
+            List<String> words,
+            String file,
+            Map<String, String> stronger,
+            Function<Scenario, Optional<RequestRecorder>> recorder,
+            Console console) {
         var vllm = VllmSettings.of(words, System.getenv());
         vllm.warnings().forEach(console::warn);
-        return vllm.over(file, System.getenv(), stronger);
+        var scenario = vllm.over(file, System.getenv(), stronger);
+        var settings = VllmSettings.namingFlags(() -> ServerSettings.read(scenario));
+        return serve(scenario, settings, recorder, console);
     }
 
-    private static int serve(Scenario scenario, Optional<RequestRecorder> recorder, Console console) {
+    private static int serve(
+            Scenario scenario,
+            ApiSettings settings,
+            Function<Scenario, Optional<RequestRecorder>> recorders,
+            Console console) {
         ServerSettings.warnings(scenario).forEach(console::warn);
-        var server = start(scenario, ServerSettings.read(scenario), recorder);
+        var recorder = recorders.apply(scenario);
+        var server = start(scenario, settings, recorder);
         var onSignal = new Thread(() -> end(server, recorder), "drain");
         Runtime.getRuntime().addShutdownHook(onSignal);
         announce(server, scenario, console.out());

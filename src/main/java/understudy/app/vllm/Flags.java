@@ -145,11 +145,11 @@ final class Flags {
             runner                           text    -
             safetensors-load-strategy        text    -
             skip-mm-profiling                switch  -
-            skip-tokenizer-init              switch  -
+            skip-tokenizer-init              switch  * the tokenizer of the model's folder is not read
             stream-interval                  size    -
             swap-space                       text    -
             task                             text    -
-            tokenizer                        text    -
+            tokenizer                        text    * server.tokenizer, if it is a folder or file that is there
             tokenizer-mode                   text    -
             tokenizer-revision               text    -
             tool-call-parser                 text    -

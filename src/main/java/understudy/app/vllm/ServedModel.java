@@ -12,8 +12,9 @@ import java.util.regex.Pattern;
 import understudy.scenario.SpecFiles;
 
 /**
- * Timing of a model that vLLM is told to serve: that of its {@code config.json} if it is a folder with one, else that of the
- * bundled model of the same name, whose weights have the format that the end of the name says.
+ * Model that vLLM is told to serve: whether it has a tokenizer, and its timing, which is that of its {@code config.json} if
+ * it is a folder with one, else that of the bundled model of the same name, whose weights have the format that the end of
+ * the name says.
  */
 final class ServedModel {
     private static final Pattern QUANTIZED = Pattern.compile(
@@ -53,8 +54,17 @@ final class ServedModel {
     }
 
     private static boolean hasConfig(String model) {
+        return isFile(model, "config.json");
+    }
+
+    /** Returns whether a path has a tokenizer: as a folder with a {@code tokenizer.json}, or as that file. */
+    static boolean hasTokenizer(String path) {
+        return isFile(path, "tokenizer.json") || (path.endsWith(".json") && isFile(path, ""));
+    }
+
+    private static boolean isFile(String folder, String name) {
         try {
-            return Files.isRegularFile(Path.of(model, "config.json"));
+            return Files.isRegularFile(Path.of(folder, name));
         } catch (InvalidPathException e) {
             return false;
         }

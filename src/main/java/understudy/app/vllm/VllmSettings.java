@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import understudy.scenario.Scenario;
 import understudy.scenario.ScenarioFile;
@@ -21,6 +22,8 @@ import understudy.scenario.keys.ScenarioException;
 public record VllmSettings(Map<String, String> settings, List<String> warnings) {
     /** Model of vLLM's when none is named. */
     private static final String DEFAULT_MODEL = "Qwen/Qwen3-0.6B";
+
+    private static final String TOKENIZER_FAILURE = "--set server.tokenizer";
 
     private static final Set<String> KV_CACHE_DTYPES = Set.of("auto", "bfloat16", "fp8", "fp8_e4m3", "fp8_e5m2");
     private static final Set<String> HASHES = Set.of("sha256_cbor", "xxhash_cbor");
@@ -58,8 +61,13 @@ public record VllmSettings(Map<String, String> settings, List<String> warnings) 
     public Scenario over(String file, Map<String, String> environment, Map<String, String> stronger) {
         var all = new LinkedHashMap<>(settings);
         all.putAll(stronger);
+        return namingFlags(() -> Scenario.read(new ScenarioFile(environment).load(file, all)));
+    }
+
+    /** Reads something from such a scenario, and has a failure name the flag in place of the setting. */
+    public static <T> T namingFlags(Supplier<T> reader) {
         try {
-            return Scenario.read(new ScenarioFile(environment).load(file, all));
+            return reader.get();
         } catch (ScenarioException e) {
             throw named(e);
         }
@@ -67,6 +75,10 @@ public record VllmSettings(Map<String, String> settings, List<String> warnings) 
 
     private static ScenarioException named(ScenarioException failure) {
         String message = String.valueOf(failure.getMessage());
+        if (message.startsWith(TOKENIZER_FAILURE)) {
+            String why = message.substring(TOKENIZER_FAILURE.length());
+            return new ScenarioException("--tokenizer" + why + " (--skip-tokenizer-init goes on without it)");
+        }
         for (var flag : Flags.ALL) {
             String setting = flag.setting().orElse("");
             if (!setting.isEmpty() && message.startsWith("--set " + setting + ":")) {
@@ -98,6 +110,7 @@ public record VllmSettings(Map<String, String> settings, List<String> warnings) 
             putParallelism();
             putKeysAndHashes();
             putAdapters();
+            putTokenizer(model);
             putChatTemplate();
             new JsonFlags(arguments, environment, settings, warnings).put();
         }
@@ -149,6 +162,20 @@ public record VllmSettings(Map<String, String> settings, List<String> warnings) 
                                 .map(JsonFlags::adapter)
                                 .map(name -> '"' + name + '"')
                                 .collect(Collectors.joining(",", "[", "]")));
+            }
+        }
+
+        /** Tokenizers are read from files alone; without one, prompts have the tokens of server.tokenizer as it is. */
+        private void putTokenizer(String model) {
+            if (arguments.last("skip-tokenizer-init").filter("true"::equals).isPresent()) {
+                return;
+            }
+            String asked = arguments.last("tokenizer").orElse("");
+            String path = asked.isBlank() ? model : asked;
+            if (ServedModel.hasTokenizer(path)) {
+                settings.put("server.tokenizer", path);
+            } else if (!asked.isBlank()) {
+                warnNoEffect("tokenizer", asked);
             }
         }
 

@@ -106,6 +106,36 @@ final class VllmSettingsTest {
     }
 
     @Test
+    void tokenizer_isThatOfTheFolder(@TempDir Path directory) throws IOException {
+        var file = Files.writeString(directory.resolve("tokenizer.json"), "{}");
+        String folder = directory.toString();
+
+        assertThat(of(folder).settings()).containsEntry("server.tokenizer", folder);
+        assertThat(of("m", "--tokenizer", file.toString()).settings())
+                .containsEntry("server.tokenizer", file.toString());
+        assertThat(of("m").settings()).doesNotContainKey("server.tokenizer");
+        assertThat(of(folder, "--skip-tokenizer-init").settings()).doesNotContainKey("server.tokenizer");
+        assertThat(of("m", "--tokenizer", "org/m").warnings()).contains("--tokenizer org/m has no effect here");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "--port 99999, --port: server.port is",
+        "--tokenizer %s, --tokenizer: server.tokenizer is",
+        "--tokenizer %s, (--skip-tokenizer-init goes on without it)"
+    })
+    void settingOfTheServerThatIsWrong_namesItsFlag(String words, String message, @TempDir Path directory)
+            throws IOException {
+        Files.writeString(directory.resolve("tokenizer.json"), "{}");
+        var vllm = of(("m " + words.formatted(directory)).split(" "));
+        var scenario = vllm.over(SCENARIO, Map.of(), Map.of());
+
+        assertThatThrownBy(() -> VllmSettings.namingFlags(() -> ServerSettings.read(scenario)))
+                .isInstanceOf(ScenarioException.class)
+                .hasMessageContaining(message);
+    }
+
+    @Test
     void apiKey_comesFromTheEnvironment_unlessTheFlagSaysOtherwise() {
         var environment = Map.of("VLLM_API_KEY", "e");
 
