@@ -218,13 +218,10 @@ public final class StepPlan {
 
     /** Returns the last question about this plan; the scheduled requests stand in it if the memory reads them. */
     KvAsk.EndPlan endAsk(boolean isRead) {
-        if (!isRead) {
-            return new KvAsk.EndPlan(step, IntList.of(), IntList.of(), IntList.of());
-        }
         var handles = new IntArrayList();
         var computed = new IntArrayList();
         var known = new IntArrayList();
-        for (int i = 0; i < size(); i++) {
+        for (int i = 0; isRead && i < size(); i++) {
             handles.add(request(i).handle());
             computed.add(Math.min(
                     request(i).numComputedTokens + numScheduledTokens(i),
@@ -232,7 +229,11 @@ public final class StepPlan {
             known.add(request(i).numTokens());
         }
         return new KvAsk.EndPlan(
-                step, new IntImmutableList(handles), new IntImmutableList(computed), new IntImmutableList(known));
+                step,
+                isEmpty(),
+                new IntImmutableList(handles),
+                new IntImmutableList(computed),
+                new IntImmutableList(known));
     }
 
     /** Fixes the part of the cohort in the plan. */

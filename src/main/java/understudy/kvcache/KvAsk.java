@@ -39,11 +39,13 @@ public sealed interface KvAsk {
      * memory with a connector only; it is answered when nothing stands in the way of the step's execution.
      *
      * @param step number of the step
+     * @param isEmpty whether it has no work for the device
      * @param scheduled handles of the requests that compute in it, in order; none unless the connector reads plans
      * @param numComputedTokens of each of these after the step
      * @param numTokens of each of these that are known
      */
-    record EndPlan(long step, IntList scheduled, IntList numComputedTokens, IntList numTokens) implements KvAsk {}
+    record EndPlan(long step, boolean isEmpty, IntList scheduled, IntList numComputedTokens, IntList numTokens)
+            implements KvAsk {}
 
     /** Returns whether the scheduler must know the answer before it can go on. */
     default boolean awaitsAnswer() {

@@ -146,10 +146,10 @@ public final class ConnectedKvCacheManager extends KvCacheManager {
     }
 
     @Override
-    void end(int handle, int numTokens, long step) {
+    void end(int handle, int numTokens, long lastStep) {
         var sequence = (ConnectedSequence) known(handle);
         sequence.setNumTokens(numTokens);
-        leave(handle, sequence, step, true);
+        leave(handle, sequence, lastStep, true);
     }
 
     @Override
@@ -201,6 +201,9 @@ public final class ConnectedKvCacheManager extends KvCacheManager {
 
     @Override
     public void endPlan(KvAsk.EndPlan end) {
+        if (!end.isEmpty()) {
+            left.onStepPlanned(end.step());
+        }
         var scheduled = new ArrayList<ConnectedSequence>(end.scheduled().size());
         for (int i = 0; i < end.scheduled().size(); i++) {
             var sequence = (ConnectedSequence) known(end.scheduled().getInt(i));

@@ -18,41 +18,51 @@ final class LeftBlocks {
     private final LongArrayList heldForOthers = new LongArrayList();
     private long numStepsDone;
 
+    /** The last step with work that is known. */
+    private long newestStep;
+
     LeftBlocks(BlockPool pool, boolean defersFrees) {
         this.pool = pool;
         this.defersFrees = defersFrees;
     }
 
-    /** Block ids, and the number of the step in which they were scheduled last. */
+    /** Block ids, the number of the step in which they were scheduled last, and of the one after which they are free. */
     private static final class Table {
         final int[] blocks;
         final long lastStep;
+        final long fence;
 
-        Table(int[] blocks, long lastStep) {
+        Table(int[] blocks, long lastStep, long fence) {
             this.blocks = blocks;
             this.lastStep = lastStep;
+            this.fence = fence;
         }
     }
 
     /**
-     * Frees blocks, or defers that until their last step is over (vLLM {@code _free_blocks} of a consumer). vLLM waits
-     * for the newest step that is scheduled; with two steps in flight that is the same.
+     * Frees blocks, or, while their last step is in flight, defers that until the newest step is over that is scheduled
+     * (vLLM {@code Scheduler._free_blocks} of a consumer).
      */
     void free(int[] blocks, long lastStep) {
         if (blocks.length == 0) {
             return;
         }
         if (defersFrees && lastStep > numStepsDone) {
-            deferred.add(new Table(blocks, lastStep));
+            deferred.add(new Table(blocks, lastStep, newestStep));
         } else {
             pool.release(blocks, blocks.length, lastStep);
         }
     }
 
+    /** Records a step with work for the device. */
+    void onStepPlanned(long step) {
+        newestStep = step;
+    }
+
     /** Frees what has waited for a step, which is over. */
     void onStepDone(long step) {
         numStepsDone = step;
-        while (!deferred.isEmpty() && deferred.element().lastStep <= step) {
+        while (!deferred.isEmpty() && deferred.element().fence <= step) {
             var table = deferred.remove();
             pool.release(table.blocks, table.blocks.length, table.lastStep);
         }
@@ -67,7 +77,7 @@ final class LeftBlocks {
         if (isForOthers) {
             heldForOthers.add(requestId);
         }
-        held.put(requestId, new Table(blocks, lastStep));
+        held.put(requestId, new Table(blocks, lastStep, 0));
     }
 
     /** Frees what is kept of a request, if anything. */
