@@ -114,6 +114,7 @@ record ReplicaParts(
         private boolean isTicking;
         private Cancellable next = Cancellable.alreadyCancelled();
         private long nextNanos = -1;
+        private long emptyUntilNanos;
 
         /** Creates ticks that have not begun; the replica is told when it is time, after all messages of the instant. */
         PlanTicks(ReplicaSpec spec, Clock clock, ActorRef<Replica.Command> replica) {
@@ -128,13 +129,14 @@ record ReplicaParts(
             return !hasTicks;
         }
 
-        /** Plans soon, since something has happened that a plan could take account of. */
+        /** Plans soon, since something has happened that a plan could take account of; an empty plan ends before. */
         void planSoon() {
-            planAfter(0);
+            planAfter(Math.max(0, emptyUntilNanos - clock.nowNanos()));
         }
 
         /** Plans again after a plan in which nothing could be scheduled, which takes as long as a tick. */
         void planAfterEmptyPlan() {
+            emptyUntilNanos = clock.nowNanos() + intervalNanos;
             planAfter(intervalNanos);
         }
 

@@ -48,7 +48,7 @@ final class OffloadingWorker extends ReplayWorker {
     private static OffloadingConnector connector(
             RecordedRun run, RecordedConnector.Offload settings, List<Object> attempts) {
         return new OffloadingConnector(
-                settings.spec(false),
+                settings.spec(false, run.config().speculation().usesEagle()),
                 run.config().blockSize(),
                 run.config().enablePrefixCaching(),
                 attempt -> note(run, attempt, attempts));

@@ -53,18 +53,18 @@ record RecordedConnector(
             boolean isPromptOnly,
             int loadSteps,
             int storeSteps) {
-        OffloadingSpec spec(boolean defersFrees) {
+        OffloadingSpec spec(boolean defersFrees, boolean usesEagle) {
             var policy = isArc ? TierPolicy.ARC : TierPolicy.LRU;
             var tier = new TierSpec(
                     cpuBlocks, policy, storeThreshold, TierSpec.of(cpuBlocks).maxTrackerSize());
-            return new OffloadingSpec(tier, blocksPerChunk, isPromptOnly, defersFrees, 0);
+            return new OffloadingSpec(tier, blocksPerChunk, isPromptOnly, defersFrees, usesEagle, 0);
         }
     }
 
     /** Returns how a memory is built for it. */
-    ConnectorSpec spec(boolean isAsync) {
-        boolean defersFrees = isConsumer && isAsync;
-        return offload == null ? new Scripted(isProducer, defersFrees) : offload.spec(defersFrees);
+    ConnectorSpec spec(int maxStepsInFlight, boolean usesEagle) {
+        boolean defersFrees = isConsumer && maxStepsInFlight > 1;
+        return offload == null ? new Scripted(isProducer, defersFrees) : offload.spec(defersFrees, usesEagle);
     }
 
     private record Scripted(boolean requiresKvDelivery, boolean defersFrees) implements ConnectorSpec {

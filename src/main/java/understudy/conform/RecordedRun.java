@@ -162,7 +162,12 @@ public record RecordedRun(
                 .withPrefixes(
                         PrefixOptions.VLLM.withDropsLastHit(config.speculation().usesEagle()))
                 .withConnector(
-                        config.connector() == null ? null : config.connector().spec(config.asyncScheduling()));
+                        config.connector() == null
+                                ? null
+                                : config.connector()
+                                        .spec(
+                                                schedulerConfig().maxStepsInFlight(),
+                                                config.speculation().usesEagle()));
     }
 
     /**

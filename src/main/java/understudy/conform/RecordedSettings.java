@@ -55,10 +55,12 @@ final class RecordedSettings {
         }
         int budget = config.get("max_num_batched_tokens").number(1);
         int threshold = config.get("long_prefill_token_threshold").number(0);
+        int numStages = config.number("pipeline_parallel_size", 1, 1);
+        int maxStepsInFlight = config.get("async").bool() ? numStages + 1 : numStages;
         return new KvGroups(
                 groups,
                 config.number("prefix_cache_retention_interval", 0, KvGroups.RETAIN_ALL),
-                config.get("async").bool() ? 2 * budget : budget,
+                maxStepsInFlight * budget,
                 threshold > 0 ? Math.min(budget, threshold) : budget);
     }
 

@@ -105,7 +105,7 @@ final class StepUpdate {
         if (!isPartial) {
             append(request, isStale, numTokensToCache, 1 + numAccepted, atNanos);
         } else if (numTokensToCache > 0) {
-            result.settlement().add(request.handle(), numTokensToCache, request.numTokens(), false);
+            result.settlement().add(request.handle(), numTokensToCache, request.numTokens());
         }
     }
 
@@ -145,9 +145,9 @@ final class StepUpdate {
         if (finishReason != null) {
             end(request, finishReason);
             result.addFinished(request);
-        }
-        if (finishReason != null || numTokensToCache > 0) {
-            result.settlement().add(request.handle(), numTokensToCache, request.numTokens(), finishReason != null);
+            result.settlement().end(request.handle(), numTokensToCache, request.numTokens(), request.lastStep());
+        } else if (numTokensToCache > 0) {
+            result.settlement().add(request.handle(), numTokensToCache, request.numTokens());
         }
     }
 

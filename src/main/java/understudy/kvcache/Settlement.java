@@ -7,10 +7,12 @@ import java.util.Arrays;
  * step. Immutable.
  */
 public final class Settlement {
+    private static final long GOES_ON = -1;
+
     private final int[] handles;
     private final int[] numTokensToCache;
     private final int[] numTokens;
-    private final boolean[] isEnded;
+    private final long[] lastSteps;
     private final long step;
     private final long atNanos;
 
@@ -18,7 +20,7 @@ public final class Settlement {
         handles = Arrays.copyOf(builder.handles, builder.size);
         numTokensToCache = Arrays.copyOf(builder.numTokensToCache, builder.size);
         numTokens = Arrays.copyOf(builder.numTokens, builder.size);
-        isEnded = Arrays.copyOf(builder.isEnded, builder.size);
+        lastSteps = Arrays.copyOf(builder.lastSteps, builder.size);
         step = builder.step;
         atNanos = builder.atNanos;
     }
@@ -52,7 +54,12 @@ public final class Settlement {
     }
 
     public boolean isEnded(int index) {
-        return isEnded[index];
+        return lastSteps[index] != GOES_ON;
+    }
+
+    /** Returns the number of the step in which a request that has ended was scheduled last; it may be in flight. */
+    public long lastStep(int index) {
+        return lastSteps[index];
     }
 
     /** Collects a settlement; reused from step to step. */
@@ -60,7 +67,7 @@ public final class Settlement {
         private int[] handles = new int[16];
         private int[] numTokensToCache = new int[16];
         private int[] numTokens = new int[16];
-        private boolean[] isEnded = new boolean[16];
+        private long[] lastSteps = new long[16];
         private int size;
         private long step;
         private long atNanos;
@@ -70,23 +77,31 @@ public final class Settlement {
         }
 
         /**
-         * Adds the result of a request.
+         * Adds the result of a request that goes on.
          *
          * @param computed leading tokens that are known and computed, or 0 if no block has become complete
          * @param known tokens of prompt and answer so far
-         * @param ended whether it has ended
          */
-        public void add(int handle, int computed, int known, boolean ended) {
+        public void add(int handle, int computed, int known) {
+            add(handle, computed, known, GOES_ON);
+        }
+
+        /** Adds the last result of a request, which was scheduled last in the step {@code lastStep}, at least 0. */
+        public void end(int handle, int computed, int known, long lastStep) {
+            add(handle, computed, known, lastStep);
+        }
+
+        private void add(int handle, int computed, int known, long lastStep) {
             if (size == handles.length) {
                 handles = Arrays.copyOf(handles, size * 2);
                 numTokensToCache = Arrays.copyOf(numTokensToCache, size * 2);
                 numTokens = Arrays.copyOf(numTokens, size * 2);
-                isEnded = Arrays.copyOf(isEnded, size * 2);
+                lastSteps = Arrays.copyOf(lastSteps, size * 2);
             }
             handles[size] = handle;
             numTokensToCache[size] = computed;
             numTokens[size] = known;
-            isEnded[size] = ended;
+            lastSteps[size] = lastStep;
             size++;
         }
 

@@ -67,7 +67,7 @@ record KvTransferSettings(ConnectorSpec connector, KvTransferSpec transfers, Lis
                 engine.kvCache().blockSize(),
                 deployment);
         var stores = stores(tiers, chunks);
-        var offloading = offloading(host, chunks, isAsync, stores.size());
+        var offloading = offloading(host, chunks, engine, stores.size());
         if (offloading.isEmpty() && !stores.isEmpty()) {
             throw tiers.unusable("host", "which needs a size, since KV goes to disk and store through it");
         }
@@ -127,7 +127,8 @@ record KvTransferSettings(ConnectorSpec connector, KvTransferSpec transfers, Lis
         }
     }
 
-    private static Optional<OffloadingSpec> offloading(Section host, Chunks chunks, boolean isAsync, int numStores) {
+    private static Optional<OffloadingSpec> offloading(
+            Section host, Chunks chunks, EngineSettings engine, int numStores) {
         var policy = host.choice("eviction-policy", TierPolicy.class);
         int threshold = host.wholeNumber("store-threshold", 0, MAX_BLOCKS);
         int tracked = host.wholeNumber("max-tracker-size", 1, MAX_BLOCKS);
@@ -137,7 +138,13 @@ record KvTransferSettings(ConnectorSpec connector, KvTransferSpec transfers, Lis
             return Optional.empty();
         }
         var tier = new TierSpec(capacity, policy, threshold, tracked);
-        return Optional.of(new OffloadingSpec(tier, chunks.numBlocks, promptOnly, isAsync, numStores));
+        return Optional.of(new OffloadingSpec(
+                tier,
+                chunks.numBlocks,
+                promptOnly,
+                engine.scheduler().maxStepsInFlight() > 1,
+                engine.kvCache().prefixes().dropsLastHit(),
+                numStores));
     }
 
     private static List<KvStoreSpec> stores(Section tiers, Chunks chunks) {

@@ -68,7 +68,7 @@ final class KvBlockManagerTest {
 
         var ended = new Settlement.Builder();
         ended.begin(1, 5);
-        ended.add(0, 0, 41, true);
+        ended.end(0, 0, 41, 1);
         var settle = new KvBlockManager.Settle(ended.build(), null);
         memory.tell(new KvBlockManager.Ask(settle, admit(1), replica.getRef()));
         kit.advance(Duration.ZERO);
@@ -150,7 +150,7 @@ final class KvBlockManagerTest {
         var settlement = new Settlement.Builder();
         settlement.begin(1, 5);
         for (int handle : handles) {
-            settlement.add(handle, 40, 41, true);
+            settlement.end(handle, 40, 41, 1);
         }
         memory.tell(new KvBlockManager.Settle(settlement.build(), null));
         kit.advance(Duration.ZERO);

@@ -79,7 +79,7 @@ final class OffloadingFixture implements AutoCloseable {
 
     ReplicaSpec replicaSpec() {
         var plain = replicas.replicaSpec();
-        var host = new OffloadingSpec(TierSpec.of(numHostBlocks), 1, false, replicas.isAsync, hasStore ? 1 : 0);
+        var host = new OffloadingSpec(TierSpec.of(numHostBlocks), 1, false, replicas.isAsync, false, hasStore ? 1 : 0);
         var connected = plain.kvCache().withConnector(host);
         return ReplicaSpec.of(plain.scheduler(), plain.limits(), connected, plain.device())
                 .withTransfers(transfers())

@@ -166,7 +166,7 @@ final class ReplicaTest {
 
     @Test
     void abort_freesBlocksWithTheStepInFlight_ifTheConnectorSaysSo() {
-        connector = new OffloadingSpec(TierSpec.of(10), 1, true, true, 0);
+        connector = new OffloadingSpec(TierSpec.of(10), 1, true, true, false, 0);
         var stats = kit.createInbox(ClusterEvent.class);
         var replica = spawn(false, stats.ref());
         replica.tell(new Replica.AddRequest(request(7, 0, 20, 100), client.ref(), false));

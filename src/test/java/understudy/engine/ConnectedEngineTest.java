@@ -95,6 +95,24 @@ final class ConnectedEngineTest {
         assertThat(memory.connected().numDeferredBlocks()).isZero();
     }
 
+    /** The first token ends the answer, when the step for the second one is in flight already. */
+    @Test
+    void blocksOfAnAnswerThatEndsAheadOfItsLastStep_waitForThat() {
+        var memory = new ConnectedKvCacheManager(offloading(true));
+        var engine =
+                new EngineCore(SchedulerConfig.VLLM.withAsyncScheduling(true), offloading(true), RequestLimits.NONE);
+        engine.add(EngineFixture.request(0, EngineFixture.filled(20, 1), 5, 0, 1), 0);
+        plan(engine, memory);
+        plan(engine, memory);
+
+        memory.settle(engine.update(1).toSettle());
+        // 20 tokens are in two blocks.
+        assertThat(memory.connected().numDeferredBlocks()).isEqualTo(2);
+
+        memory.settle(engine.update(2).toSettle());
+        assertThat(memory.connected().numDeferredBlocks()).isZero();
+    }
+
     @Test
     void endOfAStep_isNothingToAMemoryWithoutAConnector() {
         var memory = new KvCacheManager(PLAIN);
@@ -111,7 +129,7 @@ final class ConnectedEngineTest {
     }
 
     private static KvCacheConfig offloading(boolean defersFrees) {
-        return PLAIN.withConnector(new OffloadingSpec(TierSpec.of(10), 1, false, defersFrees, 0));
+        return PLAIN.withConnector(new OffloadingSpec(TierSpec.of(10), 1, false, defersFrees, false, 0));
     }
 
     private static EngineCore engine(KvCacheConfig kvCache) {

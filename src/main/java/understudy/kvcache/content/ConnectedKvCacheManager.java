@@ -146,10 +146,10 @@ public final class ConnectedKvCacheManager extends KvCacheManager {
     }
 
     @Override
-    void end(int handle, int numTokens, long step) {
+    void end(int handle, int numTokens, long lastStep) {
         var sequence = (ConnectedSequence) known(handle);
         sequence.setNumTokens(numTokens);
-        leave(handle, sequence, step, true);
+        leave(handle, sequence, lastStep, true);
     }
 
     @Override

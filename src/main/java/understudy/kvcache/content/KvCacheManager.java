@@ -89,14 +89,14 @@ public class KvCacheManager extends PooledKvCache<KvSequence> {
             }
             if (settlement.isEnded(i)) {
                 conversationEnds.note(known(handle), settlement.numTokens(i));
-                end(handle, settlement.numTokens(i), settlement.step());
+                end(handle, settlement.numTokens(i), settlement.lastStep(i));
             }
         }
     }
 
     /** Frees the blocks of a request whose answer is complete. */
-    void end(int handle, int numTokens, long step) {
-        free(handle, step);
+    void end(int handle, int numTokens, long lastStep) {
+        free(handle, lastStep);
     }
 
     @Override

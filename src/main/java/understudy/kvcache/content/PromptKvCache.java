@@ -101,7 +101,7 @@ public final class PromptKvCache extends PooledKvCache<PromptSequence> {
                 cache(sequence);
             }
             if (settlement.isEnded(i)) {
-                free(settlement.handle(i), settlement.step());
+                free(settlement.handle(i), settlement.lastStep(i));
             }
         }
     }

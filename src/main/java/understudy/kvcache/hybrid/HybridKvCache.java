@@ -154,7 +154,7 @@ public final class HybridKvCache extends PooledKvCache<HybridSequence> {
                 cache(known(settlement.handle(i)), settlement.numTokensToCache(i));
             }
             if (settlement.isEnded(i)) {
-                free(settlement.handle(i), settlement.step());
+                free(settlement.handle(i), settlement.lastStep(i));
             }
         }
     }

@@ -119,7 +119,7 @@ public final class SessionKvCache implements KvCache {
             if (settlement.isEnded(i)) {
                 int handle = settlement.handle(i);
                 end(live.known(handle), settlement.numTokens(i), settlement.atNanos());
-                free(handle, settlement.step());
+                free(handle, settlement.lastStep(i));
             }
         }
     }

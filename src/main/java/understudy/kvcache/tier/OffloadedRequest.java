@@ -101,8 +101,20 @@ final class OffloadedRequest {
                 : new ExternalMatch(match.numTokens(), match.isAsync(), numHost, promotedFrom);
     }
 
-    /** Returns how many leading tokens may be stored now. */
-    int numTokensToStore(boolean promptOnly) {
+    /**
+     * Returns how many leading chunks may be stored now (vLLM {@code RequestOffloadState.storable_chunks}).
+     *
+     * @param promptOnly whether chunks of the answer are never stored
+     * @param dropsLast whether the last chunk has to wait while the request decodes, since drafters of the EAGLE family
+     *     may write to it again after a rejection
+     */
+    int numChunksToStore(int chunkTokens, boolean promptOnly, boolean dropsLast) {
+        int numTokens = numTokensToStore(promptOnly);
+        int numChunks = numTokens / chunkTokens;
+        return dropsLast && numTokens > request.numPromptTokens() ? Math.max(0, numChunks - 1) : numChunks;
+    }
+
+    private int numTokensToStore(boolean promptOnly) {
         int numComputed = isEnded && isComplete ? request.numTokens() : numComputedTokens;
         int numKnown = Math.min(numComputed, request.numTokens());
         return promptOnly ? Math.min(numKnown, request.numPromptTokens()) : numKnown;

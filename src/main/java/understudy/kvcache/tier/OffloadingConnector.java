@@ -198,7 +198,7 @@ public final class OffloadingConnector implements KvConnector {
 
     private void store(OffloadedRequest state, List<TransferJob> begun) {
         int numChunks = Math.min(
-                state.numTokensToStore(spec.offloadPromptOnly()) / chunkTokens,
+                state.numChunksToStore(chunkTokens, spec.offloadPromptOnly(), spec.usesEagle()),
                 state.blocks.size() / spec.blocksPerChunk());
         if (numChunks <= state.numConsidered) {
             return;

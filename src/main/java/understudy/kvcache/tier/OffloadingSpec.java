@@ -12,11 +12,17 @@ import understudy.kvcache.connector.KvSource;
  * @param blocksPerChunk KV blocks that are moved and found as one, at least 1
  * @param offloadPromptOnly whether blocks that end in an answer stay out
  * @param defersFrees see {@link ConnectorSpec#defersFrees}
+ * @param usesEagle whether drafts are of the EAGLE family, whose KV is not final while a request decodes
  * @param numStores slower memories behind the host's: what is written to the one is written to the others, too, and what
  *     is asked for comes back the same way
  */
 public record OffloadingSpec(
-        TierSpec tier, int blocksPerChunk, boolean offloadPromptOnly, boolean defersFrees, int numStores)
+        TierSpec tier,
+        int blocksPerChunk,
+        boolean offloadPromptOnly,
+        boolean defersFrees,
+        boolean usesEagle,
+        int numStores)
         implements ConnectorSpec {
 
     /** Checks the ranges. */

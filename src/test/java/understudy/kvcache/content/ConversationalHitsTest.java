@@ -165,7 +165,7 @@ final class ConversationalHitsTest {
         var admitted = (Admission.Admitted) kv.admit(question);
         int numTokens = prompt.length + ANSWER.length;
         var settlement = new Settlement.Builder();
-        settlement.add(0, numTokens - 1, numTokens, true);
+        settlement.end(0, numTokens - 1, numTokens, 0);
         kv.settle(settlement.build());
         return admitted.events().list();
     }

@@ -182,7 +182,7 @@ final class KvCacheManagerTest {
         kv.free(1, 0);
 
         var settlement = new Settlement.Builder();
-        settlement.add(0, 32, 32, true);
+        settlement.end(0, 32, 32, 0);
         kv.settle(settlement.build());
         assertThat(kv.admit(request(2, join(tokens(20_000, 31), new int[] {50_000, 1}))))
                 .isEqualTo(admitted(32, 1));

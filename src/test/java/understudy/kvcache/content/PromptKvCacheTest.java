@@ -132,7 +132,7 @@ final class PromptKvCacheTest {
 
         var settlement = new Settlement.Builder();
         settlement.begin(1, 0);
-        settlement.add(0, 6, 6, false);
+        settlement.add(0, 6, 6);
         kv.settle(settlement.build());
 
         assertThat(admit(2, tokens(0, 6), 1)).isEqualTo(new Counts(6, 0));

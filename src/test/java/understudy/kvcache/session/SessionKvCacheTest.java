@@ -374,7 +374,7 @@ final class SessionKvCacheTest {
         assertThat(memory.reserve(reservation.build())).isEqualTo(1);
         var settlement = new Settlement.Builder();
         settlement.begin(1, ++nowNanos);
-        settlement.add(handle, 0, prompt.length() + numOutput, true);
+        settlement.end(handle, 0, prompt.length() + numOutput, 1);
         memory.settle(settlement.build());
     }
 

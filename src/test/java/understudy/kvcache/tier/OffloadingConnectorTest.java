@@ -28,7 +28,8 @@ final class OffloadingConnectorTest {
 
     private OffloadingConnector connector() {
         if (connector == null) {
-            var spec = new OffloadingSpec(TierSpec.of(numHostChunks), blocksPerChunk, promptOnly, false, numStores);
+            var spec =
+                    new OffloadingSpec(TierSpec.of(numHostChunks), blocksPerChunk, promptOnly, false, false, numStores);
             connector = new OffloadingConnector(spec, 16, true, attempts::add);
         }
         return connector;
