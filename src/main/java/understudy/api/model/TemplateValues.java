@@ -56,7 +56,8 @@ final class TemplateValues {
 
     private Object content(ChatMessage message) {
         numChars += message.content().length();
-        if (!hasParts) {
+        // Few templates expect parts of a tool, and vLLM hands none over.
+        if (!hasParts || message.role().equals("tool")) {
             return message.content();
         }
         var parts = new ArrayList<Object>();

@@ -105,6 +105,19 @@ final class ModelTemplateTest {
         assertThat(rendered(loop, "{}", parts, text)).isEqualTo("text=a;text=b;text=c;");
     }
 
+    /** The answer of a tool is a text even if it came in parts, and the template loops over the parts of others. */
+    @Test
+    void answersOfTools_areTexts() {
+        String answer =
+                "{\"role\": \"tool\", \"content\": [{\"type\": \"text\", \"text\": \"a\"}, {\"type\": \"text\", \"text\":"
+                        + " \"b\"}]}";
+        String template =
+                "{% for m in messages %}{% if m.role == 'tool' %}{{ m.content }}{% else %}{% for p in m.content"
+                        + " %}{{ p.type }}{% endfor %}{% endif %}{% endfor %}";
+
+        assertThat(rendered(template, "{}", answer)).isEqualTo("a\nb");
+    }
+
     @Test
     void request_setsVariables() {
         String body =
