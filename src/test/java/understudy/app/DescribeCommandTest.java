@@ -57,7 +57,6 @@ final class DescribeCommandTest {
                 .contains("(servegen)", "300 requests", "3,000 prompt tokens, 6,000 output tokens", "1 tenants");
     }
 
-    /** The counts are those of the file, and the hit rate is that of {@code replay}. */
     /** The counts of the public sessions, and the hits of an infinite cache: 14,482,859 of 15,097,287 blocks. */
     @Test
     void sessionsOfAgents_areDescribed() throws IOException {
