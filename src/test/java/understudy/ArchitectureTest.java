@@ -1,5 +1,7 @@
 package understudy;
 
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideOutsideOfPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.fields;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
@@ -31,6 +33,7 @@ import org.apache.pekko.actor.typed.ExtensibleBehavior;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import understudy.api.sidechannel.SideChannelServer;
 import understudy.cluster.Cluster;
 import understudy.engine.OutputPlan;
@@ -43,7 +46,7 @@ final class ArchitectureTest {
 
     /** The floors of the house, from the ground up: a room may use those below it and, without a circle, its neighbours. */
     private static final List<Set<String>> FLOORS = List.of(
-            Set.of("prompt"),
+            Set.of("prompt", "jinja", "jsonsample", "parquet"),
             Set.of(
                     "latency",
                     "transfer",
@@ -65,7 +68,9 @@ final class ArchitectureTest {
 
     /** No Pekko, no clock, no thread, no unseeded random. */
     private static final Set<String> PURE = Set.of(
-            "api.jinja",
+            "jinja",
+            "jsonsample",
+            "parquet",
             "prompt",
             "latency",
             "kvcache",
@@ -108,6 +113,19 @@ final class ArchitectureTest {
                 .toList();
 
         assertThat(FLOORS.stream().flatMap(Set::stream)).containsExactlyInAnyOrderElementsOf(found);
+    }
+
+    /** Each could be an artifact of its own. */
+    @ParameterizedTest
+    @ValueSource(strings = {"jinja", "jsonsample", "parquet"})
+    void libraryKnowsNothingOfTheHouse(String library) {
+        noClasses()
+                .that()
+                .resideInAPackage("understudy." + library + "..")
+                .should()
+                .dependOnClassesThat(
+                        resideInAPackage("understudy..").and(resideOutsideOfPackage("understudy." + library + "..")))
+                .check(MAIN);
     }
 
     @Test

@@ -10,6 +10,7 @@ import understudy.api.http.ApiException;
 import understudy.api.http.HttpBodies;
 import understudy.api.http.HttpFailures;
 import understudy.api.http.Json;
+import understudy.jsonsample.RefusedSchemaException;
 
 /** Error body of the Messages API (vLLM {@code AnthropicErrorResponse}); its types are vLLM's, not Anthropic's. */
 final class MessageErrors {
@@ -25,15 +26,14 @@ final class MessageErrors {
     static CompletionStage<HttpResponse> inItsWords(Supplier<CompletionStage<HttpResponse>> call) {
         try {
             return call.get().exceptionally(MessageErrors::response);
-        } catch (ApiException failure) {
+        } catch (ApiException | RefusedSchemaException failure) {
             return CompletableFuture.completedFuture(response(failure));
         }
     }
 
     private static HttpResponse response(Throwable thrown) {
         var cause = thrown instanceof CompletionException && thrown.getCause() != null ? thrown.getCause() : thrown;
-        return cause instanceof ApiException failure
-                ? HttpBodies.json(failure.status(), body(failure))
-                : HttpFailures.response(cause);
+        var error = ApiException.of(cause);
+        return error == null ? HttpFailures.response(cause) : HttpBodies.json(error.status(), body(error));
     }
 }

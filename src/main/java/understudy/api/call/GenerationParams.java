@@ -7,8 +7,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import understudy.api.http.ApiException;
 import understudy.api.http.JsonBody;
-import understudy.api.schema.Constraint;
-import understudy.api.schema.SchemaSample;
+import understudy.jsonsample.Constraint;
+import understudy.jsonsample.SchemaSample;
 
 /**
  * Checked parameters common to all ways to generate (vLLM {@code sampling_params.py}).

@@ -3,6 +3,7 @@ package understudy.api.http;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import understudy.jsonsample.RefusedSchemaException;
 
 /** A request that is answered with an error, in the words of vLLM ({@code vllm/entrypoints/openai}). */
 public final class ApiException extends RuntimeException {
@@ -32,6 +33,14 @@ public final class ApiException extends RuntimeException {
         this.status = status;
         this.type = type;
         this.param = param;
+    }
+
+    /** Returns the error that a failure stands for, or null if the failure is none of the caller's. */
+    public static @Nullable ApiException of(Throwable failure) {
+        if (failure instanceof RefusedSchemaException refused) {
+            return badRequest(refused.message(), refused.path());
+        }
+        return failure instanceof ApiException error ? error : null;
     }
 
     /** A value that makes no sense. */

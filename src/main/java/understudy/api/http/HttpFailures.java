@@ -32,8 +32,9 @@ public final class HttpFailures {
                         && thrown.getCause() != null
                 ? thrown.getCause()
                 : thrown;
-        if (cause instanceof ApiException failure) {
-            return HttpBodies.json(failure.status(), failure.body());
+        var error = ApiException.of(cause);
+        if (error != null) {
+            return HttpBodies.json(error.status(), error.body());
         }
         if (cause instanceof Reply.NoAnswerException) {
             var failure = new ApiException(503, "ServiceUnavailable", String.valueOf(cause.getMessage()), null);

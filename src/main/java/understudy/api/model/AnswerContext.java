@@ -2,8 +2,8 @@ package understudy.api.model;
 
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import understudy.api.schema.Constraint;
-import understudy.api.schema.SchemaSample;
+import understudy.jsonsample.Constraint;
+import understudy.jsonsample.SchemaSample;
 
 /**
  * Input of the model for an answer.

@@ -6,7 +6,7 @@ import com.knuddels.jtokkit.api.IntArrayList;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import understudy.api.schema.TextPieces;
+import understudy.jsonsample.TextPieces;
 import understudy.prompt.TokenIds;
 
 /** Byte-pair encoding as OpenAI's models use it, with the two special tokens of ChatML. */

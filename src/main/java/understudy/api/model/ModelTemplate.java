@@ -12,8 +12,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import understudy.api.jinja.JinjaTemplate;
-import understudy.api.jinja.python.JinjaException;
+import understudy.jinja.JinjaTemplate;
+import understudy.jinja.python.JinjaException;
 
 /**
  * A model's chat template, and the names of special tokens that it may write.

@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 import understudy.api.http.ApiException;
-import understudy.api.jinja.JinjaTemplate;
-import understudy.api.jinja.python.JinjaException;
-import understudy.api.jinja.python.None;
+import understudy.jinja.JinjaTemplate;
+import understudy.jinja.python.JinjaException;
+import understudy.jinja.python.None;
 
 /** The model's own template (transformers {@code apply_chat_template}, as vLLM's {@code safe_apply_chat_template} calls it). */
 final class RenderedTemplate implements ChatTemplate {

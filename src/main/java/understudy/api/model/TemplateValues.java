@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import understudy.api.http.ApiException;
 import understudy.api.http.Json;
-import understudy.api.jinja.python.None;
+import understudy.jinja.python.None;
 
 /**
  * What a template reads of a request, as vLLM hands it over ({@code parse_chat_messages}): contents as text or as parts,

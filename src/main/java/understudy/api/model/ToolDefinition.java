@@ -6,8 +6,8 @@ import java.util.List;
 import understudy.api.http.ApiException;
 import understudy.api.http.Json;
 import understudy.api.http.JsonBody;
-import understudy.api.schema.BoundedPatterns;
-import understudy.api.schema.SchemaSample;
+import understudy.jsonsample.BoundedPatterns;
+import understudy.jsonsample.SchemaSample;
 
 /**
  * A function that the model may call.

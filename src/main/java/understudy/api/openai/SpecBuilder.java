@@ -16,7 +16,7 @@ import understudy.api.model.AnswerContext;
 import understudy.api.model.Answers;
 import understudy.api.model.Tokenizer;
 import understudy.api.model.ToolDefinition;
-import understudy.api.schema.Constraint;
+import understudy.jsonsample.Constraint;
 import understudy.prompt.SessionTurn;
 import understudy.prompt.TokenSequence;
 

@@ -8,9 +8,9 @@ import understudy.api.call.GenerationParams;
 import understudy.api.http.ApiException;
 import understudy.api.http.Json;
 import understudy.api.http.JsonBody;
-import understudy.api.schema.Constraint;
-import understudy.api.schema.RegexText;
-import understudy.api.schema.SchemaSample;
+import understudy.jsonsample.Constraint;
+import understudy.jsonsample.RegexText;
+import understudy.jsonsample.SchemaSample;
 
 /**
  * Reads vLLM's field {@code structured_outputs}, and what {@code response_format} makes of it ({@code

@@ -6,8 +6,8 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
-import understudy.latency.parquet.ParquetException;
-import understudy.latency.parquet.ParquetTable;
+import understudy.parquet.ParquetException;
+import understudy.parquet.ParquetTable;
 
 /** Rows of a table, and those of them whose columns have certain values; a column that it lacks has 0 everywhere. */
 final class Rows {
@@ -50,7 +50,8 @@ final class Rows {
     }
 
     /** Returns the times by a column, or null if there are no rows. */
-    @Nullable Curve curve(String column) {
+    @Nullable
+    Curve curve(String column) {
         var builder = new Curve.Builder();
         forEach(row -> builder.add(row.number(column), row.micros()));
         return builder.isEmpty() ? null : builder.build();

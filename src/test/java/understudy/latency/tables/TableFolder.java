@@ -10,7 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.DoubleStream;
-import understudy.latency.parquet.ParquetBytes;
+import understudy.parquet.ParquetBytes;
 
 /** Makes a directory with measured kernels of a GPU: 10 TFLOP/s, 1 MB/us for element-wise kernels, not Hopper. */
 final class TableFolder {
@@ -21,12 +21,12 @@ final class TableFolder {
     TableFolder(Path root) {
         this.root = root;
         write(root.resolve(GPU + ".yaml"), """
-                gpu:
-                  mem_bw: 1250000000000 # B/s
-                  mem_bw_empirical_scaling_factor: 0.8
-                  bfloat16_tc_flops: 10000000000000
-                  sm_version: 80
-                """.getBytes(StandardCharsets.UTF_8));
+            gpu:
+              mem_bw: 1250000000000 # B/s
+              mem_bw_empirical_scaling_factor: 0.8
+              bfloat16_tc_flops: 10000000000000
+              sm_version: 80
+            """.getBytes(StandardCharsets.UTF_8));
     }
 
     KernelDatabase database() {

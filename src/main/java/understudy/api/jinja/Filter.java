@@ -1,8 +1,0 @@
-package understudy.api.jinja;
-
-import understudy.api.jinja.python.Arguments;
-
-/** A filter, or a test, which is a filter that answers whether. */
-interface Filter {
-    Object apply(Object value, Arguments arguments);
-}
