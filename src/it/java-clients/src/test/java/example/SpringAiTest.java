@@ -1,4 +1,4 @@
-package understudy.api;
+package example;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -24,7 +24,7 @@ import org.springframework.ai.tool.function.FunctionToolCallback;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 final class SpringAiTest {
     @AutoClose
-    private final ServerFixture server = new ServerFixture().start();
+    private final ServedCluster server = new ServedCluster(10);
 
     private final OpenAiChatModel model = OpenAiChatModel.builder()
             .openAiApi(OpenAiApi.builder().baseUrl(server.url()).apiKey("any").build())
