@@ -25,7 +25,7 @@ import understudy.bench.result.BenchRequest.End;
 import understudy.bench.result.BenchResult;
 import understudy.runtime.EpochClock;
 import understudy.scenario.Scenario;
-import understudy.scenario.keys.ScenarioException;
+import understudy.settings.ScenarioException;
 import understudy.workload.RandomStreams;
 import understudy.workload.Workload;
 
@@ -232,7 +232,8 @@ final class BenchCommand extends ConsoleCommand {
             console()
                     .warn(String.format(
                             Locale.ROOT,
-                            "warning: this client was late: one request in a hundred left %.0f ms or more after it was due",
+                            "warning: this client was late: one request in a hundred left %.0f ms or more after it was"
+                                    + " due",
                             result.p99LagMillis()));
         }
         int printed = output.print(output.isJsonOnStdout() ? json : resultOptions.text(result));

@@ -14,8 +14,8 @@ import understudy.fidelity.LayerCalibration;
 import understudy.fidelity.RunCalibration;
 import understudy.fidelity.StepCalibration;
 import understudy.scenario.SpecFiles;
-import understudy.scenario.keys.ScenarioException;
-import understudy.scenario.keys.Section;
+import understudy.settings.ScenarioException;
+import understudy.settings.Section;
 import understudy.workload.trace.CsvTable;
 
 /** Fits a device to measurements. */
@@ -25,17 +25,24 @@ import understudy.workload.trace.CsvTable;
         description = {
             "Fits a device to measurements and writes it as a file for latency.gpu.",
             "",
-            "Measured steps (CSV: step_ms, prefill_tokens, prefill_context, decodes, decode_context[, prefill_chunks]; lengths are",
-            "those of each sequence) give the five numbers of latency.model = profile. Eight steps do: decodes of 1, 8 and 64",
-            "sequences with short contexts, 32 with long ones, prefills of 512 and 2048 tokens, a chunk of 512 behind 4096, and",
+            "Measured steps (CSV: step_ms, prefill_tokens, prefill_context, decodes, decode_context[, prefill_chunks];"
+                    + " lengths are",
+            "those of each sequence) give the five numbers of latency.model = profile. Eight steps do: decodes of 1, 8"
+                    + " and 64",
+            "sequences with short contexts, 32 with long ones, prefills of 512 and 2048 tokens, a chunk of 512 behind"
+                    + " 4096, and",
             "1024 tokens of prefill beside 32 decodes.",
             "",
-            "A whole run gives them, too: the JSON of vllm bench serve --save-detailed, of understudy bench --save-detailed, or",
-            "of understudy run --save-detailed --json. All running requests have a token in each step, so steps show in when",
-            "tokens came. Take a run of one replica with few and with many requests at a time, short and long prompts, and",
+            "A whole run gives them, too: the JSON of vllm bench serve --save-detailed, of understudy bench"
+                    + " --save-detailed, or",
+            "of understudy run --save-detailed --json. All running requests have a token in each step, so steps show"
+                    + " in when",
+            "tokens came. Take a run of one replica with few and with many requests at a time, short and long prompts,"
+                    + " and",
             "prompts that have nothing in common.",
             "",
-            "Measured layers (CSV: model, tp, m, n_head, n_kv_head, n_embd, n_expanded_embd, use_gated_mlp, layer_us, as in Vidur's",
+            "Measured layers (CSV: model, tp, m, n_head, n_kv_head, n_embd, n_expanded_embd, use_gated_mlp, layer_us,"
+                    + " as in Vidur's",
             "profiles) give the three figures of matrix products for latency.model = roofline; --gpu is the data sheet."
         },
         exitCodeListHeading = "%nExit codes:%n",

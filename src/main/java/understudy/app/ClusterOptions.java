@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
-import understudy.scenario.keys.ScenarioException;
+import understudy.settings.ScenarioException;
 import understudy.sweep.remote.HostPort;
 import understudy.sweep.remote.Node;
 

@@ -11,7 +11,7 @@ import understudy.conform.Conformance;
 import understudy.conform.DirectReplay;
 import understudy.conform.RecordedRun;
 import understudy.conform.RecordedRunReader;
-import understudy.scenario.keys.ScenarioException;
+import understudy.settings.ScenarioException;
 import understudy.workload.trace.TraceException;
 
 /** Compares our scheduler's decisions with recorded ones of vLLM's. */

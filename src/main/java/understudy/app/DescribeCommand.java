@@ -12,8 +12,8 @@ import picocli.CommandLine.Parameters;
 import understudy.app.console.ConsoleCommand;
 import understudy.app.console.StatusLine;
 import understudy.describe.TraceDescriber;
-import understudy.scenario.keys.ScenarioException;
-import understudy.scenario.keys.Section;
+import understudy.settings.ScenarioException;
+import understudy.settings.Section;
 import understudy.workload.RandomStreams;
 import understudy.workload.agentic.AgenticTraceReader;
 import understudy.workload.servegen.ServeGenOptions;
@@ -27,8 +27,8 @@ import understudy.workload.trace.TraceReader;
         name = "describe",
         mixinStandardHelpOptions = true,
         description = {
-            "Says what is in a trace: rates over time, lengths, sessions, what comes again and after how long, the working"
-                    + " set, and what an infinite prefix cache would hit. Nothing is emulated.",
+            "Says what is in a trace: rates over time, lengths, sessions, what comes again and after how long, the"
+                    + " working set, and what an infinite prefix cache would hit. Nothing is emulated.",
             "Memory grows with the different blocks and the sessions, and not with the requests."
         },
         exitCodeListHeading = "%nExit codes:%n",
@@ -57,8 +57,8 @@ final class DescribeCommand extends ConsoleCommand {
             names = "--format",
             paramLabel = "NAME",
             description =
-                    "understudy, mooncake, qwen-bailian, csv, azure, burstgpt, vllm-bench, servegen, agentic. Default: what the"
-                            + " beginning of the file looks like.")
+                    "understudy, mooncake, qwen-bailian, csv, azure, burstgpt, vllm-bench, servegen, agentic. Default:"
+                            + " what the beginning of the file looks like.")
     private @Nullable String format;
 
     @Option(

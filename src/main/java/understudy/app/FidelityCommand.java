@@ -20,7 +20,7 @@ import understudy.fidelity.cells.CellScenario;
 import understudy.fidelity.cells.MeasuredCells;
 import understudy.runtime.Stopwatch;
 import understudy.scenario.ScenarioFile;
-import understudy.scenario.keys.ScenarioException;
+import understudy.settings.ScenarioException;
 
 /** Runs the cells of a table of measured means. */
 @Command(
@@ -29,12 +29,15 @@ import understudy.scenario.keys.ScenarioException;
         description = {
             "Runs every cell of a table of mean times that were measured at fixed concurrency, and compares.",
             "",
-            "Columns of the CSV file, as AIConfigurator and InferenceMAX have them: isl, osl, silicon_ttft_ms or mean_ttft_ms,",
-            "silicon_tpot_ms or mean_tpot_ms, concurrency (or silicon_concurrency= in silicon_data_source), tp_size or tp; and",
+            "Columns of the CSV file, as AIConfigurator and InferenceMAX have them: isl, osl, silicon_ttft_ms or"
+                    + " mean_ttft_ms,",
+            "silicon_tpot_ms or mean_tpot_ms, concurrency (or silicon_concurrency= in silicon_data_source), tp_size or"
+                    + " tp; and",
             "as far as there are such: model_path or model, system or gpu, backend, backend_version, mode, precision,",
             "gemm_quant_mode, moe_quant_mode, kv_cache_dtype, attention_dp_size, moe_tp_size, moe_ep_size.",
             "",
-            "Each cell is a closed loop of as many clients as it says with ten requests each, lengths uniform from 0.8 to 1 of",
+            "Each cell is a closed loop of as many clients as it says with ten requests each, lengths uniform from 0.8"
+                    + " to 1 of",
             "isl and osl, and max-num-seqs = concurrency. Equal cells are averaged. Rows that cannot be run are listed."
         },
         exitCodeListHeading = "%nExit codes:%n",

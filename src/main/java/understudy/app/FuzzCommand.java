@@ -25,8 +25,8 @@ import understudy.fuzz.MemoryCheck;
 import understudy.fuzz.RunCheck;
 import understudy.runtime.Stopwatch;
 import understudy.scenario.ScenarioFile;
-import understudy.scenario.keys.ScenarioException;
-import understudy.workload.Durations;
+import understudy.settings.Durations;
+import understudy.settings.ScenarioException;
 
 /** Looks for a scenario that breaks a law. */
 @Command(
@@ -34,8 +34,8 @@ import understudy.workload.Durations;
         mixinStandardHelpOptions = true,
         description = {
             "Draws scenarios from a seed until one breaks a law, and prints the smallest that does.",
-            "Each one runs three times, two of them at once: nothing may fail, laws must hold, reports must be equal. Then"
-                    + " its KV memory is driven by plain calls and compared with a plain model of prefix caching."
+            "Each one runs three times, two of them at once: nothing may fail, laws must hold, reports must be equal."
+                    + " Then its KV memory is driven by plain calls and compared with a plain model of prefix caching."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {

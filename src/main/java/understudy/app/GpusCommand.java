@@ -13,7 +13,7 @@ import understudy.latency.tables.KernelDatabase;
 import understudy.report.Tables;
 import understudy.scenario.GpuFile;
 import understudy.scenario.SpecFiles;
-import understudy.scenario.keys.ScenarioException;
+import understudy.settings.ScenarioException;
 
 /** Lists the GPUs that {@code latency.gpu} can name. */
 @Command(

@@ -22,7 +22,7 @@ import understudy.report.Tables;
 import understudy.scenario.GpuFile;
 import understudy.scenario.LlmFile;
 import understudy.scenario.SpecFiles;
-import understudy.scenario.keys.ScenarioException;
+import understudy.settings.ScenarioException;
 
 /** Lists the models that {@code latency.llm} can name. */
 @Command(

@@ -14,14 +14,15 @@ import understudy.app.replay.ReplayPlan;
 import understudy.replay.BlockTraceReader;
 import understudy.replay.ReplayReport;
 import understudy.runtime.Stopwatch;
-import understudy.scenario.keys.ScenarioException;
+import understudy.settings.ScenarioException;
 
 /** Replays traces against prefix caches of many policies and capacities. */
 @Command(
         name = "replay",
         mixinStandardHelpOptions = true,
         description = {
-            "Says what a prefix cache would have hit on a trace, for every policy and capacity, without emulating a cluster.",
+            "Says what a prefix cache would have hit on a trace, for every policy and capacity, without emulating a"
+                    + " cluster.",
             "A hit is the longest prefix of a prompt of which all blocks are in the cache when the request arrives."
         },
         exitCodeListHeading = "%nExit codes:%n",
@@ -67,7 +68,8 @@ final class ReplayCommand extends ConsoleCommand {
             names = "--block-size",
             paramLabel = "TOKENS",
             description =
-                    "Prompt tokens per hash id. Default: 512 if that goes with the lengths in the trace, else what does.")
+                    "Prompt tokens per hash id. Default: 512 if that goes with the lengths in the trace, else what"
+                            + " does.")
     private @Nullable Integer blockSize;
 
     @Option(

@@ -14,7 +14,7 @@ import understudy.replay.ReplayCsv;
 import understudy.replay.ReplayHtml;
 import understudy.replay.ReplayJson;
 import understudy.replay.ReplayReport;
-import understudy.scenario.keys.ScenarioException;
+import understudy.settings.ScenarioException;
 
 /** Outputs of a replay: tables on stdout, unless one of the files is to go there, and files. */
 final class ReplayOutput {

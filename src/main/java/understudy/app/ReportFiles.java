@@ -15,7 +15,7 @@ import understudy.report.RequestLog;
 import understudy.report.RequestsCsv;
 import understudy.report.Timeline;
 import understudy.report.TimelineReport;
-import understudy.scenario.keys.ScenarioException;
+import understudy.settings.ScenarioException;
 
 /**
  * Files of a run's report; each file appears complete or not at all.

@@ -22,8 +22,8 @@ import understudy.host.Emulation;
 import understudy.report.run.RunSetup;
 import understudy.scenario.Scenario;
 import understudy.scenario.ScenarioSummary;
-import understudy.scenario.keys.Defaults;
-import understudy.scenario.keys.ScenarioException;
+import understudy.settings.Defaults;
+import understudy.settings.ScenarioException;
 import understudy.workload.Workload;
 
 /** Runs a scenario and reports. */

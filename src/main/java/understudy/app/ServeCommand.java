@@ -30,8 +30,8 @@ import understudy.app.vllm.VllmSettings;
 import understudy.app.vllm.VllmWords;
 import understudy.scenario.Scenario;
 import understudy.scenario.ServerSettings;
-import understudy.scenario.keys.ScenarioException;
-import understudy.scenario.keys.Section;
+import understudy.settings.ScenarioException;
+import understudy.settings.Section;
 
 /** Serves a scenario's cluster over HTTP. */
 @Command(

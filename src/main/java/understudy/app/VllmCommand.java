@@ -7,7 +7,7 @@ import picocli.CommandLine.Parameters;
 import understudy.app.console.ConsoleCommand;
 import understudy.app.vllm.VllmHelp;
 import understudy.scenario.ScenarioFile;
-import understudy.scenario.keys.ScenarioException;
+import understudy.settings.ScenarioException;
 
 /** Acts as the program {@code vllm}, or as {@code python3 -m} of its server. */
 @Command(

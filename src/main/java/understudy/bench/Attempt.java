@@ -12,7 +12,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
 import org.jspecify.annotations.Nullable;
 import understudy.runtime.Stopwatch;
-import understudy.workload.Numbers;
+import understudy.settings.Numbers;
 
 /** One attempt to get an answer: reads the stream, or the error that comes instead of it. */
 final class Attempt implements HttpResponse.BodySubscriber<LiveAnswer> {

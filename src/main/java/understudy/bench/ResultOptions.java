@@ -11,8 +11,8 @@ import understudy.bench.result.MetricChoice;
 import understudy.bench.result.ServingJson;
 import understudy.bench.result.ServingText;
 import understudy.bench.result.StreamingText;
-import understudy.scenario.keys.ScenarioException;
-import understudy.workload.Numbers;
+import understudy.settings.Numbers;
+import understudy.settings.ScenarioException;
 
 /** Options of a benchmark that say what its result looks like, and what is good. */
 public final class ResultOptions {

@@ -25,7 +25,7 @@ import understudy.latency.BatchShape;
 import understudy.latency.JitteredLatency;
 import understudy.latency.LatencyModel;
 import understudy.runtime.Clock;
-import understudy.workload.Durations;
+import understudy.settings.Durations;
 import understudy.workload.RandomStreams;
 
 /**

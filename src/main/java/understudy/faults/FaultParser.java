@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.Set;
-import understudy.workload.Durations;
-import understudy.workload.Numbers;
+import understudy.settings.Durations;
+import understudy.settings.Numbers;
 
 /**
  * Reads a fault or an operation from its written form: {@code do} names it, and each kind has its own further keys.

@@ -2,7 +2,7 @@ package understudy.fidelity;
 
 import java.util.List;
 import java.util.stream.Stream;
-import understudy.scenario.keys.Section;
+import understudy.settings.Section;
 
 /**
  * Result of a fit.

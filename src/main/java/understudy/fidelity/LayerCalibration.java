@@ -12,8 +12,8 @@ import understudy.latency.LlmSpec;
 import understudy.latency.WeightFormat;
 import understudy.report.Tables;
 import understudy.scenario.GpuFile;
-import understudy.scenario.keys.ScenarioException;
-import understudy.scenario.keys.Section;
+import understudy.settings.ScenarioException;
+import understudy.settings.Section;
 import understudy.workload.trace.CsvTable;
 
 /**

@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 import understudy.report.RunReport;
 import understudy.report.latency.LatencyStats;
-import understudy.scenario.keys.Section;
+import understudy.settings.Section;
 
 /** Compares a run with the times of a real server, if its trace has them. */
 public final class MeasuredRun {

@@ -15,7 +15,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import understudy.fidelity.Fidelity.Figure;
 import understudy.report.Tables;
-import understudy.scenario.keys.ScenarioException;
+import understudy.settings.ScenarioException;
 
 /** Two results of benchmarks or runs side by side: every figure that both have, and request by request if both can. */
 public final class ResultComparison {

@@ -14,8 +14,8 @@ import understudy.latency.BatchShape;
 import understudy.latency.ProfileFit.Measurement;
 import understudy.report.Tables;
 import understudy.report.latency.LatencyStats;
-import understudy.scenario.keys.ScenarioException;
-import understudy.scenario.keys.Section;
+import understudy.settings.ScenarioException;
+import understudy.settings.Section;
 
 /** Fits a device in five numbers to a whole run, given when the client had each token. */
 public final class RunCalibration {

@@ -8,8 +8,8 @@ import java.util.Locale;
 import understudy.latency.BatchShape;
 import understudy.latency.ProfileFit;
 import understudy.report.Tables;
-import understudy.scenario.keys.ScenarioException;
-import understudy.scenario.keys.Section;
+import understudy.settings.ScenarioException;
+import understudy.settings.Section;
 import understudy.workload.trace.CsvTable;
 
 /** Fits a device in five numbers to measured steps. */

@@ -11,7 +11,7 @@ import understudy.latency.BatchShape;
 import understudy.latency.LatencyModel;
 import understudy.latency.Share;
 import understudy.report.Tables;
-import understudy.scenario.keys.ScenarioException;
+import understudy.settings.ScenarioException;
 
 /** Breakdown of the time of one step, for a batch given in words. */
 public final class StepExplanation {

@@ -13,7 +13,7 @@ import understudy.latency.ProfileFit;
 import understudy.latency.ProfileFit.Measurement;
 import understudy.latency.ProfileLatency;
 import understudy.scenario.GpuFile;
-import understudy.scenario.keys.Section;
+import understudy.settings.Section;
 
 /**
  * Device in five numbers, fitted to steps. A number that the steps tell nothing about is that of a generic device which is

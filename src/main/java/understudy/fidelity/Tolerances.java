@@ -6,8 +6,8 @@ import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.regex.Pattern;
-import understudy.scenario.keys.ScenarioException;
-import understudy.workload.Numbers;
+import understudy.settings.Numbers;
+import understudy.settings.ScenarioException;
 
 /**
  * Largest differences that a comparison accepts, in percent of the measured figure.

@@ -9,7 +9,7 @@ public interface Check {
     /**
      * Checks a merged scenario; returns if all is well. It depends on the scenario alone.
      *
-     * @throws understudy.scenario.keys.ScenarioException if the scenario is refused, which is nobody's fault
+     * @throws understudy.settings.ScenarioException if the scenario is refused, which is nobody's fault
      * @throws RuntimeException if something has failed
      */
     void check(Config scenario) throws InterruptedException;

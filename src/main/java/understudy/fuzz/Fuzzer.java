@@ -3,7 +3,7 @@ package understudy.fuzz;
 import com.typesafe.config.Config;
 import java.util.List;
 import java.util.Optional;
-import understudy.scenario.keys.ScenarioException;
+import understudy.settings.ScenarioException;
 
 /**
  * Search for a scenario that breaks a law. All follows from the seed and the number of a run, so that each run can be

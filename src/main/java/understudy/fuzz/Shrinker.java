@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import understudy.runtime.Stopwatch;
-import understudy.scenario.keys.ScenarioException;
+import understudy.settings.ScenarioException;
 
 /** Makes a scenario that fails smaller, as long as it fails in the same way. Not reusable. */
 final class Shrinker {

@@ -9,7 +9,7 @@ import understudy.routing.admission.EjectionSpec;
 import understudy.routing.admission.QueueSpec;
 import understudy.routing.admission.RateLimit;
 import understudy.routing.admission.Saturation;
-import understudy.scenario.keys.Section;
+import understudy.settings.Section;
 
 /** The section {@code router.admission}. */
 final class AdmissionSettings {

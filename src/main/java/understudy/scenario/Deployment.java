@@ -10,7 +10,7 @@ import understudy.latency.GpuSpec;
 import understudy.latency.LlmSpec;
 import understudy.latency.Parallelism;
 import understudy.latency.WeightFormat;
-import understudy.scenario.keys.Section;
+import understudy.settings.Section;
 
 /**
  * The model and the GPUs that a scenario names, and what vLLM would derive from them; either may be missing, and then

@@ -1,7 +1,7 @@
 package understudy.scenario;
 
 import understudy.kvcache.PrefixUnit;
-import understudy.scenario.keys.Section;
+import understudy.settings.Section;
 
 /** The kinds of engine, and what they keep findable. */
 public enum EngineKind {

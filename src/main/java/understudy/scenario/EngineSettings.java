@@ -29,8 +29,8 @@ import understudy.latency.LatencyModel;
 import understudy.prompt.BlockHasher;
 import understudy.prompt.CborBlockHasher;
 import understudy.prompt.Xxh3BlockHasher;
-import understudy.scenario.keys.Section;
-import understudy.workload.Numbers;
+import understudy.settings.Numbers;
+import understudy.settings.Section;
 
 /**
  * The sections {@code engine} and {@code kv-cache}.

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 import understudy.kvcache.KvGroup;
 import understudy.kvcache.KvGroups;
 import understudy.kvcache.PrefixUnit;
-import understudy.scenario.keys.KnownKeys;
-import understudy.scenario.keys.Section;
+import understudy.settings.KnownKeys;
+import understudy.settings.Section;
 
 /** Those sizes of an engine that follow from each other and from the hardware, where the scenario leaves them open. */
 final class EngineSizes {
@@ -90,8 +90,8 @@ final class EngineSizes {
         if (!isPlain) {
             throw kvCache.unusable(
                     GROUPS,
-                    "which need engine.kind = vllm, no tiers, no groups with roles, and the defaults of engine.full-hit and"
-                            + " kv-cache." + String.join(", ", ONLY_FOR_ONE_GROUP));
+                    "which need engine.kind = vllm, no tiers, no groups with roles, and the defaults of"
+                            + " engine.full-hit and kv-cache." + String.join(", ", ONLY_FOR_ONE_GROUP));
         }
         if (givenBlocks.isEmpty()) {
             throw kvCache.unusable(GROUPS, "with which kv-cache.num-gpu-blocks must be given");
@@ -115,7 +115,8 @@ final class EngineSizes {
     }
 
     /** Returns the groups of layers for sequences of this length, or null if all layers need everything. */
-    @Nullable KvGroups groupsOrNull(int maxModelLen) {
+    @Nullable
+    KvGroups groupsOrNull(int maxModelLen) {
         return groups.isEmpty() ? null : groups(maxNumBatchedTokens(maxModelLen));
     }
 

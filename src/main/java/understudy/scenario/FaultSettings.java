@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import understudy.faults.CrashRetries;
 import understudy.faults.FaultParser;
 import understudy.faults.FaultPlan;
-import understudy.scenario.keys.ScenarioException;
-import understudy.scenario.keys.Section;
+import understudy.settings.ScenarioException;
+import understudy.settings.Section;
 import understudy.workload.RandomStreams;
 
 /** The section {@code faults}. */

@@ -7,9 +7,9 @@ import understudy.latency.GpuSpec;
 import understudy.latency.GpuSpec.Efficiency;
 import understudy.latency.KernelTable;
 import understudy.latency.ProfileLatency;
-import understudy.scenario.keys.Defaults;
-import understudy.scenario.keys.Section;
-import understudy.workload.Numbers;
+import understudy.settings.Defaults;
+import understudy.settings.Numbers;
+import understudy.settings.Section;
 
 /**
  * A file of {@code conf/gpus}.

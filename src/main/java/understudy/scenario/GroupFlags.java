@@ -6,7 +6,7 @@ import com.typesafe.config.ConfigValueFactory;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import understudy.scenario.keys.ScenarioException;
+import understudy.settings.ScenarioException;
 
 /** Flags for one entry of {@code cluster.groups}, whose name stands in the key: {@code cluster.groups.decode.replicas}. */
 final class GroupFlags {

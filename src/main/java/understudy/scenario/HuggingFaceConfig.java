@@ -12,7 +12,7 @@ import java.util.Set;
 import understudy.latency.LlmSpec;
 import understudy.latency.LlmSpec.LatentAttention;
 import understudy.latency.WeightFormat;
-import understudy.scenario.keys.ScenarioException;
+import understudy.settings.ScenarioException;
 
 /**
  * Reads the dimensions of a model from a Hugging Face {@code config.json}. Names that differ from family to family are

@@ -1,7 +1,7 @@
 package understudy.scenario;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import understudy.scenario.keys.ScenarioException;
+import understudy.settings.ScenarioException;
 
 /** Fields of a JSON object that may go by several names; what is wrong with one is reported with the file. */
 record JsonFields(String file, JsonNode json) {

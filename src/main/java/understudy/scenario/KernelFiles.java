@@ -9,7 +9,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import understudy.latency.KernelTable;
 import understudy.latency.KernelTables;
-import understudy.scenario.keys.Section;
+import understudy.settings.Section;
 import understudy.workload.trace.CsvTable;
 
 /**

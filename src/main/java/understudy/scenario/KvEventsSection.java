@@ -2,7 +2,7 @@ package understudy.scenario;
 
 import java.util.Optional;
 import understudy.api.kvevents.KvEventSettings;
-import understudy.scenario.keys.Section;
+import understudy.settings.Section;
 
 /** The section {@code kv-cache.kv-events}. */
 final class KvEventsSection {

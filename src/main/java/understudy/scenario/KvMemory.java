@@ -2,7 +2,7 @@ package understudy.scenario;
 
 import java.util.Optional;
 import understudy.latency.KvCapacity;
-import understudy.scenario.keys.Section;
+import understudy.settings.Section;
 
 /**
  * Memory of each GPU of a deployment, and what KV blocks have to leave room for.

@@ -12,7 +12,7 @@ import understudy.kvcache.connector.NixlSpec;
 import understudy.kvcache.tier.OffloadingSpec;
 import understudy.kvcache.tier.TierPolicy;
 import understudy.kvcache.tier.TierSpec;
-import understudy.scenario.keys.Section;
+import understudy.settings.Section;
 import understudy.transfer.KvLease;
 import understudy.transfer.KvTransferSpec;
 import understudy.transfer.LinkSpec;
@@ -103,8 +103,8 @@ record KvTransferSettings(ConnectorSpec connector, KvTransferSpec transfers, Lis
         if (!isVllm) {
             throw section.unusable(
                     key,
-                    "which, like groups with roles and kv-connector = nixl, need engine.kind = vllm with dedup = blocks,"
-                            + " and kv-cache.sessions = off");
+                    "which, like groups with roles and kv-connector = nixl, need engine.kind = vllm with dedup ="
+                            + " blocks, and kv-cache.sessions = off");
         }
     }
 

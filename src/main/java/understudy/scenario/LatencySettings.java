@@ -17,7 +17,7 @@ import understudy.latency.tables.KernelDatabase;
 import understudy.latency.tables.KernelDatabaseException;
 import understudy.latency.tables.Placement;
 import understudy.latency.tables.TableLatency;
-import understudy.scenario.keys.Section;
+import understudy.settings.Section;
 
 /**
  * The section {@code latency}.

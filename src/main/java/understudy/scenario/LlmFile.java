@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import understudy.latency.LlmSpec;
 import understudy.latency.LlmSpec.LatentAttention;
 import understudy.latency.WeightFormat;
-import understudy.scenario.keys.Section;
+import understudy.settings.Section;
 
 /**
  * A file of {@code conf/models}, or a {@code config.json} of Hugging Face.

@@ -11,7 +11,7 @@ import understudy.latency.lora.AdapterSize;
 import understudy.latency.lora.LoraCost;
 import understudy.latency.lora.LoraKernels;
 import understudy.latency.lora.LoraLatency;
-import understudy.scenario.keys.Section;
+import understudy.settings.Section;
 
 /**
  * The section {@code engine.lora}.

@@ -8,7 +8,7 @@ import understudy.latency.BatchShape;
 import understudy.latency.LatencyModel;
 import understudy.latency.LlmSpec;
 import understudy.latency.Share;
-import understudy.scenario.keys.Section;
+import understudy.settings.Section;
 
 /**
  * Time of a step in the stages of a pipeline, which share the layers; one stage is no pipeline.

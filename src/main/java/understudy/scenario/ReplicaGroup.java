@@ -21,10 +21,10 @@ import understudy.routing.PrefillEstimate;
 import understudy.routing.ReplicaTraits;
 import understudy.routing.Role;
 import understudy.scaling.TokenAware;
-import understudy.scenario.keys.Defaults;
-import understudy.scenario.keys.KnownKeys;
-import understudy.scenario.keys.ScenarioException;
-import understudy.scenario.keys.Section;
+import understudy.settings.Defaults;
+import understudy.settings.KnownKeys;
+import understudy.settings.ScenarioException;
+import understudy.settings.Section;
 import understudy.transfer.KvTransferSpec;
 import understudy.workload.RandomStreams;
 

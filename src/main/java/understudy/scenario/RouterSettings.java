@@ -7,14 +7,15 @@ import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.ServiceConfigurationError;
 import understudy.routing.DisaggregationSpec;
+import understudy.routing.PolicySettings;
 import understudy.routing.RouterSpec;
 import understudy.routing.RoutingPolicyFactory;
 import understudy.routing.RoutingPolicyProvider;
 import understudy.routing.Wire;
 import understudy.routing.admission.AdmissionSpec;
 import understudy.routing.policy.RoutingPolicies;
-import understudy.scenario.keys.ScenarioException;
-import understudy.scenario.keys.Section;
+import understudy.settings.ScenarioException;
+import understudy.settings.Section;
 import understudy.workload.RandomStreams;
 
 /** The section {@code router}. */
@@ -41,7 +42,7 @@ final class RouterSettings {
         var factories = new HashMap<String, RoutingPolicyFactory>();
         policies.forEach((each, policy) -> {
             if (each.equals(name) || each.equals(prefillName) || router.config().hasPath(each)) {
-                factories.put(each, policy.read(router.sectionOrEmpty(each)));
+                factories.put(each, policy.read(PolicySettings.of(router.sectionOrEmpty(each))));
             }
         });
         var prefill = disaggregation(disaggregation, Objects.requireNonNull(factories.get(prefillName)));

@@ -14,7 +14,7 @@ import understudy.scaling.ScalingRule;
 import understudy.scaling.ScalingSpec;
 import understudy.scaling.SloTtft;
 import understudy.scaling.TokenAware;
-import understudy.scenario.keys.Section;
+import understudy.settings.Section;
 
 /** The section {@code scaling}. */
 final class ScalingSettings {

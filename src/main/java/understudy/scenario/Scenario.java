@@ -16,8 +16,8 @@ import understudy.routing.RouterSpec;
 import understudy.routing.Signal;
 import understudy.routing.admission.AdmissionSpec;
 import understudy.scaling.ScalingSpec;
-import understudy.scenario.keys.Section;
 import understudy.scenario.workload.WorkloadSettings;
+import understudy.settings.Section;
 import understudy.workload.RandomStreams;
 import understudy.workload.Traffic;
 import understudy.workload.Workload;
@@ -126,8 +126,8 @@ public record Scenario(
         if (engine.kvCache().findsBySession() && !reserves) {
             throw section.unusable(
                     "scheduler-reserve-full-isl",
-                    "but with kv-cache.sessions a preempted request starts anew, and without the reservation requests may"
-                            + " preempt each other for ever");
+                    "but with kv-cache.sessions a preempted request starts anew, and without the reservation requests"
+                            + " may preempt each other for ever");
         }
     }
 

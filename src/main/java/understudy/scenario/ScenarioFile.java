@@ -19,10 +19,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
-import understudy.scenario.keys.Defaults;
-import understudy.scenario.keys.KnownKeys;
-import understudy.scenario.keys.ScenarioException;
-import understudy.scenario.keys.ServiceLinks;
+import understudy.settings.Defaults;
+import understudy.settings.KnownKeys;
+import understudy.settings.ScenarioException;
 
 /**
  * Sources of a scenario, found and merged, the strongest first: flags, environment variables, the file, {@code

@@ -10,7 +10,7 @@ import java.util.TreeMap;
 import understudy.latency.ApiDelay;
 import understudy.report.run.RunSetup;
 import understudy.routing.Role;
-import understudy.scenario.keys.Defaults;
+import understudy.settings.Defaults;
 
 /** Summary of a scenario for a page about its run. */
 public final class ScenarioSummary {

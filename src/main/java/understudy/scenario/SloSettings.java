@@ -3,8 +3,8 @@ package understudy.scenario;
 import com.typesafe.config.ConfigValueFactory;
 import java.util.TreeMap;
 import understudy.report.ServiceLevels;
-import understudy.scenario.keys.KnownKeys;
-import understudy.scenario.keys.Section;
+import understudy.settings.KnownKeys;
+import understudy.settings.Section;
 
 /** The section {@code slo}. */
 final class SloSettings {

@@ -20,9 +20,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.commons.text.similarity.LevenshteinDistance;
-import understudy.scenario.keys.KnownKeys;
-import understudy.scenario.keys.ScenarioException;
-import understudy.scenario.keys.Section;
+import understudy.settings.KnownKeys;
+import understudy.settings.ScenarioException;
+import understudy.settings.Section;
 
 /** A folder of small files that describe models or GPUs, bundled with the program; others are given by path. */
 public final class SpecFiles {

@@ -16,7 +16,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import understudy.scenario.keys.ScenarioException;
+import understudy.settings.ScenarioException;
 
 /** Files that settings name, such as traces, tables and models: results depend on what is in them. */
 public final class InputFiles {

@@ -23,7 +23,7 @@ import understudy.report.JsonReport;
 import understudy.report.RunRecord;
 import understudy.report.RunReport;
 import understudy.scenario.Scenario;
-import understudy.scenario.keys.ScenarioException;
+import understudy.settings.ScenarioException;
 import understudy.workload.Workload;
 
 /** Runs points, in whatever thread asks for it, as fast as possible. */

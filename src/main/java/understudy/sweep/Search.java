@@ -4,7 +4,7 @@ import java.math.BigDecimal;
 import java.math.MathContext;
 import java.math.RoundingMode;
 import java.util.regex.Pattern;
-import understudy.scenario.keys.ScenarioException;
+import understudy.settings.ScenarioException;
 
 /**
  * Search for the highest or lowest value of a setting with which a run keeps its service level, by bisection. It takes

@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import understudy.report.Tables;
-import understudy.scenario.keys.ScenarioException;
+import understudy.settings.ScenarioException;
 
 /**
  * Table of a sweep: what varies, whether the service level is kept, and some figures.

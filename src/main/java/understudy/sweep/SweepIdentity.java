@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import understudy.scenario.ScenarioFile;
-import understudy.scenario.keys.Defaults;
+import understudy.settings.Defaults;
 
 /** What results depend on besides the settings of their point: the version, and all of the scenarios. */
 final class SweepIdentity {

@@ -12,7 +12,7 @@ import java.util.SortedMap;
 import org.jspecify.annotations.Nullable;
 import understudy.scenario.Scenario;
 import understudy.scenario.ScenarioFile;
-import understudy.scenario.keys.ScenarioException;
+import understudy.settings.ScenarioException;
 
 /**
  * Plan of a sweep and all that its runs have in common.

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import understudy.scenario.keys.ScenarioException;
+import understudy.settings.ScenarioException;
 
 /**
  * What a sweep runs: every combination of scenarios and variations, each with all seeds, and the search for a border in

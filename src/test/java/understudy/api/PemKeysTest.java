@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import understudy.scenario.keys.ScenarioException;
+import understudy.settings.ScenarioException;
 
 /** Certificates in PEM, which change while the server runs. */
 final class PemKeysTest {

@@ -10,17 +10,17 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import understudy.api.model.SmallTokenizer;
-import understudy.scenario.keys.ScenarioException;
+import understudy.settings.ScenarioException;
 
 /** A server with a model's own chat template. */
 final class ServedChatTemplateTest {
     private static final String TEMPLATE = """
-            {%- for message in messages %}
-                {%- if message.role == 'critic' %}{{ raise_exception('No critics') }}{% endif %}
-                {{- '<|im_start|>' + message.role + ' ' + message.content + '<|im_end|>' }}
-            {%- endfor %}
-            {%- if add_generation_prompt %}{{ '<|im_start|>' }}{% if thinks %}!{% endif %}{% endif %}
-            """;
+        {%- for message in messages %}
+            {%- if message.role == 'critic' %}{{ raise_exception('No critics') }}{% endif %}
+            {{- '<|im_start|>' + message.role + ' ' + message.content + '<|im_end|>' }}
+        {%- endfor %}
+        {%- if add_generation_prompt %}{{ '<|im_start|>' }}{% if thinks %}!{% endif %}{% endif %}
+        """;
 
     @AutoClose
     private final ServerFixture server = new ServerFixture();
@@ -72,8 +72,15 @@ final class ServedChatTemplateTest {
 
         var next = server.post(
                         "/v1/chat/completions",
-                        "{\"max_tokens\": 2, \"messages\": [{\"role\": \"user\", \"content\": \"" + hellos + "\"},"
-                                + "{\"role\": \"assistant\", \"content\": \"x\"}, {\"role\": \"user\", \"content\": \"y\"}]}")
+                        "{\"max_tokens\": 2, \"messages\": [{\"role\": \"user\", \"content\": \"" + hellos
+                                + "\"},{\"role\":"
+                                + " \"assistant\","
+                                + " \"content\":"
+                                + " \"x\"},"
+                                + " {\"role\":"
+                                + " \"user\","
+                                + " \"content\":"
+                                + " \"y\"}]}")
                 .json();
 
         assertThat(next.at("/usage/prompt_tokens_details/cached_tokens").asInt())

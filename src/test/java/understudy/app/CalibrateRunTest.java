@@ -15,29 +15,29 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import understudy.scenario.SpecFiles;
-import understudy.scenario.keys.Section;
+import understudy.settings.Section;
 
 /** A device whose numbers are known is run in virtual time, and found again in when the tokens came. */
 final class CalibrateRunTest {
     private static final String SCENARIO = """
-            latency {
-              model = profile
-              profile {
-                weights = 9ms, per-token = 30us, per-kv-token = 60ns, per-attention-pair = 1.5ns
-                per-mixed-kv-token = 20ns
-              }
-            }
-            kv-cache { enable-prefix-caching = false, num-gpu-blocks = 60000 }
-            workload {
-              kind = generated
-              requests = 400
-              arrivals.request-rate = 6
-              lengths {
-                prompt { kind = uniform, min = 20, max = 6000 }
-                output { kind = uniform, min = 20, max = 400 }
-              }
-            }
-            """;
+        latency {
+          model = profile
+          profile {
+            weights = 9ms, per-token = 30us, per-kv-token = 60ns, per-attention-pair = 1.5ns
+            per-mixed-kv-token = 20ns
+          }
+        }
+        kv-cache { enable-prefix-caching = false, num-gpu-blocks = 60000 }
+        workload {
+          kind = generated
+          requests = 400
+          arrivals.request-rate = 6
+          lengths {
+            prompt { kind = uniform, min = 20, max = 6000 }
+            output { kind = uniform, min = 20, max = 400 }
+          }
+        }
+        """;
 
     @TempDir
     private Path directory;
@@ -113,8 +113,8 @@ final class CalibrateRunTest {
             delimiter = '|',
             value = {
                 "{} | has no times of tokens; save it with --save-detailed",
-                "{\"input_lens\": [5], \"output_lens\": [9], \"start_times\": [0], \"ttfts\": [1], \"itls\": [[1, 1]]} |"
-                        + " has 9 tokens in 3 chunks; steps show only if each chunk has one token",
+                "{\"input_lens\": [5], \"output_lens\": [9], \"start_times\": [0], \"ttfts\": [1], \"itls\": [[1, 1]]}"
+                        + " | has 9 tokens in 3 chunks; steps show only if each chunk has one token",
                 "{\"input_lens\": [5], \"output_lens\": [1], \"start_times\": [0], \"ttfts\": [1], \"itls\": [[]]} |"
                         + " no two bursts of tokens in a row have the same requests",
                 "{ | not JSON"

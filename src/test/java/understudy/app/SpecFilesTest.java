@@ -18,7 +18,7 @@ import understudy.latency.WeightFormat;
 import understudy.scenario.GpuFile;
 import understudy.scenario.LlmFile;
 import understudy.scenario.SpecFiles;
-import understudy.scenario.keys.ScenarioException;
+import understudy.settings.ScenarioException;
 
 /** The bundled files, and others of their form. */
 final class SpecFilesTest {

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
-import understudy.scenario.keys.ScenarioException;
+import understudy.settings.ScenarioException;
 
 final class WorkloadOptionsTest {
 

@@ -15,7 +15,7 @@ import understudy.prompt.TokenIds;
 import understudy.prompt.Xxh3BlockHasher;
 import understudy.routing.policy.RoutingPolicies;
 import understudy.scenario.ScenarioFile;
-import understudy.scenario.keys.Section;
+import understudy.settings.Section;
 import understudy.workload.RandomStreams;
 
 /** Requests and events over runs of consecutive token ids, in blocks of 4. */
@@ -38,7 +38,7 @@ public final class RoutingFixture {
         var section = new Section(config.hasPath(name) ? config.getConfig(name) : ConfigFactory.empty(), name);
         var cluster = new RoutingPolicyFactory.Cluster(HASHER, 3, 1_000, new RandomStreams(1));
         return Objects.requireNonNull(RoutingPolicies.byName().get(name))
-                .read(section)
+                .read(PolicySettings.of(section))
                 .create(cluster);
     }
 
@@ -65,7 +65,8 @@ public final class RoutingFixture {
     public static PolicySettings settings(String policy, String changed) {
         String path = "router." + policy;
         var scenario = ConfigFactory.parseString(changed).atPath(path);
-        return new Section(new ScenarioFile(Map.of()).load(scenario).getConfig(path), path);
+        return PolicySettings.of(
+                new Section(new ScenarioFile(Map.of()).load(scenario).getConfig(path), path));
     }
 
     public static long[] hashes(int firstToken, int numTokens) {

@@ -13,7 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import understudy.latency.LlmSpec;
 import understudy.latency.WeightFormat;
-import understudy.scenario.keys.ScenarioException;
+import understudy.settings.ScenarioException;
 
 /** Files of different families, reduced to the fields that matter; expected numbers are the published ones. */
 final class HuggingFaceConfigTest {
@@ -23,10 +23,10 @@ final class HuggingFaceConfigTest {
     @Test
     void llama_isTheBundledModel() throws IOException {
         var llm = read("""
-                {"model_type": "llama", "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32,
-                 "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 128256, "torch_dtype": "bfloat16",
-                 "max_position_embeddings": 131072, "tie_word_embeddings": false, "rope_scaling": {"factor": 8.0}}
-                """);
+            {"model_type": "llama", "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32,
+             "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 128256, "torch_dtype": "bfloat16",
+             "max_position_embeddings": 131072, "tie_word_embeddings": false, "rope_scaling": {"factor": 8.0}}
+            """);
         var bundled = LlmFile.read(SpecFiles.MODELS.find("llama-3.1-8b").orElseThrow())
                 .spec();
 
@@ -40,9 +40,9 @@ final class HuggingFaceConfigTest {
     @CsvSource({"llama, true", "mixtral, true", "mistral, false", "qwen3, false"})
     void tablesOfAdapters_areThoseOfTheFamily(String family, boolean hasLoraEmbeddings) throws IOException {
         Files.writeString(directory.resolve("config.json"), """
-                {"model_type": "%s", "hidden_size": 4096, "intermediate_size": 11008, "num_hidden_layers": 32,
-                 "num_attention_heads": 32, "vocab_size": 32000}
-                """.formatted(family));
+            {"model_type": "%s", "hidden_size": 4096, "intermediate_size": 11008, "num_hidden_layers": 32,
+             "num_attention_heads": 32, "vocab_size": 32000}
+            """.formatted(family));
 
         assertThat(HuggingFaceConfig.read(directory).hasLoraEmbeddings()).isEqualTo(hasLoraEmbeddings);
     }
@@ -50,9 +50,9 @@ final class HuggingFaceConfigTest {
     @Test
     void missingKvHeadsAndHeadDim_areDerived() throws IOException {
         var llm = read("""
-                {"model_type": "llama", "hidden_size": 4096, "intermediate_size": 11008, "num_hidden_layers": 32,
-                 "num_attention_heads": 32, "vocab_size": 32000, "head_dim": null}
-                """);
+            {"model_type": "llama", "hidden_size": 4096, "intermediate_size": 11008, "num_hidden_layers": 32,
+             "num_attention_heads": 32, "vocab_size": 32000, "head_dim": null}
+            """);
 
         assertThat(llm.attention().numKvHeads()).isEqualTo(32);
         assertThat(llm.attention().headDim()).isEqualTo(128);
@@ -62,9 +62,9 @@ final class HuggingFaceConfigTest {
     @Test
     void gpt2_hasOtherNamesAndOneMatrixForBothEnds() throws IOException {
         var llm = read("""
-                {"model_type": "gpt2", "n_embd": 768, "n_head": 12, "n_layer": 12, "n_positions": 1024, "n_inner": null,
-                 "vocab_size": 50257}
-                """);
+            {"model_type": "gpt2", "n_embd": 768, "n_head": 12, "n_layer": 12, "n_positions": 1024, "n_inner": null,
+             "vocab_size": 50257}
+            """);
 
         assertThat(llm.numParams()).isCloseTo(0.124e9, withinPercentage(0.5));
         assertThat(llm.feedForward().isGated()).isFalse();
@@ -74,11 +74,11 @@ final class HuggingFaceConfigTest {
     @Test
     void qwen3Moe_hasExpertsAndNorms() throws IOException {
         var llm = read("""
-                {"model_type": "qwen3_moe", "hidden_size": 2048, "intermediate_size": 6144, "num_hidden_layers": 48,
-                 "num_attention_heads": 32, "num_key_value_heads": 4, "head_dim": 128, "vocab_size": 151936,
-                 "num_experts": 128, "num_experts_per_tok": 8, "moe_intermediate_size": 768, "decoder_sparse_step": 1,
-                 "mlp_only_layers": [], "sliding_window": null, "use_sliding_window": false, "max_window_layers": 48}
-                """);
+            {"model_type": "qwen3_moe", "hidden_size": 2048, "intermediate_size": 6144, "num_hidden_layers": 48,
+             "num_attention_heads": 32, "num_key_value_heads": 4, "head_dim": 128, "vocab_size": 151936,
+             "num_experts": 128, "num_experts_per_tok": 8, "moe_intermediate_size": 768, "decoder_sparse_step": 1,
+             "mlp_only_layers": [], "sliding_window": null, "use_sliding_window": false, "max_window_layers": 48}
+            """);
 
         assertThat(llm.numParams()).isCloseTo(30.53e9, withinPercentage(0.1));
         assertThat(llm.attention().hasQkNorm()).isTrue();
@@ -88,12 +88,12 @@ final class HuggingFaceConfigTest {
     @Test
     void gptOss_hasWindowsAndFourBitExperts() throws IOException {
         var llm = read("""
-                {"model_type": "gpt_oss", "hidden_size": 2880, "intermediate_size": 2880, "num_hidden_layers": 4,
-                 "num_attention_heads": 64, "num_key_value_heads": 8, "head_dim": 64, "vocab_size": 201088,
-                 "num_local_experts": 32, "num_experts_per_tok": 4, "experts_per_token": 4, "sliding_window": 128,
-                 "layer_types": ["sliding_attention", "full_attention", "sliding_attention", "full_attention"],
-                 "quantization_config": {"quant_method": "mxfp4"}}
-                """);
+            {"model_type": "gpt_oss", "hidden_size": 2880, "intermediate_size": 2880, "num_hidden_layers": 4,
+             "num_attention_heads": 64, "num_key_value_heads": 8, "head_dim": 64, "vocab_size": 201088,
+             "num_local_experts": 32, "num_experts_per_tok": 4, "experts_per_token": 4, "sliding_window": 128,
+             "layer_types": ["sliding_attention", "full_attention", "sliding_attention", "full_attention"],
+             "quantization_config": {"quant_method": "mxfp4"}}
+            """);
 
         assertThat(llm.attention().window()).isEqualTo(128);
         assertThat(llm.attention().numWindowLayers()).isEqualTo(2);
@@ -105,13 +105,13 @@ final class HuggingFaceConfigTest {
     @Test
     void deepseek_hasLatentAttentionSharedExpertsAndDenseLayers() throws IOException {
         var llm = read("""
-                {"model_type": "deepseek_v3", "hidden_size": 7168, "intermediate_size": 18432, "num_hidden_layers": 61,
-                 "num_attention_heads": 128, "num_key_value_heads": 128, "vocab_size": 129280, "n_routed_experts": 256,
-                 "num_experts_per_tok": 8, "moe_intermediate_size": 2048, "n_shared_experts": 1, "moe_layer_freq": 1,
-                 "first_k_dense_replace": 3, "q_lora_rank": 1536, "kv_lora_rank": 512, "qk_rope_head_dim": 64,
-                 "qk_nope_head_dim": 128, "v_head_dim": 128,
-                 "quantization_config": {"quant_method": "fp8", "fmt": "e4m3", "weight_block_size": [128, 128]}}
-                """);
+            {"model_type": "deepseek_v3", "hidden_size": 7168, "intermediate_size": 18432, "num_hidden_layers": 61,
+             "num_attention_heads": 128, "num_key_value_heads": 128, "vocab_size": 129280, "n_routed_experts": 256,
+             "num_experts_per_tok": 8, "moe_intermediate_size": 2048, "n_shared_experts": 1, "moe_layer_freq": 1,
+             "first_k_dense_replace": 3, "q_lora_rank": 1536, "kv_lora_rank": 512, "qk_rope_head_dim": 64,
+             "qk_nope_head_dim": 128, "v_head_dim": 128,
+             "quantization_config": {"quant_method": "fp8", "fmt": "e4m3", "weight_block_size": [128, 128]}}
+            """);
 
         assertThat(llm.numParams()).isCloseTo(671e9, withinPercentage(0.1));
         assertThat(llm.kvBytesPerTokenPerRank(8, 2))
@@ -123,11 +123,11 @@ final class HuggingFaceConfigTest {
     @Test
     void multimodal_keepsItsModelInTextConfig() throws IOException {
         var llm = read("""
-                {"model_type": "gemma3", "torch_dtype": "bfloat16", "text_config": {"model_type": "gemma3_text",
-                 "hidden_size": 2560, "intermediate_size": 10240, "num_hidden_layers": 34, "num_attention_heads": 8,
-                 "num_key_value_heads": 4, "head_dim": 256, "vocab_size": 262208, "sliding_window": 1024,
-                 "sliding_window_pattern": 6}}
-                """);
+            {"model_type": "gemma3", "torch_dtype": "bfloat16", "text_config": {"model_type": "gemma3_text",
+             "hidden_size": 2560, "intermediate_size": 10240, "num_hidden_layers": 34, "num_attention_heads": 8,
+             "num_key_value_heads": 4, "head_dim": 256, "vocab_size": 262208, "sliding_window": 1024,
+             "sliding_window_pattern": 6}}
+            """);
 
         // Every sixth of 34 layers is full: 5, so 29 have the window. 3.88 billion weights without the vision tower.
         assertThat(llm.attention().numWindowLayers()).isEqualTo(29);
@@ -147,8 +147,8 @@ final class HuggingFaceConfigTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "{\"quant_method\": \"compressed-tensors\", \"config_groups\": {\"group_0\": {\"weights\": {\"num_bits\": 8, \"type\":"
-                        + " \"float\"}}}} | FP8",
+                "{\"quant_method\": \"compressed-tensors\", \"config_groups\": {\"group_0\": {\"weights\":"
+                        + " {\"num_bits\": 8, \"type\": \"float\"}}}} | FP8",
                 "{\"quant_method\": \"fbgemm_fp8\"} | FP8",
                 "{\"quant_method\": \"modelopt\", \"quant_algo\": \"FP8\"} | FP8",
                 "{\"quant_method\": \"awq\", \"bits\": 4} | INT4",

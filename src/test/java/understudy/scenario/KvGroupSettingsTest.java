@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.KvGroup;
 import understudy.kvcache.KvGroups;
-import understudy.scenario.keys.ScenarioException;
+import understudy.settings.ScenarioException;
 
 /** KV cache groups that follow from a model, and those that a scenario says. */
 final class KvGroupSettingsTest {

@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import understudy.scenario.keys.ScenarioException;
+import understudy.settings.ScenarioException;
 import understudy.testkit.EmulatedCluster;
 import understudy.testkit.EmulatedRequest;
 

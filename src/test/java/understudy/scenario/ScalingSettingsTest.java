@@ -19,7 +19,7 @@ import understudy.scaling.ScalingMetrics.ReplicaLoad;
 import understudy.scaling.ScalingSpec;
 import understudy.scaling.SloTtft;
 import understudy.scaling.TokenAware;
-import understudy.scenario.keys.ScenarioException;
+import understudy.settings.ScenarioException;
 
 final class ScalingSettingsTest {
     private static final long SECOND = 1_000_000_000L;

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import understudy.app.ValidationTest;
-import understudy.scenario.keys.ScenarioException;
+import understudy.settings.ScenarioException;
 
 final class ScenarioFileTest {
 
@@ -132,11 +132,11 @@ final class ScenarioFileTest {
 
     @ParameterizedTest
     @CsvSource(quoteCharacter = '~', textBlock = """
-            "tcp://h:1", tcp://h:1
-            tcp://h:1, tcp://h:1
-            "a" and "b", "a" and "b"
-            ", "
-            """)
+        "tcp://h:1", tcp://h:1
+        tcp://h:1, tcp://h:1
+        "a" and "b", "a" and "b"
+        ", "
+        """)
     void quotesAroundAFlag_areLeftOut(String given, String meant) throws IOException {
         String key = "kv-cache.kv-events.endpoint";
 

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import understudy.report.ServiceLevels;
-import understudy.scenario.keys.ScenarioException;
+import understudy.settings.ScenarioException;
 
 final class SloSettingsTest {
     private static final long OFF = ServiceLevels.Limits.OFF;
@@ -39,11 +39,11 @@ final class SloSettingsTest {
     @Test
     void classes_haveWhatTheyDoNotSayFromTheSection() {
         var levels = read("""
-                slo {
-                  ttft = 200ms, tpot = 20.5us, attainment = 0.95
-                  classes = [{ priority = -2, ttft = off, e2el = 1m }, { priority = 3, attainment = 1 }]
-                }
-                """);
+            slo {
+              ttft = 200ms, tpot = 20.5us, attainment = 0.95
+              classes = [{ priority = -2, ttft = off, e2el = 1m }, { priority = 3, attainment = 1 }]
+            }
+            """);
 
         assertThat(levels.others()).isEqualTo(new ServiceLevels.Limits(200_000_000, 20_500, OFF, 0.95));
         assertThat(levels.byPriority())
@@ -66,15 +66,15 @@ final class SloSettingsTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-            ttft = soon                       | slo.ttft is "soon", must be off, or a duration from 0 to 720h
-            attainment = 99                   | slo.attainment is 99, must be a number from 0.0 to 1.0
-            classes = 1                       | slo.classes is 1, which is not the kind of value it takes
-            classes = [{ ttft = 1s }]         | slo.classes.0.priority is missing
-            classes = [{ priority = low }]    | slo.classes.0.priority is "low", must be a whole number
-            classes = [{ priority = 1, tpot = 5 }] | slo.classes.0.tpot is 5, must be off, or a duration
-            classes = [{ priority = 1, ttf = 5s }] | unknown key slo.classes.0.ttf; did you mean slo.classes.0.ttft?
-            classes = [{ priority = 1 }, { priority = 1 }] | slo.classes.1.priority is 1, which another class has already
-            """)
+        ttft = soon                       | slo.ttft is "soon", must be off, or a duration from 0 to 720h
+        attainment = 99                   | slo.attainment is 99, must be a number from 0.0 to 1.0
+        classes = 1                       | slo.classes is 1, which is not the kind of value it takes
+        classes = [{ ttft = 1s }]         | slo.classes.0.priority is missing
+        classes = [{ priority = low }]    | slo.classes.0.priority is "low", must be a whole number
+        classes = [{ priority = 1, tpot = 5 }] | slo.classes.0.tpot is 5, must be off, or a duration
+        classes = [{ priority = 1, ttf = 5s }] | unknown key slo.classes.0.ttf; did you mean slo.classes.0.ttft?
+        classes = [{ priority = 1 }, { priority = 1 }] | slo.classes.1.priority is 1, which another class has already
+        """)
     void badValue_isNamedWithItsPlaceAndWhatIsAllowed(String setting, String problem) throws IOException {
         var file = Files.writeString(directory.resolve("a.conf"), "seed = 1\nslo {\n  " + setting + "\n}\n");
 

@@ -12,7 +12,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import understudy.scenario.keys.ScenarioException;
+import understudy.settings.ScenarioException;
 
 final class SweepJournalTest {
     private static final ObjectMapper JSON = new ObjectMapper();

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
-import understudy.scenario.keys.ScenarioException;
+import understudy.settings.ScenarioException;
 
 final class SweepPlanTest {
     private static final Variation REPLICAS = Variation.parse("cluster.replicas=1,2");

@@ -26,7 +26,7 @@ import understudy.api.http.RoutePart;
 import understudy.cluster.Cluster;
 import understudy.faults.FaultParser;
 import understudy.host.Reply;
-import understudy.workload.Numbers;
+import understudy.settings.Numbers;
 
 /**
  * Control of a running cluster: a thin layer over the guardian's messages. Bodies are JSON; errors have the shape of

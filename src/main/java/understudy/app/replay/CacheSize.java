@@ -2,7 +2,7 @@ package understudy.app.replay;
 
 import java.util.Locale;
 import java.util.regex.Pattern;
-import understudy.scenario.keys.ScenarioException;
+import understudy.settings.ScenarioException;
 
 /**
  * A capacity on the command line: a number of blocks, or a share of a trace's different blocks.
@@ -37,8 +37,8 @@ public record CacheSize(String text, int blocks, double share) {
         }
         throw new ScenarioException(String.format(
                 Locale.ROOT,
-                "--capacity has \"%s\", must be blocks from 1 to %d, or a share of the trace's different blocks above 0%% and"
-                        + " up to 100%%, such as 4096 or 10%%",
+                "--capacity has \"%s\", must be blocks from 1 to %d, or a share of the trace's different blocks above"
+                        + " 0%% and up to 100%%, such as 4096 or 10%%",
                 trimmed,
                 Integer.MAX_VALUE));
     }

@@ -9,7 +9,7 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import understudy.replay.ReplayPolicy;
 import understudy.replay.ReplaySettings;
-import understudy.scenario.keys.ScenarioException;
+import understudy.settings.ScenarioException;
 
 /**
  * Caches that a trace is to be replayed against: every policy with every capacity, once.

@@ -7,7 +7,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import understudy.scenario.keys.ScenarioException;
+import understudy.settings.ScenarioException;
 
 /** Flags whose value is a JSON object, whole or key by key. */
 final class JsonFlags {
@@ -94,8 +94,8 @@ final class JsonFlags {
                 .noneMatch(name -> name.startsWith("UNDERSTUDY_ENGINE_SPECULATIVE_SYNTHETIC"))) {
             settings.put(ACCEPTANCE_LENGTH, "1.5");
             warnings.add(
-                    "--speculative-config: vLLM does not say how many drafts are accepted, which is assumed to be one in"
-                            + " two steps; set UNDERSTUDY_ENGINE_SPECULATIVE_SYNTHETIC_ACCEPTANCE_LENGTH");
+                    "--speculative-config: vLLM does not say how many drafts are accepted, which is assumed to be one"
+                            + " in two steps; set UNDERSTUDY_ENGINE_SPECULATIVE_SYNTHETIC_ACCEPTANCE_LENGTH");
         }
     }
 

@@ -5,7 +5,7 @@ import java.math.BigInteger;
 import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Pattern;
-import understudy.scenario.keys.ScenarioException;
+import understudy.settings.ScenarioException;
 
 /**
  * Whole numbers as vLLM's {@code human_readable_int} has them: 8k is 8000 and may have a fraction, 8K is 8192 and may not;

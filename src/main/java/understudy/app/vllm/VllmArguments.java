@@ -7,7 +7,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import understudy.scenario.keys.ScenarioException;
+import understudy.settings.ScenarioException;
 
 /**
  * Words behind {@code vllm serve}, taken apart as vLLM's {@code FlexibleArgumentParser} does: {@code --a b}, {@code --a=b},

@@ -11,7 +11,7 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import understudy.scenario.Scenario;
 import understudy.scenario.ScenarioFile;
-import understudy.scenario.keys.ScenarioException;
+import understudy.settings.ScenarioException;
 
 /**
  * Settings of a scenario that words behind {@code vllm serve} stand for.

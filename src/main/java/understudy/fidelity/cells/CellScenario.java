@@ -9,8 +9,8 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 import understudy.scenario.ScenarioFile;
 import understudy.scenario.SpecFiles;
-import understudy.scenario.keys.ScenarioException;
-import understudy.scenario.keys.Section;
+import understudy.settings.ScenarioException;
+import understudy.settings.Section;
 
 /**
  * Scenario of a cell: a closed loop of as many clients as it was measured with, on its model and its GPUs. What the cell

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.regex.Pattern;
-import understudy.workload.Numbers;
+import understudy.settings.Numbers;
 import understudy.workload.trace.CsvTable;
 import understudy.workload.trace.TraceException;
 

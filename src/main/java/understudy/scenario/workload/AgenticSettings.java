@@ -1,6 +1,6 @@
 package understudy.scenario.workload;
 
-import understudy.scenario.keys.Section;
+import understudy.settings.Section;
 import understudy.workload.OutputLimit;
 import understudy.workload.RandomStreams;
 import understudy.workload.Workload;

@@ -1,10 +1,10 @@
 package understudy.scenario.workload;
 
 import java.util.Set;
-import understudy.scenario.keys.ScenarioException;
-import understudy.scenario.keys.Section;
-import understudy.workload.Durations;
-import understudy.workload.Numbers;
+import understudy.settings.Durations;
+import understudy.settings.Numbers;
+import understudy.settings.ScenarioException;
+import understudy.settings.Section;
 import understudy.workload.RampUp;
 import understudy.workload.RequestRate;
 
@@ -64,7 +64,8 @@ final class ArrivalSettings {
             throw new ScenarioException(
                     entry.origin(),
                     "workload.arrivals.profile has " + entry.values()
-                            + ", but each entry must have at, a duration such as 30s, and request-rate, a number from 0");
+                            + ", but each entry must have at, a duration such as 30s, and request-rate, a number"
+                            + " from 0");
         }
         return new RequestRate.Piece(atNanos, perSecond);
     }

@@ -1,6 +1,6 @@
 package understudy.scenario.workload;
 
-import understudy.scenario.keys.Section;
+import understudy.settings.Section;
 import understudy.workload.Distribution;
 import understudy.workload.WholeNumbers;
 

@@ -1,7 +1,7 @@
 package understudy.scenario.workload;
 
 import java.util.List;
-import understudy.scenario.keys.Section;
+import understudy.settings.Section;
 import understudy.workload.servegen.ServeGenOptions;
 
 /** The section {@code workload.servegen}. */

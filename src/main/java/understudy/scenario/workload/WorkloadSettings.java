@@ -3,7 +3,7 @@ package understudy.scenario.workload;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import understudy.api.model.Tokenizer;
-import understudy.scenario.keys.Section;
+import understudy.settings.Section;
 import understudy.workload.BurstWorkload;
 import understudy.workload.ConcurrencyLimit;
 import understudy.workload.GeneratedWorkload;

@@ -21,8 +21,8 @@ import org.apache.pekko.actor.typed.javadsl.Receive;
 import org.apache.pekko.actor.typed.receptionist.Receptionist;
 import org.apache.pekko.actor.typed.receptionist.ServiceKey;
 import org.jspecify.annotations.Nullable;
-import understudy.scenario.keys.Defaults;
-import understudy.scenario.keys.ScenarioException;
+import understudy.settings.Defaults;
+import understudy.settings.ScenarioException;
 import understudy.sweep.PointResult;
 import understudy.sweep.SweepPoint;
 

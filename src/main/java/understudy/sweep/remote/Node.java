@@ -19,7 +19,7 @@ import org.apache.pekko.Done;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.slf4j.LoggerFactory;
-import understudy.scenario.keys.ScenarioException;
+import understudy.settings.ScenarioException;
 
 /**
  * Machine in the cluster of a sweep.

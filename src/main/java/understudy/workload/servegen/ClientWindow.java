@@ -3,7 +3,7 @@ package understudy.workload.servegen;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
-import understudy.workload.Numbers;
+import understudy.settings.Numbers;
 import understudy.workload.trace.TraceException;
 
 /**

@@ -10,7 +10,7 @@ import it.unimi.dsi.fastutil.ints.IntArrays;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
-import understudy.workload.Numbers;
+import understudy.settings.Numbers;
 
 /**
  * Results of {@code vllm bench serve --save-result --save-detailed}: one JSON object with lists of {@code input_lens},
@@ -90,7 +90,8 @@ final class BenchResultReader implements TraceReader {
             throw new TraceException(
                     file,
                     "has " + inputs.size() + " input_lens and " + outputs.size()
-                            + " output_lens, must be as many of both, which vllm bench serve writes with --save-detailed");
+                            + " output_lens, must be as many of both, which vllm bench serve writes with"
+                            + " --save-detailed");
         }
         if (!starts.isEmpty() && starts.size() != inputs.size()) {
             throw new TraceException(

@@ -13,7 +13,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
-import understudy.workload.Numbers;
+import understudy.settings.Numbers;
 
 /** A CSV file with a header line, read row by row; what is wrong in it is reported with file and line. */
 public final class CsvTable implements Closeable {

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import understudy.scenario.keys.ScenarioException;
+import understudy.settings.ScenarioException;
 
 final class VllmArgumentsTest {
     private static VllmArguments parse(String... words) {
@@ -120,12 +120,12 @@ final class VllmArgumentsTest {
     void configFile_isWeakerThanTheCommandLine(@TempDir Path directory) throws IOException {
         var file = directory.resolve("c.yaml");
         Files.writeString(file, """
-                model: from/file
-                port: 1
-                max_num_seqs: 64
-                served-model-name: [a, b]
-                enable-prefix-caching: false
-                """);
+            model: from/file
+            port: 1
+            max_num_seqs: 64
+            served-model-name: [a, b]
+            enable-prefix-caching: false
+            """);
 
         var arguments = parse("--port", "2", "--config", file.toString());
 

@@ -14,9 +14,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import understudy.scenario.ServerSettings;
-import understudy.scenario.keys.Defaults;
-import understudy.scenario.keys.KnownKeys;
-import understudy.scenario.keys.ScenarioException;
+import understudy.settings.Defaults;
+import understudy.settings.KnownKeys;
+import understudy.settings.ScenarioException;
 
 final class VllmSettingsTest {
     private static final String SCENARIO = "conf/vllm.conf";
@@ -81,9 +81,9 @@ final class VllmSettingsTest {
     @Test
     void folderWithConfig_isRead(@TempDir Path directory) throws IOException {
         Files.writeString(directory.resolve("config.json"), """
-                {"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 4,
-                 "intermediate_size": 128, "vocab_size": 1000, "max_position_embeddings": 1234}
-                """);
+            {"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 4,
+             "intermediate_size": 128, "vocab_size": 1000, "max_position_embeddings": 1234}
+            """);
 
         var scenario = of(directory.toString()).over(SCENARIO, Map.of(), Map.of());
 
@@ -193,8 +193,10 @@ final class VllmSettingsTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "--scheduling-policy lottery | '--scheduling-policy: engine.scheduling-policy is \"lottery\", must be one of'",
-                "--tensor-parallel-size 3    | '--tensor-parallel-size: latency.tensor-parallel-size is \"3\", but the 32'",
+                "--scheduling-policy lottery | '--scheduling-policy: engine.scheduling-policy is \"lottery\", must be"
+                        + " one of'",
+                "--tensor-parallel-size 3    | '--tensor-parallel-size: latency.tensor-parallel-size is \"3\", but the"
+                        + " 32'",
                 "--kv-events-config {        | --kv-events-config {: must be a JSON object",
                 "--kv-events-config [1]      | --kv-events-config [1]: must be a JSON object",
                 "--lora-modules {}           | --lora-modules {}: has no name"

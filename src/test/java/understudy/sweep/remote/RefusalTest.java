@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import understudy.scenario.ScenarioFile;
-import understudy.scenario.keys.ScenarioException;
+import understudy.settings.ScenarioException;
 import understudy.sweep.InputFiles;
 import understudy.sweep.SweepJob;
 import understudy.sweep.SweepPlan;

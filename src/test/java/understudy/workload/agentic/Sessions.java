@@ -8,8 +8,8 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
-import understudy.scenario.keys.Section;
 import understudy.scenario.workload.WorkloadSettings;
+import understudy.settings.Section;
 import understudy.workload.RandomStreams;
 import understudy.workload.Workload;
 

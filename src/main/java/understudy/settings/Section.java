@@ -1,4 +1,4 @@
-package understudy.scenario.keys;
+package understudy.settings;
 
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigException;
@@ -18,16 +18,14 @@ import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
-import understudy.routing.PolicySettings;
-import understudy.workload.Durations;
-import understudy.workload.Numbers;
 
 /**
  * A part of a scenario, read key by key; whatever is wrong with a value is reported with its place and what is allowed.
+ * Pure code reads its settings through this class; it does not see the parser behind it.
  *
  * @param path where it stands in the scenario; empty for the root
  */
-public record Section(Config config, String path) implements PolicySettings {
+public record Section(Config config, String path) {
     /** The beginning of the path of a group's own settings. */
     private static final String LIST = "list";
 
@@ -62,7 +60,6 @@ public record Section(Config config, String path) implements PolicySettings {
         return isText(key) ? get(key, each -> parse(each).getStringList(LIST)) : get(key, config::getStringList);
     }
 
-    @Override
     public boolean bool(String key) {
         return get(key, config::getBoolean);
     }
@@ -71,7 +68,6 @@ public record Section(Config config, String path) implements PolicySettings {
         return (int) wholeNumber(key, (long) min, max);
     }
 
-    @Override
     public long wholeNumber(String key, long min, long max) {
         long number = Numbers.parseWhole(text(key))
                 .orElseThrow(() -> unusable(key, "must be a whole number from " + min + " to " + max));
@@ -87,7 +83,6 @@ public record Section(Config config, String path) implements PolicySettings {
     }
 
     /** Returns a number of at least {@code min}; "inf" is one if {@code max} is infinite. */
-    @Override
     public double number(String key, double min, double max) {
         String text = text(key);
         double number = Numbers.parse(text.equals("inf") ? "Infinity" : text);
@@ -117,7 +112,6 @@ public record Section(Config config, String path) implements PolicySettings {
     }
 
     /** Returns a duration in nanoseconds, from 0 to 720 hours, which need not be whole. */
-    @Override
     public double nanos(String key) {
         return Durations.nanos(text(key)).orElseThrow(() -> unusable(key, "must be " + Durations.ALLOWED));
     }
@@ -160,7 +154,6 @@ public record Section(Config config, String path) implements PolicySettings {
     }
 
     /** Returns the value, which must be one of some names in lower case and with hyphens. */
-    @Override
     public String choice(String key, List<String> names) {
         String name = word(key).replace('_', '-');
         if (!names.contains(name)) {

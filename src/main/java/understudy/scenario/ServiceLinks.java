@@ -1,4 +1,4 @@
-package understudy.scenario.keys;
+package understudy.scenario;
 
 import java.util.Map;
 import java.util.Set;

@@ -1,4 +1,4 @@
-package understudy.scenario.keys;
+package understudy.settings;
 
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigFactory;

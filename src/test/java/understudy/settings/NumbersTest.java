@@ -1,4 +1,4 @@
-package understudy.workload;
+package understudy.settings;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package understudy.scenario.keys;
+package understudy.settings;
 
 import com.typesafe.config.ConfigException;
 import com.typesafe.config.ConfigOrigin;

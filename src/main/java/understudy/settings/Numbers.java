@@ -1,4 +1,4 @@
-package understudy.workload;
+package understudy.settings;
 
 import java.math.BigDecimal;
 import java.util.OptionalLong;

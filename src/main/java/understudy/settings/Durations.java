@@ -1,4 +1,4 @@
-package understudy.workload;
+package understudy.settings;
 
 import java.util.OptionalDouble;
 import java.util.regex.Pattern;
