@@ -17,6 +17,7 @@ import org.apache.pekko.http.javadsl.server.Directives;
 import org.apache.pekko.http.javadsl.server.ExceptionHandler;
 import org.apache.pekko.http.javadsl.server.Route;
 import org.apache.pekko.japi.function.Function;
+import org.apache.pekko.stream.KillSwitches;
 import org.apache.pekko.stream.javadsl.Flow;
 import org.jspecify.annotations.Nullable;
 import understudy.api.call.ApiContext;
@@ -76,7 +77,8 @@ final class HttpServer {
     /** The stream of a connection's requests ends when the client has closed it, even while answers are being sent. */
     private Flow<HttpRequest, HttpResponse, ?> perConnection() {
         return Flow.fromMaterializer((materializer, attributes) -> {
-            var connection = new ClientConnection();
+            var hangUp = KillSwitches.shared("hang-up");
+            var connection = new ClientConnection(hangUp::shutdown);
             return Flow.<HttpRequest>create()
                     .watchTermination((before, closed) -> {
                         SameThread.after(closed)
@@ -85,7 +87,8 @@ final class HttpServer {
                     })
                     .map(request -> arrived(request, connection))
                     .mapAsync(2, request -> edge.handle(request, routes))
-                    .map(response -> podHeaders.isEmpty() ? response : response.addHeaders(podHeaders));
+                    .map(response -> podHeaders.isEmpty() ? response : response.addHeaders(podHeaders))
+                    .via(hangUp.flow());
         });
     }
 

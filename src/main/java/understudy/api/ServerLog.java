@@ -4,9 +4,9 @@ import org.apache.pekko.actor.ExtendedActorSystem;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.event.BusLogging;
 import org.apache.pekko.event.LoggingFilterWithMarker$;
-import understudy.api.call.StreamedCall;
+import understudy.api.call.CutException;
 
-/** Log of the HTTP library, without the responses that were cut on request. */
+/** Log of the HTTP library, without the responses that were reset on request. */
 final class ServerLog extends BusLogging {
 
     ServerLog(ActorSystem<?> system) {
@@ -23,7 +23,7 @@ final class ServerLog extends BusLogging {
 
     @Override
     public void notifyError(Throwable cause, String message) {
-        if (!(cause instanceof StreamedCall.CutException)) {
+        if (!(cause instanceof CutException)) {
             super.notifyError(cause, message);
         }
     }

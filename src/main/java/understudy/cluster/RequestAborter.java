@@ -37,7 +37,9 @@ final class RequestAborter {
     RequestRecord cut(EngineRequest request, long atNanos) {
         engine.planner().abort(request.request().id());
         String reason = "the answer was cut after " + request.numAnswerTokens() + " tokens";
-        return clients.fail(request.request(), request, RequestEvent.FailureCause.CUT, reason, atNanos);
+        var fault = clients.submit(request.request().id()).fault();
+        var cause = fault.isReset() ? RequestEvent.FailureCause.RESET : RequestEvent.FailureCause.CUT;
+        return clients.fail(request.request(), request, cause, reason, atNanos);
     }
 
     /**

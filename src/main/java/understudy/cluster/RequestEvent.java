@@ -48,6 +48,8 @@ public sealed interface RequestEvent {
         INJECTED_ERROR,
         /** The answer was to break off after so many tokens. */
         CUT,
+        /** The answer was to break off after so many tokens, and its connection to be reset. */
+        RESET,
         /** The replica's KV cache has shrunk, and cannot hold the request any more. */
         KV_CACHE_SHRUNK,
         /** The KV of the prompt could not be loaded from elsewhere. */

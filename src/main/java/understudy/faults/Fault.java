@@ -87,11 +87,19 @@ public sealed interface Fault extends ClusterChange {
         }
     }
 
-    /** Each answer breaks off after so many tokens, at least 1, with this probability, 0 to 1. */
-    record CutStreams(OptionalInt replica, double rate, int afterTokens) implements OfRequests {
+    /**
+     * Each answer breaks off after so many tokens, at least 1, with this probability, 0 to 1. Its connection is closed
+     * behind them, as when a process dies, or reset.
+     */
+    record CutStreams(OptionalInt replica, double rate, int afterTokens, boolean isReset) implements OfRequests {
+        /** Creates a fault that closes connections. */
+        public CutStreams(OptionalInt replica, double rate, int afterTokens) {
+            this(replica, rate, afterTokens, false);
+        }
+
         @Override
         public Optional<ClusterChange> undo() {
-            return Optional.of(new CutStreams(replica, 0, afterTokens));
+            return Optional.of(new CutStreams(replica, 0, afterTokens, isReset));
         }
     }
 

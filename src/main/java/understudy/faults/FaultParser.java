@@ -18,6 +18,7 @@ import understudy.settings.Numbers;
 public final class FaultParser {
     private static final int MAX_COUNT = 1_000_000_000;
     private static final String STATUS = "status";
+    private static final String RESET = "reset";
 
     private final Map<String, String> fields;
     private final Set<String> used = new HashSet<>();
@@ -72,7 +73,8 @@ public final class FaultParser {
             case "error-sequence" ->
                 new Fault.ErrorSequence(replicaOrAll(), wholeNumber("count", 0, MAX_COUNT), status());
             case "cut-streams" ->
-                new Fault.CutStreams(replicaOrAll(), number("rate", 0, 1), wholeNumber("after-tokens", 1, MAX_COUNT));
+                new Fault.CutStreams(
+                        replicaOrAll(), number("rate", 0, 1), wholeNumber("after-tokens", 1, MAX_COUNT), isReset());
             case "malform-streams" ->
                 new Fault.MalformStreams(replicaOrAll(), number("rate", 0, 1), wholeNumber("at-token", 1, MAX_COUNT));
             case "latency-spike" -> new Fault.LatencySpike(replicaOrAll(), nanos("delay"));
@@ -107,6 +109,15 @@ public final class FaultParser {
 
     private OptionalInt replicaOrAll() {
         return fields.containsKey("replica") ? OptionalInt.of(replica()) : Fault.ALL_REPLICAS;
+    }
+
+    private boolean isReset() {
+        String reset = fields.containsKey(RESET) ? text(RESET) : "false";
+        return switch (reset) {
+            case "true" -> true;
+            case "false" -> false;
+            default -> throw unusable(RESET, reset, "true or false");
+        };
     }
 
     private int status() {

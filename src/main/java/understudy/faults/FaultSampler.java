@@ -56,6 +56,7 @@ public final class FaultSampler {
         private int sequenceStatus;
         private double cutRate;
         private int cutAfterTokens;
+        private boolean isReset;
         private double malformedRate;
         private int malformedAtToken;
         private long delayNanos;
@@ -75,6 +76,7 @@ public final class FaultSampler {
             } else if (fault instanceof Fault.CutStreams cut) {
                 cutRate = cut.rate();
                 cutAfterTokens = cut.afterTokens();
+                isReset = cut.isReset();
             } else if (fault instanceof Fault.MalformStreams malformed) {
                 malformedRate = malformed.rate();
                 malformedAtToken = malformed.atToken();
@@ -91,7 +93,12 @@ public final class FaultSampler {
                 numErrorsLeft--;
                 status = sequenceStatus;
             }
-            return new RequestFault(status, isCut ? cutAfterTokens : 0, isMalformed ? malformedAtToken : 0, delayNanos);
+            return new RequestFault(
+                    status,
+                    isCut ? cutAfterTokens : 0,
+                    isMalformed ? malformedAtToken : 0,
+                    delayNanos,
+                    isCut && isReset);
         }
     }
 }

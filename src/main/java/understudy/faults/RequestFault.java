@@ -9,8 +9,10 @@ import it.unimi.dsi.fastutil.ints.IntList;
  * @param cutAfterTokens the output token after which its answer breaks off; 0 is none
  * @param malformedAtToken the output token whose event in a stream is broken JSON, counted from 1; 0 is none
  * @param delayNanos by how much it reaches the waiting queue later, at least 0
+ * @param isReset whether the connection of a cut answer is reset, which loses what is still on its way; else it is
+ *     closed behind the last token
  */
-public record RequestFault(int failStatus, int cutAfterTokens, int malformedAtToken, long delayNanos) {
+public record RequestFault(int failStatus, int cutAfterTokens, int malformedAtToken, long delayNanos, boolean isReset) {
     /** Statuses that an error may have. */
     public static final IntList STATUSES = IntList.of(400, 401, 404, 408, 422, 429, 500, 502, 503, 504);
 
@@ -18,11 +20,11 @@ public record RequestFault(int failStatus, int cutAfterTokens, int malformedAtTo
     public static final int DEFAULT_STATUS = 500;
 
     /** All goes well. */
-    public static final RequestFault NONE = new RequestFault(0, 0, 0, 0);
+    public static final RequestFault NONE = new RequestFault(0, 0, 0, 0, false);
 
-    /** Creates a fault whose error, if there is one, has the status 500. */
+    /** Creates a fault whose error, if there is one, has the status 500, and whose cut resets nothing. */
     public RequestFault(boolean fails, int cutAfterTokens, int malformedAtToken, long delayNanos) {
-        this(fails ? DEFAULT_STATUS : 0, cutAfterTokens, malformedAtToken, delayNanos);
+        this(fails ? DEFAULT_STATUS : 0, cutAfterTokens, malformedAtToken, delayNanos, false);
     }
 
     /** Returns whether the request is answered by an error. */
@@ -39,7 +41,13 @@ public record RequestFault(int failStatus, int cutAfterTokens, int malformedAtTo
                 fails() ? failStatus : other.failStatus,
                 earlier(cutAfterTokens, other.cutAfterTokens),
                 earlier(malformedAtToken, other.malformedAtToken),
-                delayNanos + other.delayNanos);
+                delayNanos + other.delayNanos,
+                isCutBy(other) ? other.isReset : isReset);
+    }
+
+    /** Returns whether the other fault is the one that cuts the answer, if both happen. */
+    private boolean isCutBy(RequestFault other) {
+        return other.cutAfterTokens > 0 && (cutAfterTokens == 0 || other.cutAfterTokens < cutAfterTokens);
     }
 
     private static int earlier(int token, int otherToken) {

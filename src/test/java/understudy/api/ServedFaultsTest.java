@@ -120,8 +120,9 @@ final class ServedFaultsTest {
         logged.start();
         log.addAppender(logged);
         try {
-            for (int i = 0; i < 5; i++) {
-                assertThatThrownBy(() -> server.post("/v1/completions", STREAM, FaultHeaders.CUT_AFTER_TOKENS, "5"))
+            for (int i = 0; i < 10; i++) {
+                String kind = i % 2 == 0 ? FaultHeaders.CUT_AFTER_TOKENS : FaultHeaders.RESET_AFTER_TOKENS;
+                assertThatThrownBy(() -> server.post("/v1/completions", STREAM, kind, "5"))
                         .isInstanceOf(AssertionError.class);
             }
             // Logs travel by way of the actor system, so that it must have ended for all of them to be here.

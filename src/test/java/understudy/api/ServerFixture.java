@@ -16,7 +16,9 @@ import java.util.Locale;
 import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import understudy.Waiting;
+import understudy.api.call.RequestRecorder;
 import understudy.api.model.ModelSettings.AnswerMode;
 import understudy.scenario.EmbeddedScenario;
 import understudy.testkit.EmulatedCluster;
@@ -44,6 +46,9 @@ public final class ServerFixture implements AutoCloseable {
     String tlsPassword = "";
     public String moreSettings = "";
 
+    /** Is told of all requests, and stays the test's; only of a server that is started alone. */
+    public @Nullable RequestRecorder recorder;
+
     private final HttpClient client =
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
     private EmulatedCluster cluster;
@@ -63,7 +68,7 @@ public final class ServerFixture implements AutoCloseable {
                 scenario.speed(),
                 scenario.server(),
                 scenario.kvEvents(),
-                null,
+                recorder,
                 api -> List.of());
         return this;
     }

@@ -14,8 +14,11 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import understudy.api.ServerFixture;
+import understudy.api.call.RequestRecorder;
 
 /** One file, four verbs: what a served process records before it is killed is run, replayed and sent again. */
 final class RecordProcessTest {
@@ -97,6 +100,48 @@ final class RecordProcessTest {
                 .filter(line -> line.startsWith("vllm:prefix_cache_hits_total{"))
                 .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' '))))
                 .sum();
+    }
+
+    /** There is room for one adapter: sql is read from disk, chat, and sql again. Equal prompts of two share nothing. */
+    @Test
+    void recordOfTwoAdapters_isRunWithBoth() throws Exception {
+        var record = directory.resolve("adapters.jsonl");
+        double servedHits;
+        try (var server = new ServerFixture();
+                var recorder = new RequestRecorder(record, 16, false)) {
+            server.moreSettings = "engine.lora { enable = true, lora-modules = [sql, chat] }";
+            server.recorder = recorder;
+            server.startAlone();
+            for (String model : List.of("sql", "chat", "sql", "m")) {
+                String body = "{\"model\": \"%s\", \"prompt\": \"%s\", \"max_tokens\": 8, \"ignore_eos\": true}";
+                assertThat(server.post("/v1/completions", body.formatted(model, "words ".repeat(60)))
+                                .status())
+                        .isEqualTo(200);
+            }
+            servedHits = hits(server.url());
+        }
+
+        var run = call(
+                        "run",
+                        SCENARIO,
+                        "--set",
+                        "clock.speed=max",
+                        "--set",
+                        "cluster.replicas=1",
+                        "--set",
+                        "engine.lora.enable=true",
+                        "--set",
+                        "workload.kind=understudy",
+                        "--set",
+                        "workload.trace=" + record,
+                        "--json",
+                        "-")
+                .json();
+        assertThat(run.get("completed").asInt()).isEqualTo(4);
+        assertThat(run.get("lora").get("num_loads").asInt()).isEqualTo(3);
+        assertThat(run.get("prefix_cache_hits").asDouble())
+                .isEqualTo(servedHits)
+                .isPositive();
     }
 
     @Test

@@ -9,12 +9,19 @@ import static understudy.cluster.ListWorkload.request;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import understudy.engine.Request;
+import understudy.kvcache.connector.ConnectedRequest;
+import understudy.kvcache.connector.ConnectorSpec;
+import understudy.kvcache.connector.ExternalMatch;
+import understudy.kvcache.connector.KvConnector;
+import understudy.kvcache.connector.KvSource;
+import understudy.kvcache.connector.TransferJob;
 import understudy.latency.ApiDelay;
 import understudy.prompt.SegmentedTokens;
 import understudy.report.Invariants;
@@ -314,6 +321,75 @@ final class ClusterInVirtualTimeTest {
         assertThatThrownBy(() -> cluster.run(workload(request(0, 0, 10, 1))))
                 .hasRootCauseMessage("the device is on fire")
                 .hasStackTraceContaining("replica 0 lost gpu");
+    }
+
+    /** A slower memory that does not recount to what it should. */
+    @Test
+    void memoryThatFailsItsAudit_endsTheRun() {
+        var leaking = new ConnectorSpec() {
+            @Override
+            public KvConnector create(int blockSize, boolean enablePrefixCaching) {
+                return new LeakingConnector();
+            }
+
+            @Override
+            public boolean requiresKvDelivery() {
+                return false;
+            }
+
+            @Override
+            public boolean defersFrees() {
+                return false;
+            }
+
+            @Override
+            public Set<KvSource> sources() {
+                return Set.of(KvSource.HOST);
+            }
+
+            @Override
+            public boolean readsPlans() {
+                return false;
+            }
+        };
+
+        var plain = cluster.replicaSpec();
+        var replica = ReplicaSpec.of(
+                        plain.scheduler(), plain.limits(), plain.kvCache().withConnector(leaking), plain.device())
+                .withTransfers(OffloadingFixture.transfers());
+
+        assertThatThrownBy(() -> cluster.run(workload(request(0, 0, 10, 1)), replica))
+                .hasRootCauseMessage("block conservation: a block is lost");
+    }
+
+    private static final class LeakingConnector implements KvConnector {
+        @Override
+        public ExternalMatch match(ConnectedRequest request, int numLocalTokens) {
+            return ExternalMatch.NONE;
+        }
+
+        @Override
+        public void onAllocated(ConnectedRequest request, int numLocalTokens, int numExternalTokens) {}
+
+        @Override
+        public boolean onEnded(ConnectedRequest request, boolean isComplete) {
+            return false;
+        }
+
+        @Override
+        public List<TransferJob> onPlanned(List<? extends ConnectedRequest> scheduled, int[] numComputedTokens) {
+            return List.of();
+        }
+
+        @Override
+        public List<TransferJob> onJobEnded(long job, boolean isFailed) {
+            return List.of();
+        }
+
+        @Override
+        public void audit() {
+            throw new IllegalStateException("block conservation: a block is lost");
+        }
     }
 
     private RoutingPolicyFactory prefixAware() {

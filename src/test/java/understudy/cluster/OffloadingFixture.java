@@ -47,6 +47,9 @@ final class OffloadingFixture implements AutoCloseable {
     int numStoreBlocks = 100;
     boolean hasStore = true;
 
+    /** Whether each replica has a disk of its own before the store, as large and as fast. */
+    boolean hasDisk;
+
     private final Inbox<RequestEvent> client = kit.createInbox(RequestEvent.class);
     private final Inbox<Router.Command> router = kit.createInbox(Router.Command.class);
     private final Inbox<MetricsCollector.Command> metrics = kit.createInbox(MetricsCollector.Command.class);
@@ -71,19 +74,26 @@ final class OffloadingFixture implements AutoCloseable {
                 true);
     }
 
-    private KvStoreSpec storeSpec() {
+    private KvStoreSpec storeSpec(boolean isShared) {
         var ports = PortGroup.of(BYTES_PER_SECOND, BYTES_PER_SECOND);
         var link = new LinkSpec(List.of(ports), TransferCost.NONE, 1000 * MILLI);
-        return new KvStoreSpec(TierSpec.of(numStoreBlocks), link, 3 * MILLI, 2 * BYTES_PER_BLOCK, true);
+        return new KvStoreSpec(TierSpec.of(numStoreBlocks), link, 3 * MILLI, 2 * BYTES_PER_BLOCK, isShared);
     }
 
     ReplicaSpec replicaSpec() {
         var plain = replicas.replicaSpec();
-        var host = new OffloadingSpec(TierSpec.of(numHostBlocks), 1, false, replicas.isAsync, false, hasStore ? 1 : 0);
+        var stores = new ArrayList<KvStoreSpec>();
+        if (hasDisk) {
+            stores.add(storeSpec(false));
+        }
+        if (hasStore) {
+            stores.add(storeSpec(true));
+        }
+        var host = new OffloadingSpec(TierSpec.of(numHostBlocks), 1, false, replicas.isAsync, false, stores.size());
         var connected = plain.kvCache().withConnector(host);
         return ReplicaSpec.of(plain.scheduler(), plain.limits(), connected, plain.device())
                 .withTransfers(transfers())
-                .withStores(hasStore ? List.of(storeSpec()) : List.of());
+                .withStores(stores);
     }
 
     ClusterSpec spec(Workload workload) {
@@ -96,7 +106,7 @@ final class OffloadingFixture implements AutoCloseable {
     /** Starts what the replicas have together: before any of them. */
     void start() {
         var random = new RandomStreams(0);
-        var spec = storeSpec();
+        var spec = storeSpec(true);
         store = new KvStore(
                 spec,
                 kit.spawn(KvTier.create(kit.clock(), spec), "store"),
@@ -170,6 +180,10 @@ final class OffloadingFixture implements AutoCloseable {
         store.tier().tell(new KvTier.Audit(-1, LongList.of(), audited.ref()));
         kit.settle();
         return audited.messages().get(0).audit();
+    }
+
+    ActorRef<KvTier.Command> store() {
+        return store.tier();
     }
 
     /** Returns the counts of a replica's host memory. */

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static understudy.cluster.ListWorkload.request;
 
 import it.unimi.dsi.fastutil.ints.IntList;
+import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.List;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.junit.jupiter.api.AutoClose;
@@ -12,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import understudy.cluster.link.KvStoreSpec;
+import understudy.cluster.link.KvTier;
 import understudy.cluster.link.Link;
 import understudy.engine.Request;
 import understudy.faults.CrashRetries;
@@ -131,6 +133,65 @@ final class StoreMovesTest {
         // 3 ms for the answer, 8 from the store, 4 to the GPU, and a step of 5.
         assertThat(cluster.tokenMillis(2)).containsExactly(40L);
         assertThat(cluster.storeAudit().numIdle()).isEqualTo(4);
+    }
+
+    /**
+     * The first replica's own disk has nothing of the prompt, and says so after 3 ms; the store has it, and says so 3 ms
+     * later. 8 ms from the store, 4 to the GPU, and a step of 5.
+     */
+    @Test
+    void chunksThatTheDiskHasNot_comeFromTheStoreBehindIt() {
+        withDisks();
+        storeFromSecond();
+
+        cluster.submit(first, same(2));
+        cluster.until(60);
+
+        assertThat(cluster.tokenMillis(2)).containsExactly(43L);
+        assertThat(cluster.storeAudit().numIdle()).isEqualTo(4);
+    }
+
+    /**
+     * Another prompt of four blocks takes the place of the first on the host and in the store, but the disk has room for
+     * both. It is asked first: 3 ms for the answer, 8 from there, 4 to the GPU, and a step of 5.
+     */
+    @Test
+    void chunksThatTheDiskHas_comeFromThere() {
+        withDisks();
+        storeFromSecond();
+        cluster.forgetGpu(second);
+        cluster.submit(second, request(3, 0, 64, 1));
+        cluster.until(60);
+
+        cluster.submit(second, same(2));
+        cluster.until(100);
+
+        assertThat(cluster.tokenMillis(2)).containsExactly(80L);
+    }
+
+    private void withDisks() {
+        cluster.hasDisk = true;
+        cluster.numStoreBlocks = 8; // of the disks; the store has its four by now
+        first = cluster.spawn(2);
+        second = cluster.spawn(3);
+    }
+
+    /** A chunk that is there twice: the record of the replica is never written, since the store fails. */
+    @Test
+    void storeThatIsBroken_failsAtTheEnd() {
+        storeFromSecond();
+        var records = cluster.kit.createInbox(Replica.Recorded.class);
+        second.tell(new Replica.GetRecord(records.ref()));
+        cluster.kit.settle();
+        assertThat(records.messages()).hasSize(1);
+        var prepared = cluster.kit.createInbox(KvTier.StorePrepared.class);
+        cluster.store().tell(new KvTier.PrepareStore(new KvTier.Job(9, 1), LongList.of(7, 7), prepared.ref()));
+
+        second.tell(new Replica.GetRecord(records.ref()));
+        cluster.kit.settle();
+
+        assertThat(prepared.messages()).hasSize(1);
+        assertThat(records.messages()).hasSize(1);
     }
 
     private void assertLinkIsFree(int port) {

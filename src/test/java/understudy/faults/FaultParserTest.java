@@ -49,6 +49,9 @@ final class FaultParserTest {
                         "do=cut-streams,replica=0,rate=1,after-tokens=5",
                         new Fault.CutStreams(OptionalInt.of(0), 1, 5)),
                 Arguments.of(
+                        "do=cut-streams,rate=1,after-tokens=5,reset=true",
+                        new Fault.CutStreams(Fault.ALL_REPLICAS, 1, 5, true)),
+                Arguments.of(
                         "do=malform-streams,rate=0.5,at-token=3", new Fault.MalformStreams(Fault.ALL_REPLICAS, 0.5, 3)),
                 Arguments.of("do=latency-spike,delay=1.5ms", new Fault.LatencySpike(Fault.ALL_REPLICAS, 1_500_000)));
     }
@@ -82,6 +85,7 @@ final class FaultParserTest {
                 "do=error-rate,rate=1.5          | rate is \"1.5\", must be from 0.0 to 1.0",
                 "do=error-rate,rate=NaN          | rate is \"NaN\", must be a number from 0.0 to 1.0",
                 "do=malform-streams,rate=1      | at-token is missing",
+                "do=cut-streams,rate=1,after-tokens=5,reset=yes | reset is \"yes\", must be true or false",
                 "do=latency-spike,delay=5        | delay is \"5\", must be a duration from 0 to 720h with a unit",
                 "do=crash,replica=0,factor=2     | unknown key factor for crash; it takes do, replica",
                 "do=add,for=5s                   | add takes no duration",

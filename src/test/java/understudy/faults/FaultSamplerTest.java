@@ -11,6 +11,14 @@ import understudy.workload.RandomStreams;
 final class FaultSamplerTest {
 
     @Test
+    void cutThatResets_saysSo() {
+        var dice = new FaultSampler(new RandomStreams(1));
+        dice.set(new Fault.CutStreams(Fault.ALL_REPLICAS, 1, 5, true));
+
+        assertThat(dice.next(0)).isEqualTo(new RequestFault(0, 5, 0, 0, true));
+    }
+
+    @Test
     void faultsOfOneReplica_leaveTheOthersAlone() {
         var dice = new FaultSampler(new RandomStreams(1));
         dice.set(new Fault.ErrorRate(OptionalInt.of(1), 1));
@@ -70,6 +78,11 @@ final class FaultSamplerTest {
 
         assertThat(cutAt5.plus(cutAt3)).isEqualTo(new RequestFault(false, 3, 0, 30));
         assertThat(cutAt3.plus(cutAt5)).isEqualTo(new RequestFault(false, 3, 0, 30));
+        var resetAt4 = new RequestFault(0, 4, 0, 0, true);
+        assertThat(cutAt5.plus(resetAt4)).isEqualTo(new RequestFault(0, 4, 0, 10, true));
+        assertThat(resetAt4.plus(cutAt5)).isEqualTo(new RequestFault(0, 4, 0, 10, true));
+        assertThat(cutAt3.plus(resetAt4)).isEqualTo(cutAt3);
+        assertThat(resetAt4.plus(cutAt3)).isEqualTo(cutAt3);
         var brokenAt4 = new RequestFault(false, 0, 4, 0);
         assertThat(cutAt5.plus(brokenAt4)).isEqualTo(new RequestFault(false, 5, 4, 10));
         assertThat(new RequestFault(false, 0, 6, 0).plus(brokenAt4)).isEqualTo(brokenAt4);

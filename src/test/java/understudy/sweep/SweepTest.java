@@ -4,15 +4,21 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Sweeps whose runs are made up. */
 final class SweepTest {
+    @TempDir
+    private Path directory;
+
     private final List<String> submitted = new ArrayList<>();
 
     /** Answers at once; a run keeps its level if its settings say so. */
@@ -95,6 +101,46 @@ final class SweepTest {
         assertThat(row.point().settings()).containsEntry("k", "40").doesNotContainKey("seed");
         assertThat(row.runs()).hasSize(2);
         assertThat(row.meetsSlo()).contains(true);
+    }
+
+    /** Of four runs two are in the file: they are not run again, but stand in the rows like the others. */
+    @Test
+    void sweepThatGoesOn_runsWhatIsMissing() throws IOException {
+        var plan = new SweepPlan(List.of("x"), List.of(Variation.parse("k=1,2")), List.of(1L, 2L), Optional.empty());
+        var points = plan.combinations().stream()
+                .flatMap(point -> plan.withSeeds(point).stream())
+                .toList();
+        var file = directory.resolve("points.jsonl");
+        var header = new ObjectMapper().createObjectNode();
+        try (var journal = new SweepJournal(file, header)) {
+            for (int known : new int[] {0, 3}) {
+                journal.add(new PointResult(
+                        points.get(known).name(),
+                        Optional.of(false),
+                        false,
+                        new ObjectMapper().createObjectNode().put("completed", 7)));
+            }
+        }
+
+        List<SweepRow> rows;
+        try (var sweep = new Sweep(plan, new Answering(point -> true), new SweepJournal(file, header))) {
+            rows = sweep.start().stream().map(CompletableFuture::join).toList();
+            assertThat(sweep.numKnown()).isEqualTo(2);
+            assertThat(sweep.numDone()).isEqualTo(2);
+        }
+
+        assertThat(submitted)
+                .containsExactly(points.get(1).name(), points.get(2).name());
+        assertThat(rows).hasSize(2);
+        assertThat(rows.stream().flatMap(row -> row.runs().stream()))
+                .extracting(PointResult::name)
+                .containsExactlyElementsOf(points.stream().map(SweepPoint::name).toList());
+        assertThat(rows.stream().flatMap(row -> row.runs().stream()))
+                .extracting(PointResult::isGood)
+                .containsExactly(false, true, true, false);
+        try (var journal = new SweepJournal(file, header)) {
+            assertThat(journal.known()).hasSize(4);
+        }
     }
 
     @Test

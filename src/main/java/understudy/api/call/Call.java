@@ -29,8 +29,12 @@ public final class Call implements Generation.Listener, ClientConnection.Exchang
         /** A replica has the call, or one of its requests; only if it streams. */
         default void onAdmitted() {}
 
-        /** The call is cut as if its server had died; no delta follows. */
-        default void onCut(ApiException failure) {
+        /**
+         * The call is cut as if its server had died; no delta follows.
+         *
+         * @param isReset whether the connection is to be reset, rather than closed
+         */
+        default void onCut(ApiException failure, boolean isReset) {
             onFailed(failure);
         }
     }
@@ -121,9 +125,9 @@ public final class Call implements Generation.Listener, ClientConnection.Exchang
             case NO_REPLICA -> fail(new ApiException(503, "ServiceUnavailable", failed.reason(), null));
             case INJECTED_ERROR -> fail(ApiException.ofStatus(failed.status(), failed.reason()));
             case KV_CACHE_SHRUNK, KV_LOAD_FAILED, PREFILL_FAILED -> fail(internal(failed));
-            case CRASH, CUT -> {
+            case CRASH, CUT, RESET -> {
                 if (!done.isDone() && !isCancelled.get()) {
-                    listener.onCut(internal(failed));
+                    listener.onCut(internal(failed), failed.cause() == RequestEvent.FailureCause.RESET);
                     cancel();
                 }
             }

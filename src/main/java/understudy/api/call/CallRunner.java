@@ -6,15 +6,15 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.apache.pekko.NotUsed;
-import org.apache.pekko.http.javadsl.model.ContentType;
 import org.apache.pekko.http.javadsl.model.ContentTypes;
 import org.apache.pekko.http.javadsl.model.HttpEntities;
 import org.apache.pekko.http.javadsl.model.HttpRequest;
 import org.apache.pekko.http.javadsl.model.HttpResponse;
 import org.apache.pekko.http.javadsl.model.MediaTypes;
 import org.apache.pekko.http.javadsl.model.headers.RawHeader;
+import org.apache.pekko.http.scaladsl.model.ContentType;
+import org.apache.pekko.http.scaladsl.model.HttpEntity;
 import org.apache.pekko.stream.javadsl.Source;
-import org.apache.pekko.util.ByteString;
 import org.jspecify.annotations.Nullable;
 import understudy.api.http.ApiException;
 import understudy.api.http.Arrival;
@@ -26,7 +26,7 @@ import understudy.api.http.Json;
  * Runs calls: sends their requests to the cluster, and makes responses of what comes back, streamed or in one piece.
  */
 public final class CallRunner {
-    private static final ContentType EVENT_STREAM = ContentTypes.create(MediaTypes.TEXT_EVENT_STREAM);
+    private static final ContentType EVENT_STREAM = (ContentType) ContentTypes.create(MediaTypes.TEXT_EVENT_STREAM);
 
     private final ApiContext api;
 
@@ -107,16 +107,19 @@ public final class CallRunner {
 
     private CompletionStage<HttpResponse> stream(
             HttpRequest request, List<Generation.Spec> specs, Arrival arrival, CallFormat format) {
-        var call = new StreamedCall(api, specs.size(), format);
+        var connection = request.getAttribute(ClientConnection.KEY).orElseGet(() -> new ClientConnection(() -> {}));
+        var call = new StreamedCall(api, specs.size(), format, connection);
         register(request, call.call());
         return call.begin(specs, arrival)
                 .thenApply(events -> responseOf(events)
                         .addAttribute(Ending.KEY, new Ending(call.call().closed())));
     }
 
-    private static HttpResponse responseOf(Source<ByteString, NotUsed> events) {
+    private static HttpResponse responseOf(Source<HttpEntity.ChunkStreamPart, NotUsed> events) {
         return HttpResponse.create()
-                .withEntity(HttpEntities.createChunked(EVENT_STREAM, events))
+                .withEntity(new HttpEntity.Chunked(
+                        EVENT_STREAM,
+                        events.<Object>mapMaterializedValue(value -> value).asScala()))
                 .addHeader(RawHeader.create("Cache-Control", "no-cache"))
                 .addHeader(RawHeader.create("X-Accel-Buffering", "no"));
     }

@@ -114,6 +114,11 @@ public final class Generation {
         return isRanked ? OptionalInt.of((int) arrival.rank().getAsLong()) : spec.replica;
     }
 
+    /** Returns whose fair share it takes: whom a gateway names, or else the body's user; empty if neither does. */
+    String tenant() {
+        return arrival.tenant().isEmpty() ? spec.params.user() : arrival.tenant();
+    }
+
     RequestFault fault() {
         return arrival.fault();
     }
@@ -186,7 +191,7 @@ public final class Generation {
                 new Prompt(spec.prompt, spec.loraName, params.cacheSalt(), spec.turn),
                 sampling,
                 params.priority(),
-                arrival.tenant().isEmpty() ? params.user() : arrival.tenant(),
+                tenant(),
                 new OutputPlan(spec.answer.tokens(), spec.answer.length()));
         return spec.kvTransfer == null ? request : request.withTransfer(sampling, spec.kvTransfer);
     }

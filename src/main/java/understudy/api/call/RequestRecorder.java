@@ -111,7 +111,8 @@ public final class RequestRecorder implements ClusterLink.Watcher, Closeable {
                 spec.maxTokens(),
                 params.ignoresEos(),
                 params.priority(),
-                params.user(),
+                generation.tenant(),
+                spec.loraName(),
                 hasText ? spec.tokenizer().decode(spec.prompt()) : null);
     }
 

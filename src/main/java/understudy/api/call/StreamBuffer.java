@@ -51,7 +51,7 @@ final class StreamBuffer<T> {
         finish(last, null);
     }
 
-    /** Fails the stream; waiting elements are lost. */
+    /** Fails the stream behind the waiting elements. */
     void fail(Throwable why) {
         finish(null, why);
     }
@@ -64,7 +64,7 @@ final class StreamBuffer<T> {
             }
             hasEnded = true;
             failure = why;
-            if (why != null || (last != null && waiting.size() >= capacity)) {
+            if (last != null && waiting.size() >= capacity) {
                 waiting.clear();
             }
             if (last != null) {

@@ -1,6 +1,7 @@
 package understudy.api.call;
 
 import java.util.function.Function;
+import org.apache.pekko.http.scaladsl.model.HttpEntity;
 import org.apache.pekko.stream.Attributes;
 import org.apache.pekko.stream.Outlet;
 import org.apache.pekko.stream.SourceShape;
@@ -12,13 +13,13 @@ import org.apache.pekko.util.ByteString;
 /**
  * Reads a {@link StreamBuffer} into the body of a response. It runs within the stream of its connection, where {@code
  * Source.queue} would be an actor of its own and cost two more messages for each token. A reader who has fallen behind
- * gets what has piled up in one piece.
+ * gets what has piled up in one piece. A stream that was cut ends with a {@link BrokenChunk}.
  */
-final class StreamSource<T> extends GraphStage<SourceShape<ByteString>> {
+final class StreamSource<T> extends GraphStage<SourceShape<HttpEntity.ChunkStreamPart>> {
     private static final int MAX_CHARS_AT_ONCE = 1 << 16;
 
-    private final Outlet<ByteString> out = Outlet.create("events");
-    private final SourceShape<ByteString> shape = SourceShape.of(out);
+    private final Outlet<HttpEntity.ChunkStreamPart> out = Outlet.create("events");
+    private final SourceShape<HttpEntity.ChunkStreamPart> shape = SourceShape.of(out);
     private final StreamBuffer<T> buffer;
     private final Function<T, String> renderer;
     private final Runnable onClosed;
@@ -36,7 +37,7 @@ final class StreamSource<T> extends GraphStage<SourceShape<ByteString>> {
     }
 
     @Override
-    public SourceShape<ByteString> shape() {
+    public SourceShape<HttpEntity.ChunkStreamPart> shape() {
         return shape;
     }
 
@@ -77,7 +78,7 @@ final class StreamSource<T> extends GraphStage<SourceShape<ByteString>> {
             if (text.length() > 0) {
                 var bytes = ByteString.fromString(text.toString());
                 text.setLength(0);
-                push(out, bytes);
+                push(out, new HttpEntity.Chunk(bytes, ""));
             }
             if (buffer.isExhausted()) {
                 finish();
@@ -88,6 +89,9 @@ final class StreamSource<T> extends GraphStage<SourceShape<ByteString>> {
             var failure = buffer.failure();
             if (failure == null) {
                 complete(out);
+            } else if (failure instanceof CutException cut && !cut.isReset()) {
+                // Behind what has just been pushed; completes the stream, too.
+                emit(out, new BrokenChunk(), () -> complete(out));
             } else {
                 fail(out, failure);
             }

@@ -4,16 +4,18 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.apache.pekko.NotUsed;
+import org.apache.pekko.http.scaladsl.model.HttpEntity;
 import org.apache.pekko.stream.javadsl.Source;
-import org.apache.pekko.util.ByteString;
 import org.jspecify.annotations.Nullable;
 import understudy.api.http.ApiException;
 import understudy.api.http.Arrival;
+import understudy.api.http.ClientConnection;
 import understudy.api.http.HttpMetrics;
 
 /** Passes the pieces of an answer on to a reader, who may be slow: the emulation never waits. */
 public final class StreamedCall implements Call.Listener {
     private final CallFormat format;
+    private final ClientConnection connection;
     private final HttpMetrics metrics;
     private final StreamBuffer<Piece> buffer;
     private final Call call;
@@ -44,8 +46,9 @@ public final class StreamedCall implements Call.Listener {
         }
     }
 
-    StreamedCall(ApiContext api, int numChoices, CallFormat format) {
+    StreamedCall(ApiContext api, int numChoices, CallFormat format, ClientConnection connection) {
         this.format = format;
+        this.connection = connection;
         metrics = api.metrics();
         numOpen = numChoices;
         buffer = new StreamBuffer<>(api.settings().http().limits().streamBuffer());
@@ -64,10 +67,18 @@ public final class StreamedCall implements Call.Listener {
     /**
      * Starts the call; its stream begins when a replica has the request: until then an error is a status of its own.
      */
-    CompletionStage<Source<ByteString, NotUsed>> begin(List<Generation.Spec> specs, Arrival arrival) {
+    CompletionStage<Source<HttpEntity.ChunkStreamPart, NotUsed>> begin(List<Generation.Spec> specs, Arrival arrival) {
         call.start(specs, arrival);
         return admitted.thenApply(
-                ok -> Source.fromGraph(new StreamSource<>(buffer, piece -> piece.text(format), call::close)));
+                ok -> Source.fromGraph(new StreamSource<>(buffer, piece -> piece.text(format), this::onRead)));
+    }
+
+    /** A connection does not outlive an answer that was cut. */
+    private void onRead() {
+        call.close();
+        if (buffer.failure() != null) {
+            connection.hangUp();
+        }
     }
 
     @Override
@@ -100,21 +111,14 @@ public final class StreamedCall implements Call.Listener {
     }
 
     @Override
-    public void onCut(ApiException failure) {
+    public void onCut(ApiException failure, boolean isReset) {
         refuse(failure);
-        buffer.fail(new CutException());
+        buffer.fail(new CutException(isReset));
     }
 
     @Override
     public void onFailed(ApiException failure) {
         refuse(failure);
         buffer.endWith(Piece.of(failure));
-    }
-
-    /** End of a stream without its last chunk, as if the server had died. */
-    public static final class CutException extends Exception {
-        CutException() {
-            super("the answer was cut", null, false, false);
-        }
     }
 }

@@ -19,9 +19,24 @@ public final class ClientConnection {
         CompletionStage<Void> closed();
     }
 
+    private final Runnable onHungUp;
     private final Set<Exchange> calls = ConcurrentHashMap.newKeySet();
     private volatile boolean isClosed;
     private volatile boolean hasLastRequest;
+
+    /**
+     * Creates a connection.
+     *
+     * @param onHungUp closes it behind the answers that have been given
+     */
+    public ClientConnection(Runnable onHungUp) {
+        this.onHungUp = onHungUp;
+    }
+
+    /** Closes the connection behind the answers that have been given; takes no further requests. */
+    public void hangUp() {
+        onHungUp.run();
+    }
 
     /** Records that the client sends no more requests, but waits for answers. */
     public void onLastRequest() {

@@ -8,14 +8,17 @@ import understudy.faults.RequestFault;
 
 /**
  * Faults of a single request, by its headers: {@code X-Understudy-Fail: 429} (or {@code true}, for 500), {@code X-Understudy-Cut-After-Tokens:
- * 5}, {@code X-Understudy-Malformed-At-Token: 5}, {@code X-Understudy-Delay: 200ms}.
+ * 5}, {@code X-Understudy-Reset-After-Tokens: 5}, {@code X-Understudy-Malformed-At-Token: 5}, {@code X-Understudy-Delay: 200ms}.
  */
 public final class FaultHeaders {
     /** The request is answered by an error, of this status. */
     public static final String FAIL = "X-Understudy-Fail";
 
-    /** The answer breaks off after so many tokens. */
+    /** The answer breaks off after so many tokens, and its connection is closed behind them. */
     public static final String CUT_AFTER_TOKENS = "X-Understudy-Cut-After-Tokens";
+
+    /** The answer breaks off after so many tokens, and its connection is reset: the last of them may be lost. */
+    public static final String RESET_AFTER_TOKENS = "X-Understudy-Reset-After-Tokens";
 
     /** The event of a stream with this output token, counted from 1, is broken JSON. */
     public static final String MALFORMED_AT_TOKEN = "X-Understudy-Malformed-At-Token";
@@ -24,7 +27,8 @@ public final class FaultHeaders {
     public static final String DELAY = "X-Understudy-Delay";
 
     private static final String PREFIX = "X-Understudy-";
-    private static final List<String> ALL = List.of(FAIL, CUT_AFTER_TOKENS, MALFORMED_AT_TOKEN, DELAY);
+    private static final List<String> ALL =
+            List.of(FAIL, CUT_AFTER_TOKENS, RESET_AFTER_TOKENS, MALFORMED_AT_TOKEN, DELAY);
 
     private FaultHeaders() {}
 
@@ -57,7 +61,8 @@ public final class FaultHeaders {
         long delayNanos = header.apply(DELAY)
                 .map(text -> FaultParser.durationNanos(DELAY, text))
                 .orElse(0L);
-        return new RequestFault(failStatus, cut, malformed, delayNanos);
+        var fault = new RequestFault(failStatus, cut, malformed, delayNanos, false);
+        return fault.plus(new RequestFault(0, token(RESET_AFTER_TOKENS, header), 0, 0, true));
     }
 
     private static int token(String name, Function<String, Optional<String>> header) {

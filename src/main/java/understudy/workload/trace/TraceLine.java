@@ -23,6 +23,7 @@ import understudy.prompt.TokenSource;
  * @param maxTokens most that the sender accepted
  * @param priority smaller is more urgent
  * @param user who asked; empty if nobody is named
+ * @param loraName the LoRA adapter's name; empty for the base model
  * @param text the prompt, or null to leave it out
  */
 public record TraceLine(
@@ -36,6 +37,7 @@ public record TraceLine(
         boolean ignoresEos,
         int priority,
         String user,
+        String loraName,
         @Nullable String text) {
     private static final JsonFactory JSON = new JsonFactory();
     private static final int NANO_DIGITS = 9;
@@ -90,6 +92,9 @@ public record TraceLine(
         }
         if (!user.isEmpty()) {
             json.writeStringField("user", user);
+        }
+        if (!loraName.isEmpty()) {
+            json.writeStringField("lora", loraName);
         }
         if (text != null) {
             json.writeStringField("text", text);

@@ -12,7 +12,6 @@ import understudy.api.http.Json;
 import understudy.api.http.JsonBody;
 import understudy.api.model.Answer;
 import understudy.api.model.Tokenizer;
-import understudy.cluster.RequestEvent;
 import understudy.prompt.SessionTurn;
 import understudy.prompt.TokenIds;
 
@@ -49,25 +48,5 @@ final class GenerationTest {
                 Tokenizer.Vocabulary.CL100K_BASE.load(),
                 OptionalInt.empty(),
                 null);
-    }
-
-    private static final class Unheard implements Generation.Listener {
-        @Override
-        public void onDelta(Generation generation, Delta delta) {}
-
-        @Override
-        public void onRejected(String reason) {}
-
-        @Override
-        public void onLoadShed(String reason) {}
-
-        @Override
-        public void onAdmitted() {}
-
-        @Override
-        public void onBroken(RequestEvent.Failed failed) {}
-
-        @Override
-        public void onStopped(Generation generation) {}
     }
 }

@@ -77,13 +77,15 @@ final class StreamBufferTest {
     }
 
     @Test
-    void failure_losesWhatWaits_andNothingFollowsIt() {
+    void failure_comesBehindWhatWaits_andNothingFollowsIt() {
         var failure = new IllegalStateException("cut");
         buffer.offer("a");
         buffer.fail(failure);
         buffer.end();
 
         assertThat(buffer.offer("b")).isTrue();
+        assertThat(buffer.isExhausted()).isFalse();
+        assertThat(buffer.poll()).isEqualTo("a");
         assertThat(buffer.poll()).isNull();
         assertThat(buffer.isExhausted()).isTrue();
         assertThat(buffer.failure()).isSameAs(failure);

@@ -8,6 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import org.apache.pekko.http.scaladsl.model.HttpEntity;
 import org.apache.pekko.stream.javadsl.Sink;
 import org.apache.pekko.stream.javadsl.SinkQueueWithCancel;
 import org.apache.pekko.stream.javadsl.Source;
@@ -23,6 +24,7 @@ final class StreamSourceTest {
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
     private final SinkQueueWithCancel<ByteString> reader = Source.fromGraph(
                     new StreamSource<String>(buffer, text -> "[" + text + "]", () -> closed.complete(null)))
+            .map(HttpEntity.ChunkStreamPart::data)
             .runWith(Sink.queue(), SYSTEM);
 
     @AfterAll
@@ -51,6 +53,7 @@ final class StreamSourceTest {
         together.offer("c");
 
         var pieces = Source.fromGraph(new StreamSource<String>(together, text -> "[" + text + "]", () -> {}))
+                .map(HttpEntity.ChunkStreamPart::data)
                 .take(1)
                 .runWith(Sink.head(), SYSTEM);
 
@@ -63,6 +66,23 @@ final class StreamSourceTest {
         buffer.fail(new IllegalStateException("cut"));
 
         assertThatThrownBy(() -> get(pull())).hasRootCauseMessage("cut");
+    }
+
+    @Test
+    void cutStream_deliversWhatWaits_andEndsWithABrokenChunk() throws Exception {
+        var cut = new StreamBuffer<String>(100);
+        cut.offer("a");
+        cut.offer("b");
+        cut.fail(new CutException(false));
+
+        var parts = Source.fromGraph(new StreamSource<String>(cut, text -> text, () -> {}))
+                .runWith(Sink.seq(), SYSTEM)
+                .toCompletableFuture()
+                .get(10, TimeUnit.SECONDS);
+
+        assertThat(parts).hasSize(2);
+        assertThat(parts.get(0).data().utf8String()).isEqualTo("ab");
+        assertThat(parts.get(1)).isInstanceOf(BrokenChunk.class);
     }
 
     @Test

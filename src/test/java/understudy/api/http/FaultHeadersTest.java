@@ -16,6 +16,10 @@ final class FaultHeadersTest {
         assertThat(read(Map.of("X-Understudy-Fail", "true"))).isEqualTo(new RequestFault(true, 0, 0, 0));
         assertThat(read(Map.of("X-Understudy-Cut-After-Tokens", "5", "X-Understudy-Delay", "200ms")))
                 .isEqualTo(new RequestFault(false, 5, 0, 200_000_000));
+        assertThat(read(Map.of("X-Understudy-Reset-After-Tokens", "5"))).isEqualTo(new RequestFault(0, 5, 0, 0, true));
+        assertThat(read(Map.of("X-Understudy-Reset-After-Tokens", "5", "X-Understudy-Cut-After-Tokens", "4")))
+                .as("the earlier one")
+                .isEqualTo(new RequestFault(0, 4, 0, 0, false));
         assertThat(read(Map.of("X-Understudy-Malformed-At-Token", "3"))).isEqualTo(new RequestFault(false, 0, 3, 0));
     }
 
@@ -36,7 +40,8 @@ final class FaultHeadersTest {
         FaultHeaders.requireKnown("X-Request-Id");
         assertThatThrownBy(() -> FaultHeaders.requireKnown("x-understudy-delays"))
                 .hasMessage("unknown header x-understudy-delays, must be one of X-Understudy-Fail,"
-                        + " X-Understudy-Cut-After-Tokens, X-Understudy-Malformed-At-Token, X-Understudy-Delay");
+                        + " X-Understudy-Cut-After-Tokens, X-Understudy-Reset-After-Tokens,"
+                        + " X-Understudy-Malformed-At-Token, X-Understudy-Delay");
     }
 
     private static RequestFault read(Map<String, String> headers) {

@@ -71,7 +71,7 @@ final class ClientConnectionTest {
     void callOfAClientThatIsGone_isNeverSent() {
         server.start();
         var api = server.server().api();
-        var connection = new ClientConnection();
+        var connection = new ClientConnection(() -> {});
         connection.close();
 
         var call = new Call(api.cluster(), new Unheard());

@@ -67,6 +67,16 @@ final class KvTierTest {
                 .withMessageContaining("2 in use, left by [Job[replicaIndex=0, number=7]]");
     }
 
+    /** Neither job has ended; each holds a chunk, but one of the two blocks is led to by no key. */
+    @Test
+    void auditOfATier_findsAChunkThatIsThereTwice() {
+        tier.run(new KvTier.PrepareStore(JOB, LongList.of(1, 1), prepared.getRef()));
+
+        assertThatIllegalStateException()
+                .isThrownBy(() -> audit(0, 7))
+                .withMessageContaining("block conservation: a store has");
+    }
+
     private void store(KvTier.Job job, long... keys) {
         tier.run(new KvTier.PrepareStore(job, LongList.of(keys), prepared.getRef()));
         tier.run(new KvTier.EndStore(job, false));

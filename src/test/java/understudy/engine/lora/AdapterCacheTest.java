@@ -37,6 +37,19 @@ final class AdapterCacheTest {
         expect(cache, "b", 1, 1);
     }
 
+    /** All three stay on the host. Of a and b in the slots, a was used last: c takes the slot of b. */
+    @Test
+    void leastRecentlyUsedAdapter_leavesItsSlot() {
+        var cache = new AdapterCache(LoraConfig.ofPlaces(2, 3));
+        expect(cache, "a", 1, 1);
+        expect(cache, "b", 1, 1);
+        expect(cache, "a", 0, 0);
+
+        expect(cache, "c", 1, 1);
+        expect(cache, "a", 0, 0);
+        expect(cache, "b", 0, 1);
+    }
+
     /** With two slots and two places, c drives a out of both. */
     @Test
     void adapterThatLeavesTheHost_leavesTheGpu() {

@@ -71,6 +71,24 @@ final class SyntheticDraftsTest {
         assertThat(draws.hasNext()).isFalse();
     }
 
+    /** A draw may be 0, but never 1. */
+    @Test
+    void rates0And1_acceptNoneAndAll() {
+        assertThat(new AcceptanceRates(DoubleList.of(0, 0)).numAccepted(2, 0)).isZero();
+        assertThat(new AcceptanceRates(DoubleList.of(1, 0)).numAccepted(2, 0)).isOne();
+        assertThat(new AcceptanceRates(DoubleList.of(1, 1)).numAccepted(2, Math.nextDown(1.0)))
+                .isEqualTo(2);
+    }
+
+    /** Nor are drafts proposed at a rate of 0, whatever is drawn. */
+    @Test
+    void proposalRate0_proposesNothing() {
+        var spec = new SyntheticDrafts.Spec(1, 0, new AcceptanceRates(DoubleList.of(1)));
+
+        assertThat(new SyntheticDrafts(spec, () -> 0).execute(IntList.of(0)))
+                .isEqualTo(new DraftOutput(IntList.of(0), IntList.of(0)));
+    }
+
     @Test
     void draftsThatAreAlwaysThere_areNotDrawn() {
         var spec = new SyntheticDrafts.Spec(1, 1, AcceptanceRates.ofLength(1.5, 1));

@@ -7,6 +7,8 @@ import it.unimi.dsi.fastutil.ints.IntList;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import understudy.kvcache.Admission;
 import understudy.kvcache.AdmissionRequest;
 import understudy.kvcache.KvCacheConfig;
@@ -262,6 +264,64 @@ final class KvCacheManagerTest {
         two.free(1, 0);
         two.resetPrefixCache();
         assertThat(two.drainEvents()).isEqualTo(List.of(new KvEvent.Cleared()));
+    }
+
+    /** A prompt of two blocks that grows by one, and another one that shares the first. */
+    @Test
+    void events_nameTheBlockBefore() {
+        admit(0, 32, 0);
+        reserve(0, 32, 48);
+        var settlement = new Settlement.Builder();
+        settlement.end(0, 48, 48, 0);
+        kv.settle(settlement.build());
+        admit(1, 16, 16);
+
+        var stored = kv.drainEvents().stream().map(KvEvent.Stored.class::cast).toList();
+        var first = stored.get(0).blockHashes();
+        assertThat(stored).extracting(KvEvent.Stored::hasParent).containsExactly(false, true, true);
+        assertThat(stored.get(1).parentHash()).isEqualTo(first.getLong(1));
+        assertThat(stored.get(1).firstToken()).isEqualTo(32);
+        assertThat(stored.get(2).parentHash()).isEqualTo(first.getLong(0));
+        assertThat(stored.get(2).firstToken()).isEqualTo(16);
+    }
+
+    /**
+     * Two equal prompts of two blocks, which neither finds while the other is computed. Once both are, the second one has
+     * the blocks of the first, if full blocks give way; else it keeps its own.
+     */
+    @ParameterizedTest
+    @CsvSource({"false, 6", "true, 8"})
+    void fullBlock_givesWayToAnEqualOne_ifItIsPromoted(boolean promotes, int numFree) {
+        var plain = KvCacheConfig.vllm(new Xxh3BlockHasher(16), 11);
+        var manager = new KvCacheManager(new KvCacheConfig(
+                plain.hasher(),
+                plain.numGpuBlocks(),
+                true,
+                plain.maxModelLen(),
+                0,
+                plain.evictionPolicy(),
+                plain.freeOrder(),
+                promotes,
+                true,
+                plain.prefixUnit(),
+                false,
+                plain.prefixes(),
+                null,
+                null));
+        for (int handle = 0; handle < 2; handle++) {
+            assertThat(manager.admit(request(handle, tokens(0, 32)))).isEqualTo(admitted(0, 32));
+        }
+        assertThat(table(manager, 1)).containsExactly(3, 4);
+
+        for (int handle = 0; handle < 2; handle++) {
+            var settlement = new Settlement.Builder();
+            settlement.add(handle, 32, 32);
+            manager.settle(settlement.build());
+        }
+
+        assertThat(table(manager, 1)).isEqualTo(promotes ? table(manager, 0) : new int[] {3, 4});
+        assertThat(manager.numFreeBlocks()).isEqualTo(numFree);
+        assertThat(manager.audit().isConserved()).isTrue();
     }
 
     @Test

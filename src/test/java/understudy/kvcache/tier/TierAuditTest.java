@@ -51,6 +51,20 @@ final class TierAuditTest {
         assertThat(TierAudit.of(blocks, order)).isEqualTo(new TierAudit(4, 3, 1, 0, 0, 0, false));
     }
 
+    /** Both blocks are idle, and known to the policy; but a chunk that is there twice is found in one of them alone. */
+    @ParameterizedTest
+    @EnumSource
+    void chunkThatIsThereTwice_isFound(TierPolicy policy) {
+        var order = policy.create(blocks);
+        for (int i = 0; i < 2; i++) {
+            order.insert(blocks.add(10), 10);
+            complete(order, i);
+        }
+
+        assertThat(TierAudit.of(blocks, order)).isEqualTo(new TierAudit(4, 2, 2, 0, 0, 1, true));
+        assertThat(TierAudit.of(blocks, order).isConserved()).isFalse();
+    }
+
     @ParameterizedTest
     @EnumSource
     void blockEvictedFromThePolicyAlone_isFound(TierPolicy policy) {

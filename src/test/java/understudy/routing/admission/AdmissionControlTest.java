@@ -156,6 +156,24 @@ final class AdmissionControlTest {
         assertThat(order(control)).containsExactly(2L, 5L, 3L, 6L, 4L);
     }
 
+    /** a was served 30 tokens before the room was empty. That is forgotten: both begin at 0, and the first name goes first. */
+    @Test
+    void fair_forgetsOldDebtsOnceNobodyWaits() {
+        var control = saturated(Order.FAIR, 9);
+        arrive(control, request(0, "a", 30));
+        assertThat(order(control)).containsExactly(0L);
+        dispatch(0, 8);
+        dispatch(1, 8);
+
+        arrive(control, request(0, "b", 10));
+        arrive(control, request(0, "a", 10));
+        view.onEnded(0, 16);
+        view.onEnded(1, 16);
+
+        assertThat(control.next(view)).isEqualTo(2);
+        assertThat(control.next(view)).isEqualTo(1);
+    }
+
     @Test
     void waitersExpireInTheOrderInWhichTheyCame() {
         var control = saturated(Order.PRIORITY, 9);

@@ -29,7 +29,18 @@ final class TraceLineTest {
     @Test
     void line_isReadAsItWasWritten() throws IOException {
         var line = new TraceLine(
-                1_500_000_001L, 9, 5, LongList.of(11, 12, 13), 2, SessionTurn.of(3, 2), 7, true, -1, "ada", null);
+                1_500_000_001L,
+                9,
+                5,
+                LongList.of(11, 12, 13),
+                2,
+                SessionTurn.of(3, 2),
+                7,
+                true,
+                -1,
+                "ada",
+                "sql",
+                null);
 
         try (var reader = read(HEADER + new String(line.bytes(), StandardCharsets.UTF_8))) {
             assertThat(reader.next())
@@ -44,7 +55,7 @@ final class TraceLineTest {
                             7,
                             -1,
                             "ada",
-                            "",
+                            "sql",
                             SessionTurn.of(3, 2)));
             assertThat(reader.next()).isNull();
         }
@@ -80,7 +91,7 @@ final class TraceLineTest {
 
     private static String text(LongList hashes, int numPrompt, int numOutput) {
         var line = new TraceLine(
-                0, numPrompt, numOutput, hashes, numPrompt / 4, SessionTurn.NONE, numOutput, true, 0, "", null);
+                0, numPrompt, numOutput, hashes, numPrompt / 4, SessionTurn.NONE, numOutput, true, 0, "", "", null);
         return new String(line.bytes(), StandardCharsets.UTF_8);
     }
 
@@ -106,11 +117,13 @@ final class TraceLineTest {
                 "{'format': 'other', 'version': 1} | 1: the format is not understudy-trace, version 1",
                 "{'format': 'understudy-trace', 'version': 2, 'block_size': 16} | 1: the format is not",
                 "{'format': 'understudy-trace', 'version': 1} | 1: field block_size is missing",
-                "{'time': 1, 'input_length': 9, 'output_length': 1, 'hash_ids': []} | 2: input_length is 9, which is 2 full"
-                        + " blocks of 4 tokens, but hash_ids has 0",
+                "{'time': 1, 'input_length': 9, 'output_length': 1, 'hash_ids': []} | 2: input_length is 9, which is 2"
+                        + " full blocks of 4 tokens, but hash_ids has 0",
                 "{'timestamp': 1, 'input_length': 3, 'output_length': 1, 'hash_ids': []} | 2: field time is missing",
-                "{'time': 1, 'input_length': 3, 'output_length': 1, 'output_hash_ids': [-1]} | 2: output_hash_ids has -1",
-                "{'time': 1, 'input_length': 3, 'output_length': 1, 'session': 1.5} | 2: session is 1.5, must be a whole",
+                "{'time': 1, 'input_length': 3, 'output_length': 1, 'output_hash_ids': [-1]} | 2: output_hash_ids has"
+                        + " -1",
+                "{'time': 1, 'input_length': 3, 'output_length': 1, 'session': 1.5} | 2: session is 1.5, must be a"
+                        + " whole",
                 "{'time': 1, 'input_length': 3, 'output_length': 1, 'user': 5} | 2: user is 5, which is not a text",
             })
     void malformedLine_isReportedWithFileAndLine(String line, String problem) throws IOException {
