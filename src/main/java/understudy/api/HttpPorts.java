@@ -71,6 +71,7 @@ final class HttpPorts implements AutoCloseable {
     private final Tokenizer tokenizer;
     private final Answers answers;
     private final EngineSleep sleep;
+    private final GuardedHttp http;
     private final SortedMap<Integer, ServerBinding> ofReplicas = new TreeMap<>();
     private final Map<Integer, Integer> numbers = new HashMap<>();
     private final Set<Integer> wanted = new HashSet<>();
@@ -87,6 +88,7 @@ final class HttpPorts implements AutoCloseable {
         tokenizer = model.tokenizer().load();
         answers = new Answers(tokenizer, model);
         sleep = new EngineSleep(api.cluster());
+        http = new GuardedHttp(api.system());
     }
 
     /**
@@ -131,7 +133,7 @@ final class HttpPorts implements AutoCloseable {
                 new AdminRoutes(api, time.system(), new VirtualClockControl(time))));
         parts.addAll(moreParts);
         return new HttpServer(api, edge, parts)
-                .bind(settings.http().host(), number(replica), settings.http().tls());
+                .bind(http, settings.http().host(), number(replica), settings.http().tls());
     }
 
     /** Returns the number of a port; one that was free for a replica once stays the replica's. */

@@ -7,7 +7,6 @@ import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.http.javadsl.ConnectionContext;
-import org.apache.pekko.http.javadsl.Http;
 import org.apache.pekko.http.javadsl.ServerBinding;
 import org.apache.pekko.http.javadsl.model.HttpHeader;
 import org.apache.pekko.http.javadsl.model.HttpProtocols;
@@ -63,12 +62,12 @@ final class HttpServer {
                 .withFallback(ConfigFactory.load(classLoader));
     }
 
-    CompletionStage<ServerBinding> bind(String host, int port, HttpSettings.@Nullable Tls tls) {
-        var builder = Http.get(system).newServerAt(host, port).logTo(new ServerLog(system));
-        if (tls != null) {
-            builder = builder.enableHttps(ConnectionContext.httpsServer(TlsContexts.of(tls)));
-        }
-        return builder.bindFlow(perConnection()).thenApply(binding -> {
+    CompletionStage<ServerBinding> bind(GuardedHttp http, String host, int port, HttpSettings.@Nullable Tls tls) {
+        var context = tls == null
+                ? ConnectionContext.noEncryption()
+                : ConnectionContext.httpsServer(TlsContexts.of(tls));
+        var bound = http.bind(host, port, context, new ServerLog(system), perConnection());
+        return bound.thenApply(binding -> {
             podHeaders = pod.headers(binding.localAddress().getPort());
             return binding;
         });

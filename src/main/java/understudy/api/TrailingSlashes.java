@@ -16,7 +16,7 @@ final class TrailingSlashes implements RoutePart {
             String path = uri.path();
             String without = withoutSlashes(path);
             return !without.equals(path) && ServerEdge.HANDLERS.contains(without)
-                    ? Directives.complete(redirect(uri.path(without)))
+                    ? Directives.complete(redirect(uri.path(without).toRelative()))
                     : Directives.reject();
         });
     }
@@ -29,7 +29,10 @@ final class TrailingSlashes implements RoutePart {
         return path.substring(0, end);
     }
 
-    /** Method and body stay what they are. */
+    /**
+     * Method and body stay what they are. The target is relative: the header Host is the client's word, and behind a proxy
+     * neither it nor the scheme need be what the client has asked.
+     */
     private static HttpResponse redirect(Uri target) {
         return HttpResponse.create()
                 .withStatus(StatusCodes.TEMPORARY_REDIRECT)

@@ -8,6 +8,7 @@ import picocli.CommandLine.Option;
 import understudy.settings.ScenarioException;
 import understudy.sweep.remote.HostPort;
 import understudy.sweep.remote.Node;
+import understudy.sweep.remote.Secret;
 
 /** Options of the commands that share a sweep over machines. */
 final class ClusterOptions {
@@ -38,12 +39,27 @@ final class ClusterOptions {
     @Option(
             names = "--insecure",
             description =
-                    "Talks to other machines without TLS: whoever reaches the port can take part, and read along.")
+                    "Talks to other machines without TLS, by the secret alone: whoever reaches the network can read along.")
     private boolean isInsecure;
+
+    @Option(
+            names = "--secret-file",
+            paramLabel = "FILE",
+            description =
+                    "Where driver and workers have the secret that tells them from strangers without --tls. Default:"
+                            + " .config/understudy/sweep-secret in the home directory, made if it is not there.")
+    private @Nullable Path secretFile;
 
     /** Returns whether one of the options is given. */
     boolean areSet() {
-        return listen != null || bind != null || tls != null || isInsecure;
+        return listen != null || bind != null || tls != null || isInsecure || secretFile != null;
+    }
+
+    /** Returns what a worker's command line needs besides the driver's address. */
+    String forWorkers() {
+        String secret = secretFile == null ? "" : " --secret-file " + secretFile;
+        String insecure = isInsecure ? " --insecure" : "";
+        return tls != null ? " --tls " + tls : insecure + secret;
     }
 
     /** Returns the machine that hands out the work. */
@@ -65,6 +81,10 @@ final class ClusterOptions {
         if (!isLoopback && tls == null && !isInsecure) {
             throw new ScenarioException("other machines can only be reached with --tls DIR, or with --insecure");
         }
-        return new Node(address, Optional.ofNullable(bind), Optional.ofNullable(tls));
+        if (tls != null) {
+            return Node.withTls(address, Optional.ofNullable(bind), tls);
+        }
+        var secret = secretFile == null ? Secret.readOrMake(Secret.usualFile()) : Secret.read(secretFile);
+        return Node.withSecret(address, Optional.ofNullable(bind), secret);
     }
 }

@@ -211,7 +211,8 @@ final class ServeCommand extends ConsoleCommand {
                 .ifPresent(kv -> out.println("  KV for other processes at " + kv.host() + ":" + kv.port()));
         server.kvEvents().ifPresent(publisher -> {
             for (int i = 0; i < scenario.numReplicas(); i++) {
-                out.println("  KV events of replica " + i + " at " + publisher.endpoint(i));
+                out.println("  KV events of replica " + i + (publisher.isBound() ? " bound to " : " connects to ")
+                        + publisher.endpoint(i));
             }
         });
         out.println("ready: " + scenario.numReplicas() + " replica(s), speed " + scenario.speed());

@@ -47,7 +47,7 @@ import understudy.sweep.remote.ClusterExecutor;
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:done",
-            "1:an invariant was broken",
+            "1:an invariant was broken, or the cluster has come to its end",
             "2:bad input, or a file that cannot be written",
             "130:broken off by Ctrl-C, rows that were done"
         },
@@ -67,6 +67,7 @@ import understudy.sweep.remote.ClusterExecutor;
 final class SweepCommand extends ConsoleCommand {
     private static final String JOURNAL = "points.jsonl";
     private static final String JSON_REPORT = "sweep.json";
+    private static final int FAILED = 1;
     private static final int INTERRUPTED = 130;
 
     @Parameters(paramLabel = "SCENARIO", arity = "1..*", description = "Scenario files, HOCON or YAML; see conf/.")
@@ -177,6 +178,9 @@ final class SweepCommand extends ConsoleCommand {
                     table.table(rows),
                     out -> new SweepPage(rows, table).write("Sweep", facts(), out));
             return isPartial ? INTERRUPTED : exitCode;
+        } catch (ClusterExecutor.ClusterEndedException e) {
+            console().warn(String.valueOf(e.getMessage()));
+            return FAILED;
         } finally {
             onInterrupt.close();
         }
@@ -213,13 +217,13 @@ final class SweepCommand extends ConsoleCommand {
     private PointExecutor executor(SweepJob job) throws IOException {
         if (!isCluster) {
             if (cluster.areSet()) {
-                throw new ScenarioException("--listen, --bind, --tls and --insecure go with --cluster");
+                throw new ScenarioException("--listen, --bind, --tls, --insecure and --secret-file go with --cluster");
             }
             return job.local(numJobs);
         }
         var node = cluster.driver();
         var executor = new ClusterExecutor(job, node, Build.of(job.version()), console()::warn);
-        console().warn("workers join by: understudy worker --join " + node.address());
+        console().warn("workers join by: understudy worker --join " + node.address() + cluster.forWorkers());
         return executor;
     }
 

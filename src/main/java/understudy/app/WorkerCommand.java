@@ -26,7 +26,7 @@ import understudy.sweep.remote.HostPort;
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:the sweep is over",
-            "2:bad input, another build than the driver's, or a file that is missing",
+            "2:bad input, another build or secret than the driver's, or a file that is missing",
             "130:broken off by Ctrl-C"
         },
         footer = {

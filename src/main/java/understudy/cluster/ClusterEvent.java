@@ -172,6 +172,9 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
     /** Replica that starts, or restarts after a crash, with an empty KV cache. */
     record KvCacheStarted(int replicaIndex) implements ClusterEvent {}
 
+    /** Removed replica that is gone: nothing more comes from it. */
+    record KvCacheEnded(int replicaIndex) implements ClusterEvent {}
+
     /**
      * Choice of the router.
      *

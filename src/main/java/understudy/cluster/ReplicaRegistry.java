@@ -127,6 +127,9 @@ final class ReplicaRegistry implements ClusterChange.Target {
     @Override
     public void remove(int replica) {
         takeDown(replica, Replica.Leave.NOW);
+        if (entries.get(replica).replica == null) {
+            peers.tellSubscriber(new ClusterEvent.KvCacheEnded(replica));
+        }
     }
 
     @Override
@@ -180,6 +183,9 @@ final class ReplicaRegistry implements ClusterChange.Target {
         entry.latestRecord = gone.value();
         entry.numRecordsAwaited = 0;
         peers.router().tell(new Router.ReplicaGone(gone.replicaIndex()));
+        if (fleet.state(gone.replicaIndex()) == ReplicaState.REMOVED) {
+            peers.tellSubscriber(new ClusterEvent.KvCacheEnded(gone.replicaIndex()));
+        }
         if (peers.network() != null) {
             peers.network().tell(new Link.FailPort(KvTransferSpec.portOut(gone.replicaIndex())));
         }

@@ -16,6 +16,7 @@ import understudy.api.call.ApiSettings;
 import understudy.api.call.ApiSettings.DownReplicas;
 import understudy.api.call.LoraModules;
 import understudy.api.call.Sessions;
+import understudy.api.call.SideChannelPeers;
 import understudy.api.call.SideChannelSettings;
 import understudy.api.http.HttpSettings;
 import understudy.api.http.OwnPageGuard;
@@ -108,11 +109,15 @@ public final class ServerSettings {
 
     private static Optional<SideChannelSettings> sideChannel(Scenario scenario, Section server, String host) {
         int port = server.wholeNumber("side-channel-port", 0, MAX_PORT);
-        String told = server.text("side-channel-host");
+        String named = server.text("side-channel-host");
+        String told = named.equals("auto") ? SideChannelSettings.hostToTell(host) : named;
+        var peers = SideChannelPeers.read(server.text("side-channel-peers"), told)
+                .orElseThrow(() -> server.unusable(
+                        "side-channel-peers",
+                        "must be auto, *, or hosts, HOST:PORT and networks such as 10.0.0.0/8, separated by commas"));
         int tensorParallelSize = scenario.groups().get(0).latency().deployment().tensorParallelSize();
         return KvTransferSettings.reachesOutside(scenario.kvTransfer())
-                ? Optional.of(new SideChannelSettings(
-                        told.equals("auto") ? SideChannelSettings.hostToTell(host) : told, port, tensorParallelSize))
+                ? Optional.of(new SideChannelSettings(told, port, peers, tensorParallelSize))
                 : Optional.empty();
     }
 

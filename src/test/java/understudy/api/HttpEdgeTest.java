@@ -67,8 +67,27 @@ final class HttpEdgeTest {
         var reply = server.send(server.request(path).method(method, HttpRequest.BodyPublishers.noBody()));
 
         assertThat(reply.status()).isEqualTo(307);
-        assertThat(reply.headers().firstValue("Location")).contains(server.url() + target);
+        // Without the host, which a client may have made up, or a proxy.
+        assertThat(reply.headers().firstValue("Location")).contains(target);
         assertThat(reply.text()).isEmpty();
+    }
+
+    @Test
+    void redirect_namesNoHostOfTheClients() throws IOException {
+        String answer = raw("GET /v1/models/ HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n");
+
+        assertThat(answer).contains(" 307 ").contains("Location: /v1/models\r\n").doesNotContain("evil");
+    }
+
+    /** 2^64 + 29, of which the 29 would be the length of the body. */
+    @Test
+    void lengthBeyond64Bits_isRefusedAndEndsTheConnection() throws IOException {
+        String answer = raw("POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                + "Content-Length: 18446744073709551645\r\n\r\n{\"prompt\":\"a\",\"max_tokens\":1}"
+                + "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n");
+
+        assertThat(answer).startsWith("HTTP/1.1 400 ").contains("{\"error\":{\"message\":");
+        assertThat(answer.split("HTTP/1.1 ", -1)).as("one answer").hasSize(2);
     }
 
     @Test

@@ -5,6 +5,7 @@ import static org.apache.pekko.http.javadsl.server.PathMatchers.segment;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -25,6 +26,7 @@ import understudy.api.http.Json;
 import understudy.api.http.RoutePart;
 import understudy.cluster.Cluster;
 import understudy.faults.FaultParser;
+import understudy.faults.ReplicaState;
 import understudy.host.Reply;
 import understudy.settings.Numbers;
 
@@ -33,7 +35,8 @@ import understudy.settings.Numbers;
  * vLLM's.
  *
  * <ul>
- *   <li>{@code GET /admin/status}: the virtual time, and the state of each replica.
+ *   <li>{@code GET /admin/status}: the virtual time, and the state of each replica, of removed ones of the last
+ *       ten.
  *   <li>{@code POST /admin/faults}: an entry of a scenario's {@code faults.plan}, without {@code at}: {@code {"do":
  *       "slow-gpu", "replica": 0, "factor": 3, "for": "10s"}}.
  *   <li>{@code POST /admin/replicas}: adds one. {@code POST /admin/replicas/<index>/<what>} with {@code crash}, {@code
@@ -43,6 +46,9 @@ import understudy.settings.Numbers;
  * </ul>
  */
 public final class AdminRoutes extends AllDirectives implements RoutePart {
+    /** Most replicas that are shown although they were removed; an autoscaler removes many in a day. */
+    private static final int MAX_REMOVED = 10;
+
     private final ActorSystem<?> outside;
     private final HttpBodies bodies;
     private final ActorRef<Cluster.Command> cluster;
@@ -159,9 +165,13 @@ public final class AdminRoutes extends AllDirectives implements RoutePart {
     private static ObjectNode toJson(Cluster.Status status) {
         var root = Json.object().put("virtual_time_s", status.atNanos() / 1e9);
         var replicas = root.putArray("replicas");
+        int numRemoved = Collections.frequency(status.replicas(), ReplicaState.REMOVED);
         for (int i = 0; i < status.replicas().size(); i++) {
-            var state = status.replicas().get(i).name().toLowerCase(Locale.ROOT);
-            replicas.addObject().put("replica", i).put("state", state);
+            var state = status.replicas().get(i);
+            boolean isForgotten = state == ReplicaState.REMOVED && numRemoved-- > MAX_REMOVED;
+            if (!isForgotten) {
+                replicas.addObject().put("replica", i).put("state", state.name().toLowerCase(Locale.ROOT));
+            }
         }
         return root;
     }

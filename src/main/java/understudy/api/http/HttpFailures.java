@@ -7,7 +7,6 @@ import java.util.concurrent.TimeoutException;
 import java.util.zip.ZipException;
 import org.apache.pekko.http.javadsl.model.HttpResponse;
 import org.apache.pekko.http.scaladsl.model.EntityStreamException;
-import org.apache.pekko.http.scaladsl.model.EntityStreamSizeException;
 import org.apache.pekko.http.scaladsl.model.IllegalRequestException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,9 +38,6 @@ public final class HttpFailures {
         if (cause instanceof Reply.NoAnswerException) {
             var failure = new ApiException(503, "ServiceUnavailable", String.valueOf(cause.getMessage()), null);
             return HttpBodies.json(failure.status(), failure.body());
-        }
-        if (cause instanceof EntityStreamSizeException) {
-            return plain(413);
         }
         if (cause instanceof TimeoutException) {
             return plain(408);

@@ -11,6 +11,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiFunction;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.jspecify.annotations.Nullable;
@@ -30,6 +31,9 @@ public final class KvEventPublisher implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(KvEventPublisher.class);
     private static final long REPLAY_POLL_MILLIS = 20;
 
+    /** Time for the last batches to be published; jeromq's end waits for its threads, one of which may have died. */
+    private static final long CLOSE_LIMIT_MILLIS = 3000;
+
     private final KvEventSettings settings;
     private final KvEventEncoder encoder;
     private final ZContext context = new ZContext();
@@ -38,14 +42,27 @@ public final class KvEventPublisher implements AutoCloseable {
     private final LinkedBlockingQueue<Item> queue = new LinkedBlockingQueue<>();
     private final AtomicInteger numQueued = new AtomicInteger();
     private final AtomicLong numDropped = new AtomicLong();
+    private final PeerName peer;
     private final Thread thread;
     private volatile KvEventNames names = new KvEventNames("", "", replica -> 0, "");
     private volatile boolean isClosed;
     private final CompletableFuture<Throwable> failure = new CompletableFuture<>();
 
-    /** Queued batch with its number; without a batch, the replica has restarted. */
+    /** Queued batch with its number; without a batch, the replica has started or restarted, or has left. */
     private record Item(
-            int replicaIndex, long sequence, @Nullable KvEventBatch batch) {}
+            int replicaIndex, long sequence, @Nullable KvEventBatch batch, boolean isLast) {
+        static Item of(KvEventBatch batch, long sequence) {
+            return new Item(batch.replicaIndex(), sequence, batch, false);
+        }
+
+        static Item start(int replicaIndex) {
+            return new Item(replicaIndex, 0, null, false);
+        }
+
+        static Item end(int replicaIndex) {
+            return new Item(replicaIndex, 0, null, true);
+        }
+    }
 
     /**
      * Opens the sockets of the first replicas, and starts to publish; those that join later get theirs then.
@@ -54,7 +71,18 @@ public final class KvEventPublisher implements AutoCloseable {
      * @throws IllegalStateException if an endpoint cannot be had; the message names it
      */
     public KvEventPublisher(KvEventSettings settings, int numReplicas, double epochSeconds) {
+        this(settings, numReplicas, epochSeconds, Thread::new);
+    }
+
+    /** @param threads makes the threads of jeromq, of a task and a name */
+    KvEventPublisher(
+            KvEventSettings settings,
+            int numReplicas,
+            double epochSeconds,
+            BiFunction<Runnable, String, Thread> threads) {
         this.settings = settings;
+        context.setThreadFactor((task, name) -> watched(threads.apply(task, name)));
+        peer = new PeerName(settings.endpoint());
         encoder = new KvEventEncoder(settings.format(), epochSeconds);
         // Sockets are opened by the thread that uses them.
         var opened = new CompletableFuture<Void>();
@@ -88,7 +116,9 @@ public final class KvEventPublisher implements AutoCloseable {
         } else if (event instanceof ClusterEvent.KvCacheChanged changed) {
             accept(changed.replicaIndex(), changed.kvCache());
         } else if (event instanceof ClusterEvent.KvCacheStarted started) {
-            restart(started);
+            restart(started.replicaIndex());
+        } else if (event instanceof ClusterEvent.KvCacheEnded ended) {
+            end(ended.replicaIndex());
         }
     }
 
@@ -102,15 +132,20 @@ public final class KvEventPublisher implements AutoCloseable {
         long sequence = nextSequences.addTo(batch.replicaIndex(), 1);
         if (numQueued.get() < settings.maxQueueSize()) {
             numQueued.incrementAndGet();
-            queue.add(new Item(batch.replicaIndex(), sequence, batch));
+            queue.add(Item.of(batch, sequence));
         } else {
             numDropped.incrementAndGet();
         }
     }
 
-    private synchronized void restart(ClusterEvent.KvCacheStarted started) {
-        nextSequences.put(started.replicaIndex(), 0);
-        queue.add(new Item(started.replicaIndex(), 0, null));
+    private synchronized void restart(int replicaIndex) {
+        nextSequences.put(replicaIndex, 0);
+        queue.add(Item.start(replicaIndex));
+    }
+
+    private synchronized void end(int replicaIndex) {
+        nextSequences.remove(replicaIndex);
+        queue.add(Item.end(replicaIndex));
     }
 
     /**
@@ -118,6 +153,11 @@ public final class KvEventPublisher implements AutoCloseable {
      */
     public String endpoint(int replicaIndex) {
         return socketsOf(replicaIndex).endpoint();
+    }
+
+    /** Returns whether others connect to the address, rather than this publisher to one of theirs. */
+    public boolean isBound() {
+        return KvEventSettings.binds(settings.endpoint());
     }
 
     /** Returns the address to ask for missed batches, or empty if there is none. */
@@ -140,15 +180,19 @@ public final class KvEventPublisher implements AutoCloseable {
         return failure;
     }
 
-    /** Publishes what is waiting, then closes the sockets. */
+    /** Publishes what is waiting, then closes the sockets, unless that takes too long. */
     @Override
     public void close() {
         isClosed = true;
         try {
-            thread.join();
+            thread.join(CLOSE_LIMIT_MILLIS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    boolean hasSockets(int replicaIndex) {
+        return sockets.containsKey(replicaIndex);
     }
 
     private KvEventSockets socketsOf(int replicaIndex) {
@@ -156,7 +200,7 @@ public final class KvEventPublisher implements AutoCloseable {
     }
 
     private void run(int numReplicas, CompletableFuture<Void> opened) {
-        try (context) {
+        try {
             for (int i = 0; i < numReplicas; i++) {
                 open(i);
             }
@@ -166,9 +210,23 @@ public final class KvEventPublisher implements AutoCloseable {
             Thread.currentThread().interrupt();
         } catch (RuntimeException | Error e) {
             if (!opened.completeExceptionally(e)) {
-                LOG.error("KV events are no longer published", e);
-                failure.complete(e);
+                fail(e);
             }
+        } finally {
+            context.close();
+        }
+    }
+
+    /** Without one of its threads jeromq does nothing more, and says nothing. */
+    private Thread watched(Thread made) {
+        made.setDaemon(true);
+        made.setUncaughtExceptionHandler((dead, cause) -> fail(cause));
+        return made;
+    }
+
+    private void fail(Throwable cause) {
+        if (failure.complete(cause)) {
+            LOG.error("KV events are no longer published", cause);
         }
     }
 
@@ -179,8 +237,13 @@ public final class KvEventPublisher implements AutoCloseable {
                 publish(item);
                 publishQueued();
             }
-            sockets.values().forEach(each -> each.answerReplays(this::publishQueued));
+            sockets.values().forEach(this::serve);
         }
+    }
+
+    private void serve(KvEventSockets each) {
+        each.connectIfKnown();
+        each.answerReplays(this::publishQueued);
     }
 
     private void publishQueued() {
@@ -190,18 +253,31 @@ public final class KvEventPublisher implements AutoCloseable {
     }
 
     private void publish(Item item) {
-        if (item.batch == null) {
-            restart(item.replicaIndex);
-            return;
-        }
-        numQueued.decrementAndGet();
-        var target = sockets.get(item.replicaIndex);
-        if (target != null) {
-            target.publish(item.sequence, encoder.encode(item.batch));
+        if (item.isLast) {
+            close(item.replicaIndex);
+        } else if (item.batch == null) {
+            openOrRestart(item.replicaIndex);
+        } else {
+            numQueued.decrementAndGet();
+            publish(item.sequence, item.batch);
         }
     }
 
-    private void restart(int replicaIndex) {
+    private void publish(long sequence, KvEventBatch batch) {
+        var target = sockets.get(batch.replicaIndex());
+        if (target != null) {
+            target.publish(sequence, encoder.encode(batch));
+        }
+    }
+
+    private void close(int replicaIndex) {
+        var left = sockets.remove(replicaIndex);
+        if (left != null) {
+            left.close();
+        }
+    }
+
+    private void openOrRestart(int replicaIndex) {
         var known = sockets.get(replicaIndex);
         if (known != null) {
             known.restart();
@@ -219,7 +295,7 @@ public final class KvEventPublisher implements AutoCloseable {
             sockets.put(
                     replicaIndex,
                     new KvEventSockets(
-                            context, settings, replicaIndex, () -> names.in(settings.topic(), replicaIndex)));
+                            context, settings, replicaIndex, peer, () -> names.in(settings.topic(), replicaIndex)));
         } catch (ZMQException e) {
             throw new UnusableEndpointException(
                     "KV events of replica " + replicaIndex + ": cannot use "

@@ -1,5 +1,6 @@
 package understudy.api.kvevents;
 
+import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
@@ -9,8 +10,8 @@ import java.util.regex.Pattern;
  * <p>The replicas of a cluster take the place of vLLM's data-parallel ranks: replica r has the port of the endpoint
  * plus r, and an {@code inproc} endpoint has the suffix {@code _dp<r>}.
  *
- * @param endpoint of the PUB socket of replica 0, such as {@code tcp://*:5557}; it binds if it has a {@code *} or
- *     {@code ::} or is {@code ipc} or {@code inproc}, else it connects
+ * @param endpoint of the PUB socket of replica 0, such as {@code tcp://*:5557}; it binds if it has a {@code *}, is at
+ *     the IPv6 address {@code ::}, or is {@code ipc} or {@code inproc}, else it connects
  * @param replayEndpoint of the ROUTER socket of replica 0 that answers for missed batches; empty is none
  * @param bufferSteps batches kept for that, per replica, at least 1
  * @param hwm batches that the PUB socket holds for a slow subscriber before it drops some, at least 1
@@ -28,6 +29,8 @@ public record KvEventSettings(
         String topic,
         Format format) {
     private static final Pattern PORT = Pattern.compile("(tcp://.*:)(\\d+)");
+    private static final Pattern HOST = Pattern.compile("tcp://(.*):[^:]*");
+    private static final Set<String> ALL_OF_IPV6 = Set.of("::", "[::]");
     private static final int MAX_PORT = 65_535;
 
     /** MessagePack layout of an event. */
@@ -72,9 +75,20 @@ public record KvEventSettings(
 
     static boolean binds(String endpoint) {
         return endpoint.contains("*")
-                || endpoint.contains("::")
+                || ALL_OF_IPV6.contains(host(endpoint))
                 || endpoint.startsWith("ipc://")
                 || endpoint.startsWith("inproc://");
+    }
+
+    /** Returns whether an endpoint is an IPv6 address, which ZeroMQ has to be told. */
+    static boolean isIpv6(String endpoint) {
+        return host(endpoint).contains(":");
+    }
+
+    /** Returns the host of an endpoint; empty if it has none. */
+    static String host(String endpoint) {
+        var matcher = HOST.matcher(endpoint);
+        return matcher.matches() ? matcher.group(1) : "";
     }
 
     /** Returns whether a topic has nothing in braces but the names that it may have. */

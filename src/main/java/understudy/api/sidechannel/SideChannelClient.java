@@ -13,12 +13,16 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import understudy.api.call.ApiSettings;
+import understudy.api.call.SideChannelPeers;
 import understudy.cluster.sidechannel.SideChannel;
 import understudy.host.ClusterHost;
 import understudy.kvcache.connector.RemoteKv;
@@ -31,6 +35,7 @@ import understudy.runtime.VirtualTime;
  * that the wall clock calls for, so the way there and back is part of a first token's time.
  */
 public final class SideChannelClient {
+    private static final Logger LOG = LoggerFactory.getLogger(SideChannelClient.class);
     private static final Duration LIMIT = Duration.ofSeconds(5);
 
     private final HttpClient client = HttpClient.newBuilder()
@@ -39,16 +44,23 @@ public final class SideChannelClient {
             .build();
     private final VirtualTime<?> time;
 
-    private SideChannelClient(VirtualTime<?> time) {
+    private final SideChannelPeers peers;
+
+    /** Whether it was said that a call has named somebody who is no peer; once is enough. */
+    private final AtomicBoolean hasWarned = new AtomicBoolean();
+
+    private SideChannelClient(VirtualTime<?> time, SideChannelPeers peers) {
         this.time = time;
+        this.peers = peers;
     }
 
     /** Starts the carrier of a cluster, or returns null if the settings ask for none. */
     public static @Nullable ActorRef<SideChannel.Command> start(
             ClusterHost host, ActorSystem<?> system, ApiSettings settings) {
-        return settings.sideChannel().isEmpty()
-                ? null
-                : host.spawn(system, new SideChannelClient(host.time()).carrying(), "side-channel");
+        return settings.sideChannel()
+                .map(channel -> new SideChannelClient(host.time(), channel.peers()))
+                .map(client -> host.spawn(system, client.carrying(), "side-channel"))
+                .orElse(null);
     }
 
     private Behavior<SideChannel.Command> carrying() {
@@ -61,23 +73,44 @@ public final class SideChannelClient {
         });
     }
 
-    /** Never fails: what cannot be sent was not answered. */
+    /** Never fails: what cannot be sent was not answered. A name may have to be looked up, which takes its time. */
     private CompletionStage<SideChannel.State> send(SideChannel.Command command) {
+        var kv = command.kv();
+        return CompletableFuture.supplyAsync(() -> peers.find(kv.host(), kv.port()))
+                .thenCompose(peer -> {
+                    if (peer.isEmpty()) {
+                        warnOf(kv);
+                        return CompletableFuture.completedFuture(SideChannel.State.UNREACHABLE);
+                    }
+                    return post(command.word(), peer.get().getHostAddress(), kv);
+                })
+                .exceptionally(failure -> SideChannel.State.UNREACHABLE);
+    }
+
+    private CompletionStage<SideChannel.State> post(SideChannel.Word word, String host, RemoteKv kv) {
         try {
-            var request = HttpRequest.newBuilder(uri(command.word(), command.kv()))
+            var request = HttpRequest.newBuilder(uri(word, host, kv))
                     .timeout(LIMIT)
                     .POST(HttpRequest.BodyPublishers.noBody())
                     .build();
-            return client.sendAsync(request, head -> new NoBody())
-                    .thenApply(SideChannelClient::state)
-                    .exceptionally(failure -> SideChannel.State.UNREACHABLE);
+            return client.sendAsync(request, head -> new NoBody()).thenApply(SideChannelClient::state);
         } catch (URISyntaxException | IllegalArgumentException e) {
             return CompletableFuture.completedFuture(SideChannel.State.UNREACHABLE);
         }
     }
 
-    private static URI uri(SideChannel.Word word, RemoteKv kv) throws URISyntaxException {
-        var address = new URI("http", null, kv.host(), kv.port(), SideChannelServer.path(word), null, null);
+    private void warnOf(RemoteKv kv) {
+        if (!hasWarned.getAndSet(true)) {
+            LOG.warn(
+                    "a call names {}:{} as the keeper of its KV, which is none of server.side-channel-peers or is not"
+                            + " known; this is said once",
+                    kv.host(),
+                    kv.port());
+        }
+    }
+
+    private static URI uri(SideChannel.Word word, String host, RemoteKv kv) throws URISyntaxException {
+        var address = new URI("http", null, host, kv.port(), SideChannelServer.path(word), null, null);
         return URI.create(address + "?" + SideChannelServer.ENGINE_ID + "=" + encoded(kv.engineId()) + "&"
                 + SideChannelServer.REQUEST_ID + "=" + encoded(kv.requestId()));
     }

@@ -14,7 +14,7 @@ public final class ClusterWorker {
     public enum Ending {
         /** All points are done. */
         OVER,
-        /** The worker is of another build than the driver, or lacks a file. */
+        /** The worker is of another build than the driver, or lacks a file or the secret. */
         REFUSED,
         /** This process is being ended, such as by Ctrl-C. */
         BROKEN_OFF
@@ -70,6 +70,10 @@ public final class ClusterWorker {
 
     String build() {
         return build;
+    }
+
+    Secret secret() {
+        return node.secret();
     }
 
     int numSlots() {

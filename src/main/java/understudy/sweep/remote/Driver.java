@@ -1,6 +1,7 @@
 package understudy.sweep.remote;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.typesafe.config.ConfigRenderOptions;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.HashMap;
@@ -21,8 +22,8 @@ import org.apache.pekko.actor.typed.javadsl.Receive;
 import org.apache.pekko.actor.typed.receptionist.Receptionist;
 import org.apache.pekko.actor.typed.receptionist.ServiceKey;
 import org.jspecify.annotations.Nullable;
-import understudy.settings.Defaults;
 import understudy.settings.ScenarioException;
+import understudy.settings.Defaults;
 import understudy.sweep.PointResult;
 import understudy.sweep.SweepPoint;
 
@@ -31,16 +32,19 @@ final class Driver extends AbstractBehavior<Driver.Command> {
     sealed interface Command {}
 
     /** Asks for work; repeated until there is an answer. */
-    record Hello(String build, int numSlots, ActorRef<Worker.Command> worker) implements Command, RemoteMessage {}
+    record Hello(String build, int numSlots, ActorRef<Worker.Command> worker, String signature)
+            implements Command, RemoteMessage {}
 
     /** Says why a worker cannot take part. */
-    record Unfit(String reason, ActorRef<Worker.Command> worker) implements Command, RemoteMessage {}
+    record Unfit(String reason, ActorRef<Worker.Command> worker, String signature)
+            implements Command, RemoteMessage {}
 
     /** A run has ended; repeated until there is an answer. */
-    record Ran(String name, String result, ActorRef<Slot.Command> slot) implements Command, RemoteMessage {}
+    record Ran(String name, String result, ActorRef<Slot.Command> slot, String signature)
+            implements Command, RemoteMessage {}
 
     /** A run has failed, by bad input or by a defect; repeated until there is an answer. */
-    record Failed(String name, String reason, boolean isBadInput, ActorRef<Slot.Command> slot)
+    record Failed(String name, String reason, boolean isBadInput, ActorRef<Slot.Command> slot, String signature)
             implements Command, RemoteMessage {}
 
     record Submit(SweepPoint point, CompletableFuture<PointResult> result) implements Command {}
@@ -64,6 +68,7 @@ final class Driver extends AbstractBehavior<Driver.Command> {
     private final Queue<Submit> queue = new ArrayDeque<>();
     private final Map<String, CompletableFuture<PointResult>> underWay = new HashMap<>();
     private final Set<ActorRef<Worker.Command>> workers = new HashSet<>();
+    private final Set<String> strangers = new HashSet<>();
     private WorkPullingProducerController.@Nullable RequestNext<Work> demand;
     private boolean isEnding;
 
@@ -98,25 +103,45 @@ final class Driver extends AbstractBehavior<Driver.Command> {
 
     private Behavior<Command> onHello(Hello hello) {
         var worker = hello.worker();
-        if (isEnding) {
-            worker.tell(new Worker.Over());
+        if (!offer.secret().hasSigned(hello.signature(), "hello", hello.build())) {
+            if (strangers.add(Node.of(worker))) {
+                offer.log().accept("worker " + Node.of(worker) + " is refused: it has another secret");
+            }
+            worker.tell(new Worker.Refused(offer.build(), ""));
+        } else if (isEnding) {
+            worker.tell(over());
         } else if (!hello.build().equals(offer.build())) {
-            worker.tell(new Worker.Refused(offer.build()));
+            worker.tell(new Worker.Refused(offer.build(), offer.secret().sign("refused", offer.build())));
             offer.log()
                     .accept("worker " + Node.of(worker) + " is refused: it is " + hello.build() + ", and this is "
                             + offer.build());
         } else if (workers.add(worker)) {
             getContext().watchWith(worker, new Left(worker));
             offer.log().accept("worker " + Node.of(worker) + " joins: " + hello.numSlots() + " runs at a time");
-            worker.tell(new Worker.Welcome(offer.inputs(), offer.job().stopsHopeless()));
+            worker.tell(welcome());
         } else {
-            worker.tell(new Worker.Welcome(offer.inputs(), offer.job().stopsHopeless()));
+            worker.tell(welcome());
         }
         offer.numWorkers().set(workers.size());
         return this;
     }
 
+    private Worker.Welcome welcome() {
+        return new Worker.Welcome(
+                offer.inputs(),
+                offer.job().stopsHopeless(),
+                offer.sweep(),
+                offer.secret().sign("welcome", offer.sweep()));
+    }
+
+    private Worker.Over over() {
+        return new Worker.Over(offer.secret().sign("over", offer.sweep()));
+    }
+
     private Behavior<Command> onUnfit(Unfit unfit) {
+        if (!offer.secret().hasSigned(unfit.signature(), "unfit", unfit.reason())) {
+            return this;
+        }
         offer.log().accept("worker " + Node.of(unfit.worker()) + " cannot take part: " + unfit.reason());
         return this;
     }
@@ -148,9 +173,11 @@ final class Driver extends AbstractBehavior<Driver.Command> {
             var next = queue.remove();
             String name = next.point().name();
             try {
-                String settings = Defaults.render(offer.job().merged(next.point()));
+                // JSON, which knows no includes: a worker's files and what it reaches stay its own.
+                String settings = offer.job().merged(next.point()).root().render(ConfigRenderOptions.concise());
+                String signature = offer.secret().sign("work", offer.sweep(), name, settings);
                 underWay.put(name, next.result());
-                demand.sendNextTo().tell(new Work(name, settings));
+                demand.sendNextTo().tell(new Work(offer.sweep(), name, settings, signature));
                 demand = null;
             } catch (ScenarioException e) {
                 next.result().completeExceptionally(e);
@@ -159,6 +186,9 @@ final class Driver extends AbstractBehavior<Driver.Command> {
     }
 
     private Behavior<Command> onRan(Ran ran) {
+        if (!offer.secret().hasSigned(ran.signature(), "ran", offer.sweep(), ran.name(), ran.result())) {
+            return this;
+        }
         var result = underWay.remove(ran.name());
         if (result != null) {
             try {
@@ -172,6 +202,9 @@ final class Driver extends AbstractBehavior<Driver.Command> {
     }
 
     private Behavior<Command> onFailed(Failed failed) {
+        if (!offer.secret().hasSigned(failed.signature(), "failed", offer.sweep(), failed.name(), failed.reason())) {
+            return this;
+        }
         var result = underWay.remove(failed.name());
         if (result != null) {
             String reason = failed.reason();
@@ -189,7 +222,7 @@ final class Driver extends AbstractBehavior<Driver.Command> {
         if (!end.isOver() || workers.isEmpty()) {
             return Behaviors.stopped();
         }
-        workers.forEach(worker -> worker.tell(new Worker.Over()));
+        workers.forEach(worker -> worker.tell(over()));
         getContext().scheduleOnce(END_LIMIT, getContext().getSelf(), new EndLimit());
         return this;
     }

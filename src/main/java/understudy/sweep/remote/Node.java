@@ -27,11 +27,22 @@ import understudy.settings.ScenarioException;
  * @param address by which others reach it
  * @param bind address that it listens at, if that is not its own name
  * @param tls directory with {@code tls.key}, {@code tls.crt} and {@code ca.crt}, all PEM; without one nothing is encrypted
+ * @param secret that all machines share; {@link Secret#NONE} with TLS
  */
-public record Node(HostPort address, Optional<String> bind, Optional<Path> tls) {
+public record Node(HostPort address, Optional<String> bind, Optional<Path> tls, Secret secret) {
     static final String SYSTEM = "understudy-sweep";
     private static final long END_SECONDS = 15;
     private static final List<String> TLS_FILES = List.of("tls.key", "tls.crt", "ca.crt");
+
+    /** Creates a machine that TLS tells from strangers. */
+    public static Node withTls(HostPort address, Optional<String> bind, Path directory) {
+        return new Node(address, bind, Optional.of(directory), Secret.NONE);
+    }
+
+    /** Creates a machine that its secret tells from strangers. */
+    public static Node withSecret(HostPort address, Optional<String> bind, Secret secret) {
+        return new Node(address, bind, Optional.empty(), secret);
+    }
 
     /** Refuses TLS without its files. */
     public Node {

@@ -8,9 +8,18 @@ import understudy.sweep.SweepJob;
 /**
  * What a driver has to offer, and whom it tells about it.
  *
+ * @param secret signs what is offered, and what comes back
+ * @param sweep name of this process's sweep, unlike that of any other one
  * @param build of this program; a worker has the same
  * @param inputs digests of the files that the runs read, by name; a worker has the same
  * @param log takes a line for the user
  * @param numWorkers workers that take part right now
  */
-record Offer(SweepJob job, String build, Map<String, String> inputs, Consumer<String> log, AtomicInteger numWorkers) {}
+record Offer(
+        SweepJob job,
+        Secret secret,
+        String sweep,
+        String build,
+        Map<String, String> inputs,
+        Consumer<String> log,
+        AtomicInteger numWorkers) {}

@@ -1,6 +1,5 @@
 package understudy.sweep.remote;
 
-import com.typesafe.config.ConfigFactory;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CancellationException;
@@ -34,6 +33,7 @@ final class Slot extends AbstractBehavior<Slot.Command> {
     private static final Duration RESEND_INTERVAL = Duration.ofSeconds(3);
 
     private final ActorRef<Driver.Command> driver;
+    private final Secret secret;
     private final PointThreads threads;
     private final TimerScheduler<Command> timers;
     private ConsumerController.@Nullable Delivery<Work> delivery;
@@ -43,18 +43,21 @@ final class Slot extends AbstractBehavior<Slot.Command> {
             ActorContext<Command> context,
             TimerScheduler<Command> timers,
             ActorRef<Driver.Command> driver,
+            Secret secret,
             PointThreads threads) {
         super(context);
         this.timers = timers;
         this.driver = driver;
+        this.secret = secret;
         this.threads = threads;
         var controller = context.spawn(ConsumerController.create(Driver.WORK), "controller");
         controller.tell(new ConsumerController.Start<>(
                 context.messageAdapter(ConsumerController.deliveryClass(), Deliver::new)));
     }
 
-    static Behavior<Command> create(ActorRef<Driver.Command> driver, PointThreads threads) {
-        return Behaviors.setup(context -> Behaviors.withTimers(timers -> new Slot(context, timers, driver, threads)));
+    static Behavior<Command> create(ActorRef<Driver.Command> driver, Secret secret, PointThreads threads) {
+        return Behaviors.setup(
+                context -> Behaviors.withTimers(timers -> new Slot(context, timers, driver, secret, threads)));
     }
 
     @Override
@@ -68,9 +71,14 @@ final class Slot extends AbstractBehavior<Slot.Command> {
     }
 
     private Behavior<Command> onDeliver(Deliver deliver) {
+        var work = deliver.delivery().message();
+        if (!secret.hasSigned(work.signature(), "work", work.sweep(), work.name(), work.settings())) {
+            // Of a stranger, who may wait for the answer.
+            deliver.delivery().confirmTo().tell(ConsumerController.confirmed());
+            return this;
+        }
         delivery = deliver.delivery();
-        var work = delivery.message();
-        var run = threads.submit(work.name(), () -> ConfigFactory.parseString(work.settings()));
+        var run = threads.submit(work.name(), work::config);
         getContext().pipeToSelf(run, Ended::new);
         return this;
     }
@@ -79,19 +87,23 @@ final class Slot extends AbstractBehavior<Slot.Command> {
         if (ended.failure() instanceof CancellationException) {
             return Behaviors.stopped();
         }
-        answer = answer(name(), ended);
+        answer = answer(Objects.requireNonNull(delivery).message(), ended);
         timers.startTimerWithFixedDelay(new Resend(), RESEND_INTERVAL);
         return onResend(new Resend());
     }
 
-    private Driver.Command answer(String name, Ended ended) {
+    private Driver.Command answer(Work work, Ended ended) {
         var self = getContext().getSelf();
+        String name = work.name();
         if (ended.result() != null) {
-            return new Driver.Ran(name, ended.result().toJson(), self);
+            String result = ended.result().toJson();
+            return new Driver.Ran(name, result, self, secret.sign("ran", work.sweep(), name, result));
         }
-        return ended.failure() instanceof ScenarioException badInput
-                ? new Driver.Failed(name, String.valueOf(badInput.getMessage()), true, self)
-                : new Driver.Failed(name, String.valueOf(ended.failure()), false, self);
+        boolean isBadInput = ended.failure() instanceof ScenarioException;
+        String reason = String.valueOf(
+                ended.failure() instanceof ScenarioException badInput ? badInput.getMessage() : ended.failure());
+        return new Driver.Failed(
+                name, reason, isBadInput, self, secret.sign("failed", work.sweep(), name, reason));
     }
 
     private Behavior<Command> onResend(Resend resend) {

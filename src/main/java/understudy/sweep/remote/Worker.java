@@ -26,14 +26,17 @@ final class Worker extends AbstractBehavior<Worker.Command> {
      *
      * @param inputs digests of the files that the runs read, by name
      * @param stopsHopeless whether a run ends as soon as it cannot keep its service level any more
+     * @param sweep its name
+     * @param signature by the secret of the sweep
      */
-    record Welcome(Map<String, String> inputs, boolean stopsHopeless) implements Command, RemoteMessage {}
+    record Welcome(Map<String, String> inputs, boolean stopsHopeless, String sweep, String signature)
+            implements Command, RemoteMessage {}
 
-    /** The driver is of another build. */
-    record Refused(String driverBuild) implements Command, RemoteMessage {}
+    /** The driver is of another build, or, if it does not sign that by the worker's secret, has another secret. */
+    record Refused(String driverBuild, String signature) implements Command, RemoteMessage {}
 
     /** All points are done. */
-    record Over() implements Command, RemoteMessage {}
+    record Over(String signature) implements Command, RemoteMessage {}
 
     private record Found(Receptionist.Listing listing) implements Command {}
 
@@ -48,6 +51,7 @@ final class Worker extends AbstractBehavior<Worker.Command> {
     private final CompletableFuture<Void> stopped;
     private @Nullable ActorRef<Driver.Command> driver;
     private @Nullable PointThreads threads;
+    private String sweep = "";
 
     private Worker(
             ActorContext<Command> context,
@@ -74,7 +78,7 @@ final class Worker extends AbstractBehavior<Worker.Command> {
                 .onMessage(Greet.class, this::onGreet)
                 .onMessage(Welcome.class, this::onWelcome)
                 .onMessage(Refused.class, this::onRefused)
-                .onMessage(Over.class, over -> end(ClusterWorker.Ending.OVER, "the sweep is over"))
+                .onMessage(Over.class, this::onOver)
                 .onMessage(Gone.class, gone -> Behaviors.stopped())
                 .onSignal(PostStop.class, this::onPostStop)
                 .build();
@@ -92,29 +96,44 @@ final class Worker extends AbstractBehavior<Worker.Command> {
     }
 
     private Behavior<Command> onGreet(Greet greet) {
-        tell(new Driver.Hello(worker.build(), worker.numSlots(), getContext().getSelf()));
+        String signature = worker.secret().sign("hello", worker.build());
+        tell(new Driver.Hello(worker.build(), worker.numSlots(), getContext().getSelf(), signature));
         return this;
     }
 
     private Behavior<Command> onWelcome(Welcome welcome) {
-        if (threads != null || driver == null) {
+        boolean isOfDriver = worker.secret().hasSigned(welcome.signature(), "welcome", welcome.sweep());
+        if (threads != null || driver == null || !isOfDriver) {
             return this;
         }
+        sweep = welcome.sweep();
         timers.cancelAll();
         var difference = InputFiles.difference(welcome.inputs());
         if (difference.isPresent()) {
-            tell(new Driver.Unfit(difference.get(), getContext().getSelf()));
+            String signature = worker.secret().sign("unfit", difference.get());
+            tell(new Driver.Unfit(difference.get(), getContext().getSelf(), signature));
             return end(ClusterWorker.Ending.REFUSED, difference.get());
         }
         worker.log().accept("joined " + Node.of(driver) + ": " + worker.numSlots() + " runs at a time");
         threads = new PointThreads(worker.numSlots(), welcome.stopsHopeless());
         for (int i = 0; i < worker.numSlots(); i++) {
-            getContext().spawn(Slot.create(driver, threads), "slot-" + i);
+            getContext().spawn(Slot.create(driver, worker.secret(), threads), "slot-" + i);
         }
         return this;
     }
 
+    /** The sweep may be over before this worker was welcome. */
+    private Behavior<Command> onOver(Over over) {
+        boolean isOfDriver = sweep.isEmpty() || worker.secret().hasSigned(over.signature(), "over", sweep);
+        return isOfDriver ? end(ClusterWorker.Ending.OVER, "the sweep is over") : this;
+    }
+
     private Behavior<Command> onRefused(Refused refused) {
+        if (!worker.secret().hasSigned(refused.signature(), "refused", refused.driverBuild())) {
+            return end(
+                    ClusterWorker.Ending.REFUSED,
+                    "refused: the sweep's driver has another secret; see --secret-file");
+        }
         return end(
                 ClusterWorker.Ending.REFUSED,
                 "refused: the sweep's driver is " + refused.driverBuild() + ", and this is " + worker.build());

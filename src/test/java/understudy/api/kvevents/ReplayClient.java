@@ -32,6 +32,7 @@ final class ReplayClient {
             var dealer = context.createSocket(SocketType.DEALER);
             dealer.setReceiveTimeOut(TIMEOUT_MILLIS);
             dealer.setHandshakeIvl(KvEventSockets.HANDSHAKE_MILLIS);
+            dealer.setIPv6(endpoint.contains("["));
             dealer.connect(endpoint);
             dealer.sendMore(new byte[0]);
             dealer.send(ByteBuffer.allocate(Long.BYTES).putLong(start).array());

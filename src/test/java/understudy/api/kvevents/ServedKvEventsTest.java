@@ -3,7 +3,9 @@ package understudy.api.kvevents;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.sun.management.UnixOperatingSystemMXBean;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -15,6 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import understudy.Waiting;
 import understudy.api.ServerFixture;
 import understudy.api.model.SmallTokenizer;
 import understudy.cluster.Cluster;
@@ -35,6 +38,42 @@ final class ServedKvEventsTest {
 
     @AutoClose
     private final ServerFixture server = new ServerFixture();
+
+    /** A replica with KV events has two sockets of ZeroMQ, and these nine descriptors; 12 replicas would leave 108. */
+    @Test
+    void replicasThatComeAndGo_leaveNoDescriptors() {
+        server.speed = Double.POSITIVE_INFINITY;
+        server.moreSettings = KV_EVENTS.formatted("map");
+        server.startAlone();
+        int index = 1;
+        for (; index <= 3; index++) {
+            comeAndGo(index);
+        }
+        long before = numDescriptors();
+        for (; index <= 15; index++) {
+            comeAndGo(index);
+        }
+
+        Waiting.until(() -> numDescriptors() <= before + 9);
+        // Of 15 removed replicas the last ten are shown, and the one that is there.
+        var shown = server.get("/admin/status").json().get("replicas");
+        assertThat(shown).hasSize(11);
+        assertThat(shown.get(0).get("replica").asInt()).isZero();
+        assertThat(shown.get(1).get("replica").asInt()).isEqualTo(6);
+    }
+
+    private void comeAndGo(int index) {
+        var publisher = server.server().kvEvents().orElseThrow();
+        assertThat(server.post("/admin/replicas", "").status()).isEqualTo(200);
+        Waiting.until(() -> publisher.hasSockets(index));
+        assertThat(server.post("/admin/replicas/" + index + "/remove", "").status())
+                .isEqualTo(200);
+        Waiting.until(() -> !publisher.hasSockets(index));
+    }
+
+    private static long numDescriptors() {
+        return ((UnixOperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean()).getOpenFileDescriptorCount();
+    }
 
     @ParameterizedTest
     @EnumSource(KvEventSettings.Format.class)

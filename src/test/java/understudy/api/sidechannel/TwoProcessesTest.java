@@ -11,6 +11,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -232,6 +233,30 @@ final class TwoProcessesTest {
             assertThat(reply.status()).isEqualTo(200);
             assertThat(decode.metric("vllm:nixl_num_failed_transfers_total", ""))
                     .isEqualTo(1);
+        } finally {
+            strange.stop(0);
+        }
+    }
+
+    /** A call names the address, so whoever may call would choose where this server sends requests. */
+    @ParameterizedTest
+    @ValueSource(strings = {"10.1.2.3", "127.0.0.1:9", "10.0.0.0/8, other.example"})
+    void serverThatIsNoPeer_isNotAsked(String peers) throws IOException {
+        decodeWith("server.side-channel-peers = \"" + peers + "\"");
+        var params = (ObjectNode) prefilled(call()).kvTransferParams();
+        var numAsked = new AtomicInteger();
+        var strange = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        strange.createContext("/", exchange -> {
+            numAsked.incrementAndGet();
+            exchange.close();
+        });
+        strange.start();
+        try {
+            int port = strange.getAddress().getPort();
+            var reply = decoded(sidecar.decode(decode.uri(), COMPLETIONS, call(), params.put("remote_port", port)));
+
+            assertThat(reply.status()).isEqualTo(500);
+            assertThat(numAsked).hasValue(0);
         } finally {
             strange.stop(0);
         }

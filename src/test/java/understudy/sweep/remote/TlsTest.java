@@ -58,7 +58,7 @@ final class TlsTest {
     }
 
     private Node node(HostPort address) {
-        return new Node(address, Optional.empty(), Optional.of(directory));
+        return Node.withTls(address, Optional.empty(), directory);
     }
 
     private static int freePort() throws IOException {

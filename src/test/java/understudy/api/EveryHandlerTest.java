@@ -1,0 +1,65 @@
+package understudy.api;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Who is let in, asked of each path that there is. */
+final class EveryHandlerTest {
+    private static final Set<String> CLOSED_TO_FOREIGN_PAGES = Set.of(
+            "/v1/load_lora_adapter",
+            "/v1/unload_lora_adapter",
+            "/server_info",
+            "/reset_prefix_cache",
+            "/sleep",
+            "/wake_up",
+            "/is_sleeping");
+
+    @AutoClose
+    private final ServerFixture server = new ServerFixture();
+
+    /** As in vLLM, the key is for everything below /v1, and for nothing else. */
+    @ParameterizedTest
+    @ValueSource(strings = {"GET", "POST"})
+    void pathsOfV1_needTheKey(String method) {
+        server.apiKey = "secret";
+        server.start();
+        var ofV1 = handlers(path -> path.startsWith("/v1/"));
+
+        assertThat(ofV1).hasSizeGreaterThan(5);
+        assertThat(handlers(path -> status(method, path) == 401)).isEqualTo(ofV1);
+        assertThat(handlers(path -> status(method, path, "Authorization", "Bearer secre") == 401))
+                .isEqualTo(ofV1);
+        assertThat(handlers(path -> status(method, path, "Authorization", "Bearer secret") == 401))
+                .isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"GET", "POST"})
+    void foreignPages_areKeptFromWhatControlsTheEngine(String method) {
+        server.start();
+
+        assertThat(handlers(path -> status(method, path, "Origin", "https://evil.example") == 403))
+                .isEqualTo(new TreeSet<>(CLOSED_TO_FOREIGN_PAGES));
+        assertThat(handlers(path -> status(method, path, "Sec-Fetch-Site", "cross-site") == 403))
+                .isEqualTo(new TreeSet<>(CLOSED_TO_FOREIGN_PAGES));
+        assertThat(handlers(path -> status(method, path) == 403)).isEmpty();
+    }
+
+    private static TreeSet<String> handlers(Predicate<String> are) {
+        var found = new TreeSet<>(ServerEdge.HANDLERS);
+        found.removeIf(are.negate());
+        return found;
+    }
+
+    private int status(String method, String path, String... headers) {
+        return method.equals("GET")
+                ? server.get(path, headers).status()
+                : server.post(path, "", headers).status();
+    }
+}
