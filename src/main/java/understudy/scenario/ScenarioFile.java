@@ -20,6 +20,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import understudy.scenario.keys.Defaults;
+import understudy.scenario.keys.Hocon;
 import understudy.scenario.keys.KnownKeys;
 import understudy.scenario.keys.ScenarioException;
 import understudy.scenario.keys.ServiceLinks;
@@ -49,22 +50,22 @@ public final class ScenarioFile {
      * @param flags values given on the command line, by key; one of {@code cluster.groups.NAME} is for that group
      */
     public Config load(@Nullable String file, Map<String, String> flags) {
+        return Hocon.checked(file == null ? "--set" : file, () -> merged(file, flags));
+    }
+
+    private Config merged(@Nullable String file, Map<String, String> flags) {
         var scenario = file == null ? ConfigFactory.empty() : read(file);
         var groupFlags = new GroupFlags(flags);
         var fromFlags = fromFlags(groupFlags.others());
         knownKeys.check(fromFlags);
-        try {
-            var merged = fromFlags
-                    .withFallback(fromEnvironment())
-                    .withFallback(scenario)
-                    .withFallback(Defaults.CONFIG)
-                    .resolve();
-            // Only now are all ${...} of the file known, and with them its keys.
-            knownKeys.check(scenario.resolveWith(merged));
-            return groupFlags.apply(merged);
-        } catch (ConfigException e) {
-            throw ScenarioException.of(e);
-        }
+        var merged = fromFlags
+                .withFallback(fromEnvironment())
+                .withFallback(scenario)
+                .withFallback(Defaults.CONFIG)
+                .resolve();
+        // Only now are all ${...} of the file known, and with them its keys.
+        knownKeys.check(scenario.resolveWith(merged));
+        return groupFlags.apply(merged);
     }
 
     /** Returns settings that a program gives, merged with the defaults alone; their keys are all known. */
@@ -81,7 +82,7 @@ public final class ScenarioFile {
                 throw new ScenarioException((file.isEmpty() ? "\"\"" : file) + ": not a file");
             }
             if (Files.exists(path)) {
-                return isYaml ? readYaml(path) : ConfigFactory.parseFile(path.toFile());
+                return isYaml ? readYaml(path) : Hocon.file(path);
             }
             var classLoader = ScenarioFile.class.getClassLoader();
             if (file.endsWith(".conf") && classLoader.getResource(file) != null) {
@@ -89,11 +90,8 @@ public final class ScenarioFile {
             }
         } catch (InvalidPathException e) {
             throw new ScenarioException("the scenario's name is not a path: " + e.getReason());
-        } catch (ConfigException e) {
-            throw ScenarioException.of(e);
         } catch (JacksonException e) {
-            String problem = e.getOriginalMessage().lines().findFirst().orElse("not YAML");
-            throw new ScenarioException(file + ":" + e.getLocation().getLineNr() + ": " + problem);
+            throw YamlKeys.unusable(file, e);
         } catch (IOException e) {
             throw new ScenarioException(file + ": cannot be read: " + e.getMessage());
         }
@@ -113,7 +111,8 @@ public final class ScenarioFile {
             throw new ScenarioException(file + ": not a map of keys and values");
         }
         var map = yaml.convertValue(root, new TypeReference<Map<String, Object>>() {});
-        return ConfigValueFactory.fromMap(map, file.toString()).toConfig();
+        return ConfigValueFactory.fromMap(YamlKeys.nested(map, file.toString()), file.toString())
+                .toConfig();
     }
 
     private static Config fromFlags(Map<String, String> flags) {

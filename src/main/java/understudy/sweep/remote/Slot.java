@@ -1,6 +1,5 @@
 package understudy.sweep.remote;
 
-import com.typesafe.config.ConfigFactory;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CancellationException;
@@ -13,6 +12,7 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.actor.typed.javadsl.Receive;
 import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
 import org.jspecify.annotations.Nullable;
+import understudy.scenario.keys.Hocon;
 import understudy.scenario.keys.ScenarioException;
 import understudy.sweep.PointResult;
 import understudy.sweep.PointThreads;
@@ -70,7 +70,7 @@ final class Slot extends AbstractBehavior<Slot.Command> {
     private Behavior<Command> onDeliver(Deliver deliver) {
         delivery = deliver.delivery();
         var work = delivery.message();
-        var run = threads.submit(work.name(), () -> ConfigFactory.parseString(work.settings()));
+        var run = threads.submit(work.name(), () -> Hocon.text(work.settings(), work.name()));
         getContext().pipeToSelf(run, Ended::new);
         return this;
     }
