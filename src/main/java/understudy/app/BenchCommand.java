@@ -33,6 +33,7 @@ import understudy.workload.Workload;
 @Command(
         name = "bench",
         mixinStandardHelpOptions = true,
+        abbreviateSynopsis = true,
         description = {
             "Sends a workload to any OpenAI-compatible server and reports as vllm bench serve does.",
             "",
@@ -232,7 +233,8 @@ final class BenchCommand extends ConsoleCommand {
             console()
                     .warn(String.format(
                             Locale.ROOT,
-                            "warning: this client was late: one request in a hundred left %.0f ms or more after it was due",
+                            "warning: this client was late: one request in a hundred left %.0f ms or more after it was"
+                                    + " due",
                             result.p99LagMillis()));
         }
         int printed = output.print(output.isJsonOnStdout() ? json : resultOptions.text(result));

@@ -4,6 +4,7 @@ import java.util.Set;
 import understudy.scenario.keys.ScenarioException;
 import understudy.scenario.keys.Section;
 import understudy.workload.Durations;
+import understudy.workload.Gaps;
 import understudy.workload.Numbers;
 import understudy.workload.RampUp;
 import understudy.workload.RequestRate;
@@ -64,9 +65,14 @@ final class ArrivalSettings {
             throw new ScenarioException(
                     entry.origin(),
                     "workload.arrivals.profile has " + entry.values()
-                            + ", but each entry must have at, a duration such as 30s, and request-rate, a number from 0");
+                            + ", but each entry must have at, a duration such as 30s, and request-rate, a number"
+                            + " from 0");
         }
         return new RequestRate.Piece(atNanos, perSecond);
+    }
+
+    static Gaps gaps(Section arrivals) {
+        return new Gaps(burstiness(arrivals), arrivals.bool("scale-gaps"));
     }
 
     /** Reads the shape of the gaps; infinite makes them equal. */
