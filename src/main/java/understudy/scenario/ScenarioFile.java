@@ -50,13 +50,22 @@ public final class ScenarioFile {
      * @param flags values given on the command line, by key; one of {@code cluster.groups.NAME} is for that group
      */
     public Config load(@Nullable String file, Map<String, String> flags) {
-        return Hocon.checked(file == null ? "--set" : file, () -> merged(file, flags));
+        return load(file, flags, Map.of());
     }
 
-    private Config merged(@Nullable String file, Map<String, String> flags) {
+    /**
+     * Returns the merged scenario likewise.
+     *
+     * @param options what the user has typed in place of {@code --set KEY}, by key
+     */
+    public Config load(@Nullable String file, Map<String, String> flags, Map<String, String> options) {
+        return Hocon.checked(file == null ? "--set" : file, () -> merged(file, flags, options));
+    }
+
+    private Config merged(@Nullable String file, Map<String, String> flags, Map<String, String> options) {
         var scenario = file == null ? ConfigFactory.empty() : read(file);
         var groupFlags = new GroupFlags(flags);
-        var fromFlags = fromFlags(groupFlags.others());
+        var fromFlags = fromFlags(groupFlags.others(), options);
         knownKeys.check(fromFlags);
         var merged = fromFlags
                 .withFallback(fromEnvironment())
@@ -115,11 +124,12 @@ public final class ScenarioFile {
                 .toConfig();
     }
 
-    private static Config fromFlags(Map<String, String> flags) {
+    private static Config fromFlags(Map<String, String> flags, Map<String, String> options) {
         Config config = ConfigFactory.empty();
         for (var flag : flags.entrySet()) {
             try {
-                config = config.withValue(flag.getKey(), value(unquoted(flag.getValue()), "--set " + flag.getKey()));
+                String origin = options.getOrDefault(flag.getKey(), "--set " + flag.getKey());
+                config = config.withValue(flag.getKey(), value(unquoted(flag.getValue()), origin));
             } catch (ConfigException e) {
                 throw new ScenarioException("--set " + flag.getKey() + "=" + flag.getValue() + ": " + e.getMessage());
             }
