@@ -43,6 +43,8 @@ public final class Understudy {
         COMMANDS.put("compare", CompareCommand.class);
         COMMANDS.put("models", ModelsCommand.class);
         COMMANDS.put("gpus", GpusCommand.class);
+        COMMANDS.put("completion", CompletionCommand.class);
+        COMMANDS.put("man", ManCommand.class);
         COMMANDS.put("help", HelpCommand.class);
     }
 
@@ -82,6 +84,11 @@ public final class Understudy {
                 .setUsageHelpWidth(110)
                 .setParameterExceptionHandler((failure, parsed) -> onMisuse(failure))
                 .setExecutionExceptionHandler((failure, command, parsed) -> onFailure(failure, command.getErr()));
+    }
+
+    /** Returns the parser of all commands. */
+    static CommandLine wholeCommandLine() {
+        return commandLine("help");
     }
 
     /** Returns what to make, since making a command reflects on all its options. Help and suggestions name all. */

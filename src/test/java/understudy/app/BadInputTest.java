@@ -117,6 +117,8 @@ final class BadInputTest {
                 "engine.lora.lora-modules = [sql, sql] | must be different names, each alone or as name=path",
                 "engine.lora.load-time = soon | engine.lora.load-time is \"soon\", must be a duration",
                 "kv-cache.tiers.disk.gib = [1] | kv-cache.tiers.disk.gib is [1], which is not the kind",
+                "workload.servegen.rate-scale = [1] | workload.servegen.rate-scale is [1], which is not the kind",
+                "latency.profiled.tables = [a] | latency.profiled.tables is [a], which is not the kind",
                 "scaling.keda.threshold = [1] | scaling.keda.threshold is [1], which is not the kind",
                 "kv-cache.kv-events.enable-kv-cache-events = 1 | events is 1, which is not the kind",
                 "router.weighted-scorers.lora-affinity = [] | lora-affinity is [], which is not the kind",

@@ -146,7 +146,8 @@ final class CompareCommandTest {
         assertThat(call("compare", real, emulated, "--tolerance", "mean_ttft_ms=10").err)
                 .startsWith("--tolerance mean_ttft_ms=10: must be a share of the measured figure");
         assertThat(call("compare", real, emulated, "--tolerance", "p99_ttft_ms=10%").err)
-                .startsWith("--tolerance p99_ttft_ms: not a metric of both files; those are duration, completed, failed,");
+                .startsWith(
+                        "--tolerance p99_ttft_ms: not a metric of both files; those are duration, completed, failed,");
         assertThat(call("compare", real, "nowhere.json").err).isEqualTo("nowhere.json: no such file\n");
     }
 
