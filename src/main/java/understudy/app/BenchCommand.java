@@ -33,6 +33,7 @@ import understudy.workload.Workload;
 @Command(
         name = "bench",
         mixinStandardHelpOptions = true,
+        abbreviateSynopsis = true,
         description = {
             "Sends a workload to any OpenAI-compatible server and reports as vllm bench serve does.",
             "",

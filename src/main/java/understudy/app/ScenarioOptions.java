@@ -9,6 +9,20 @@ import understudy.scenario.ScenarioFile;
 
 /** The options of every command that reads a scenario. */
 final class ScenarioOptions {
+    /** Options that are short for one setting, by its key. */
+    private static final Map<String, String> SHORT_OPTIONS = Map.ofEntries(
+            Map.entry("seed", "--seed"),
+            Map.entry("server.port", "--port"),
+            Map.entry("report.save-detailed", "--save-detailed"),
+            Map.entry("workload.requests", "--num-prompts"),
+            Map.entry("workload.trace", "--dataset-path"),
+            Map.entry("workload.max-concurrency", "--max-concurrency"),
+            Map.entry("workload.arrivals.request-rate", "--request-rate"),
+            Map.entry("workload.arrivals.burstiness", "--burstiness"),
+            Map.entry("workload.arrivals.ramp-up.strategy", "--ramp-up-strategy"),
+            Map.entry("workload.arrivals.ramp-up.start-rps", "--ramp-up-start-rps"),
+            Map.entry("workload.arrivals.ramp-up.end-rps", "--ramp-up-end-rps"));
+
     @Option(
             names = "--set",
             paramLabel = "KEY=VALUE",
@@ -39,6 +53,8 @@ final class ScenarioOptions {
      * @param file or null for the defaults alone
      */
     Config load(@Nullable String file, Map<String, String> flags) {
-        return new ScenarioFile(System.getenv()).load(file, with(flags));
+        var typed = new LinkedHashMap<>(SHORT_OPTIONS);
+        typed.keySet().retainAll(flags.keySet());
+        return new ScenarioFile(System.getenv()).load(file, with(flags), typed);
     }
 }

@@ -8,6 +8,7 @@ import java.util.Set;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.HelpCommand;
+import understudy.settings.KnownKeys;
 import understudy.settings.ScenarioException;
 import understudy.workload.trace.TraceException;
 
@@ -42,6 +43,8 @@ public final class Understudy {
         COMMANDS.put("compare", CompareCommand.class);
         COMMANDS.put("models", ModelsCommand.class);
         COMMANDS.put("gpus", GpusCommand.class);
+        COMMANDS.put("completion", CompletionCommand.class);
+        COMMANDS.put("man", ManCommand.class);
         COMMANDS.put("help", HelpCommand.class);
     }
 
@@ -83,6 +86,11 @@ public final class Understudy {
                 .setExecutionExceptionHandler((failure, command, parsed) -> onFailure(failure, command.getErr()));
     }
 
+    /** Returns the parser of all commands. */
+    static CommandLine wholeCommandLine() {
+        return commandLine("help");
+    }
+
     /** Returns what to make, since making a command reflects on all its options. Help and suggestions name all. */
     private static Set<String> commands(String... args) {
         String first = args.length == 0 ? "" : args[0];
@@ -96,17 +104,33 @@ public final class Understudy {
     private static int onMisuse(CommandLine.ParameterException failure) {
         var command = failure.getCommandLine();
         var err = command.getErr();
-        err.println(String.valueOf(failure.getMessage()).lines().findFirst().orElse("") + suggestion(failure)
-                + "; try '" + command.getCommandSpec().qualifiedName() + " --help'");
+        String problem =
+                String.valueOf(failure.getMessage()).lines().findFirst().orElse("");
+        // The parser's own words have one word twice.
+        err.println(problem.replace("option option", "option") + suggestion(failure) + "; try '"
+                + command.getCommandSpec().qualifiedName() + " --help'");
         err.flush();
         return BAD_INPUT;
     }
 
     private static String suggestion(CommandLine.ParameterException failure) {
         var suggestions = failure instanceof CommandLine.UnmatchedArgumentException unmatched
-                ? unmatched.getSuggestions()
+                ? suggestions(unmatched)
                 : List.<String>of();
         return suggestions.isEmpty() ? "" : " (did you mean " + String.join(" or ", suggestions) + "?)";
+    }
+
+    private static List<String> suggestions(CommandLine.UnmatchedArgumentException failure) {
+        String word = failure.getUnmatched().get(0);
+        if (VERSION_OPTIONS.contains("--" + word)) {
+            return List.of("--" + word);
+        }
+        if (!failure.isUnknownOption()) {
+            return failure.getSuggestions();
+        }
+        String written = word.replaceFirst("=.*", "");
+        var names = failure.getCommandLine().getCommandSpec().optionsMap().keySet();
+        return KnownKeys.near(written, names).map(List::of).orElse(List.of());
     }
 
     /** Bad input is one line; everything else is a defect, and shown in full. */

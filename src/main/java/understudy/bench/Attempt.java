@@ -2,8 +2,10 @@ package understudy.bench;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.http.HttpResponse;
 import java.nio.ByteBuffer;
+import java.nio.channels.UnresolvedAddressException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.OptionalLong;
@@ -61,8 +63,16 @@ final class Attempt implements HttpResponse.BodySubscriber<LiveAnswer> {
         while (cause.getCause() != null && !(cause instanceof IOException)) {
             cause = cause.getCause();
         }
+        if (cause instanceof ConnectException && cause.getMessage() == null) {
+            return isUnresolved(cause) ? "the name of the host is not known" : "connection refused";
+        }
         String message = cause.getMessage();
         return cause.getClass().getSimpleName() + (message == null ? "" : ": " + message);
+    }
+
+    private static boolean isUnresolved(Throwable failure) {
+        var cause = failure.getCause();
+        return failure instanceof UnresolvedAddressException || (cause != null && isUnresolved(cause));
     }
 
     /** Returns whether another attempt may go better: nothing of an answer has come, and it is not the request's fault. */

@@ -89,6 +89,13 @@ public final class WorkloadOptions {
     private @Nullable String burstiness;
 
     @Option(
+            names = "--scale-gaps",
+            negatable = true,
+            description = "Gaps are scaled so that the last request leaves at N / RPS; default for vLLM's data sets, as"
+                    + " there. A scenario has workload.arrivals.scale-gaps.")
+    private @Nullable Boolean scalesGaps;
+
+    @Option(
             names = "--ramp-up-strategy",
             paramLabel = "KIND",
             description = "Rate that rises from the first request to the last: linear or exponential.")
@@ -134,6 +141,7 @@ public final class WorkloadOptions {
             settings.put("workload.arrivals.kind", burstiness.equals("inf") ? "constant" : "gamma");
             settings.put("workload.arrivals.burstiness", burstiness.equals("inf") ? "1" : burstiness);
         }
+        putIfGiven("workload.arrivals.scale-gaps", scalesGaps, settings);
         putRampUp(settings);
         putIfGiven("workload.max-concurrency", maxConcurrency, settings);
         return settings;
@@ -157,6 +165,7 @@ public final class WorkloadOptions {
     private void putDataset(Dataset name, Map<String, String> settings) {
         settings.put("workload.requests", String.valueOf(numRequests(name)));
         settings.put(RATE, "inf");
+        settings.put("workload.arrivals.scale-gaps", "true");
         settings.put("workload.sessions.turns.kind", "fixed");
         settings.put("workload.sessions.turns.mean", "1");
         settings.put("workload.prefix-groups.count", "0");

@@ -8,6 +8,7 @@ import com.github.freva.asciitable.ColumnData;
 import java.io.IOException;
 import java.io.Writer;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.OptionalDouble;
@@ -55,7 +56,8 @@ public final class ResultComparison {
                 rows.add(new Row(new Figure(name, value, other), tolerances.percentOf(name)));
             }
         });
-        tolerances.requireKnown(rows.stream().map(row -> row.figure.name()).collect(Collectors.toSet()));
+        tolerances.requireKnown(
+                rows.stream().map(row -> row.figure.name()).collect(Collectors.toCollection(LinkedHashSet::new)));
         requests = RequestDifferences.of(real.requests(), emulated.requests());
     }
 

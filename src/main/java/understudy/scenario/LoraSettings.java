@@ -42,13 +42,15 @@ public record LoraSettings(LoraConfig config, @Nullable LoraCost cost, double sl
         if (rank > maxRank) {
             throw lora.unusable(RANK, "must be at most max-lora-rank, which is " + maxRank);
         }
+        var speeds = speeds(lora, rank);
+        var modules = modules(lora);
         if (!lora.bool(ENABLE)) {
             return NONE;
         }
         if (kind != EngineKind.VLLM) {
             throw lora.unusable(ENABLE, "which needs engine.kind = vllm");
         }
-        return of(LoraConfig.ofPlaces(maxLoras, maxCpuLoras), maxRank, speeds(lora, rank), lora, deployment);
+        return of(LoraConfig.ofPlaces(maxLoras, maxCpuLoras), maxRank, speeds, modules, lora, deployment);
     }
 
     private static LoraCost.Speeds speeds(Section lora, int rank) {
@@ -61,7 +63,12 @@ public record LoraSettings(LoraConfig config, @Nullable LoraCost cost, double sl
     }
 
     private static LoraSettings of(
-            LoraConfig config, int maxRank, LoraCost.Speeds speeds, Section lora, Deployment deployment) {
+            LoraConfig config,
+            int maxRank,
+            LoraCost.Speeds speeds,
+            Map<String, String> modules,
+            Section lora,
+            Deployment deployment) {
         if (deployment.llm() == null
                 || deployment.gpu() == null
                 || !deployment.gpu().hasDataSheet()) {
@@ -73,7 +80,6 @@ public record LoraSettings(LoraConfig config, @Nullable LoraCost cost, double sl
         var kernels = new LoraKernels(
                 size, maxRank, config.maxLoras(), lora.bool("specialize-active-lora"), lora.nanos("kernel-time"));
         var cost = LoraCost.of(kernels, AdapterSize.of(stage, 1), speeds);
-        var modules = modules(lora);
         return new LoraSettings(
                 config.loading(List.copyOf(modules.keySet()), cost.loadNanos(), cost.activationNanos()),
                 cost,

@@ -20,8 +20,10 @@ import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import understudy.settings.Defaults;
+import understudy.settings.Hocon;
 import understudy.settings.KnownKeys;
 import understudy.settings.ScenarioException;
+import understudy.settings.ServiceLinks;
 
 /**
  * Sources of a scenario, found and merged, the strongest first: flags, environment variables, the file, {@code
@@ -48,22 +50,31 @@ public final class ScenarioFile {
      * @param flags values given on the command line, by key; one of {@code cluster.groups.NAME} is for that group
      */
     public Config load(@Nullable String file, Map<String, String> flags) {
+        return load(file, flags, Map.of());
+    }
+
+    /**
+     * Returns the merged scenario likewise.
+     *
+     * @param options what the user has typed in place of {@code --set KEY}, by key
+     */
+    public Config load(@Nullable String file, Map<String, String> flags, Map<String, String> options) {
+        return Hocon.checked(file == null ? "--set" : file, () -> merged(file, flags, options));
+    }
+
+    private Config merged(@Nullable String file, Map<String, String> flags, Map<String, String> options) {
         var scenario = file == null ? ConfigFactory.empty() : read(file);
         var groupFlags = new GroupFlags(flags);
-        var fromFlags = fromFlags(groupFlags.others());
+        var fromFlags = fromFlags(groupFlags.others(), options);
         knownKeys.check(fromFlags);
-        try {
-            var merged = fromFlags
-                    .withFallback(fromEnvironment())
-                    .withFallback(scenario)
-                    .withFallback(Defaults.CONFIG)
-                    .resolve();
-            // Only now are all ${...} of the file known, and with them its keys.
-            knownKeys.check(scenario.resolveWith(merged));
-            return groupFlags.apply(merged);
-        } catch (ConfigException e) {
-            throw ScenarioException.of(e);
-        }
+        var merged = fromFlags
+                .withFallback(fromEnvironment())
+                .withFallback(scenario)
+                .withFallback(Defaults.CONFIG)
+                .resolve();
+        // Only now are all ${...} of the file known, and with them its keys.
+        knownKeys.check(scenario.resolveWith(merged));
+        return groupFlags.apply(merged);
     }
 
     /** Returns settings that a program gives, merged with the defaults alone; their keys are all known. */
@@ -80,7 +91,7 @@ public final class ScenarioFile {
                 throw new ScenarioException((file.isEmpty() ? "\"\"" : file) + ": not a file");
             }
             if (Files.exists(path)) {
-                return isYaml ? readYaml(path) : ConfigFactory.parseFile(path.toFile());
+                return isYaml ? readYaml(path) : Hocon.file(path);
             }
             var classLoader = ScenarioFile.class.getClassLoader();
             if (file.endsWith(".conf") && classLoader.getResource(file) != null) {
@@ -88,11 +99,8 @@ public final class ScenarioFile {
             }
         } catch (InvalidPathException e) {
             throw new ScenarioException("the scenario's name is not a path: " + e.getReason());
-        } catch (ConfigException e) {
-            throw ScenarioException.of(e);
         } catch (JacksonException e) {
-            String problem = e.getOriginalMessage().lines().findFirst().orElse("not YAML");
-            throw new ScenarioException(file + ":" + e.getLocation().getLineNr() + ": " + problem);
+            throw YamlKeys.unusable(file, e);
         } catch (IOException e) {
             throw new ScenarioException(file + ": cannot be read: " + e.getMessage());
         }
@@ -112,14 +120,16 @@ public final class ScenarioFile {
             throw new ScenarioException(file + ": not a map of keys and values");
         }
         var map = yaml.convertValue(root, new TypeReference<Map<String, Object>>() {});
-        return ConfigValueFactory.fromMap(map, file.toString()).toConfig();
+        return ConfigValueFactory.fromMap(YamlKeys.nested(map, file.toString()), file.toString())
+                .toConfig();
     }
 
-    private static Config fromFlags(Map<String, String> flags) {
+    private static Config fromFlags(Map<String, String> flags, Map<String, String> options) {
         Config config = ConfigFactory.empty();
         for (var flag : flags.entrySet()) {
             try {
-                config = config.withValue(flag.getKey(), value(unquoted(flag.getValue()), "--set " + flag.getKey()));
+                String origin = options.getOrDefault(flag.getKey(), "--set " + flag.getKey());
+                config = config.withValue(flag.getKey(), value(unquoted(flag.getValue()), origin));
             } catch (ConfigException e) {
                 throw new ScenarioException("--set " + flag.getKey() + "=" + flag.getValue() + ": " + e.getMessage());
             }

@@ -289,7 +289,9 @@ public final class ServerSettings {
         String certificates = server.text(CERTFILE);
         String key = server.text(KEYFILE);
         if (certificates.isEmpty() != key.isEmpty()) {
-            throw server.unusable(certificates.isEmpty() ? CERTFILE : KEYFILE, "but needs the other one of both");
+            throw certificates.isEmpty()
+                    ? server.unusable(KEYFILE, "which needs server." + CERTFILE + ", too")
+                    : server.unusable(CERTFILE, "which needs server." + KEYFILE + ", too");
         }
         if (keyStore.isEmpty()) {
             return certificates.isEmpty() ? null : pem(server, Path.of(certificates), Path.of(key));

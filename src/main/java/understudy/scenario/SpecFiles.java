@@ -1,7 +1,6 @@
 package understudy.scenario;
 
 import com.typesafe.config.Config;
-import com.typesafe.config.ConfigException;
 import com.typesafe.config.ConfigFactory;
 import com.typesafe.config.ConfigValueType;
 import java.io.IOException;
@@ -20,6 +19,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.commons.text.similarity.LevenshteinDistance;
+import understudy.settings.Hocon;
 import understudy.settings.KnownKeys;
 import understudy.settings.ScenarioException;
 import understudy.settings.Section;
@@ -59,12 +59,8 @@ public final class SpecFiles {
         if (!Files.isRegularFile(file)) {
             throw new ScenarioException(file + ": no such file");
         }
-        try {
-            return filledIn(
-                    file.toString(), ConfigFactory.parseFile(file.toFile()).resolve());
-        } catch (ConfigException e) {
-            throw ScenarioException.of(e);
-        }
+        String name = file.toString();
+        return Hocon.checked(name, () -> filledIn(name, Hocon.file(file).resolve()));
     }
 
     /** Returns a file that says nothing but a name. */

@@ -4,18 +4,25 @@ import com.typesafe.config.Config;
 import com.typesafe.config.ConfigObject;
 import com.typesafe.config.ConfigUtil;
 import com.typesafe.config.ConfigValue;
+import com.typesafe.config.ConfigValueType;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Predicate;
 import org.apache.commons.text.similarity.LevenshteinDistance;
 
 /** The keys that a scenario may have: those of the reference, those in open sections, and no others. */
 public final class KnownKeys {
     private static final LevenshteinDistance DISTANCE = LevenshteinDistance.getDefaultInstance();
+
+    /** Texts that the library takes for truth values. */
+    private static final Set<String> TRUTH_VALUES = Set.of("true", "yes", "on", "false", "no", "off");
 
     private final ConfigObject reference;
     private final Predicate<String> isOpen;
@@ -67,7 +74,32 @@ public final class KnownKeys {
             throw new ScenarioException(value.origin(), key + " is a section, and takes no value of its own");
         } else if (value instanceof ConfigObject) {
             throw new ScenarioException(value.origin(), key + " takes a single value, not a section");
+        } else if (!isOfTheKind(value, known)) {
+            throw new ScenarioException(
+                    value.origin(), key + " is " + shown(value) + ", which is not the kind of value it takes");
         }
+    }
+
+    /**
+     * Compares a value with the default, so that a mistake shows also where the value is not read. Words are left to the
+     * reader: many numbers may be {@code auto} or {@code off}.
+     */
+    private static boolean isOfTheKind(ConfigValue value, ConfigValue known) {
+        var type = value.valueType();
+        return switch (known.valueType()) {
+            case LIST -> type == ConfigValueType.LIST || type == ConfigValueType.STRING;
+            case BOOLEAN ->
+                type == ConfigValueType.BOOLEAN
+                        || (type == ConfigValueType.STRING && TRUTH_VALUES.contains(String.valueOf(value.unwrapped())));
+            case NUMBER, STRING -> type != ConfigValueType.LIST;
+            case NULL, OBJECT -> true;
+        };
+    }
+
+    private static String shown(ConfigValue value) {
+        return value.valueType() == ConfigValueType.STRING
+                ? "\"" + value.unwrapped() + "\""
+                : String.valueOf(value.unwrapped());
     }
 
     /** Names the key as it was written, down to its value. */
@@ -79,8 +111,16 @@ public final class KnownKeys {
         }
         var candidates = new ArrayList<>(leaves);
         collectSections("", reference, candidates);
-        return new ScenarioException(
-                value.origin(), "unknown key " + path + "; did you mean " + nearest(path, candidates) + "?");
+        String known = near(path, candidates)
+                .map(nearest -> "did you mean " + nearest + "?")
+                .orElseGet(() -> "known are " + String.join(", ", new TreeSet<>(reference.keySet())));
+        return new ScenarioException(value.origin(), "unknown key " + path + "; " + known);
+    }
+
+    /** Returns the nearest candidate, if it is one that may be meant: half of its letters are right. */
+    public static Optional<String> near(String key, Collection<String> candidates) {
+        String nearest = nearest(key, candidates);
+        return difference(key, nearest) <= Math.max(1, key.length() / 2) ? Optional.of(nearest) : Optional.empty();
     }
 
     /** Among keys with the same last part, and among all keys, the one with the fewest differing letters. */

@@ -5,6 +5,8 @@ import com.typesafe.config.ConfigOrigin;
 
 /** A setting that cannot be used; the message names where it stands, the key, the value, and what is allowed. */
 public final class ScenarioException extends RuntimeException {
+    /** What the parser says of a brace that is not closed. */
+    private static final String MISSING_BRACE = "expecting a close parentheses ')' here, not: end of file";
 
     public ScenarioException(String message) {
         super(message);
@@ -16,7 +18,8 @@ public final class ScenarioException extends RuntimeException {
 
     /** Wraps an error of the HOCON parser. */
     public static ScenarioException of(ConfigException failure) {
-        String message = String.valueOf(failure.getMessage());
+        String message =
+                String.valueOf(failure.getMessage()).replace(MISSING_BRACE, "expecting a closing brace '}' here");
         var origin = failure.origin();
         if (origin == null) {
             return new ScenarioException(message);

@@ -4,7 +4,6 @@ import com.typesafe.config.Config;
 import com.typesafe.config.ConfigException;
 import com.typesafe.config.ConfigFactory;
 import com.typesafe.config.ConfigOrigin;
-import com.typesafe.config.ConfigParseOptions;
 import com.typesafe.config.ConfigValueFactory;
 import com.typesafe.config.ConfigValueType;
 import java.nio.file.Files;
@@ -211,8 +210,7 @@ public record Section(Config config, String path) {
 
     private Config parse(String key) {
         String origin = config.getValue(key).origin().description();
-        var options = ConfigParseOptions.defaults().setOriginDescription(origin);
-        return ConfigFactory.parseString(LIST + " = " + text(key), options);
+        return Hocon.text(LIST + " = " + text(key), origin);
     }
 
     private static Entry entry(Config element) {

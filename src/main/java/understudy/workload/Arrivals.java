@@ -1,5 +1,6 @@
 package understudy.workload;
 
+import java.util.function.LongSupplier;
 import org.apache.commons.rng.UniformRandomProvider;
 import org.apache.commons.rng.sampling.distribution.AhrensDieterMarsagliaTsangGammaSampler;
 import org.apache.commons.rng.sampling.distribution.SharedStateContinuousSampler;
@@ -15,29 +16,47 @@ public final class Arrivals {
 
     private final RequestRate rate;
     private final SharedStateContinuousSampler gaps;
+    private final double scale;
     private double nextNanos;
     private long numArrivals;
 
-    private Arrivals(RequestRate rate, SharedStateContinuousSampler gaps) {
+    private Arrivals(RequestRate rate, SharedStateContinuousSampler gaps, double scale) {
         this.rate = rate;
         this.gaps = gaps;
+        this.scale = scale;
     }
 
     /**
-     * Creates a process that starts at time 0.
+     * Creates a process that starts at time 0, and draws from the stream {@code arrivals}.
      *
-     * @param burstiness shape of the gamma distribution, above 0; infinite makes all gaps equal
+     * @param count arrivals in all, at least 1; asked for only if gaps are scaled
      */
-    public static Arrivals create(RequestRate rate, double burstiness, UniformRandomProvider random) {
-        if (burstiness == Double.POSITIVE_INFINITY) {
-            return new Arrivals(rate, new Constant());
+    public static Arrivals create(RequestRate rate, Gaps gaps, RandomStreams streams, LongSupplier count) {
+        if (gaps.burstiness() == Double.POSITIVE_INFINITY) {
+            return new Arrivals(rate, new Constant(), 1);
         }
-        return new Arrivals(rate, AhrensDieterMarsagliaTsangGammaSampler.of(random, burstiness, 1 / burstiness));
+        boolean isScaled = gaps.isScaled() && rate.rampUp() == null;
+        double scale = isScaled ? scale(sampler(gaps, streams), count.getAsLong()) : 1;
+        return new Arrivals(rate, sampler(gaps, streams), scale);
+    }
+
+    private static SharedStateContinuousSampler sampler(Gaps gaps, RandomStreams streams) {
+        double shape = gaps.burstiness();
+        return AhrensDieterMarsagliaTsangGammaSampler.of(streams.stream("arrivals"), shape, 1 / shape);
+    }
+
+    /** Draws all gaps once before, and returns by what they have to be multiplied to sum up to their number. */
+    private static double scale(SharedStateContinuousSampler gaps, long count) {
+        double sum = 0;
+        for (long i = 0; i < count; i++) {
+            sum += gaps.sample();
+        }
+        return sum > 0 ? count / sum : 1;
     }
 
     /** Returns the time of the next arrival, in nanoseconds; the first gap comes before the first arrival. */
     public long nextNanos() {
-        nextNanos = Math.min(LATEST_NANOS, rate.nanosOfArrival(numArrivals++, nextNanos, gaps.sample()));
+        nextNanos = Math.min(LATEST_NANOS, rate.nanosOfArrival(numArrivals++, nextNanos, scale * gaps.sample()));
         return Math.round(nextNanos);
     }
 

@@ -37,7 +37,7 @@ public final class GeneratedWorkload implements Workload {
      *
      * @param numRequests all requests of all sessions, at least 1
      * @param rate rate at which sessions begin
-     * @param burstiness shape of the gaps between beginnings, see {@link Arrivals}
+     * @param gaps between beginnings
      * @param promptLengths tokens that each turn adds to the prompt
      * @param outputLengths tokens of each answer
      * @param groups what sessions open with
@@ -52,7 +52,7 @@ public final class GeneratedWorkload implements Workload {
     public record Options(
             long numRequests,
             RequestRate rate,
-            double burstiness,
+            Gaps gaps,
             WholeNumbers promptLengths,
             WholeNumbers outputLengths,
             PrefixGroups.Options groups,
@@ -67,7 +67,7 @@ public final class GeneratedWorkload implements Workload {
     public GeneratedWorkload(Options options, RandomStreams streams) {
         this.options = options;
         this.streams = streams;
-        arrivals = Arrivals.create(options.rate, options.burstiness, streams.stream("arrivals"));
+        arrivals = Arrivals.create(options.rate, options.gaps, streams, this::countSessions);
         groups = new PrefixGroups(options.groups, options.promptLengths, options.rate, streams);
         turns = streams.stream("turns");
         priorities = streams.stream("priorities");
@@ -125,6 +125,16 @@ public final class GeneratedWorkload implements Workload {
 
     @Override
     public void close() {}
+
+    /** Draws the turns of all sessions once before. */
+    private long countSessions() {
+        var draws = streams.stream("turns");
+        long count = 0;
+        for (long left = options.numRequests; left > 0; left -= options.turns.sample(draws)) {
+            count++;
+        }
+        return count;
+    }
 
     private String tenant() {
         return options.numTenants == 1 ? "" : "tenant-" + tenants.nextInt(options.numTenants);

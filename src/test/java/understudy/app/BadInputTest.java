@@ -16,13 +16,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Whatever is wrong with what the user gives is one clear line and exit code 2, and nothing is written. */
 final class BadInputTest {
     private static final String SMALL = """
-            workload {
-              requests = 50
-              arrivals.request-rate = 20
-              sessions.turns { kind = uniform, min = 1, max = 3 }
-            }
-            cluster.replicas = 2
-            """;
+        workload {
+          requests = 50
+          arrivals.request-rate = 20
+          sessions.turns { kind = uniform, min = 1, max = 3 }
+        }
+        cluster.replicas = 2
+        """;
 
     @TempDir
     private Path directory;
@@ -45,7 +45,8 @@ final class BadInputTest {
                 "engine.max-num-seqs = [1] | :1: engine.max-num-seqs is [1], which is not the kind of value it takes",
                 "engine = 5 | :1: engine is a section, and takes no value of its own",
                 "seed { a = 1 } | :1: seed takes a single value, not a section",
-                "engine { max-num-seqs = 1024, max-num-batched-tokens = 8 } | is 8, must be at least max-num-seqs, which is 1024",
+                "engine { max-num-seqs = 1024, max-num-batched-tokens = 8 } | is 8, must be at least max-num-seqs,"
+                        + " which is 1024",
                 "engine.max-model-len = 999999999 | engine.max-model-len is 999999999",
                 "engine.max-model-len = 5000000 | but the KV cache holds 462464 tokens",
                 "engine { enable-chunked-prefill = false, max-num-batched-tokens = 4096 }"
@@ -56,7 +57,8 @@ final class BadInputTest {
                 "engine.full-hit = never | must be one of recompute-last-token, decode-directly",
                 "engine.context-window-exceeded = cut | must be one of reject, truncate-oldest",
                 "kv-cache.eviction-policy = mru | must be one of lru, lru-longest-prefix, lfu, fifo, s3fifo, arc",
-                "kv-cache.sessions = simplified, engine.scheduler-reserve-full-isl = false | may preempt each other for ever",
+                "kv-cache.sessions = simplified, engine.scheduler-reserve-full-isl = false | may preempt each other"
+                        + " for ever",
                 "kv-cache.sessions = maybe | must be one of off, simplified, detailed",
                 "kv-cache.global-prefix-store.enabled = true | is true, but kv-cache.sessions is off",
                 "kv-cache.global-prefix-store.min-uses = 0 | min-uses is 0, must be from 1",
@@ -77,7 +79,8 @@ final class BadInputTest {
                 "router.disaggregation.uncached-tokens = -1 | uncached-tokens is -1",
                 "router.policy = best | must be one of round-robin, least-outstanding, session-affinity, prefix-aware",
                 "router.prefix-aware.cache-threshold = 2 | must be a number from 0.0 to 1.0",
-                "workload { kind = mooncake, trace = \"\" } | workload.trace is \"\", but this kind of workload needs a file",
+                "workload { kind = mooncake, trace = \"\" } | workload.trace is \"\", but this kind of workload needs"
+                        + " a file",
                 "workload { kind = csv, trace = /nowhere } | workload.trace is \"/nowhere\", which does not exist",
                 "workload.arrivals.request-rate = 0 | must be a number above 0, or inf",
                 "workload.lengths.prompt.max = 0 | workload.lengths.prompt.max is 0, must be from 1",
@@ -86,9 +89,11 @@ final class BadInputTest {
                 "workload.requests = 1.5 | workload.requests is 1.5, must be a whole number from 1",
                 "workload.time-scale = inf | workload.time-scale is \"inf\", must be a number from",
                 "workload.arrivals.request-rate = 1e-9 | so little that 1000 requests take more than three years",
-                "workload.lengths.prompt { kind = fixed, mean = 7.5 } | prompt.mean is 7.5, must be a whole number from 1",
+                "workload.lengths.prompt { kind = fixed, mean = 7.5 } | prompt.mean is 7.5, must be a whole number"
+                        + " from 1",
                 "workload.prefix-groups.prompts-per-group = 5 | per-group is 5, but workload.prefix-groups.count is 0",
-                "workload.prefix-groups.prompt-order = in-turn | which needs 1 to 10000000 prompts of all groups, not 0",
+                "workload.prefix-groups.prompt-order = in-turn | which needs 1 to 10000000 prompts of all groups, not"
+                        + " 0",
                 "workload.prefix-groups { count = 1000, prompts-per-group = 100000, prompt-order = in-turn }"
                         + " | prompts of all groups, not 100000000",
                 "workload.sessions.turns.kind = many | workload.sessions.turns.kind is \"many\", must be one of fixed",
@@ -101,13 +106,24 @@ final class BadInputTest {
                 "engine { kind = roseinfer, dedup = blocks } | but engine.kind = roseinfer takes auto, off or prompt",
                 "kv-cache.enable-prefix-caching = false, engine.dedup = blocks"
                         + " | which needs kv-cache.enable-prefix-caching = true",
-                "engine { kind = roseinfer, async-scheduling = false } | engine.async-scheduling is false, which means nothing",
+                "engine { kind = roseinfer, async-scheduling = false } | engine.async-scheduling is false, which means"
+                        + " nothing",
                 "engine { kind = roseinfer, max-num-batched-tokens = 64 } | means nothing to engine.kind = roseinfer",
                 "engine.kind = roseinfer, router.policy = prefix-aware | but engine.kind = roseinfer publishes none",
                 "engine.kind = roseinfer, kv-cache.num-gpu-blocks = 2 | is 2, must be from 3",
                 "workload { kind = burst, burst.distinct-prompts = -1 } | burst.distinct-prompts is -1, must be from 0",
                 "clock.speed = -1 | must be a number above 0, or max",
-                "engine { | :2: expecting a close"
+                "engine.lora.lora-modules = [{ name = sql }] | lora-modules is [{name=sql}], which is not the kind",
+                "engine.lora.lora-modules = [sql, sql] | must be different names, each alone or as name=path",
+                "engine.lora.load-time = soon | engine.lora.load-time is \"soon\", must be a duration",
+                "kv-cache.tiers.disk.gib = [1] | kv-cache.tiers.disk.gib is [1], which is not the kind",
+                "workload.servegen.rate-scale = [1] | workload.servegen.rate-scale is [1], which is not the kind",
+                "latency.profiled.tables = [a] | latency.profiled.tables is [a], which is not the kind",
+                "scaling.keda.threshold = [1] | scaling.keda.threshold is [1], which is not the kind",
+                "kv-cache.kv-events.enable-kv-cache-events = 1 | events is 1, which is not the kind",
+                "router.weighted-scorers.lora-affinity = [] | lora-affinity is [], which is not the kind",
+                "foo = 1 | :1: unknown key foo; known are clock, cluster, engine, faults, kv-cache, latency, report,",
+                "engine { | :2: expecting a closing brace '}' here"
             })
     void badScenario_isOneClearLineAndExitTwo(String line, String problem) throws IOException {
         String file = write("bad.conf", line + "\n");
@@ -213,8 +229,41 @@ final class BadInputTest {
         assertThat(run.exitCode).isEqualTo(2);
         assertThat(run.err.lines()).hasSize(1);
         assertThat(run.err).contains("Unknown options: '--sed'").contains("try 'understudy run --help'");
+        assertThat(call("serve", "--prot", "1").err).contains("'--prot' (did you mean --port?)");
+        assertThat(call("serve", "--prot=1").err).contains("'--prot=1' (did you mean --port?)");
+        assertThat(call("serve", "--nothing-like-it").err).doesNotContain("did you mean");
+        assertThat(call("version").err).contains("(did you mean --version?)");
+        assertThat(call("run", small, "--set", "seed").err).startsWith("Value for option '--set' (KEY=VALUE)");
         assertThat(call("run").err).contains("Missing required parameter");
         assertThat(call("runn").err).contains("(did you mean run?)").contains("try 'understudy --help'");
+    }
+
+    @Test
+    void optionThatIsShortForASetting_isNamedAsItWasTyped() {
+        assertThat(call("serve", "--port", "70000").err)
+                .isEqualTo("--port: server.port is \"70000\", must be from 0 to 65535\n");
+        assertThat(call("serve", "--set", "server.port=70000").err).startsWith("--set server.port: server.port is");
+        assertThat(call("bench", "http://127.0.0.1:1", "--request-rate", "-3").err)
+                .isEqualTo(
+                        "--request-rate: workload.arrivals.request-rate is \"-3\", must be a number above 0, or inf\n");
+    }
+
+    @Test
+    void certificateWithoutItsKey_isTheOneThatIsNamed() throws IOException {
+        String file = write("a.pem", "");
+
+        assertThat(call("serve", "--set", "server.tls-certfile=" + file).err)
+                .isEqualTo("--set server.tls-certfile: server.tls-certfile is \"" + file
+                        + "\", which needs server.tls-keyfile, too\n");
+        assertThat(call("vllm", "serve", "Qwen/Qwen3-8B", "--ssl-certfile", file).err)
+                .endsWith("--ssl-certfile: server.tls-certfile is \"" + file + "\", which needs --ssl-keyfile, too\n");
+    }
+
+    @Test
+    void countOfGpus_hasExamplesOfItsSize() {
+        assertThat(call("vllm", "serve", "X", "--tensor-parallel-size", "two").err)
+                .isEqualTo("--tensor-parallel-size two: must be a whole number, such as 1 or 8\n");
+        assertThat(call("vllm", "serve", "X", "--max-model-len", "long").err).contains("8k (8000), 8K (8192)");
     }
 
     @Test
@@ -234,7 +283,8 @@ final class BadInputTest {
                 "[{at = 1s, do = crash}]             | --set faults.plan:1: faults.plan: replica is missing",
                 "[{at = 1s, do = crash, replica = 9}] | at 1.0 s: there is no replica 9, only 0 to 1",
                 "[{do = add}]                        | faults.plan: at is missing",
-                "hello                               | faults.plan is \"hello\", which is not the kind of value it takes",
+                "hello                               | faults.plan is \"hello\", which is not the kind of value it"
+                        + " takes",
             })
     void badFault_isOneLine(String plan, String message) {
         var run = call("run", small, "--set", "faults.plan=" + plan);

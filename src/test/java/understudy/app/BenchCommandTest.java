@@ -114,7 +114,8 @@ final class BenchCommandTest {
     void scenario_givesTheWorkload_andOptionsWin() throws IOException {
         var scenario = Files.writeString(
                 directory.resolve("s.conf"),
-                "workload { requests = 9, lengths { prompt { kind = fixed, mean = 12 }, output { kind = fixed, mean = 3 } } }");
+                "workload { requests = 9, lengths { prompt { kind = fixed, mean = 12 }, output { kind = fixed, mean ="
+                        + " 3 } } }");
 
         var json = bench(scenario.toString(), "--num-prompts=4", "--request-rate=200", "--burstiness=inf")
                 .json();
@@ -156,25 +157,25 @@ final class BenchCommandTest {
         var run = call("bench", "http://127.0.0.1:1");
 
         assertThat(run.exitCode).isEqualTo(1);
-        assertThat(run.err).isEqualTo("http://127.0.0.1:1/v1/models: cannot be reached: ConnectException\n");
+        assertThat(run.err).isEqualTo("http://127.0.0.1:1/v1/models: cannot be reached: connection refused\n");
     }
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-                    --goodput=ttfb:3                | --goodput ttfb:3: must be a metric
-                    --goodput=ttft:x                | --goodput ttft:x: must be a metric
-                    --endpoint=/v1/embeddings       | --endpoint /v1/embeddings: must be a path
-                    --extra-body=[]                 | --extra-body []: not a JSON object
-                    --extra-body={                  | --extra-body {: not a JSON object
-                    --percentile-metrics=ttfb       | --percentile-metrics ttfb: must be one of ttft, tpot
-                    --metric-percentiles=101        | --metric-percentiles 101.0: must be from 0 to 100
-                    --random-range-ratio=1          | --random-range-ratio 1.0: must be from 0 to below 1
-                    --ramp-up-strategy=linear       | --ramp-up-strategy: needs --ramp-up-start-rps
-                    --cancel-rate=2                 | --cancel-rate 2.0 --cancel-after 10: must be a share
-                    --dataset-name=sharegpt         | workload.trace
-                    --request-rate=0                | workload.arrivals.request-rate
-                    --result-filename=nowhere/x     | --result-dir .: no such directory
-                    """)
+        --goodput=ttfb:3                | --goodput ttfb:3: must be a metric
+        --goodput=ttft:x                | --goodput ttft:x: must be a metric
+        --endpoint=/v1/embeddings       | --endpoint /v1/embeddings: must be a path
+        --extra-body=[]                 | --extra-body []: not a JSON object
+        --extra-body={                  | --extra-body {: not a JSON object
+        --percentile-metrics=ttfb       | --percentile-metrics ttfb: must be one of ttft, tpot
+        --metric-percentiles=101        | --metric-percentiles 101.0: must be from 0 to 100
+        --random-range-ratio=1          | --random-range-ratio 1.0: must be from 0 to below 1
+        --ramp-up-strategy=linear       | --ramp-up-strategy: needs --ramp-up-start-rps
+        --cancel-rate=2                 | --cancel-rate 2.0 --cancel-after 10: must be a share
+        --dataset-name=sharegpt         | workload.trace
+        --request-rate=0                | workload.arrivals.request-rate
+        --result-filename=nowhere/x     | --result-dir .: no such directory
+        """)
     void badInput_isOneLine(String option, String message) {
         var run = call(with(option));
 

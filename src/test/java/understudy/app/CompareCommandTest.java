@@ -15,17 +15,19 @@ import org.junit.jupiter.params.provider.CsvSource;
 final class CompareCommandTest {
     /** Requests 0 and 2 are answered: TTFT 100 and 200 ms, E2EL 300 and 200 ms. */
     private static final String REAL = """
-            {"date": "20260101-000000", "backend": "vllm", "num_prompts": 3, "duration": 10.0, "completed": 2, "failed": 1,
-             "request_throughput": 0.2, "request_goodput": null, "mean_ttft_ms": 150.0, "p99_ttft_ms": 199.0,
-             "mean_e2el_ms": 250.0, "input_lens": [5, 5, 6], "output_lens": [3, 0, 1], "ttfts": [0.1, 0.0, 0.2],
-             "itls": [[0.1, 0.1], [], []], "errors": ["", "boom", ""]}""";
+        {"date": "20260101-000000", "backend": "vllm", "num_prompts": 3, "duration": 10.0, "completed": 2, "failed": 1,
+         "request_throughput": 0.2, "request_goodput": null, "mean_ttft_ms": 150.0, "p99_ttft_ms": 199.0,
+         "mean_e2el_ms": 250.0, "input_lens": [5, 5, 6], "output_lens": [3, 0, 1], "ttfts": [0.1, 0.0, 0.2],
+         "itls": [[0.1, 0.1], [], []], "errors": ["", "boom", ""]}\
+        """;
 
     /** Requests 0, 1 and 2, in the manner of a run: TTFT of 0 and 2 is 110 and 180 ms, E2EL 270 and 180 ms. */
     private static final String EMULATED = """
-            {"partial": false, "duration": 10.0, "completed": 3, "failed": 0, "request_throughput": 0.2,
-             "mean_ttft_ms": 135.0, "max_ttft_ms": 180.0, "mean_e2el_ms": 255.0, "step_digest": "0",
-             "request_ids": [0, 1, 2], "input_lens": [5, 5, 7], "output_lens": [3, 2, 1],
-             "ttfts": [0.11, 0.1, 0.18], "itls": [[0.08, 0.08], [0.1], []], "host": {"lateness_p50_ms": 1.0}}""";
+        {"partial": false, "duration": 10.0, "completed": 3, "failed": 0, "request_throughput": 0.2,
+         "mean_ttft_ms": 135.0, "max_ttft_ms": 180.0, "mean_e2el_ms": 255.0, "step_digest": "0",
+         "request_ids": [0, 1, 2], "input_lens": [5, 5, 7], "output_lens": [3, 2, 1],
+         "ttfts": [0.11, 0.1, 0.18], "itls": [[0.08, 0.08], [0.1], []], "host": {"lateness_p50_ms": 1.0}}\
+        """;
 
     @TempDir
     private Path directory;
@@ -73,12 +75,12 @@ final class CompareCommandTest {
     @Test
     void requestsOfBoth_areComparedOneByOne() {
         assertThat(call("compare", real, emulated).out)
-                .contains(
-                        "| ttft       |     2 |       150.00 |           145.00 |              15.00 |             19.90 |")
-                .contains(
-                        "| tpot       |     1 |       100.00 |            80.00 |              20.00 |             20.00 |")
-                .contains(
-                        "| e2el       |     2 |       250.00 |           225.00 |              25.00 |             29.90 |")
+                .contains("| ttft       |     2 |       150.00 |           145.00 |              15.00 |            "
+                        + " 19.90 |")
+                .contains("| tpot       |     1 |       100.00 |            80.00 |              20.00 |            "
+                        + " 20.00 |")
+                .contains("| e2el       |     2 |       250.00 |           225.00 |              25.00 |            "
+                        + " 29.90 |")
                 .endsWith("1 of 2 pairs differ in the length of prompt or answer\n");
     }
 
@@ -109,7 +111,7 @@ final class CompareCommandTest {
                         metric -> assertThat(metric)
                                 .hasToString(
                                         "{\"name\":\"mean_ttft_ms\",\"real\":150.0,\"emulated\":135.0,"
-                                                + "\"difference_percent\":-9.999999999999998,\"tolerance_percent\":5.0,\"within\":false}"));
+                                            + "\"difference_percent\":-9.999999999999998,\"tolerance_percent\":5.0,\"within\":false}"));
         assertThat(run.json().get("requests").get(0).get("mean_absolute_ms").doubleValue())
                 .isEqualTo(15);
     }
@@ -126,11 +128,11 @@ final class CompareCommandTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-                    {"a": 1}        | neither a result of vllm bench serve or understudy bench, nor a report of understudy run
-                    [1]             | neither a result
-                    nonsense        | not JSON, or more than one result: Unrecognized token
-                    {"a": 1} {}     | not JSON, or more than one result: Trailing token
-                    """)
+        {"a": 1}        | neither a result of vllm bench serve or understudy bench, nor a report of understudy run
+        [1]             | neither a result
+        nonsense        | not JSON, or more than one result: Unrecognized token
+        {"a": 1} {}     | not JSON, or more than one result: Trailing token
+        """)
     void fileThatIsNoResult_isOneLine(String content, String message) throws IOException {
         var run = call("compare", real, file("other.json", content));
 
@@ -144,7 +146,8 @@ final class CompareCommandTest {
         assertThat(call("compare", real, emulated, "--tolerance", "mean_ttft_ms=10").err)
                 .startsWith("--tolerance mean_ttft_ms=10: must be a share of the measured figure");
         assertThat(call("compare", real, emulated, "--tolerance", "p99_ttft_ms=10%").err)
-                .startsWith("--tolerance p99_ttft_ms: not a metric of both files; those are ");
+                .startsWith(
+                        "--tolerance p99_ttft_ms: not a metric of both files; those are duration, completed, failed,");
         assertThat(call("compare", real, "nowhere.json").err).isEqualTo("nowhere.json: no such file\n");
     }
 

@@ -3,12 +3,15 @@ package understudy.app;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -67,6 +70,31 @@ final class RunProcessTest {
         assertThat(Files.readString(directory.resolve("err"))).isEqualTo("nowhere.conf: no such file\n");
     }
 
+    /** A name without a folder is of the current one, and so is what it includes. */
+    @Test
+    void scenarioOfTheCurrentFolder_includesAnotherOne() throws IOException, InterruptedException {
+        Files.writeString(directory.resolve("base.conf"), "workload { requests = 7, arrivals.request-rate = 10 }");
+        Files.writeString(directory.resolve("a.conf"), "include \"base.conf\"");
+        var process = process("run", "a.conf", "--json", "-")
+                .directory(directory.toFile())
+                .start();
+
+        assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(process.exitValue()).isZero();
+        assertThat(stdout()).contains("\"completed\" : 7");
+    }
+
+    @Test
+    void includeThatIsNotThere_exitsWithTwo() throws IOException, InterruptedException {
+        Files.writeString(directory.resolve("a.conf"), "seed = 1\ninclude \"base.conf\"");
+        var process = process("run", "a.conf").directory(directory.toFile()).start();
+
+        assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(process.exitValue()).isEqualTo(2);
+        assertThat(Files.readString(directory.resolve("err")))
+                .isEqualTo("a.conf:2: include \"base.conf\": no such file: base.conf\n");
+    }
+
     @Test
     void traceThatBreaksOffLater_endsTheProcessAtOnce() throws IOException, InterruptedException {
         String good = "{\"timestamp\": 0, \"input_length\": 5, \"output_length\": 5, \"hash_ids\": [1]}\n";
@@ -88,19 +116,30 @@ final class RunProcessTest {
     }
 
     private Process start(String... args) throws IOException {
+        return process(args).start();
+    }
+
+    private ProcessBuilder process(String... args) {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:+IgnoreUnrecognizedVMOptions",
                 "--sun-misc-unsafe-memory-access=allow",
                 "--enable-native-access=ALL-UNNAMED",
                 "-cp",
-                System.getProperty("java.class.path"),
+                classPath(),
                 Understudy.class.getName()));
         command.addAll(List.of(args));
         return new ProcessBuilder(command)
                 .redirectOutput(directory.resolve("out").toFile())
-                .redirectError(directory.resolve("err").toFile())
-                .start();
+                .redirectError(directory.resolve("err").toFile());
+    }
+
+    /** Holds in any folder that the process is started in. */
+    private static String classPath() {
+        return Pattern.compile(File.pathSeparator, Pattern.LITERAL)
+                .splitAsStream(System.getProperty("java.class.path"))
+                .map(entry -> Path.of(entry).toAbsolutePath().toString())
+                .collect(Collectors.joining(File.pathSeparator));
     }
 
     /** A signal before the run has started would only end the JVM. */

@@ -54,6 +54,8 @@ final class UnderstudyTest {
                 "compare",
                 "models",
                 "gpus",
+                "completion",
+                "man",
                 "help");
 
         assertThat(commands()).containsExactlyElementsOf(all);

@@ -48,6 +48,17 @@ final class WorkloadOptionsTest {
                 .containsEntry("workload.arrivals.ramp-up.end-rps", "9");
     }
 
+    /** As vLLM does it with its data sets; a scenario says itself. */
+    @Test
+    void gaps_areScaledForVllmsDataSets() {
+        String key = "workload.arrivals.scale-gaps";
+        assertThat(options().settings(false)).containsEntry(key, "true");
+        assertThat(options("--dataset-name=sharegpt").settings(true)).containsEntry(key, "true");
+        assertThat(options("--no-scale-gaps").settings(false)).containsEntry(key, "false");
+        assertThat(options("--request-rate=3").settings(true)).doesNotContainKey(key);
+        assertThat(options("--scale-gaps").settings(true)).containsEntry(key, "true");
+    }
+
     @Test
     void prefixRepetition_needsARequestForEachPrefix() {
         var options = options("--dataset-name=prefix_repetition", "--num-prompts=9");

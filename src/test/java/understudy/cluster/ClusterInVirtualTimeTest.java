@@ -33,6 +33,7 @@ import understudy.routing.RoutingPolicyFactory;
 import understudy.routing.policy.LoadBalance;
 import understudy.routing.policy.PrefixAware;
 import understudy.workload.Distribution;
+import understudy.workload.Gaps;
 import understudy.workload.GeneratedWorkload;
 import understudy.workload.OutputLimit;
 import understudy.workload.PrefixGroups;
@@ -401,7 +402,7 @@ final class ClusterInVirtualTimeTest {
         var options = new GeneratedWorkload.Options(
                 300,
                 RequestRate.constant(40),
-                1,
+                Gaps.POISSON,
                 new WholeNumbers(new Distribution.Normal(60, 30), 1, 500),
                 new WholeNumbers(new Distribution.Normal(40, 20), 1, 500),
                 new PrefixGroups.Options(5, WholeNumbers.fixed(200), 0, false),

@@ -15,6 +15,7 @@ import understudy.prompt.SessionTurn;
 import understudy.report.Invariants;
 import understudy.report.RequestRecord;
 import understudy.workload.Distribution;
+import understudy.workload.Gaps;
 import understudy.workload.GeneratedWorkload;
 import understudy.workload.OutputLimit;
 import understudy.workload.PrefixGroups;
@@ -109,7 +110,7 @@ final class SessionsAgainstContentTest {
                 // A session has 4 turns on average; the twentieth on top makes up for chance.
                 4 * SESSIONS * 21 / 20,
                 RequestRate.constant(50),
-                1,
+                Gaps.POISSON,
                 new WholeNumbers(new Distribution.Uniform(1, 120), 1, 120),
                 new WholeNumbers(new Distribution.Uniform(1, 90), 1, 90),
                 PrefixGroups.Options.NONE,

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -121,6 +122,47 @@ final class ScenarioFileTest {
         assertThatThrownBy(() -> new ScenarioFile(Map.of()).load(file, Map.of()))
                 .isInstanceOf(ScenarioException.class)
                 .hasMessageStartingWith(file + ":");
+    }
+
+    @Test
+    void yaml_mayHaveKeysWithDots() throws IOException {
+        String text = "cluster.replicas: 2\nengine.max-num-seqs: 9\nengine:\n  max-num-batched-tokens: 64\n"
+                + "engine.lora: {enable: false}\nrouter.disaggregation.uncached-tokens: 3\n";
+
+        var config = new ScenarioFile(Map.of()).load(write("a.yaml", text), Map.of());
+
+        assertThat(config.getInt("cluster.replicas")).isEqualTo(2);
+        assertThat(config.getInt("engine.max-num-seqs")).isEqualTo(9);
+        assertThat(config.getInt("engine.max-num-batched-tokens")).isEqualTo(64);
+        assertThat(config.getInt("router.disaggregation.uncached-tokens")).isEqualTo(3);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "cluster.replicas: 2;cluster: {replicas: 3} | cluster.replicas stands there twice",
+                "cluster: {replicas: 3};cluster.replicas: 2 | cluster.replicas stands there twice",
+                "seed: 2;seed.a: 2 | seed stands there twice"
+            })
+    void yamlKeyWithDots_standsThereOnce(String lines, String problem) throws IOException {
+        String file = write("a.yaml", lines.replace(';', '\n'));
+
+        assertThatThrownBy(() -> new ScenarioFile(Map.of()).load(file, Map.of()))
+                .isInstanceOf(ScenarioException.class)
+                .hasMessageStartingWith(file)
+                .hasMessageContaining(problem);
+    }
+
+    /** As deep as an attacker can make it with a few kilobytes. */
+    @ParameterizedTest
+    @CsvSource({"a.yaml, 'a: ', [, 100000", "a.conf, a =, [, 20000", "a.conf, '', {b=, 20000", "a.conf, '', a., 20000"})
+    void fileThatIsNestedTooDeeply_isOneLine(String name, String start, String level, int depth) throws IOException {
+        String file = write(name, start + level.repeat(depth) + (level.equals("a.") ? "a=1" : ""));
+
+        assertThatThrownBy(() -> new ScenarioFile(Map.of()).load(file, Map.of()))
+                .isInstanceOf(ScenarioException.class)
+                .hasMessageMatching("(?s)" + Pattern.quote(file) + ": .*nest[^\n]*");
     }
 
     @Test

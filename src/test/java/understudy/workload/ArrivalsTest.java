@@ -3,6 +3,7 @@ package understudy.workload;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -48,7 +49,45 @@ final class ArrivalsTest {
         assertThat(stddev / mean).isCloseTo(variation, within(0.05 * variation));
     }
 
+    /** 60 arrivals at 6 per second are 10 s, however the gaps are drawn; their order of length stays. */
+    @ParameterizedTest
+    @CsvSource({"1", "0.25", "4", "Infinity"})
+    void scaledGaps_endWhenTheRateHasIt(double burstiness) {
+        var rate = RequestRate.constant(6);
+        var scaled = Arrivals.create(rate, new Gaps(burstiness, true), new RandomStreams(1), () -> 60);
+        var asDrawn = arrivals(6, burstiness);
+        double factor = scaled.nextNanos() / (double) asDrawn.nextNanos();
+        for (int i = 1; i < 59; i++) {
+            assertThat(scaled.nextNanos()).isCloseTo(Math.round(asDrawn.nextNanos() * factor), within(1000L));
+        }
+
+        assertThat(scaled.nextNanos()).isCloseTo(10_000_000_000L, within(1L));
+    }
+
+    /** 30 arrivals take the first 10 s at 3 per second, and 30 more 5 s at 6. */
+    @Test
+    void scaledGaps_followARateThatChanges() {
+        var rate = RequestRate.constant(3).changing(List.of(new RequestRate.Piece(10e9, 6)));
+        var arrivals = Arrivals.create(rate, new Gaps(1, true), new RandomStreams(1), () -> 60);
+
+        long last = 0;
+        for (int i = 0; i < 60; i++) {
+            last = arrivals.nextNanos();
+        }
+        assertThat(last).isCloseTo(15_000_000_000L, within(1L));
+    }
+
+    @Test
+    void gapsOfARampUp_areAsTheyAreDrawn() {
+        var rate = RequestRate.of(new RampUp(false, 1, 10, 60));
+        var scaled = Arrivals.create(rate, new Gaps(1, true), new RandomStreams(1), () -> 60);
+        var asDrawn = Arrivals.create(rate, Gaps.POISSON, new RandomStreams(1), () -> 60);
+
+        assertThat(scaled.nextNanos()).isEqualTo(asDrawn.nextNanos());
+    }
+
     private static Arrivals arrivals(double perSecond, double burstiness) {
-        return Arrivals.create(RequestRate.constant(perSecond), burstiness, new RandomStreams(1).stream("arrivals"));
+        return Arrivals.create(
+                RequestRate.constant(perSecond), new Gaps(burstiness, false), new RandomStreams(1), () -> COUNT);
     }
 }

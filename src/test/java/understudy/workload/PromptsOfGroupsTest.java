@@ -129,7 +129,7 @@ final class PromptsOfGroupsTest {
         var options = new GeneratedWorkload.Options(
                 numRequests,
                 rate,
-                1,
+                Gaps.POISSON,
                 WholeNumbers.uniform(40, 60),
                 WholeNumbers.uniform(10, 20),
                 groups,

@@ -33,7 +33,10 @@ final class RampUpTest {
     @Test
     void arrivals_haveTheGapsOfTheirOwnRates() {
         var arrivals = Arrivals.create(
-                RequestRate.of(new RampUp(false, 1, 5, 5)), Double.POSITIVE_INFINITY, new RandomStreams(1).stream("a"));
+                RequestRate.of(new RampUp(false, 1, 5, 5)),
+                new Gaps(Double.POSITIVE_INFINITY, false),
+                new RandomStreams(1),
+                () -> 5);
 
         // Gaps of 1, 1/2, 1/3 and 1/4 s.
         var seconds = LongStream.range(0, 4)

@@ -38,7 +38,7 @@ final class RequestRateTest {
 
     @Test
     void poissonArrivals_followTheProfile() {
-        var arrivals = Arrivals.create(rate, 1, new RandomStreams(1).stream("arrivals"));
+        var arrivals = Arrivals.create(rate, Gaps.POISSON, new RandomStreams(1), () -> 1);
         var counts = new int[25];
         for (double at = arrivals.nextNanos(); at < 25 * SECOND; at = arrivals.nextNanos()) {
             counts[(int) (at / SECOND)]++;

@@ -312,7 +312,7 @@ final class WorkloadsTest {
         var options = new GeneratedWorkload.Options(
                 numRequests,
                 RequestRate.constant(10),
-                1,
+                Gaps.POISSON,
                 WholeNumbers.fixed(50),
                 WholeNumbers.fixed(20),
                 new PrefixGroups.Options(numGroups, WholeNumbers.fixed(30), 0, false),

@@ -46,7 +46,8 @@ final class Sizes {
     }
 
     private static ScenarioException wrong(String flag, String text) {
-        return new ScenarioException(
-                flag + " " + text + ": must be a whole number, such as 8192, 8k (8000), 8K (8192), 25.6k or 1M");
+        boolean isOfTokens = flag.contains("-len") || flag.contains("-tokens") || flag.contains("-threshold");
+        return new ScenarioException(flag + " " + text + ": must be a whole number, such as "
+                + (isOfTokens ? "8192, 8k (8000), 8K (8192), 25.6k or 1M" : "1 or 8"));
     }
 }

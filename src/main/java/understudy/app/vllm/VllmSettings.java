@@ -82,14 +82,26 @@ public record VllmSettings(Map<String, String> settings, List<String> warnings) 
         for (var flag : Flags.ALL) {
             String setting = flag.setting().orElse("");
             if (!setting.isEmpty() && message.startsWith("--set " + setting + ":")) {
-                return new ScenarioException(
-                        "--" + flag.name() + message.substring("--set ".length() + setting.length()));
+                String problem = message.substring("--set ".length() + setting.length());
+                return new ScenarioException("--" + flag.name() + namingNeeded(problem));
             }
             if (message.startsWith("--set " + flag.description() + ".")) {
                 return new ScenarioException("--" + flag.name() + message.substring(message.indexOf(':')));
             }
         }
         return failure;
+    }
+
+    /** Names the flag of a setting that another one needs. */
+    private static String namingNeeded(String problem) {
+        for (var flag : Flags.ALL) {
+            String needed =
+                    flag.setting().map(setting -> "needs " + setting + ",").orElse("");
+            if (!needed.isEmpty() && problem.contains(needed)) {
+                return problem.replace(needed, "needs --" + flag.name() + ",");
+            }
+        }
+        return problem;
     }
 
     /** Flags whose value is no setting as it is. */

@@ -1,10 +1,13 @@
 package understudy.scenario.workload;
 
 import java.util.Set;
-import understudy.settings.Durations;
-import understudy.settings.Numbers;
 import understudy.settings.ScenarioException;
 import understudy.settings.Section;
+import understudy.settings.Durations;
+import understudy.settings.Numbers;
+import understudy.workload.Durations;
+import understudy.workload.Gaps;
+import understudy.workload.Numbers;
 import understudy.workload.RampUp;
 import understudy.workload.RequestRate;
 
@@ -68,6 +71,10 @@ final class ArrivalSettings {
                             + " from 0");
         }
         return new RequestRate.Piece(atNanos, perSecond);
+    }
+
+    static Gaps gaps(Section arrivals) {
+        return new Gaps(burstiness(arrivals), arrivals.bool("scale-gaps"));
     }
 
     /** Reads the shape of the gaps; infinite makes them equal. */

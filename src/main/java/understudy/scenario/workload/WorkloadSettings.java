@@ -135,7 +135,7 @@ public final class WorkloadSettings {
         return new GeneratedWorkload.Options(
                 requests,
                 ArrivalSettings.rate(arrivals, requests),
-                ArrivalSettings.burstiness(arrivals),
+                ArrivalSettings.gaps(arrivals),
                 DrawSettings.wholeNumbers(lengths.section("prompt"), MAX_TOKENS),
                 DrawSettings.wholeNumbers(lengths.section("output"), MAX_TOKENS),
                 prefixGroups(workload.section("prefix-groups")),
@@ -154,7 +154,7 @@ public final class WorkloadSettings {
         return new ShareGptWorkload.Options(
                 requests,
                 ArrivalSettings.rate(arrivals, requests),
-                ArrivalSettings.burstiness(arrivals),
+                ArrivalSettings.gaps(arrivals),
                 workload.wholeNumber("sharegpt-output-len", 0, MAX_TOKENS),
                 outputLimit,
                 maxModelLen);

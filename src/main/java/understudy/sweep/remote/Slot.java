@@ -12,6 +12,7 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.actor.typed.javadsl.Receive;
 import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
 import org.jspecify.annotations.Nullable;
+import understudy.settings.Hocon;
 import understudy.settings.ScenarioException;
 import understudy.sweep.PointResult;
 import understudy.sweep.PointThreads;
@@ -78,7 +79,7 @@ final class Slot extends AbstractBehavior<Slot.Command> {
             return this;
         }
         delivery = deliver.delivery();
-        var run = threads.submit(work.name(), work::config);
+        var run = threads.submit(work.name(), () -> Hocon.text(work.settings(), work.name()));
         getContext().pipeToSelf(run, Ended::new);
         return this;
     }

@@ -2,6 +2,7 @@ package understudy.workload.agentic;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.apache.commons.rng.UniformRandomProvider;
@@ -56,7 +57,8 @@ final class SessionTexts implements Closeable {
      *
      * @throws TraceException if a file cannot be read
      */
-    @Nullable SessionText next() {
+    @Nullable
+    SessionText next() {
         try {
             var text = nextLine();
             while (text == null) {
@@ -75,7 +77,7 @@ final class SessionTexts implements Closeable {
     private @Nullable SessionText firstOf(SessionFiles.NamedInput file) throws IOException {
         var content = TraceFile.decompressed(file.in());
         if (!SessionNames.isLines(file.name())) {
-            return new SessionText(file.name(), 1, new BoundedInput(content, MAX_SESSION_BYTES));
+            return new SessionText(file.name(), 1, bounded(file.name(), 1, content));
         }
         fileOfLines = file.name();
         lines = new TextLines(content);
@@ -88,7 +90,11 @@ final class SessionTexts implements Closeable {
             lines = null;
             return null;
         }
-        return new SessionText(fileOfLines, lines.line(), new BoundedInput(line, MAX_SESSION_BYTES));
+        return new SessionText(fileOfLines, lines.line(), bounded(fileOfLines, lines.line(), line));
+    }
+
+    private static InputStream bounded(String file, long line, InputStream in) {
+        return new BoundedInput(in, MAX_SESSION_BYTES, file, line);
     }
 
     @Override

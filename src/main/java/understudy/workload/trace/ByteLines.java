@@ -12,7 +12,9 @@ import java.util.Arrays;
  */
 final class ByteLines implements Closeable {
     private static final int BUFFER_BYTES = 1 << 18;
-    private static final int MAX_LINE_BYTES = 1 << 28;
+    /** 16 MiB; a line of the longest prompts has less than a tenth. */
+    static final int MAX_LINE_BYTES = 1 << 24;
+
     private static final byte[] BYTE_ORDER_MARK = {(byte) 0xef, (byte) 0xbb, (byte) 0xbf};
 
     private final InputStream in;
@@ -110,10 +112,10 @@ final class ByteLines implements Closeable {
             bufferEnd = kept;
         }
         if (bufferEnd == buffer.length) {
-            if (buffer.length == MAX_LINE_BYTES) {
+            if (buffer.length > MAX_LINE_BYTES) {
                 throw new TraceException(file, number + 1, "the line is longer than " + MAX_LINE_BYTES + " bytes");
             }
-            buffer = Arrays.copyOf(buffer, 2 * buffer.length);
+            buffer = Arrays.copyOf(buffer, Math.min(2 * buffer.length, MAX_LINE_BYTES + 1));
         }
         int numRead = read();
         bufferEnd += Math.max(0, numRead);

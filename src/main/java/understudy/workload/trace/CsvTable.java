@@ -18,7 +18,11 @@ import understudy.settings.Numbers;
 /** A CSV file with a header line, read row by row; what is wrong in it is reported with file and line. */
 public final class CsvTable implements Closeable {
     private static final Pattern WHOLE_NUMBER = Pattern.compile("-?[0-9]+");
+    private static final Pattern PLACE = Pattern.compile(" ?\\(record starting at line (\\d+)\\)");
     private static final Pattern NUMBER = Pattern.compile("[0-9]+(\\.[0-9]*)?([eE][+-]?[0-9]+)?");
+
+    /** As with other lines. */
+    private static final int MAX_FIELD_CHARS = ByteLines.MAX_LINE_BYTES;
 
     private final String file;
     private final CsvReader<NamedCsvRecord> reader;
@@ -30,6 +34,7 @@ public final class CsvTable implements Closeable {
         file = path.toString();
         reader = CsvReader.builder()
                 .detectBomHeader(true)
+                .maxBufferSize(MAX_FIELD_CHARS)
                 .extraFieldStrategy(FieldMismatchStrategy.IGNORE)
                 .missingFieldStrategy(FieldMismatchStrategy.IGNORE)
                 .ofNamedCsvRecord(TraceFile.open(path), StandardCharsets.UTF_8);
@@ -50,8 +55,21 @@ public final class CsvTable implements Closeable {
             requireFields();
             return true;
         } catch (CsvParseException | UncheckedIOException e) {
-            throw new TraceException(file, "not CSV: " + e.getMessage());
+            throw notCsv(String.valueOf(e.getMessage()));
         }
+    }
+
+    /** The library has the line, but not in front. */
+    private TraceException notCsv(String message) {
+        var place = PLACE.matcher(message);
+        if (!place.find()) {
+            return new TraceException(file, "not CSV: " + message);
+        }
+        boolean isTooLong = message.startsWith("The maximum ");
+        String problem = isTooLong
+                ? "a line or field is longer than " + MAX_FIELD_CHARS + " characters; a quote may not be closed"
+                : message.replace(place.group(), "");
+        return new TraceException(file, Long.parseLong(place.group(1)), "not CSV: " + problem);
     }
 
     /** Returns where the row stands in its file, from 1. */

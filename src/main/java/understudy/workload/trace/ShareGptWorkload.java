@@ -15,6 +15,7 @@ import understudy.engine.Request;
 import understudy.prompt.Prompt;
 import understudy.prompt.TokenIds;
 import understudy.workload.Arrivals;
+import understudy.workload.Gaps;
 import understudy.workload.OutputLimit;
 import understudy.workload.RandomStreams;
 import understudy.workload.RequestRate;
@@ -44,7 +45,7 @@ public final class ShareGptWorkload implements Workload {
      *
      * @param numRequests at least 1
      * @param rate rate of arrivals
-     * @param burstiness shape of the gaps, see {@link Arrivals}
+     * @param gaps between arrivals
      * @param outputLength tokens of each answer, or 0 for as many as the file's answer has
      * @param outputLimit how answers end
      * @param maxModelLen longest sequence in tokens
@@ -52,7 +53,7 @@ public final class ShareGptWorkload implements Workload {
     public record Options(
             long numRequests,
             RequestRate rate,
-            double burstiness,
+            Gaps gaps,
             int outputLength,
             OutputLimit outputLimit,
             int maxModelLen) {}
@@ -69,7 +70,7 @@ public final class ShareGptWorkload implements Workload {
         this.file = file.toString();
         this.options = options;
         this.tokenizer = tokenizer;
-        arrivals = Arrivals.create(options.rate, options.burstiness, streams.stream("arrivals"));
+        arrivals = Arrivals.create(options.rate, options.gaps, streams, options::numRequests);
         chats = read(file);
         ListSampler.shuffle(streams.stream("chats"), chats);
     }

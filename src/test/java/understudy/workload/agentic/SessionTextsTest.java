@@ -112,7 +112,7 @@ final class SessionTextsTest {
 
         assertThatThrownBy(() -> lengths(zip("a.json.gz", packed.toByteArray())))
                 .isInstanceOf(TraceException.class)
-                .hasMessageContaining("a.json.gz: cannot be read: more than 268435456 bytes in one session");
+                .hasMessageContaining("a.json.gz:1: the session is longer than 268435456 bytes");
     }
 
     @Test

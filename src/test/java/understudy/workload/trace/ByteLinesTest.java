@@ -1,6 +1,7 @@
 package understudy.workload.trace;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.ByteArrayInputStream;
 import java.io.InputStream;
@@ -47,6 +48,21 @@ final class ByteLinesTest {
         }
 
         assertThat(lines(text.toString())).isEqualTo(text.toString().lines().toList());
+    }
+
+    /** 16 MiB are 16,777,216 bytes; a break behind them is none of the line's. */
+    @Test
+    void lineOfMoreThan16MiB_isRefusedByItsNumber() {
+        var longest = of("a\n" + "x".repeat(16_777_216) + "\n");
+        assertThat(longest.next()).isTrue();
+        assertThat(longest.next()).isTrue();
+        assertThat(longest.length()).isEqualTo(16_777_216);
+
+        var tooLong = of("a\n" + "x".repeat(16_777_217) + "\n");
+        assertThat(tooLong.next()).isTrue();
+        assertThatThrownBy(tooLong::next)
+                .isInstanceOf(TraceException.class)
+                .hasMessageEndingWith(":2: the line is longer than 16777216 bytes");
     }
 
     private static List<String> lines(String text) {

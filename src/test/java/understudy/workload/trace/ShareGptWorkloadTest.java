@@ -11,6 +11,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import understudy.engine.Request;
+import understudy.workload.Gaps;
 import understudy.workload.OutputLimit;
 import understudy.workload.RandomStreams;
 import understudy.workload.RequestRate;
@@ -80,7 +81,7 @@ final class ShareGptWorkloadTest {
     private ShareGptWorkload open(int outputLength, String json) throws IOException {
         var file = Files.writeString(directory.resolve("chats.json"), json);
         var options = new ShareGptWorkload.Options(
-                4, RequestRate.constant(1), 1, outputLength, OutputLimit.MAX_TOKENS, 10_000);
+                4, RequestRate.constant(1), Gaps.POISSON, outputLength, OutputLimit.MAX_TOKENS, 10_000);
         return new ShareGptWorkload(file, options, text -> text.chars().toArray(), new RandomStreams(1));
     }
 }

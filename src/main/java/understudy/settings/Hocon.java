@@ -1,0 +1,57 @@
+package understudy.settings;
+
+import com.typesafe.config.Config;
+import com.typesafe.config.ConfigException;
+import com.typesafe.config.ConfigFactory;
+import com.typesafe.config.ConfigParseOptions;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.function.Supplier;
+
+/**
+ * Parser of HOCON that others have written. It includes files on disk alone, so that a scenario reads nothing from the
+ * network or the class path, and refuses what is nested too deeply to be parsed.
+ */
+public final class Hocon {
+    private Hocon() {}
+
+    /**
+     * Parses a file; what it includes is looked for from its own folder.
+     *
+     * @throws ConfigException if it is not HOCON
+     * @throws ScenarioException if it includes what it must not, or what is not there
+     */
+    public static Config file(Path file) {
+        return ConfigFactory.parseFile(file.toFile(), options(new FileIncluder(file, List.of())));
+    }
+
+    /**
+     * Parses a text, which includes nothing.
+     *
+     * @param origin what messages call the text
+     * @throws ConfigException if it is not HOCON
+     * @throws ScenarioException if it includes anything
+     */
+    public static Config text(String text, String origin) {
+        return ConfigFactory.parseString(text, options(new NoIncluder(origin)).setOriginDescription(origin));
+    }
+
+    static ConfigParseOptions options(RefusingIncluder includer) {
+        return ConfigParseOptions.defaults().setIncluder(includer);
+    }
+
+    /**
+     * Parses or merges something, and makes one line of what is wrong with it.
+     *
+     * @param name what messages call it where they have no better place
+     */
+    public static <T> T checked(String name, Supplier<T> work) {
+        try {
+            return work.get();
+        } catch (ConfigException e) {
+            throw ScenarioException.of(e);
+        } catch (StackOverflowError e) {
+            throw new ScenarioException(name + ": nested too deeply to be read");
+        }
+    }
+}
