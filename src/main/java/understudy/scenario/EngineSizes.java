@@ -90,8 +90,8 @@ final class EngineSizes {
         if (!isPlain) {
             throw kvCache.unusable(
                     GROUPS,
-                    "which need engine.kind = vllm, no tiers, no groups with roles, and the defaults of engine.full-hit and"
-                            + " kv-cache." + String.join(", ", ONLY_FOR_ONE_GROUP));
+                    "which need engine.kind = vllm, no tiers, no groups with roles, and the defaults of"
+                            + " engine.full-hit and kv-cache." + String.join(", ", ONLY_FOR_ONE_GROUP));
         }
         if (givenBlocks.isEmpty()) {
             throw kvCache.unusable(GROUPS, "with which kv-cache.num-gpu-blocks must be given");
@@ -115,7 +115,8 @@ final class EngineSizes {
     }
 
     /** Returns the groups of layers for sequences of this length, or null if all layers need everything. */
-    @Nullable KvGroups groupsOrNull(int maxModelLen) {
+    @Nullable
+    KvGroups groupsOrNull(int maxModelLen) {
         return groups.isEmpty() ? null : groups(maxNumBatchedTokens(maxModelLen));
     }
 
@@ -184,9 +185,10 @@ final class EngineSizes {
         long maxKvTokens = maxTokens(numGpuBlocks);
         int maxModelLen = givenModelLen.orElseGet(() -> (int) Math.min(deployment.defaultMaxModelLen(), maxKvTokens));
         if (maxModelLen > maxKvTokens) {
-            throw engine.unusable(
-                    MAX_MODEL_LEN,
-                    "but the KV cache holds " + maxKvTokens + " tokens; raise kv-cache.num-gpu-blocks or lower it");
+            String problem = "but the KV cache holds " + maxKvTokens + " tokens";
+            throw new ModelTooLargeException(
+                    String.valueOf(engine.unusable(MAX_MODEL_LEN, problem).getMessage()),
+                    "raise kv-cache.num-gpu-blocks or lower it");
         }
         return maxModelLen;
     }

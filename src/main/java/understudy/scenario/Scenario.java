@@ -126,8 +126,8 @@ public record Scenario(
         if (engine.kvCache().findsBySession() && !reserves) {
             throw section.unusable(
                     "scheduler-reserve-full-isl",
-                    "but with kv-cache.sessions a preempted request starts anew, and without the reservation requests may"
-                            + " preempt each other for ever");
+                    "but with kv-cache.sessions a preempted request starts anew, and without the reservation requests"
+                            + " may preempt each other for ever");
         }
     }
 
@@ -192,6 +192,11 @@ public record Scenario(
     /** Returns how long a step of the first group takes. */
     public LatencySettings latency() {
         return groups.get(0).latency();
+    }
+
+    /** Returns the model and the GPUs whose times the first group has, such as "qwen3-32b on 2 x h100-sxm". */
+    public String hardware() {
+        return groups.get(0).hardware();
     }
 
     /** Returns the longest sequence in tokens that every replica takes. */

@@ -41,6 +41,7 @@ public final class ServerSettings {
     private static final String CERTFILE = "tls-certfile";
     private static final String KEYFILE = "tls-keyfile";
     private static final Pattern POD_NAME = Pattern.compile("[A-Za-z0-9.-]{0,253}");
+    private static final Pattern ROOT_PATH = Pattern.compile("(/[A-Za-z0-9._~-]+)*");
     private static final int MAX_PORT = 65_535;
     private static final int MAX_LENGTH = 100_000_000;
 
@@ -67,6 +68,8 @@ public final class ServerSettings {
         var http = new HttpSettings(
                 host,
                 port(scenario, server),
+                rootPath(server),
+                server.text("uds").isEmpty() ? null : Path.of(server.text("uds")),
                 tls(server),
                 server.text("api-key"),
                 isOpen ? HttpSettings.NO_TOKEN_FITS : adminToken,
@@ -83,7 +86,16 @@ public final class ServerSettings {
                 server.section("metrics").bool("legacy-names"),
                 models,
                 server.text("vllm-version"),
+                scenario.hardware(),
                 model(scenario, server));
+    }
+
+    private static String rootPath(Section server) {
+        String path = server.text("root-path");
+        if (!ROOT_PATH.matcher(path).matches()) {
+            throw server.unusable("root-path", "must be empty or a path such as /llm, which does not end with a slash");
+        }
+        return path;
     }
 
     private static @Nullable LoraModules loras(Scenario scenario) {
@@ -95,13 +107,13 @@ public final class ServerSettings {
     public static List<String> warnings(Scenario scenario) {
         var lines = new ArrayList<String>();
         if (scenario.engine().kvCache().findsBySession()) {
-            lines.add(
-                    "kv-cache.sessions is on: only calls with a session can hit the cache, which they name by the header "
-                            + Sessions.HEADER + ", or by previous_response_id in /v1/responses");
+            lines.add("kv-cache.sessions is on: only calls with a session can hit the cache, which they name by the"
+                    + " header "
+                    + Sessions.HEADER + ", or by previous_response_id in /v1/responses");
         }
         if (KvTransferSettings.reachesOutside(scenario.kvTransfer()) && Double.isInfinite(scenario.speed())) {
-            lines.add(
-                    "clock.speed is max: what is kept for other processes is given up as soon as nothing else is to do");
+            lines.add("clock.speed is max: what is kept for other processes is given up as soon as nothing else is to"
+                    + " do");
         }
         return lines;
     }

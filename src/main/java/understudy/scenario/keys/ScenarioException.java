@@ -4,7 +4,7 @@ import com.typesafe.config.ConfigException;
 import com.typesafe.config.ConfigOrigin;
 
 /** A setting that cannot be used; the message names where it stands, the key, the value, and what is allowed. */
-public final class ScenarioException extends RuntimeException {
+public class ScenarioException extends RuntimeException {
 
     public ScenarioException(String message) {
         super(message);
