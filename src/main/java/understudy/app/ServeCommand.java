@@ -8,6 +8,7 @@ import java.net.Inet6Address;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -16,6 +17,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Function;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -59,6 +61,7 @@ import understudy.scenario.keys.Section;
 final class ServeCommand extends ConsoleCommand {
     private static final int FAILED = 1;
     private static final String SCENARIO = "conf/serve.conf";
+    private static final Pattern FILE_NAME = Pattern.compile("|.*\\.(conf|json|properties|ya?ml)");
 
     @Mixin
     private ScenarioOptions options;
@@ -97,8 +100,19 @@ final class ServeCommand extends ConsoleCommand {
             String file = Objects.requireNonNullElse(scenarioFile, VllmSettings.SCENARIO);
             return serveAsVllm(VllmWords.split(vllmArgs), file, options.with(flags), this::recorder, console());
         }
+        requireNoModel(scenarioFile);
         var scenario = Scenario.read(options.load(Objects.requireNonNullElse(scenarioFile, SCENARIO), flags));
         return serve(scenario, ServerSettings.read(scenario), this::recorder, console());
+    }
+
+    /** What follows {@code serve} is a model in vLLM's command line. */
+    private static void requireNoModel(@Nullable String file) {
+        if (file != null
+                && !Files.exists(Path.of(file))
+                && !FILE_NAME.matcher(file).matches()) {
+            throw new ScenarioException(
+                    file + ": no such file; to serve a model of this name: understudy vllm serve " + file);
+        }
     }
 
     /** Serves as {@code vllm serve} does with these flags. */
