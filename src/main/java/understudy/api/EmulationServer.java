@@ -63,6 +63,7 @@ public final class EmulationServer implements AutoCloseable {
     private final ApiContext api;
     private final HttpPorts ports;
     private final CompletableFuture<HttpPorts> listening = new CompletableFuture<>();
+    private @Nullable UnixSocket unixSocket;
     private volatile List<ReplicaState> states = List.of();
     private volatile boolean isClosing;
 
@@ -179,6 +180,10 @@ public final class EmulationServer implements AutoCloseable {
         try {
             SideChannelServer.open(api);
             ports.open(moreParts.apply(api));
+            var path = api.settings().http().unixSocket();
+            if (path != null) {
+                unixSocket = UnixSocket.open(path, ports.address());
+            }
         } catch (RuntimeException e) {
             close();
             throw e;
@@ -274,6 +279,9 @@ public final class EmulationServer implements AutoCloseable {
     @Override
     public void close() {
         isClosing = true;
+        if (unixSocket != null) {
+            unixSocket.close();
+        }
         ports.close();
         if (ownsHost) {
             host.close();

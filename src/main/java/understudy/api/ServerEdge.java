@@ -68,12 +68,20 @@ public final class ServerEdge {
     CompletionStage<HttpResponse> handle(
             HttpRequest unnamed, Function<HttpRequest, CompletionStage<HttpResponse>> routes) {
         var took = Stopwatch.start();
-        var request = Arrival.mark(ids.name(unnamed), took);
+        var request = Arrival.mark(ids.name(withoutRootPath(unnamed)), took);
         String path = request.getUri().path();
         return answer(request, routes).exceptionally(HttpFailures::response).thenApply(response -> {
             countWhenWritten(request, path, response, took);
             return decorate(request, HttpFailures.inOurWords(response));
         });
+    }
+
+    /** As in FastAPI, a path is the same with and without the prefix of a proxy. */
+    private HttpRequest withoutRootPath(HttpRequest request) {
+        String root = api.settings().http().rootPath();
+        String path = request.getUri().path();
+        boolean isBelow = !root.isEmpty() && path.startsWith(root) && path.startsWith("/", root.length());
+        return isBelow ? request.withUri(request.getUri().path(path.substring(root.length()))) : request;
     }
 
     /** As with FastAPI's instrumentation, a streamed response lasts until its end. */

@@ -47,6 +47,8 @@ public final class WarmUp {
         var http = new HttpSettings(
                 "127.0.0.1",
                 0,
+                "",
+                null,
                 null,
                 "",
                 "",
@@ -64,6 +66,7 @@ public final class WarmUp {
                 settings.hasLegacyMetrics(),
                 settings.models(),
                 settings.vllmVersion(),
+                settings.hardware(),
                 settings.model());
     }
 

@@ -2,18 +2,22 @@ package understudy.app;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.io.UncheckedIOException;
 import java.net.BindException;
 import java.net.Inet6Address;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Function;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -57,7 +61,7 @@ import understudy.settings.Section;
 final class ServeCommand extends ConsoleCommand {
     private static final int FAILED = 1;
     private static final String SCENARIO = "conf/serve.conf";
-    private static final String VLLM_SCENARIO = "conf/vllm.conf";
+    private static final Pattern FILE_NAME = Pattern.compile("|.*\\.(conf|json|properties|ya?ml)");
 
     @Mixin
     private ScenarioOptions options;
@@ -65,7 +69,7 @@ final class ServeCommand extends ConsoleCommand {
     @Parameters(
             arity = "0..1",
             paramLabel = "SCENARIO",
-            description = "Scenario file, HOCON or YAML. Default: " + SCENARIO + ", or " + VLLM_SCENARIO
+            description = "Scenario file, HOCON or YAML. Default: " + SCENARIO + ", or " + VllmSettings.SCENARIO
                     + " with --vllm-args.")
     private @Nullable String scenarioFile;
 
@@ -93,16 +97,27 @@ final class ServeCommand extends ConsoleCommand {
     public Integer call() {
         var flags = port == null ? Map.<String, String>of() : Map.of("server.port", port.toString());
         if (vllmArgs != null) {
-            String file = Objects.requireNonNullElse(scenarioFile, VLLM_SCENARIO);
+            String file = Objects.requireNonNullElse(scenarioFile, VllmSettings.SCENARIO);
             return serveAsVllm(VllmWords.split(vllmArgs), file, options.with(flags), this::recorder, console());
         }
+        requireNoModel(scenarioFile);
         var scenario = Scenario.read(options.load(Objects.requireNonNullElse(scenarioFile, SCENARIO), flags));
         return serve(scenario, ServerSettings.read(scenario), this::recorder, console());
     }
 
+    /** What follows {@code serve} is a model in vLLM's command line. */
+    private static void requireNoModel(@Nullable String file) {
+        if (file != null
+                && !Files.exists(Path.of(file))
+                && !FILE_NAME.matcher(file).matches()) {
+            throw new ScenarioException(
+                    file + ": no such file; to serve a model of this name: understudy vllm serve " + file);
+        }
+    }
+
     /** Serves as {@code vllm serve} does with these flags. */
     static int serveAsVllm(List<String> words, Console console) {
-        return serveAsVllm(words, VLLM_SCENARIO, Map.of(), scenario -> Optional.empty(), console);
+        return serveAsVllm(words, VllmSettings.SCENARIO, Map.of(), scenario -> Optional.empty(), console);
     }
 
     private static int serveAsVllm(
@@ -111,11 +126,26 @@ final class ServeCommand extends ConsoleCommand {
             Map<String, String> stronger,
             Function<Scenario, Optional<RequestRecorder>> recorder,
             Console console) {
-        var vllm = VllmSettings.of(words, System.getenv());
+        var vllm = VllmSettings.of(words, System.getenv(), file);
         vllm.warnings().forEach(console::warn);
-        var scenario = vllm.over(file, System.getenv(), stronger);
+        var served = vllm.start(file, System.getenv(), stronger);
+        served.warnings().forEach(console::warn);
+        var scenario = served.scenario();
         var settings = VllmSettings.namingFlags(() -> ServerSettings.read(scenario));
+        if (vllm.isHeadless()) {
+            return workHeadless(console.out());
+        }
         return serve(scenario, settings, recorder, console);
+    }
+
+    /** Is there until it is told to end: a worker of vLLM's without HTTP, whose engine is that of the first node. */
+    private static int workHeadless(PrintWriter out) {
+        Runtime.getRuntime()
+                .addShutdownHook(new Thread(() -> Runtime.getRuntime().halt(0), "end"));
+        out.println("ready: a worker without HTTP (--headless), for which the server of the first node emulates all");
+        out.flush();
+        new CompletableFuture<Void>().join();
+        return 0;
     }
 
     private static int serve(
@@ -178,6 +208,8 @@ final class ServeCommand extends ConsoleCommand {
                     api -> List.of());
         } catch (UnusableEndpointException e) {
             throw new ScenarioException(String.valueOf(e.getMessage()));
+        } catch (UncheckedIOException e) {
+            throw scenario.server().unusable("uds", "where it cannot listen: " + e.getMessage());
         } catch (CompletionException e) {
             if (e.getCause() != null && e.getCause().getCause() instanceof BindException failure) {
                 throw scenario.server().unusable("port", "where it cannot listen: " + failure.getMessage());
@@ -202,6 +234,9 @@ final class ServeCommand extends ConsoleCommand {
 
     private static void announce(EmulationServer server, Scenario scenario, PrintWriter out) {
         out.println("understudy listens at " + url(server.address(), scenario));
+        if (!scenario.server().text("uds").isEmpty()) {
+            out.println("  at the Unix socket " + scenario.server().text("uds"));
+        }
         for (var address : server.replicaAddresses().values()) {
             out.println("  a replica of its own at " + url(address, scenario));
         }

@@ -27,6 +27,7 @@ import understudy.settings.ScenarioException;
         })
 final class VllmCommand extends ConsoleCommand {
     private static final String API_SERVER = "vllm.entrypoints.openai.api_server";
+    private static final int FAILED = 1;
     private static final String CLI = "vllm.entrypoints.cli.main";
 
     @Parameters(arity = "0..*", paramLabel = "WORD", description = "serve and its flags, or --version.")
@@ -42,12 +43,15 @@ final class VllmCommand extends ConsoleCommand {
         var others = given.subList(Math.min(1, given.size()), given.size());
         return switch (first) {
             case "serve" -> serve(others);
+            case "launch" -> launch(others);
             case "-m" -> runModule(others);
+            case "-c" -> runText(others.isEmpty() ? "" : others.get(0));
+            case "-u", "-B", "-E", "-I", "-O", "-s" -> run(others);
             case "-v", "--version" -> print(version());
             case "-h", "--help" -> print(VllmHelp.text());
             default ->
-                throw new ScenarioException("vllm " + first + ": must be serve, --version or -m " + API_SERVER
-                        + "; 'understudy bench' measures servers as vllm bench serve does");
+                throw new ScenarioException("vllm " + first + ": must be serve, launch render, --version or -m "
+                        + API_SERVER + "; 'understudy bench' measures servers as vllm bench serve does");
         };
     }
 
@@ -57,14 +61,45 @@ final class VllmCommand extends ConsoleCommand {
         return switch (module) {
             case API_SERVER -> serve(others);
             case CLI -> run(others);
+            case "pip" -> pip();
             default ->
                 throw new ScenarioException(
                         "python -m " + module + ": must be " + API_SERVER + "; there is no Python here");
         };
     }
 
+    /** vLLM's servers without an engine have some of the routes of the one with an engine. */
+    private int launch(List<String> given) {
+        String component = given.isEmpty() ? "" : given.get(0);
+        if (component.equals("render")) {
+            console().warn("vllm launch render: serves all routes, not only those of a renderer");
+            return serve(given.subList(1, given.size()));
+        }
+        throw new ScenarioException("vllm launch " + component + ": must be render");
+    }
+
+    private int pip() {
+        console().warn("python -m pip: nothing is installed; there is no Python here, and none is needed");
+        return 0;
+    }
+
+    private int runText(String text) {
+        var address = PythonText.address(text);
+        if (address.isPresent()) {
+            var problem = PythonText.problem(address.get());
+            problem.ifPresent(why -> console().warn(address.get() + ": " + why));
+            return problem.isPresent() ? FAILED : 0;
+        }
+        if (PythonText.asksForVersion(text)) {
+            return print(version());
+        }
+        throw new ScenarioException(
+                "python -c: there is no Python here; only a text with a URL is understood, which is asked as a probe,"
+                        + " and one that prints vllm.__version__");
+    }
+
     private int serve(List<String> flags) {
-        if (flags.contains("--help") || flags.contains("-h")) {
+        if (flags.stream().anyMatch(flag -> flag.equals("-h") || flag.equals("--help") || flag.startsWith("--help="))) {
             return print(VllmHelp.text());
         }
         return ServeCommand.serveAsVllm(flags, console());

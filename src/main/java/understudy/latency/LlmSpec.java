@@ -189,6 +189,14 @@ public record LlmSpec(
         return quantizableParams() + expertParams() + unquantizedParams();
     }
 
+    /** Returns the number of weights that compute a token: of the experts, those that it is sent to. */
+    public double numActiveParams() {
+        double active = feedForward.numExperts == 0
+                ? 0
+                : (double) feedForward.numExpertsPerToken / feedForward.numExperts * expertParams();
+        return numParams() - expertParams() + active;
+    }
+
     /** Returns the bytes of weights on one of several GPUs: experts are on those of all data-parallel ranks together. */
     public double weightBytesPerRank(Parallelism parallelism) {
         double replicated = quantizableParams() * weights.bytes() + unquantizedParams() * weights.unquantizedBytes();

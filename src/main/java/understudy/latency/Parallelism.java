@@ -32,6 +32,19 @@ public record Parallelism(
         return numExpertGpus() == 1;
     }
 
+    /** Returns whether the GPUs of a rank can share a model: heads, and experts with those of other ranks. */
+    public boolean canShare(LlmSpec llm) {
+        return llm.attention().numHeads() % tensorParallelSize == 0
+                && sharesKvHeadsEvenly(llm.attention())
+                && sharesExpertsEvenly(llm.feedForward());
+    }
+
+    /** Returns whether every GPU has as many heads of keys and values, or every such head is on as many GPUs. */
+    public boolean sharesKvHeadsEvenly(LlmSpec.Attention attention) {
+        int numKvHeads = attention.numKvHeads();
+        return numKvHeads % tensorParallelSize == 0 || tensorParallelSize % numKvHeads == 0;
+    }
+
     /** Returns whether every GPU gets as much of the experts as any other; whole experts need not come out even. */
     public boolean sharesExpertsEvenly(LlmSpec.FeedForward feedForward) {
         return enablesExpertParallel || feedForward.expertSize() % numExpertGpus() == 0;

@@ -89,19 +89,18 @@ public record Deployment(
     }
 
     private static void requireEvenShares(Section latency, LlmSpec llm, Parallelism parallelism) {
-        int tensorParallelSize = parallelism.tensorParallelSize();
         var attention = llm.attention();
-        if (attention.numHeads() % tensorParallelSize != 0) {
+        if (attention.numHeads() % parallelism.tensorParallelSize() != 0) {
             throw latency.unusable(
                     TENSOR_PARALLEL_SIZE,
                     "but the " + attention.numHeads() + " attention heads of " + llm.name()
                             + " must divide evenly among the GPUs");
         }
-        int numKvHeads = attention.numKvHeads();
-        if (numKvHeads % tensorParallelSize != 0 && tensorParallelSize % numKvHeads != 0) {
+        if (!parallelism.sharesKvHeadsEvenly(attention)) {
             throw latency.unusable(
                     TENSOR_PARALLEL_SIZE,
-                    "but the " + numKvHeads + " KV heads must divide evenly among the GPUs, or the GPUs among them");
+                    "but the " + attention.numKvHeads()
+                            + " KV heads must divide evenly among the GPUs, or the GPUs among them");
         }
         if (!parallelism.sharesExpertsEvenly(llm.feedForward())) {
             throw latency.unusable(
@@ -250,6 +249,11 @@ public record Deployment(
     /** Returns how many layers have a KV cache. */
     int numLayers() {
         return llm == null ? DEFAULT_NUM_LAYERS : llm.spec().numLayers();
+    }
+
+    /** Returns the model and the GPUs of a replica in words. */
+    String words() {
+        return (llm == null ? "an unnamed model" : llm.spec().name()) + " on " + gpus();
     }
 
     /** Returns the GPUs of a replica in words. */

@@ -185,9 +185,10 @@ final class EngineSizes {
         long maxKvTokens = maxTokens(numGpuBlocks);
         int maxModelLen = givenModelLen.orElseGet(() -> (int) Math.min(deployment.defaultMaxModelLen(), maxKvTokens));
         if (maxModelLen > maxKvTokens) {
-            throw engine.unusable(
-                    MAX_MODEL_LEN,
-                    "but the KV cache holds " + maxKvTokens + " tokens; raise kv-cache.num-gpu-blocks or lower it");
+            String problem = "but the KV cache holds " + maxKvTokens + " tokens";
+            throw new ModelTooLargeException(
+                    String.valueOf(engine.unusable(MAX_MODEL_LEN, problem).getMessage()),
+                    "raise kv-cache.num-gpu-blocks or lower it");
         }
         return maxModelLen;
     }

@@ -28,11 +28,11 @@ record KvMemory(Deployment deployment, int reservedTokens, int blockSize, boolea
     int numGpuBlocks(Section kvCache) {
         var capacity = capacity();
         if (capacity.isPresent() && capacity.get().numGpuBlocks() < 2) {
-            throw kvCache.unusable(
-                    "num-gpu-blocks",
-                    "but " + model() + " does not fit on " + deployment.gpus() + ": "
-                            + capacity.get().reason()
-                            + "; raise latency.tensor-parallel-size or kv-cache.gpu-memory-utilization");
+            String problem = "but " + model() + " does not fit on " + deployment.gpus() + ": "
+                    + capacity.get().reason();
+            throw new ModelTooLargeException(
+                    String.valueOf(kvCache.unusable("num-gpu-blocks", problem).getMessage()),
+                    "raise latency.tensor-parallel-size or kv-cache.gpu-memory-utilization");
         }
         return capacity.map(known -> (int) Math.min(Integer.MAX_VALUE, known.numGpuBlocks()))
                 .orElse(DEFAULT_BLOCKS);

@@ -192,6 +192,11 @@ public record ReplicaGroup(
                 weight);
     }
 
+    /** Returns the model and the GPUs in words. */
+    String hardware() {
+        return latency.deployment().words();
+    }
+
     /** Returns what follows from the settings, a line each, with the group's name before it if it has one. */
     List<String> reasons() {
         String prefix = name.isEmpty() ? "" : name + ": ";

@@ -194,6 +194,11 @@ public record Scenario(
         return groups.get(0).latency();
     }
 
+    /** Returns the model and the GPUs whose times the first group has, such as "qwen3-32b on 2 x h100-sxm". */
+    public String hardware() {
+        return groups.get(0).hardware();
+    }
+
     /** Returns the longest sequence in tokens that every replica takes. */
     public int maxModelLen() {
         return engine().maxModelLen();

@@ -42,6 +42,7 @@ public final class ServerSettings {
     private static final String CERTFILE = "tls-certfile";
     private static final String KEYFILE = "tls-keyfile";
     private static final Pattern POD_NAME = Pattern.compile("[A-Za-z0-9.-]{0,253}");
+    private static final Pattern ROOT_PATH = Pattern.compile("(/[A-Za-z0-9._~-]+)*");
     private static final int MAX_PORT = 65_535;
     private static final int MAX_LENGTH = 100_000_000;
 
@@ -68,6 +69,8 @@ public final class ServerSettings {
         var http = new HttpSettings(
                 host,
                 port(scenario, server),
+                rootPath(server),
+                server.text("uds").isEmpty() ? null : Path.of(server.text("uds")),
                 tls(server),
                 server.text("api-key"),
                 isOpen ? HttpSettings.NO_TOKEN_FITS : adminToken,
@@ -84,7 +87,16 @@ public final class ServerSettings {
                 server.section("metrics").bool("legacy-names"),
                 models,
                 server.text("vllm-version"),
+                scenario.hardware(),
                 model(scenario, server));
+    }
+
+    private static String rootPath(Section server) {
+        String path = server.text("root-path");
+        if (!ROOT_PATH.matcher(path).matches()) {
+            throw server.unusable("root-path", "must be empty or a path such as /llm, which does not end with a slash");
+        }
+        return path;
     }
 
     private static @Nullable LoraModules loras(Scenario scenario) {

@@ -88,7 +88,8 @@ final class MetricsTest {
                     .contains(
                             "# TYPE vllm:gpu_cache_usage_perc gauge",
                             "# TYPE vllm:time_per_output_token_seconds histogram")
-                    .contains("vllm:num_requests_swapped{engine=\"1\"", "vllm:cpu_cache_usage_perc{engine=\"0\"");
+                    .contains("vllm:num_requests_swapped{engine=\"1\"", "vllm:cpu_cache_usage_perc{engine=\"0\"")
+                    .contains("vllm:cpu_prefix_cache_hit_rate{engine=\"0\"");
         }
     }
 

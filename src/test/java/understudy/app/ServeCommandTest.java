@@ -28,6 +28,17 @@ final class ServeCommandTest {
         assertThat(ServeCommand.url(address, hasTls)).isEqualTo(url);
     }
 
+    @ParameterizedTest
+    @CsvSource({"Qwen/Qwen3-8B, true", "no.conf, false"})
+    void modelInPlaceOfAScenario_isPointedToItsCommand(String file, boolean isModel) {
+        var called = CommandLineFixture.call("serve", file);
+
+        assertThat(called.exitCode).isEqualTo(2);
+        assertThat(called.err)
+                .isEqualTo(file + ": no such file"
+                        + (isModel ? "; to serve a model of this name: understudy vllm serve " + file : "") + "\n");
+    }
+
     @Test
     void failedEmulation_endsTheProcessWithOneAndAMessage() {
         var said = new StringWriter();

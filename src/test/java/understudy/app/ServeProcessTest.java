@@ -1,6 +1,7 @@
 package understudy.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -46,6 +47,28 @@ final class ServeProcessTest {
             var rest = new ArrayList<String>();
             lines.forEachRemaining(rest::add);
             assertThat(rest).contains("data: [DONE]");
+            assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+            assertThat(process.exitValue()).isZero();
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    /** vLLM's worker of another node than the first: a process without a port. */
+    @Test
+    void headlessWorker_runsUntilSigterm() throws Exception {
+        int port;
+        try (var free = new java.net.ServerSocket(0, 1, java.net.InetAddress.getLoopbackAddress())) {
+            port = free.getLocalPort();
+        }
+        var process = start("vllm", "serve", "Qwen/Qwen3-8B", "--headless", "--port", String.valueOf(port));
+        try (var out = reader(process)) {
+            assertThat(out.readLine()).startsWith("ready: a worker without HTTP");
+            assertThatThrownBy(() -> get("http://127.0.0.1:" + port + "/health"))
+                    .isInstanceOf(java.net.ConnectException.class);
+
+            process.destroy();
+
             assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
             assertThat(process.exitValue()).isZero();
         } finally {

@@ -29,7 +29,7 @@ final class SpecFilesTest {
     void everyModel_hasThePublishedNumberOfWeights() {
         var models = SpecFiles.MODELS.all().stream().map(LlmFile::read).toList();
 
-        assertThat(models).hasSize(27);
+        assertThat(models).hasSize(48);
         assertThat(models).allSatisfy(model -> {
             assertThat(model.spec().numParams() / 1e9)
                     .as(model.spec().name())

@@ -3,8 +3,11 @@ package understudy.app;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
@@ -34,6 +37,15 @@ final class UnderstudyTest {
     void command_isMadeAlone_andNothingForTheVersion() {
         assertThat(commands("run", "--help")).containsExactly("run");
         assertThat(commands("--version")).isEmpty();
+    }
+
+    /** The image's entrypoint takes other words for those of vLLM. */
+    @Test
+    void entrypointOfTheImage_knowsAllCommands() throws IOException {
+        String script = Files.readString(Path.of("src/main/image/understudy"));
+
+        assertThat(commands())
+                .allSatisfy(command -> assertThat(script).containsPattern("[ |]" + command + "( \\||\\))"));
     }
 
     @Test

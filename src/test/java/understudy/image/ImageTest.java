@@ -48,6 +48,22 @@ final class ImageTest {
                 .matches("\\d+\\.\\d+\\.\\d+\n");
     }
 
+    /** Where charts call the virtual environment of vLLM's images, and Debian's Python. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "/opt/venv/bin/vllm --version",
+                "/opt/venv/bin/python3 -m vllm.entrypoints.cli.main --version",
+                "/usr/bin/python3 -c print(__import__('vllm').vllm.__version__)",
+                "/bin/sh -c exec␠vllm␠--version",
+                "/bin/bash -lc pip␠install␠x␠2>/dev/null␠&&␠vllm␠--version"
+            })
+    void otherPaths_areVllmToo(String command) throws Exception {
+        var words = List.of(command.split(" ")).stream().map(ImageTest::spaced).toArray(String[]::new);
+
+        assertThat(image.output(words)).matches("\\d+\\.\\d+\\.\\d+\n");
+    }
+
     @Test
     void sleepOfPreStop_isThere() throws Exception {
         assertThat(image.output("/bin/sleep", "0")).isEmpty();
@@ -85,6 +101,16 @@ final class ImageTest {
         var flags = List.of("--model", "Qwen/Qwen3-8B", "--port", String.valueOf(port), "--served-model-name", "q");
 
         assertThat(answer(List.of(), image.commandWith(flags), port)).contains("\"model\":\"q\"");
+    }
+
+    /** As 'docker run IMAGE MODEL --flags'. */
+    @ParameterizedTest
+    @ValueSource(strings = {"Qwen/Qwen3-8B --port PORT", "serve Qwen/Qwen3-8B --port PORT"})
+    void containerThatIsGivenAModel_servesIt(String arguments) throws Exception {
+        int port = freePort();
+        var words = List.of(arguments.replace("PORT", String.valueOf(port)).split(" "));
+
+        assertThat(answer(List.of(), image.commandWith(words), port)).contains("\"model\":\"Qwen/Qwen3-8B\"");
     }
 
     /** Returns the answer to a completion of a server that is started for it. */

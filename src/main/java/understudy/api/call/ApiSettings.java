@@ -21,6 +21,7 @@ import understudy.api.model.ModelSettings;
  * @param hasLegacyMetrics whether metrics also have the names that vLLM had before 2026
  * @param models names under which the model is known, at least one; answers carry the first
  * @param vllmVersion the version of vLLM that the server says it is
+ * @param hardware the model and the GPUs whose times the emulation has, in words
  * @param model how answers come about
  */
 public record ApiSettings(
@@ -33,6 +34,7 @@ public record ApiSettings(
         boolean hasLegacyMetrics,
         List<String> models,
         String vllmVersion,
+        String hardware,
         ModelSettings model) {
     /** Behaviour of the own port of a replica that has crashed or starts again. */
     public enum DownReplicas {

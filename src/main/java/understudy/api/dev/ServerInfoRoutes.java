@@ -34,6 +34,7 @@ public final class ServerInfoRoutes implements RoutePart {
             case "json" -> answer.set("vllm_config", info.json());
             default -> throw ApiException.invalid("Input should be 'text' or 'json'", "query.config_format");
         }
+        answer.putObject("emulation").put("timed_as", info.settings().hardware());
         answer.putObject("vllm_env");
         answer.putObject("system_env").put("vllm_version", info.settings().vllmVersion());
         return HttpBodies.json(200, answer);

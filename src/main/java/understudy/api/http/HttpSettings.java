@@ -10,6 +10,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param host address to listen at
  * @param port port to listen at, 0 for any that is free
+ * @param rootPath prefix that a proxy may leave on paths, or empty
+ * @param unixSocket path of a Unix domain socket to listen at, too; null for none
  * @param tls the server's key and certificate, or null for plain HTTP
  * @param apiKey what clients must send as bearer token to {@code /v1}, or empty
  * @param adminToken what clients must send as bearer token to {@code /admin}, or empty, or {@link #NO_TOKEN_FITS}
@@ -21,6 +23,8 @@ import org.jspecify.annotations.Nullable;
 public record HttpSettings(
         String host,
         int port,
+        String rootPath,
+        @Nullable Path unixSocket,
         @Nullable Tls tls,
         String apiKey,
         String adminToken,

@@ -34,6 +34,7 @@ record LegacyNames(Gauge kvUsage, Histogram tokenSeconds, Counter queries, Count
                         named("gpu_cache_usage_perc", "GPU KV-cache usage. 1 means 100 percent usage."),
                         usage.getDataPoints()),
                 zeros("cpu_cache_usage_perc", "CPU KV-cache usage. 1 means 100 percent usage.", usage),
+                zeros("cpu_prefix_cache_hit_rate", "CPU prefix cache block hit rate.", usage),
                 zeros("num_requests_swapped", "Number of requests swapped to CPU.", usage),
                 new HistogramSnapshot(
                         named("time_per_output_token_seconds", "Histogram of time per output token in seconds."),

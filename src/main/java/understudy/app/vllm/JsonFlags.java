@@ -4,9 +4,13 @@ import com.fasterxml.jackson.core.JacksonException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import understudy.engine.speculation.SpeculationMethod;
 import understudy.settings.ScenarioException;
 
 /** Flags whose value is a JSON object, whole or key by key. */
@@ -25,6 +29,17 @@ final class JsonFlags {
     private static final String SPECULATIVE = "engine.speculative.";
     private static final String ACCEPTANCE_LENGTH = SPECULATIVE + "synthetic-acceptance-length";
     private static final String DEFAULT_NUM_DRAFTS = "3";
+    private static final Map<String, String> SHORT_FORMS = Map.of(
+            "spec-method", "method",
+            "spec-model", "model",
+            "spec-tokens", "num_speculative_tokens");
+
+    /** What most of the newer methods are: a head on the hidden states of the model. */
+    private static final String OTHER_METHOD = "eagle3";
+
+    private static final Set<String> METHODS = Arrays.stream(SpeculationMethod.values())
+            .map(method -> method.name().toLowerCase(Locale.ROOT).replace('_', '-'))
+            .collect(Collectors.toUnmodifiableSet());
 
     private final VllmArguments arguments;
     private final Map<String, String> environment;
@@ -46,7 +61,7 @@ final class JsonFlags {
     void put() {
         putEvents(object("kv-events-config"));
         putTransfer(object("kv-transfer-config"));
-        putSpeculation(object("speculative-config"));
+        putSpeculation(speculation());
     }
 
     private void putEvents(ObjectNode events) {
@@ -79,11 +94,24 @@ final class JsonFlags {
         }
     }
 
+    /** Returns what the flag says, and what its short forms say. */
+    private ObjectNode speculation() {
+        var speculation = object("speculative-config");
+        SHORT_FORMS.forEach((flag, key) ->
+                arguments.last(flag).filter(value -> !value.isBlank()).ifPresent(value -> speculation.put(key, value)));
+        return speculation;
+    }
+
     private void putSpeculation(ObjectNode speculation) {
         if (speculation.isEmpty()) {
             return;
         }
-        String method = method(speculation);
+        String given = method(speculation);
+        boolean isKnown = METHODS.contains(given);
+        String method = isKnown ? given : OTHER_METHOD;
+        if (!isKnown) {
+            warnings.add("--speculative-config: the method " + given + " is not known here, and counts as " + method);
+        }
         String numDrafts = speculation.path("num_speculative_tokens").asText(DEFAULT_NUM_DRAFTS);
         settings.put(SPECULATIVE + "method", method);
         settings.put(SPECULATIVE + "num-speculative-tokens", numDrafts);

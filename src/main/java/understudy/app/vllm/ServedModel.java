@@ -3,20 +3,26 @@ package understudy.app.vllm;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import understudy.latency.Parallelism;
+import understudy.scenario.LlmFile;
 import understudy.scenario.SpecFiles;
 
 /**
  * Model that vLLM is told to serve: whether it has a tokenizer, and its timing, which is that of its {@code config.json} if
  * it is a folder with one, else that of the bundled model of the same name, whose weights have the format that the end of
- * the name says.
+ * the name says; failing both, that of the bundled model which is nearest to the size in the name.
  */
 final class ServedModel {
+    private static final String LLM = "latency.llm";
     private static final Pattern QUANTIZED = Pattern.compile(
             "(?<base>.+?)[-_.](?<format>fp8|w8a8|nvfp4|fp4|awq|gptq|w4a16|int4|mxfp4)(?:[-_.](?:dynamic|block|int4|int8|fp8))*",
             Pattern.CASE_INSENSITIVE);
@@ -33,24 +39,48 @@ final class ServedModel {
      *
      * @param model what vLLM is told to load
      * @param names under which it is served, which may say more than a path
+     * @param parallelism of the GPUs, which cannot share every model
+     * @return whether the model is known
      */
-    static void put(String model, List<String> names, Map<String, String> settings, List<String> warnings) {
+    static boolean put(
+            String model,
+            List<String> names,
+            Parallelism parallelism,
+            Map<String, String> settings,
+            List<String> warnings) {
         if (hasConfig(model)) {
-            settings.put("latency.llm", model);
-            return;
+            settings.put(LLM, model);
+            return true;
         }
-        var found = timing(model)
-                .or(() -> names.stream()
-                        .map(ServedModel::timing)
-                        .flatMap(Optional::stream)
-                        .findFirst());
+        var written = Stream.concat(Stream.of(model), names.stream()).toList();
+        var found = first(written, ServedModel::timing);
         if (found.isPresent()) {
             settings.putAll(found.get());
-        } else {
-            warnings.add(
-                    model + " is not a known model: it is served under its name, with the timing of latency.llm; see"
-                            + " 'understudy models', or set UNDERSTUDY_LATENCY_LLM to a name or a config.json");
+            return true;
         }
+        var nearest = first(written, name -> nearest(name, parallelism));
+        nearest.ifPresent(settings::putAll);
+        warnings.add(model + " is not a known model: it is served under its name, with the timing of "
+                + nearest.map(timing -> timing.get(LLM) + ", the nearest of its size")
+                        .orElse("latency.llm")
+                + "; see 'understudy models', or set UNDERSTUDY_LATENCY_LLM to a name or a config.json");
+        return false;
+    }
+
+    private static Optional<Map<String, String>> first(
+            List<String> names, Function<String, Optional<Map<String, String>>> timing) {
+        return names.stream().map(timing).flatMap(Optional::stream).findFirst();
+    }
+
+    /** Returns the timing of the bundled model that is nearest to the size in a name; weights are as the name ends. */
+    private static Optional<Map<String, String>> nearest(String written, Parallelism parallelism) {
+        String name = plain(written);
+        return ModelSize.of(name)
+                .flatMap(size -> SpecFiles.MODELS.all().stream()
+                        .map(file -> LlmFile.read(file).spec())
+                        .filter(llm -> parallelism.canShare(llm) && Double.isFinite(size.distance(llm)))
+                        .min(Comparator.comparingDouble(size::distance))
+                        .map(llm -> timing(llm.name(), format(name).orElse(""))));
     }
 
     private static boolean hasConfig(String model) {
@@ -70,13 +100,22 @@ final class ServedModel {
         }
     }
 
-    private static Optional<Map<String, String>> timing(String written) {
+    private static String plain(String written) {
         String path = LAST_SLASHES.matcher(written).replaceFirst("");
         var cached = CACHED.matcher(path);
-        String name = cached.matches() ? cached.group("name") : path;
+        return cached.matches() ? cached.group("name") : path;
+    }
+
+    private static Optional<String> format(String name) {
+        var quantized = QUANTIZED.matcher(name);
+        return quantized.matches() ? Optional.of(quantized.group("format")) : Optional.empty();
+    }
+
+    private static Optional<Map<String, String>> timing(String written) {
+        String name = plain(written);
         var exact = bundled(name);
         if (exact.isPresent()) {
-            return exact.map(found -> Map.of("latency.llm", found));
+            return exact.map(found -> Map.of(LLM, found));
         }
         var quantized = QUANTIZED.matcher(name);
         return quantized.matches()
@@ -86,7 +125,7 @@ final class ServedModel {
 
     private static Map<String, String> timing(String bundled, String format) {
         var settings = new LinkedHashMap<String, String>();
-        settings.put("latency.llm", bundled);
+        settings.put(LLM, bundled);
         settings.put("latency.dtype", dtype(format).orElse("auto"));
         return settings;
     }

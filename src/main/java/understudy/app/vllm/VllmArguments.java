@@ -7,42 +7,58 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 import understudy.settings.ScenarioException;
 
 /**
  * Words behind {@code vllm serve}, taken apart as vLLM's {@code FlexibleArgumentParser} does: {@code --a b}, {@code --a=b},
  * {@code --a_b}, {@code --json.key value}, several values behind one flag, unique beginnings of names. What it does not
- * know is passed over with a warning, together with the words up to the next flag.
+ * know ends the start, as there; but with {@code --omni} it is taken for a flag of vLLM-Omni, which has more, and passed
+ * over with a warning, together with the words up to the next flag.
  */
 final class VllmArguments {
     private static final String NO = "no-";
+    private static final String OMNI = "omni";
     private static final Set<String> BOOLEANS = Set.of("true", "false");
 
     private final Map<String, List<String>> values = new LinkedHashMap<>();
-    private final List<String> passedOver = new ArrayList<>();
+    private final List<String> unrecognized = new ArrayList<>();
     private final List<String> warnings = new ArrayList<>();
     private final List<String> words;
     private String positional = "";
     private int next;
+    private String typo = "";
+    private final boolean isOmni;
 
     private VllmArguments(List<String> words) {
         this.words = words;
+        isOmni = words.contains("--" + OMNI);
     }
 
     /**
      * Takes words apart; those of {@code --config} come first, so that the command line is stronger.
      *
-     * @throws ScenarioException if a flag lacks its value, or a value is of the wrong kind
+     * @throws ScenarioException if a flag is unknown or lacks its value, or a value is of the wrong kind
      */
     static VllmArguments parse(List<String> words) {
         var given = new VllmArguments(words).read();
         var config = given.last("config");
-        if (config.isEmpty()) {
-            return given;
+        if (config.isPresent()) {
+            var all = new ArrayList<>(ConfigFile.words(config.get()));
+            all.addAll(words);
+            given = new VllmArguments(all).read();
         }
-        var all = new ArrayList<>(ConfigFile.words(config.get()));
-        all.addAll(words);
-        return new VllmArguments(all).read();
+        given.requireAllKnown();
+        return given;
+    }
+
+    /** Fails as argparse does, in its words. */
+    private void requireAllKnown() {
+        if (!unrecognized.isEmpty()) {
+            String nearest = typo.isEmpty() ? "" : " (did you mean --" + Flags.nearest(typo) + "?)";
+            throw new ScenarioException(
+                    "vllm: error: unrecognized arguments: " + String.join(" ", unrecognized) + nearest);
+        }
     }
 
     /** Returns the last value of a flag. */
@@ -61,15 +77,9 @@ final class VllmArguments {
         return values;
     }
 
-    /** Returns the model: the word without a flag, or {@code --model}; failing both, a name behind an unknown flag. */
+    /** Returns the model: the word without a flag, or {@code --model}. */
     Optional<String> model() {
-        if (!positional.isEmpty()) {
-            return Optional.of(positional);
-        }
-        return last("model")
-                .or(() -> passedOver.stream()
-                        .filter(word -> word.indexOf('/') > 0 && !word.contains(":"))
-                        .findFirst());
+        return positional.isEmpty() ? last("model") : Optional.of(positional);
     }
 
     List<String> warnings() {
@@ -85,7 +95,7 @@ final class VllmArguments {
             } else if (!word.isEmpty() && positional.isEmpty()) {
                 positional = word;
             } else if (!word.isEmpty()) {
-                warnings.add("'" + word + "' is ignored: the model is " + positional);
+                unrecognized.add(word);
             }
         }
         return this;
@@ -103,7 +113,7 @@ final class VllmArguments {
             flag = Flags.find(name.substring(NO.length())).filter(found -> found.kind() == Flag.Kind.SWITCH);
         }
         if (flag.isEmpty()) {
-            passOver(written);
+            passOver(word, written, name);
         } else if (isNegated) {
             put(flag.get(), flag.get().name(), List.of("false"));
         } else {
@@ -119,11 +129,23 @@ final class VllmArguments {
         values.put(key, given);
     }
 
-    private void passOver(String written) {
-        var behind = following();
-        passedOver.addAll(behind);
-        warnings.add(written + " is unknown and has no effect here"
-                + (behind.isEmpty() ? "" : ", nor has " + String.join(" ", behind)));
+    private void passOver(String word, String written, String name) {
+        if (isOmni) {
+            var behind = following();
+            warnings.add(written + " has no effect here: it is no flag of vLLM's, but may be one of vLLM-Omni"
+                    + (behind.isEmpty() ? "" : "; nor has " + String.join(" ", behind)));
+            return;
+        }
+        var candidates = Flags.beginningWith(name);
+        if (candidates.size() > 1) {
+            throw new ScenarioException("vllm serve: error: ambiguous option: " + written + " could match "
+                    + candidates.stream().map(each -> "--" + each).collect(Collectors.joining(", ")));
+        }
+        unrecognized.add(word);
+        typo = typo.isEmpty() ? name : typo;
+        if (word.indexOf('=') < 0) {
+            unrecognized.addAll(following());
+        }
     }
 
     private List<String> values(Flag flag, Optional<String> inline) {

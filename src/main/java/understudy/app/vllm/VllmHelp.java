@@ -8,25 +8,25 @@ import java.util.stream.Collectors;
 public final class VllmHelp {
     private static final int WIDTH = 100;
     private static final String HEAD = """
-            Usage: vllm serve [MODEL] [FLAGS]
+        Usage: vllm serve [MODEL] [FLAGS]
 
-            Serves an emulated engine as vLLM serves a model, at 0.0.0.0:8000. Flags are vLLM's, in all its spellings:
-            --max-model-len 8k, --max-model-len=8k, --max_model_len 8k.
+        Serves an emulated engine as vLLM serves a model, at 0.0.0.0:8000. Flags are vLLM's, in all its spellings:
+        --max-model-len 8k, --max-model-len=8k, --max_model_len 8k.
 
-            MODEL is a name of 'understudy models', a Hugging Face name of one of these, or a folder with a config.json.
-            Any other is served under its name, with the timing of latency.llm.
+        MODEL is a name of 'understudy models', a Hugging Face name of one of these, or a folder with a config.json.
+        Any other is served under its name, with the timing of latency.llm.
 
-            All other settings come from the environment, such as UNDERSTUDY_LATENCY_GPU=b200 or UNDERSTUDY_CLOCK_SPEED=10.
-            VLLM_API_KEY is heeded. /admin needs UNDERSTUDY_SERVER_ADMIN_TOKEN.
+        All other settings come from the environment, such as UNDERSTUDY_LATENCY_GPU=b200 or UNDERSTUDY_CLOCK_SPEED=10.
+        VLLM_API_KEY is heeded. /admin needs UNDERSTUDY_SERVER_ADMIN_TOKEN.
 
-            Examples:
-              vllm serve Qwen/Qwen3-32B --tensor-parallel-size 2 --max-model-len 32k --port 8080
-              vllm serve meta-llama/Llama-3.1-8B-Instruct --served-model-name llama small --data-parallel-size 4
-              python3 -m vllm.entrypoints.openai.api_server --model openai/gpt-oss-120b --api-key secret
-              understudy serve conf/serve.conf --vllm-args "--max-num-seqs 64 --no-enable-prefix-caching"
+        Examples:
+          vllm serve Qwen/Qwen3-32B --tensor-parallel-size 2 --max-model-len 32k --port 8080
+          vllm serve meta-llama/Llama-3.1-8B-Instruct --served-model-name llama small --data-parallel-size 4
+          python3 -m vllm.entrypoints.openai.api_server --model openai/gpt-oss-120b --api-key secret
+          understudy serve conf/serve.conf --vllm-args "--max-num-seqs 64 --no-enable-prefix-caching"
 
-            Flags, and the settings that they are for:
-            """;
+        Flags, and the settings that they are for:
+        """;
 
     private VllmHelp() {}
 
@@ -37,7 +37,7 @@ public final class VllmHelp {
                 .filter(Flag::hasEffect)
                 .forEach(flag ->
                         text.append(String.format(Locale.ROOT, "  %-36s %s%n", names(flag), flag.description())));
-        text.append(String.format(Locale.ROOT, "%nAccepted without effect, with a warning; so are unknown flags:%n"));
+        text.append(String.format(Locale.ROOT, "%nAccepted without effect, with a warning:%n"));
         return text.append(wrapped(Flags.ALL.stream()
                         .filter(flag -> !flag.hasEffect())
                         .map(Flag::name)

@@ -2,15 +2,22 @@ package understudy.app.vllm;
 
 import java.io.File;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import understudy.latency.GpuSpec;
+import understudy.latency.Parallelism;
+import understudy.scenario.GpuFile;
+import understudy.scenario.ModelTooLargeException;
 import understudy.scenario.Scenario;
 import understudy.scenario.ScenarioFile;
+import understudy.scenario.SpecFiles;
 import understudy.settings.ScenarioException;
 
 /**
@@ -18,12 +25,28 @@ import understudy.settings.ScenarioException;
  *
  * @param settings values by key
  * @param warnings what has no effect, and what was assumed, a line each
+ * @param isGuessed whether the model is not known, and has the timing of one of its size
+ * @param isHeadless whether the process is to be a worker of several, which serves nothing itself
  */
-public record VllmSettings(Map<String, String> settings, List<String> warnings) {
+public record VllmSettings(Map<String, String> settings, List<String> warnings, boolean isGuessed, boolean isHeadless) {
+    /** The scenario that the flags are laid over, unless the user names another. */
+    public static final String SCENARIO = "conf/vllm.conf";
+
     /** Model of vLLM's when none is named. */
     private static final String DEFAULT_MODEL = "Qwen/Qwen3-0.6B";
 
+    private static final String GPU = "latency.gpu";
+    private static final String MAX_MODEL_LEN = "engine.max-model-len";
+
+    /** Of the models that the flags of vLLM name, few are made for less. */
+    private static final int USUAL_MODEL_LEN = 131_072;
+
+    private static final String GPU_VARIABLE = "UNDERSTUDY_LATENCY_GPU";
+    private static final String TRUE = "true";
     private static final String TOKENIZER_FAILURE = "--set server.tokenizer";
+
+    private static final String REMEDY = "; raise --tensor-parallel-size (-tp) or --gpu-memory-utilization, lower"
+            + " --max-model-len, or choose a larger GPU by " + GPU_VARIABLE;
 
     private static final Set<String> KV_CACHE_DTYPES = Set.of("auto", "bfloat16", "fp8", "fp8_e4m3", "fp8_e5m2");
     private static final Set<String> HASHES = Set.of("sha256_cbor", "xxhash_cbor");
@@ -39,6 +62,15 @@ public record VllmSettings(Map<String, String> settings, List<String> warnings) 
      * @throws ScenarioException if a value cannot be used
      */
     public static VllmSettings of(List<String> words, Map<String, String> environment) {
+        return of(words, environment, SCENARIO);
+    }
+
+    /**
+     * Reads the words that go over a scenario, whose model they leave unless they name one.
+     *
+     * @param file path of the scenario
+     */
+    public static VllmSettings of(List<String> words, Map<String, String> environment, String file) {
         var arguments = VllmArguments.parse(words);
         var settings = new LinkedHashMap<String, String>();
         var warnings = new ArrayList<>(arguments.warnings());
@@ -48,26 +80,99 @@ public record VllmSettings(Map<String, String> settings, List<String> warnings) 
                         .filter(value -> !value.isBlank())
                         .ifPresent(value ->
                                 settings.put(setting, flag.kind() == Flag.Kind.SECONDS ? value + "s" : value))));
-        new Special(arguments, environment, settings, warnings).put();
-        return new VllmSettings(settings, warnings);
+        boolean isGuessed = new Special(arguments, environment, settings, warnings).put(file.equals(SCENARIO));
+        boolean isHeadless = arguments.last("headless").filter(TRUE::equals).isPresent();
+        return new VllmSettings(settings, warnings, isGuessed, isHeadless);
     }
 
     /**
-     * Reads the scenario that these settings make of a file.
+     * A scenario, and what its user should know.
+     *
+     * @param warnings what was assumed, a line each
+     */
+    public record Served(Scenario scenario, List<String> warnings) {}
+
+    /** Returns the scenario of {@link #start}. */
+    public Scenario over(String file, Map<String, String> environment, Map<String, String> stronger) {
+        return start(file, environment, stronger).scenario();
+    }
+
+    /**
+     * Reads the scenario that these settings make of a file. If the model is too large for the GPUs, and the user chose
+     * none, they are those of the smallest type that holds it: vLLM's command line does not say on which it runs.
      *
      * @param stronger settings that go over them
      * @throws ScenarioException if a value cannot be used, which the flag is named for
      */
-    public Scenario over(String file, Map<String, String> environment, Map<String, String> stronger) {
+    public Served start(String file, Map<String, String> environment, Map<String, String> stronger) {
         var all = new LinkedHashMap<>(settings);
         all.putAll(stronger);
-        return namingFlags(() -> Scenario.read(new ScenarioFile(environment).load(file, all)));
+        var reader = new ScenarioFile(environment);
+        try {
+            return new Served(namingFlags(() -> read(reader, file, all)), List.of());
+        } catch (ModelTooLargeException e) {
+            boolean isChosen =
+                    stronger.containsKey(GPU) || environment.containsKey(GPU_VARIABLE) || !file.equals(SCENARIO);
+            return (isChosen ? Optional.<Served>empty() : onLargerGpu(reader, file, all, e))
+                    .orElseThrow(() -> new ScenarioException(e.problem() + REMEDY));
+        }
+    }
+
+    /** The model that lends its timing may be made for shorter sequences than the one that is served. */
+    private Scenario read(ScenarioFile reader, String file, Map<String, String> settings) {
+        var config = reader.load(file, settings);
+        var scenario = Scenario.read(config);
+        boolean isGiven = !config.getString(MAX_MODEL_LEN).equals("auto");
+        long longest = Math.min(USUAL_MODEL_LEN, scenario.engine().kvCache().maxTokens());
+        if (!isGuessed || isGiven || longest <= scenario.maxModelLen()) {
+            return scenario;
+        }
+        var others = new LinkedHashMap<>(settings);
+        others.put(MAX_MODEL_LEN, String.valueOf(longest));
+        return Scenario.read(reader.load(file, others));
+    }
+
+    private Optional<Served> onLargerGpu(
+            ScenarioFile reader, String file, Map<String, String> settings, ModelTooLargeException failure) {
+        var usual = SpecFiles.GPUS
+                .find(reader.load(file, settings).getString(GPU))
+                .map(GpuFile::read)
+                .map(GpuFile::spec);
+        var larger = SpecFiles.GPUS.all().stream()
+                .map(GpuFile::read)
+                .map(GpuFile::spec)
+                .filter(gpu ->
+                        usual.filter(other -> isLargerAndNoSlower(gpu, other)).isPresent())
+                .sorted(Comparator.comparingDouble(GpuSpec::memoryGib))
+                .map(GpuSpec::name)
+                .toList();
+        for (String gpu : larger) {
+            var others = new LinkedHashMap<>(settings);
+            others.put(GPU, gpu);
+            try {
+                var scenario = read(reader, file, others);
+                String warning = failure.problem() + "; emulating " + gpu
+                        + ", the smallest type that holds it and is no slower; " + GPU_VARIABLE + " chooses";
+                return Optional.of(new Served(scenario, List.of(warning)));
+            } catch (ModelTooLargeException tooSmall) {
+                // The next one is larger.
+            }
+        }
+        return Optional.empty();
+    }
+
+    private static boolean isLargerAndNoSlower(GpuSpec gpu, GpuSpec other) {
+        return gpu.memoryGib() > other.memoryGib()
+                && gpu.bandwidthGbPerSecond() >= other.bandwidthGbPerSecond()
+                && gpu.bf16Tflops() >= other.bf16Tflops();
     }
 
     /** Reads something from such a scenario, and has a failure name the flag in place of the setting. */
     public static <T> T namingFlags(Supplier<T> reader) {
         try {
             return reader.get();
+        } catch (ModelTooLargeException e) {
+            throw e;
         } catch (ScenarioException e) {
             throw named(e);
         }
@@ -111,20 +216,23 @@ public record VllmSettings(Map<String, String> settings, List<String> warnings) 
             Map<String, String> settings,
             List<String> warnings) {
 
-        void put() {
+        /** Returns whether the model has the timing of another. */
+        boolean put(boolean hasDefaultModel) {
             var names = arguments.all("served-model-name").stream()
                     .filter(name -> !name.isBlank())
                     .toList();
             String model = arguments.model().orElse(DEFAULT_MODEL);
             settings.put("server.served-model-name", names.isEmpty() ? model : String.join(",", names));
-            ServedModel.put(model, names, settings, warnings);
-            putFormats();
             putParallelism();
+            boolean isGuessed = (hasDefaultModel || arguments.model().isPresent()) && !putTiming(model, names);
+            putFormats();
+            putServer();
             putKeysAndHashes();
             putAdapters();
             putTokenizer(model);
             putChatTemplate();
             new JsonFlags(arguments, environment, settings, warnings).put();
+            return isGuessed;
         }
 
         private void putFormats() {
@@ -150,6 +258,44 @@ public record VllmSettings(Map<String, String> settings, List<String> warnings) 
                 settings.put("latency.data-parallel-size", size);
             });
             putIfKnown("all2all-backend", BACKENDS, "latency.all2all-backend");
+        }
+
+        /** A model that is not known has the timing of the one that the environment names. */
+        private boolean putTiming(String model, List<String> names) {
+            var timing = new LinkedHashMap<String, String>();
+            boolean isKnown = ServedModel.put(model, names, parallelism(), timing, warnings);
+            if (isKnown || !environment.containsKey("UNDERSTUDY_LATENCY_LLM")) {
+                settings.putAll(timing);
+            }
+            return isKnown;
+        }
+
+        private Parallelism parallelism() {
+            boolean isShared =
+                    settings.getOrDefault("latency.enable-expert-parallel", "").equals(TRUE);
+            return new Parallelism(
+                    size("latency.tensor-parallel-size"),
+                    size("latency.data-parallel-size"),
+                    isShared,
+                    Parallelism.All2AllBackend.ALLGATHER_REDUCESCATTER);
+        }
+
+        /** What is no number is refused where the setting is read. */
+        private int size(String setting) {
+            String value = settings.getOrDefault(setting, "1");
+            return value.matches("[1-9]\\d{0,6}") ? Integer.parseInt(value) : 1;
+        }
+
+        /** With a Unix socket, vLLM has no port. */
+        private void putServer() {
+            if (!settings.getOrDefault("server.uds", "").isEmpty()) {
+                settings.put("server.host", "127.0.0.1");
+                settings.put("server.port", "0");
+            }
+            arguments
+                    .last("show-hidden-metrics-for-version")
+                    .filter(version -> !version.isBlank())
+                    .ifPresent(version -> settings.put("server.metrics.legacy-names", TRUE));
         }
 
         private void putKeysAndHashes() {
@@ -179,7 +325,7 @@ public record VllmSettings(Map<String, String> settings, List<String> warnings) 
 
         /** Tokenizers are read from files alone; without one, prompts have the tokens of server.tokenizer as it is. */
         private void putTokenizer(String model) {
-            if (arguments.last("skip-tokenizer-init").filter("true"::equals).isPresent()) {
+            if (arguments.last("skip-tokenizer-init").filter(TRUE::equals).isPresent()) {
                 return;
             }
             String asked = arguments.last("tokenizer").orElse("");

@@ -39,6 +39,7 @@ final class ServerInfoRoutesTest {
                 .isEqualTo("model='m', speculative_config=None, max_seq_len=2048, pipeline_parallel_size=1, seed=1,"
                         + " served_model_name=m, enable_prefix_caching=True, enable_chunked_prefill=True");
         assertThat(info.get("vllm_env").isEmpty()).isTrue();
+        assertThat(info.at("/emulation/timed_as").asText()).isEqualTo("llama-3.1-8b on h100-sxm");
         assertThat(info.at("/system_env/vllm_version"))
                 .isEqualTo(server.get("/version").json().get("version"));
     }

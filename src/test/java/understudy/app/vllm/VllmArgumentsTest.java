@@ -92,22 +92,40 @@ final class VllmArgumentsTest {
                 .containsExactly("--enforce-eager has no effect here", "--swap-space has no effect here");
     }
 
-    @Test
-    void unknownFlag_warnsAndItsWordsArePassedOver() {
-        var arguments = parse("m", "--warp-drive", "fast", "9", "--port", "1", "--no-shields");
-
-        assertThat(arguments.model()).contains("m");
-        assertThat(arguments.last("port")).contains("1");
-        assertThat(arguments.warnings())
-                .containsExactly(
-                        "--warp-drive is unknown and has no effect here, nor has fast 9",
-                        "--no-shields is unknown and has no effect here");
+    /** argparse's words, and the nearest flag. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "m --portt 24500           | --portt 24500 (did you mean --port?)",
+                "m --port 1 --max_num_sqs=2 | --max_num_sqs=2 (did you mean --max-num-seqs?)",
+                "m --no-shields --port 1 x | --no-shields x (did you mean",
+                "m other/model             | other/model"
+            })
+    void unknownWords_endTheStart(String line, String message) {
+        assertThatThrownBy(() -> parse(line.split(" ")))
+                .isInstanceOf(ScenarioException.class)
+                .hasMessageStartingWith("vllm: error: unrecognized arguments: " + message);
     }
 
     @Test
-    void modelBehindAnUnknownSwitch_isTheModel() {
-        assertThat(parse("--warp-drive", "Qwen/Qwen3-32B", "--port", "1").model())
-                .contains("Qwen/Qwen3-32B");
+    void beginningOfSeveralFlags_isAmbiguous() {
+        assertThatThrownBy(() -> parse("m", "--ssl-c", "x"))
+                .hasMessage("vllm serve: error: ambiguous option: --ssl-c could match --ssl-certfile, --ssl-ca-certs,"
+                        + " --ssl-cert-reqs, --ssl-ciphers");
+    }
+
+    /** vLLM-Omni has flags of its own, of which there is no list here. */
+    @Test
+    void flagsOfOmni_warn() {
+        var arguments = parse("Qwen/Qwen-Image", "--omni", "--usp", "2", "--port", "1");
+
+        assertThat(arguments.model()).contains("Qwen/Qwen-Image");
+        assertThat(arguments.last("port")).contains("1");
+        assertThat(arguments.warnings())
+                .containsExactly(
+                        "--omni has no effect here",
+                        "--usp has no effect here: it is no flag of vLLM's, but may be one of vLLM-Omni; nor has 2");
     }
 
     @Test

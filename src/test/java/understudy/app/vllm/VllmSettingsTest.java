@@ -64,10 +64,130 @@ final class VllmSettingsTest {
 
     @Test
     void unknownModel_isServedUnderItsName_withAWarning() {
-        var vllm = of("facebook/opt-125m");
+        var vllm = of("acme/rocket");
 
-        assertThat(vllm.settings()).containsOnly(Map.entry("server.served-model-name", "facebook/opt-125m"));
-        assertThat(vllm.warnings()).singleElement().asString().contains("facebook/opt-125m is not a known model");
+        assertThat(vllm.settings()).containsOnly(Map.entry("server.served-model-name", "acme/rocket"));
+        assertThat(vllm.warnings())
+                .singleElement()
+                .asString()
+                .startsWith("acme/rocket is not a known model: it is served under its name, with the timing of"
+                        + " latency.llm;");
+    }
+
+    /** Mixtures are compared by all weights and by those of a token; 17B-16E says only the latter. */
+    @ParameterizedTest
+    @CsvSource({
+        "acme/rocket-9B, gemma-2-9b, auto",
+        "acme/rocket-0.6b-it, qwen3-0.6b, auto",
+        "acme/Rocket-E4B, qwen3-4b, auto",
+        "acme/rocket-125m, opt-125m, auto",
+        "Qwen/Qwen3.5-397B-A17B-FP8, qwen3-235b-a22b, fp8",
+        "acme/rocket-30B-A3B-AWQ, qwen3-30b-a3b, int4",
+        "acme/rocket-8x7B, mixtral-8x7b, auto",
+        "meta-llama/Llama-4-Scout-17B-16E-Instruct, qwen3-235b-a22b, auto",
+        "/models/rocket-70B-v2/, llama-3.1-70b, auto"
+    })
+    void unknownModel_hasTheTimingOfTheNearestOfItsSize(String model, String llm, String dtype) {
+        var vllm = of(model);
+
+        assertThat(vllm.settings()).containsEntry("latency.llm", llm).containsEntry("latency.dtype", dtype);
+        assertThat(vllm.warnings())
+                .singleElement()
+                .asString()
+                .contains("with the timing of " + llm + ", the nearest of its size; see 'understudy models'");
+    }
+
+    /** 16 GPUs cannot share the 40 heads of Qwen3 14B, but the 40 x 2 of Qwen2.5's 32B no more: 64 heads can. */
+    @Test
+    void nearestModel_canBeSharedByTheGpus() {
+        assertThat(of("acme/rocket-14B", "-tp", "16")
+                        .over(SCENARIO, Map.of(), Map.of())
+                        .numReplicas())
+                .isEqualTo(1);
+    }
+
+    /** Gemma 2 is made for 8192 tokens, which says nothing of other models of its size. */
+    @Test
+    void unknownModel_hasALongContext() {
+        assertThat(of("acme/rocket-9B").over(SCENARIO, Map.of(), Map.of()).maxModelLen())
+                .isEqualTo(131_072);
+        assertThat(of("acme/rocket-9B", "--max-model-len", "4096")
+                        .over(SCENARIO, Map.of(), Map.of())
+                        .maxModelLen())
+                .isEqualTo(4096);
+    }
+
+    @Test
+    void environment_choosesTheTimingOfAnUnknownModel() {
+        var given = Map.of("UNDERSTUDY_LATENCY_LLM", "qwen3-32b");
+
+        assertThat(VllmSettings.of(List.of("acme/rocket-8B"), given).settings()).doesNotContainKey("latency.llm");
+    }
+
+    @Test
+    void scenarioOfTheUser_keepsItsModel() {
+        var words = List.of("--max-num-seqs", "64");
+
+        assertThat(VllmSettings.of(words, Map.of()).settings()).containsEntry("latency.llm", "qwen3-0.6b");
+        assertThat(VllmSettings.of(words, Map.of(), "conf/serve.conf").settings())
+                .doesNotContainKey("latency.llm");
+    }
+
+    /** 671 GB of FP8 on 8 GPUs are 78 GiB each, of which 92 % of 79.2 GiB leave nothing, and 92 % of 140.4 GiB do. */
+    @Test
+    void modelThatDoesNotFit_takesTheSmallestGpuThatHoldsIt() {
+        var served = of("deepseek-ai/DeepSeek-R1", "-tp", "8").start(SCENARIO, Map.of(), Map.of());
+
+        assertThat(served.scenario().hardware()).isEqualTo("deepseek-v3 on 8 x h200");
+        assertThat(served.warnings())
+                .singleElement()
+                .asString()
+                .contains("deepseek-v3 does not fit on 8 x h100-sxm")
+                .endsWith("emulating h200, the smallest type that holds it and is no slower; UNDERSTUDY_LATENCY_GPU"
+                        + " chooses");
+    }
+
+    @Test
+    void gpuOfTheUser_isKept_andTheMessageNamesFlags() {
+        var given = Map.of("UNDERSTUDY_LATENCY_GPU", "h100-sxm");
+        var vllm = VllmSettings.of(List.of("deepseek-ai/DeepSeek-R1", "-tp", "8"), given);
+
+        assertThatThrownBy(() -> vllm.start(SCENARIO, given, Map.of()))
+                .isInstanceOf(ScenarioException.class)
+                .hasMessageContaining("does not fit on 8 x h100-sxm")
+                .hasMessageEndingWith("; raise --tensor-parallel-size (-tp) or --gpu-memory-utilization, lower"
+                        + " --max-model-len, or choose a larger GPU by UNDERSTUDY_LATENCY_GPU");
+    }
+
+    @Test
+    void methodOfSpeculationThatIsUnknown_countsAsAnother() {
+        var vllm = of("Qwen/Qwen3-8B", "--speculative-config", "{\"method\": \"dspark\"}");
+
+        assertThat(vllm.settings()).containsEntry("engine.speculative.method", "eagle3");
+        assertThat(vllm.warnings())
+                .contains("--speculative-config: the method dspark is not known here, and counts as eagle3");
+        assertThat(vllm.over(SCENARIO, Map.of(), Map.of()).numReplicas()).isEqualTo(1);
+    }
+
+    @Test
+    void shortFormsOfSpeculation_areItsKeys() {
+        assertThat(of("m", "--spec-method", "mtp", "--spec-tokens", "2").settings())
+                .containsEntry("engine.speculative.method", "mtp")
+                .containsEntry("engine.speculative.num-speculative-tokens", "2");
+    }
+
+    @Test
+    void serverFlags_areSettings() {
+        assertThat(of("m", "--uds", "/tmp/v.sock", "--port", "8000").settings())
+                .containsEntry("server.uds", "/tmp/v.sock")
+                .containsEntry("server.host", "127.0.0.1")
+                .containsEntry("server.port", "0");
+        assertThat(of("m", "--root-path", "/llm", "--show-hidden-metrics-for-version", "0.6")
+                        .settings())
+                .containsEntry("server.root-path", "/llm")
+                .containsEntry("server.metrics.legacy-names", "true");
+        assertThat(of("m", "--headless").isHeadless()).isTrue();
+        assertThat(of("m").isHeadless()).isFalse();
     }
 
     @Test

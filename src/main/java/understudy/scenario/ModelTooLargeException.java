@@ -1,0 +1,24 @@
+package understudy.scenario;
+
+import understudy.settings.ScenarioException;
+
+/** A model, or a sequence of it, for which the GPUs have too little memory. */
+public final class ModelTooLargeException extends ScenarioException {
+    private final String problem;
+
+    /**
+     * Takes the message apart.
+     *
+     * @param problem what does not fit where
+     * @param remedy which settings help
+     */
+    ModelTooLargeException(String problem, String remedy) {
+        super(problem + "; " + remedy);
+        this.problem = problem;
+    }
+
+    /** Returns the message without the settings that help. */
+    public String problem() {
+        return problem;
+    }
+}
