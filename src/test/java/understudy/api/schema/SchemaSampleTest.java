@@ -24,44 +24,44 @@ final class SchemaSampleTest {
 
     static List<String> schemas() {
         return """
-                {"type":"object","properties":{"v":{"type":"string"},"kids":{"type":"array","items":{"$ref":"#"}}},"required":["v","kids"],"additionalProperties":false}
-                {"type":"object","properties":{"kids":{"type":"array","items":{"$ref":"#"},"minItems":0},"next":{"anyOf":[{"$ref":"#"},{"type":"null"}]}},"required":["kids","next"]}
-                {"type":["object","null"],"properties":{"next":{"$ref":"#"}},"required":["next"]}
-                {"$ref":"#/$defs/a~1b%20c","$defs":{"a/b c":{"type":"integer","minimum":3,"maximum":3}}}
-                {"$ref":"#/$defs/a","minLength":9,"$defs":{"a":{"type":"string","maxLength":12}}}
-                {"allOf":[{"type":"object","properties":{"a":{"type":"integer"}},"required":["a"]},{"properties":{"a":{"minimum":5,"maximum":6},"b":{"const":1}},"required":["b"]}]}
-                {"oneOf":[{"type":"number"},{"type":"integer"}]}
-                {"oneOf":[{"type":"integer","multipleOf":3},{"type":"integer","multipleOf":5}]}
-                {"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}},"oneOf":[{"required":["a"]},{"required":["b"]}]}
-                {"type":"integer","minimum":1,"maximum":3,"not":{"enum":[1,3]}}
-                {"not":{"type":"string"}}
-                {"enum":["a",1,null,"b"],"type":"string"}
-                {"type":"array","items":{"enum":[1,2,3]},"uniqueItems":true,"minItems":3}
-                {"type":"array","prefixItems":[{"type":"string"},{"type":"integer"}],"items":false,"minItems":2}
-                {"type":"array","items":{"type":"integer"},"contains":{"const":7},"minContains":2,"minItems":4,"maxItems":5}
-                {"type":"object","additionalProperties":{"type":"integer"},"minProperties":3,"maxProperties":3}
-                {"type":"object","patternProperties":{"^x_[a-z]{2}$":{"type":"boolean"}},"additionalProperties":false,"minProperties":2}
-                {"type":"object","propertyNames":{"pattern":"^[A-Z]{4}$"},"minProperties":2}
-                {"type":"object","propertyNames":{"enum":["p","q"]},"minProperties":2}
-                {"type":"object","properties":{"a":{"type":"null"},"b":{"type":"null"},"c":{"type":"null"}},"maxProperties":1}
-                {"type":"object","properties":{"a":{"type":"null"}},"required":["a"],"dependentRequired":{"a":["z"]}}
-                {"type":"object","properties":{"a":{"type":"null"}},"required":["a"],"dependentSchemas":{"a":{"required":["y"]}}}
-                {"type":"object","properties":{"kind":{"enum":["a","b"]}},"required":["kind"],"if":{"properties":{"kind":{"const":"a"}}},"then":{"required":["x"]},"else":{"required":["y"]}}
-                {"type":"number","minimum":0.1,"maximum":0.35,"multipleOf":0.05}
-                {"type":"number","exclusiveMinimum":0,"exclusiveMaximum":0.001}
-                {"type":"integer","exclusiveMinimum":4,"exclusiveMaximum":6}
-                {"type":"integer","multipleOf":1000}
-                {"type":"string","pattern":"^[A-Z]{3}-[0-9]{2}$"}
-                {"type":"string","pattern":"^[a-z]+$","minLength":20,"maxLength":22}
-                {"type":"string","pattern":"abc","minLength":10}
-                {"type":"string","format":"email","pattern":"^(?!\\\\.)[^@]+@[a-z.]+$"}
-                {"type":"string","format":"email","minLength":40}
-                {"type":"array","items":[{"type":"string"},{"type":"null"}],"additionalItems":false,"$schema":"http://json-schema.org/draft-07/schema#"}
-                {"type":["integer","null"],"multipleOf":5,"minimum":-7,"maximum":3}
-                {"anyOf":[{"type":"string","pattern":"(?=x)x"},{"const":"y"}]}
-                true
-                {}
-                """.lines().toList();
+            {"type":"object","properties":{"v":{"type":"string"},"kids":{"type":"array","items":{"$ref":"#"}}},"required":["v","kids"],"additionalProperties":false}
+            {"type":"object","properties":{"kids":{"type":"array","items":{"$ref":"#"},"minItems":0},"next":{"anyOf":[{"$ref":"#"},{"type":"null"}]}},"required":["kids","next"]}
+            {"type":["object","null"],"properties":{"next":{"$ref":"#"}},"required":["next"]}
+            {"$ref":"#/$defs/a~1b%20c","$defs":{"a/b c":{"type":"integer","minimum":3,"maximum":3}}}
+            {"$ref":"#/$defs/a","minLength":9,"$defs":{"a":{"type":"string","maxLength":12}}}
+            {"allOf":[{"type":"object","properties":{"a":{"type":"integer"}},"required":["a"]},{"properties":{"a":{"minimum":5,"maximum":6},"b":{"const":1}},"required":["b"]}]}
+            {"oneOf":[{"type":"number"},{"type":"integer"}]}
+            {"oneOf":[{"type":"integer","multipleOf":3},{"type":"integer","multipleOf":5}]}
+            {"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}},"oneOf":[{"required":["a"]},{"required":["b"]}]}
+            {"type":"integer","minimum":1,"maximum":3,"not":{"enum":[1,3]}}
+            {"not":{"type":"string"}}
+            {"enum":["a",1,null,"b"],"type":"string"}
+            {"type":"array","items":{"enum":[1,2,3]},"uniqueItems":true,"minItems":3}
+            {"type":"array","prefixItems":[{"type":"string"},{"type":"integer"}],"items":false,"minItems":2}
+            {"type":"array","items":{"type":"integer"},"contains":{"const":7},"minContains":2,"minItems":4,"maxItems":5}
+            {"type":"object","additionalProperties":{"type":"integer"},"minProperties":3,"maxProperties":3}
+            {"type":"object","patternProperties":{"^x_[a-z]{2}$":{"type":"boolean"}},"additionalProperties":false,"minProperties":2}
+            {"type":"object","propertyNames":{"pattern":"^[A-Z]{4}$"},"minProperties":2}
+            {"type":"object","propertyNames":{"enum":["p","q"]},"minProperties":2}
+            {"type":"object","properties":{"a":{"type":"null"},"b":{"type":"null"},"c":{"type":"null"}},"maxProperties":1}
+            {"type":"object","properties":{"a":{"type":"null"}},"required":["a"],"dependentRequired":{"a":["z"]}}
+            {"type":"object","properties":{"a":{"type":"null"}},"required":["a"],"dependentSchemas":{"a":{"required":["y"]}}}
+            {"type":"object","properties":{"kind":{"enum":["a","b"]}},"required":["kind"],"if":{"properties":{"kind":{"const":"a"}}},"then":{"required":["x"]},"else":{"required":["y"]}}
+            {"type":"number","minimum":0.1,"maximum":0.35,"multipleOf":0.05}
+            {"type":"number","exclusiveMinimum":0,"exclusiveMaximum":0.001}
+            {"type":"integer","exclusiveMinimum":4,"exclusiveMaximum":6}
+            {"type":"integer","multipleOf":1000}
+            {"type":"string","pattern":"^[A-Z]{3}-[0-9]{2}$"}
+            {"type":"string","pattern":"^[a-z]+$","minLength":20,"maxLength":22}
+            {"type":"string","pattern":"abc","minLength":10}
+            {"type":"string","format":"email","pattern":"^(?!\\\\.)[^@]+@[a-z.]+$"}
+            {"type":"string","format":"email","minLength":40}
+            {"type":"array","items":[{"type":"string"},{"type":"null"}],"additionalItems":false,"$schema":"http://json-schema.org/draft-07/schema#"}
+            {"type":["integer","null"],"multipleOf":5,"minimum":-7,"maximum":3}
+            {"anyOf":[{"type":"string","pattern":"(?=x)x"},{"const":"y"}]}
+            true
+            {}
+            """.lines().toList();
     }
 
     @ParameterizedTest
@@ -71,6 +71,53 @@ final class SchemaSampleTest {
         for (int seed = 0; seed < 100; seed++) {
             requireValid(schema, sample(schema, seed));
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{'type':'number'}",
+                "{'type':'number','minimum':0.5,'maximum':9.5}",
+                "{'type':'number','exclusiveMinimum':3,'exclusiveMaximum':5}",
+                "{'type':'number','minimum':-40}",
+                "{'type':['number','null'],'maximum':1.5,'minimum':-1.5}"
+            })
+    void number_isWhole(String text) {
+        for (int seed = 0; seed < 100; seed++) {
+            var number = sample(Json.read(text.replace('\'', '"')), seed);
+
+            assertThat(number.isIntegralNumber() || number.isNull())
+                    .as(number.toString())
+                    .isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{'type':'number','minimum':0,'maximum':1}",
+                "{'type':'number','minimum':1.2,'maximum':1.8}",
+                "{'type':'number','exclusiveMinimum':3,'exclusiveMaximum':4}",
+                "{'type':'number','not':{'type':'integer'}}",
+                "{'type':'number','multipleOf':0.25,'exclusiveMinimum':0,'maximum':0.75}"
+            })
+    void number_hasAFractionWhereItsSchemaAsks(String text) {
+        for (int seed = 0; seed < 100; seed++) {
+            var number = sample(Json.read(text.replace('\'', '"')), seed);
+
+            assertThat(number.decimalValue().stripTrailingZeros().scale()).isPositive();
+        }
+    }
+
+    /** The second is the value of a constant, and no keyword. */
+    @Test
+    void multipleOfNothing_isNoSchema() {
+        assertThatExceptionOfType(ApiException.class)
+                .isThrownBy(() -> new SchemaSample(
+                        Json.read("{\"properties\":{\"a\":{\"type\":\"number\",\"multipleOf\":0}}}"), "path"))
+                .withMessageContaining("multipleOf must be greater than 0");
+        assertThat(sample(Json.read("{\"const\":{\"multipleOf\":0}}"), 1).at("/multipleOf"))
+                .hasToString("0");
     }
 
     @ParameterizedTest
@@ -110,11 +157,13 @@ final class SchemaSampleTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "finite value | {\"type\":\"object\",\"properties\":{\"next\":{\"$ref\":\"#\"}},\"required\":[\"next\"]}",
+                "finite value |"
+                        + " {\"type\":\"object\",\"properties\":{\"next\":{\"$ref\":\"#\"}},\"required\":[\"next\"]}",
                 "finite value | {\"type\":\"array\",\"items\":{\"$ref\":\"#\"},\"minItems\":1}",
                 "finite value | false",
                 "back to itself | {\"$ref\":\"#\"}",
-                "back to itself | {\"$ref\":\"#/$defs/a\",\"$defs\":{\"a\":{\"$ref\":\"#/$defs/b\"},\"b\":{\"$ref\":\"#/$defs/a\"}}}",
+                "back to itself |"
+                    + " {\"$ref\":\"#/$defs/a\",\"$defs\":{\"a\":{\"$ref\":\"#/$defs/b\"},\"b\":{\"$ref\":\"#/$defs/a\"}}}",
                 "back to itself | {\"anyOf\":[{\"type\":\"string\"},{\"$ref\":\"#\"}]}",
                 "unresolvable | {\"$ref\":\"#/$defs/none\"}",
                 "JSON pointer | {\"$ref\":\"http://127.0.0.1:1/schema.json\"}",
@@ -149,7 +198,8 @@ final class SchemaSampleTest {
                 "{\"%s\":[{\"$ref\":\"#/$defs/%d\"},{\"$ref\":\"#/$defs/%d\"}]} allOf",
                 "{\"%s\":[{\"$ref\":\"#/$defs/%d\"},{\"$ref\":\"#/$defs/%d\"}]} anyOf",
                 "{\"%s\":[{\"$ref\":\"#/$defs/%d\"},{\"$ref\":\"#/$defs/%d\"}]} oneOf",
-                "{\"type\":\"array\",\"minItems\":2,\"%s\":[{\"$ref\":\"#/$defs/%d\"},{\"$ref\":\"#/$defs/%d\"}]} prefixItems",
+                "{\"type\":\"array\",\"minItems\":2,\"%s\":[{\"$ref\":\"#/$defs/%d\"},{\"$ref\":\"#/$defs/%d\"}]}"
+                        + " prefixItems",
                 "{\"not\":{\"%s\":[{\"not\":{\"$ref\":\"#/$defs/%d\"}},{\"not\":{\"$ref\":\"#/$defs/%d\"}}]}} anyOf"
             })
     void sharedReferences_areNoBomb(String line) {
