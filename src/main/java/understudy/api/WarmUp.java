@@ -64,7 +64,8 @@ public final class WarmUp {
                 settings.hasLegacyMetrics(),
                 settings.models(),
                 settings.vllmVersion(),
-                settings.model());
+                settings.model(),
+                settings.surface().withoutAccessLog());
     }
 
     /** @param asksOthers whether a word goes to another process, which has never heard of the call, and is the same one */

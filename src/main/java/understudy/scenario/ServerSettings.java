@@ -83,7 +83,18 @@ public final class ServerSettings {
                 server.section("metrics").bool("legacy-names"),
                 models,
                 server.text("vllm-version"),
-                model(scenario, server));
+                model(scenario, server),
+                surface(scenario, server));
+    }
+
+    private static ApiSettings.Surface surface(Scenario scenario, Section server) {
+        String unlogged = server.text("access-log-except").strip();
+        return new ApiSettings.Surface(
+                server.bool("access-log"),
+                unlogged.isEmpty() ? Set.of() : Set.copyOf(List.of(COMMA.split(unlogged, -1))),
+                server.bool("docs"),
+                server.bool("dev-mode"),
+                scenario.groups().get(0).latency().deployment().numGpus());
     }
 
     private static @Nullable LoraModules loras(Scenario scenario) {
@@ -95,13 +106,13 @@ public final class ServerSettings {
     public static List<String> warnings(Scenario scenario) {
         var lines = new ArrayList<String>();
         if (scenario.engine().kvCache().findsBySession()) {
-            lines.add(
-                    "kv-cache.sessions is on: only calls with a session can hit the cache, which they name by the header "
-                            + Sessions.HEADER + ", or by previous_response_id in /v1/responses");
+            lines.add("kv-cache.sessions is on: only calls with a session can hit the cache, which they name by the"
+                    + " header "
+                    + Sessions.HEADER + ", or by previous_response_id in /v1/responses");
         }
         if (KvTransferSettings.reachesOutside(scenario.kvTransfer()) && Double.isInfinite(scenario.speed())) {
-            lines.add(
-                    "clock.speed is max: what is kept for other processes is given up as soon as nothing else is to do");
+            lines.add("clock.speed is max: what is kept for other processes is given up as soon as nothing else is to"
+                    + " do");
         }
         return lines;
     }

@@ -81,9 +81,9 @@ final class VllmSettingsTest {
     @Test
     void folderWithConfig_isRead(@TempDir Path directory) throws IOException {
         Files.writeString(directory.resolve("config.json"), """
-                {"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 4,
-                 "intermediate_size": 128, "vocab_size": 1000, "max_position_embeddings": 1234}
-                """);
+            {"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 4,
+             "intermediate_size": 128, "vocab_size": 1000, "max_position_embeddings": 1234}
+            """);
 
         var scenario = of(directory.toString()).over(SCENARIO, Map.of(), Map.of());
 
@@ -133,6 +133,41 @@ final class VllmSettingsTest {
         assertThatThrownBy(() -> VllmSettings.namingFlags(() -> ServerSettings.read(scenario)))
                 .isInstanceOf(ScenarioException.class)
                 .hasMessageContaining(message);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "m, true",
+        "m --disable-uvicorn-access-log, false",
+        "m --uvicorn-log-level warning, false",
+        "m --uvicorn-log-level debug, true",
+        "m --disable-access-log-for-endpoints /health, true"
+    })
+    void accessLog_isOnUnlessAFlagTurnsItOff(String words, boolean isOn) {
+        var vllm = of(words.split(" "));
+        var surface =
+                ServerSettings.read(vllm.over(SCENARIO, Map.of(), Map.of())).surface();
+
+        assertThat(surface.hasAccessLog()).isEqualTo(isOn);
+        assertThat(surface.unlogged().contains("/health")).isEqualTo(words.contains("/health"));
+        assertThat(vllm.warnings()).noneMatch(warning -> warning.contains("log"));
+    }
+
+    @Test
+    void docsAndDevelopmentMode_areThoseOfVllm() {
+        var plain =
+                ServerSettings.read(of("m").over(SCENARIO, Map.of(), Map.of())).surface();
+        var other = ServerSettings.read(VllmSettings.of(
+                                List.of("m", "--disable-fastapi-docs", "--tensor-parallel-size", "2"),
+                                Map.of("VLLM_SERVER_DEV_MODE", "1"))
+                        .over(SCENARIO, Map.of(), Map.of()))
+                .surface();
+
+        assertThat(plain.hasDocs()).isTrue();
+        assertThat(plain.hasDevEndpoints()).isFalse();
+        assertThat(other.hasDocs()).isFalse();
+        assertThat(other.hasDevEndpoints()).isTrue();
+        assertThat(other.numWorkers()).isEqualTo(2);
     }
 
     @Test
@@ -193,8 +228,10 @@ final class VllmSettingsTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "--scheduling-policy lottery | '--scheduling-policy: engine.scheduling-policy is \"lottery\", must be one of'",
-                "--tensor-parallel-size 3    | '--tensor-parallel-size: latency.tensor-parallel-size is \"3\", but the 32'",
+                "--scheduling-policy lottery | '--scheduling-policy: engine.scheduling-policy is \"lottery\", must be"
+                        + " one of'",
+                "--tensor-parallel-size 3    | '--tensor-parallel-size: latency.tensor-parallel-size is \"3\", but the"
+                        + " 32'",
                 "--kv-events-config {        | --kv-events-config {: must be a JSON object",
                 "--kv-events-config [1]      | --kv-events-config [1]: must be a JSON object",
                 "--lora-modules {}           | --lora-modules {}: has no name"
