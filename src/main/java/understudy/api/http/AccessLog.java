@@ -2,12 +2,15 @@ package understudy.api.http;
 
 import java.io.PrintStream;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.apache.pekko.http.javadsl.model.AttributeKeys;
 import org.apache.pekko.http.javadsl.model.HttpRequest;
 import org.apache.pekko.http.javadsl.model.HttpResponse;
 
 /** Log of responses, a line each, as uvicorn writes it for vLLM: when the head of a response is made. */
 public final class AccessLog {
+    private static final Pattern UNPRINTABLE = Pattern.compile("[^\\x21-\\x7E]");
+
     private final PrintStream out;
     private final Set<String> unlogged;
 
@@ -48,6 +51,6 @@ public final class AccessLog {
 
     /** A path may have any character in it that was sent as an escape; a line of the log stays one. */
     private static String oneLine(String path) {
-        return path.replaceAll("[^\\x21-\\x7E]", "?");
+        return UNPRINTABLE.matcher(path).replaceAll("?");
     }
 }

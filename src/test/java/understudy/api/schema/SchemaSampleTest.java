@@ -9,6 +9,7 @@ import com.networknt.schema.SchemaRegistry;
 import com.networknt.schema.SpecificationVersion;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -107,6 +108,14 @@ final class SchemaSampleTest {
 
             assertThat(number.decimalValue().stripTrailingZeros().scale()).isPositive();
         }
+    }
+
+    @Test
+    void longEnumeration_isNoTrouble() {
+        String values = IntStream.range(0, 200_000).mapToObj(String::valueOf).collect(Collectors.joining(","));
+        var schema = Json.read("{\"type\":\"array\",\"minItems\":3,\"items\":{\"enum\":[" + values + "]}}");
+
+        assertThat(sample(schema, 1)).hasSizeGreaterThanOrEqualTo(3);
     }
 
     /** The second is the value of a constant, and no keyword. */
