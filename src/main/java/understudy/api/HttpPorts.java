@@ -24,6 +24,8 @@ import understudy.api.admin.VirtualClockControl;
 import understudy.api.anthropic.MessagesRoutes;
 import understudy.api.call.ApiContext;
 import understudy.api.call.ApiSettings.DownReplicas;
+import understudy.api.dev.DevRoutes;
+import understudy.api.dev.DocsRoutes;
 import understudy.api.dev.EngineSleep;
 import understudy.api.dev.ServerInfo;
 import understudy.api.dev.ServerInfoRoutes;
@@ -131,6 +133,12 @@ final class HttpPorts implements AutoCloseable {
                 new LivePageRoutes(live),
                 // At every port, since the live page is, and its controls need them.
                 new AdminRoutes(api, time.system(), new VirtualClockControl(time))));
+        if (settings.surface().hasDevEndpoints()) {
+            parts.add(new DevRoutes(api, sleep, replica));
+        }
+        if (settings.surface().hasDocs()) {
+            parts.add(new DocsRoutes(settings));
+        }
         parts.addAll(moreParts);
         return new HttpServer(api, edge, parts)
                 .bind(http, settings.http().host(), number(replica), settings.http().tls());

@@ -20,6 +20,7 @@ import org.apache.pekko.stream.KillSwitches;
 import org.apache.pekko.stream.javadsl.Flow;
 import org.jspecify.annotations.Nullable;
 import understudy.api.call.ApiContext;
+import understudy.api.http.AccessLog;
 import understudy.api.http.ClientConnection;
 import understudy.api.http.HttpFailures;
 import understudy.api.http.HttpSettings;
@@ -34,12 +35,15 @@ final class HttpServer {
     private final ServerEdge edge;
     private final Function<HttpRequest, CompletionStage<HttpResponse>> routes;
     private final PodNames pod;
+    private final @Nullable AccessLog accessLog;
     private volatile List<HttpHeader> podHeaders = List.of();
 
     HttpServer(ApiContext api, ServerEdge edge, List<RoutePart> parts) {
         system = api.system();
         this.edge = edge;
         pod = api.settings().pod();
+        var surface = api.settings().surface();
+        accessLog = surface.hasAccessLog() ? new AccessLog(System.out, surface.unlogged()) : null;
         var all = parts.stream().map(RoutePart::route).toArray(Route[]::new);
         // What routes throw is answered by the edge, which knows vLLM's words.
         var passingOn = ExceptionHandler.newBuilder()
@@ -85,10 +89,15 @@ final class HttpServer {
                         return before;
                     })
                     .map(request -> arrived(request, connection))
-                    .mapAsync(2, request -> edge.handle(request, routes))
+                    .mapAsync(2, this::handle)
                     .map(response -> podHeaders.isEmpty() ? response : response.addHeaders(podHeaders))
                     .via(hangUp.flow());
         });
+    }
+
+    private CompletionStage<HttpResponse> handle(HttpRequest request) {
+        var response = edge.handle(request, routes);
+        return accessLog == null ? response : response.thenApply(made -> accessLog.logged(request, made));
     }
 
     private static HttpRequest arrived(HttpRequest request, ClientConnection connection) {

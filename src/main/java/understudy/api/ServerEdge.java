@@ -49,10 +49,23 @@ public final class ServerEdge {
             "/reset_prefix_cache",
             "/sleep",
             "/wake_up",
-            "/is_sleeping");
+            "/is_sleeping",
+            "/pause",
+            "/resume",
+            "/is_paused",
+            "/abort_requests",
+            "/collective_rpc",
+            "/get_world_size",
+            "/reset_mm_cache",
+            "/reset_encoder_cache",
+            "/invocations",
+            "/openapi.json",
+            "/docs",
+            "/redoc");
 
     /** Beside those of vLLM's API and of the administrator, the first segments of paths that need the cluster. */
-    private static final Set<String> OF_CLUSTER = Set.of("reset_prefix_cache", "sleep", "wake_up", "is_sleeping");
+    private static final Set<String> OF_CLUSTER =
+            Set.of("reset_prefix_cache", "sleep", "wake_up", "is_sleeping", "pause", "resume", "is_paused");
 
     private final ApiContext api;
     private final RequestIds ids;

@@ -67,7 +67,8 @@ public final class WarmUp {
                 settings.models(),
                 settings.vllmVersion(),
                 settings.hardware(),
-                settings.model());
+                settings.model(),
+                settings.surface().withoutAccessLog());
     }
 
     /** @param asksOthers whether a word goes to another process, which has never heard of the call, and is the same one */

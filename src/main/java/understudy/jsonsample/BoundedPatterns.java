@@ -13,6 +13,9 @@ public final class BoundedPatterns implements RegularExpressionFactory {
     private static final int MAX_PATTERN_LENGTH = 2000;
     private static final long MAX_STEPS = 2_000_000;
 
+    /** Beginning of a group with a name, as Python writes it. */
+    private static final Pattern PYTHON_NAME = Pattern.compile("(?<!\\\\)\\(\\?P<\\w+>");
+
     private long numSteps;
 
     @Override
@@ -20,8 +23,9 @@ public final class BoundedPatterns implements RegularExpressionFactory {
         if (regex.length() > MAX_PATTERN_LENGTH) {
             throw new IllegalArgumentException("a pattern has more than " + MAX_PATTERN_LENGTH + " characters");
         }
-        var pattern = compile(
-                RegularExpressions.replaceLongformCharacterProperties(RegularExpressions.replaceDollarAnchors(regex)));
+        String unnamed = PYTHON_NAME.matcher(regex).replaceAll("(");
+        var pattern = compile(RegularExpressions.replaceLongformCharacterProperties(
+                RegularExpressions.replaceDollarAnchors(unnamed)));
         return text -> find(pattern, text);
     }
 

@@ -9,15 +9,22 @@ import java.util.List;
 import org.apache.commons.rng.UniformRandomProvider;
 import org.jspecify.annotations.Nullable;
 
-/** Makes up numbers within bounds. */
-record NumberDraw(SchemaParts parts, UniformRandomProvider random) {
+/** Makes up numbers within bounds: whole ones, which every client can read, unless the schema asks for fractions. */
+record NumberDraw(SchemaParts parts, boolean isWhole, UniformRandomProvider random) {
+    /** Attempts at a schema after which fractions are tried: it may refuse whole numbers in ways not looked at here. */
+    private static final int WHOLE_ATTEMPTS = 8;
+
     private static final int MAX_DIGITS = 400;
     private static final BigDecimal EIGHT = BigDecimal.valueOf(8);
     private static final BigDecimal SPAN = BigDecimal.valueOf(99);
 
-    /** Returns a number that the schema accepts. */
-    static JsonNode draw(SchemaParts parts, boolean isInteger, UniformRandomProvider random) {
-        var drawn = new NumberDraw(parts, random).draw(isInteger);
+    /**
+     * Returns a number that the schema accepts.
+     *
+     * @param attempt how many attempts at the schema have failed
+     */
+    static JsonNode draw(SchemaParts parts, boolean isInteger, int attempt, UniformRandomProvider random) {
+        var drawn = new NumberDraw(parts, attempt < WHOLE_ATTEMPTS, random).draw(isInteger);
         return drawn.scale() <= 0 && drawn.precision() - drawn.scale() < 19
                 ? JsonNodeFactory.instance.numberNode(drawn.longValueExact())
                 : JsonNodeFactory.instance.numberNode(drawn.setScale(Math.max(0, drawn.scale())));
@@ -48,12 +55,18 @@ record NumberDraw(SchemaParts parts, UniformRandomProvider random) {
         if (low.compareTo(high) > 0 || (isOpen && low.compareTo(high) == 0)) {
             throw new NoSampleException("maximum", "it leaves no room above the minimum");
         }
-        var whole = low.setScale(0, RoundingMode.CEILING).add(BigDecimal.valueOf(random.nextInt(100)));
-        boolean isWhole = random.nextBoolean() && whole.compareTo(low) > 0 && whole.compareTo(high) < 0;
+        var first = low.setScale(0, RoundingMode.CEILING);
+        first = isOpen && first.compareTo(low) == 0 ? first.add(BigDecimal.ONE) : first;
+        var last = high.setScale(0, RoundingMode.FLOOR);
+        last = isOpen && last.compareTo(high) == 0 ? last.subtract(BigDecimal.ONE) : last;
+        // A range such as that of a probability asks for what lies within it.
+        boolean hasRoom = isWhole && high.subtract(low).compareTo(BigDecimal.ONE) > 0 && first.compareTo(last) <= 0;
+        if (hasRoom) {
+            int span = last.subtract(first).min(SPAN).intValue();
+            return first.add(BigDecimal.valueOf(random.nextInt(span + 1)));
+        }
         var eighths = BigDecimal.valueOf(1 + random.nextInt(7));
-        var drawn =
-                isWhole ? whole : low.add(high.subtract(low).multiply(eighths).divide(EIGHT));
-        return drawn.stripTrailingZeros();
+        return low.add(high.subtract(low).multiply(eighths).divide(EIGHT)).stripTrailingZeros();
     }
 
     private BigDecimal multiple(

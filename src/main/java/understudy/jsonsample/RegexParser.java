@@ -9,8 +9,9 @@ import understudy.jsonsample.RegexNode.Repeat;
 import understudy.jsonsample.RegexNode.Sequence;
 
 /**
- * Reads regular expressions as JSON schemas and vLLM have them: literals, classes, groups, alternatives, counts, and
- * anchors at the ends. What looks around or back is refused with an {@link IllegalArgumentException}.
+ * Reads regular expressions as JSON schemas and vLLM have them: literals, classes, groups, alternatives and counts.
+ * Anchors and boundaries of words have no text, and stand for nothing, as for xgrammar. What looks around or back is
+ * refused with an {@link IllegalArgumentException}.
  */
 final class RegexParser {
     private static final int MAX_LENGTH = 1000;
@@ -34,7 +35,6 @@ final class RegexParser {
         if (parser.at < pattern.length()) {
             throw new IllegalArgumentException("unmatched ')'");
         }
-        requireAnchorsAtEnds(node, true, true);
         return node;
     }
 
@@ -67,6 +67,9 @@ final class RegexParser {
         }
         if (accept("$")) {
             return new Anchor(false);
+        }
+        if (accept("\\b") || accept("\\B")) {
+            return new Anchor(true);
         }
         if (accept(".")) {
             return new Characters(RegexClasses.ANY);
@@ -132,34 +135,6 @@ final class RegexParser {
         }
         at = end + 1;
         return counts.split(",", -1);
-    }
-
-    /** An anchor between other characters matches nothing. */
-    private static void requireAnchorsAtEnds(RegexNode node, boolean isFirst, boolean isLast) {
-        if (node instanceof Anchor anchor && !(anchor.isStart() ? isFirst : isLast)) {
-            throw new IllegalArgumentException("anchors are supported at the ends only");
-        } else if (node instanceof Choice choice) {
-            choice.parts().forEach(part -> requireAnchorsAtEnds(part, isFirst, isLast));
-        } else if (node instanceof Repeat repeat) {
-            boolean isOnce = repeat.max() == 1;
-            requireAnchorsAtEnds(repeat.part(), isFirst && isOnce, isLast && isOnce);
-        } else if (node instanceof Sequence sequence) {
-            requireAnchorsAtEnds(sequence.parts(), isFirst, isLast);
-        }
-    }
-
-    private static void requireAnchorsAtEnds(List<RegexNode> parts, boolean isFirst, boolean isLast) {
-        boolean[] isEnd = new boolean[parts.size()];
-        boolean isFree = isLast;
-        for (int i = parts.size() - 1; i >= 0; i--) {
-            isEnd[i] = isFree;
-            isFree &= parts.get(i).maxLength() == 0;
-        }
-        boolean isBegin = isFirst;
-        for (int i = 0; i < parts.size(); i++) {
-            requireAnchorsAtEnds(parts.get(i), isBegin, isEnd[i]);
-            isBegin &= parts.get(i).maxLength() == 0;
-        }
     }
 
     private boolean looksAt(String text) {

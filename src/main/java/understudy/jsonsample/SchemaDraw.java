@@ -59,8 +59,8 @@ final class SchemaDraw {
         return switch (type) {
             case "object" -> parts.areOpen() ? anything() : object(parts, depth);
             case "array" -> array(parts, depth);
-            case "integer" -> NumberDraw.draw(parts, true, random);
-            case "number" -> NumberDraw.draw(parts, false, random);
+            case "integer" -> NumberDraw.draw(parts, true, attempt, random);
+            case "number" -> NumberDraw.draw(parts, false, attempt, random);
             case "boolean" -> NODES.booleanNode(random.nextBoolean());
             case "null" -> NODES.nullNode();
             default -> NODES.textNode(TextDraw.draw(parts, attempt, random));

@@ -16,6 +16,9 @@ import org.jspecify.annotations.Nullable;
  * alternatives those that were drawn.
  */
 final class SchemaParts {
+    /** Values of an enumeration that are as much work as a schema. */
+    private static final int VALUES_PER_STEP = 16;
+
     private static final int MAX_CHAIN = 200;
     private static final List<String> TYPES =
             List.of("string", "object", "array", "integer", "number", "boolean", "null");
@@ -167,7 +170,7 @@ final class SchemaParts {
             if (part.has("const")) {
                 listed.add(part.get("const"));
             }
-            graph.count(listed.size());
+            graph.count(1 + listed.size() / VALUES_PER_STEP);
             if (!listed.isEmpty() && values != null) {
                 values.retainAll(listed);
             } else if (!listed.isEmpty()) {

@@ -6,6 +6,7 @@ import com.networknt.schema.SchemaException;
 import com.networknt.schema.SchemaRegistry;
 import com.networknt.schema.SchemaRegistryConfig;
 import com.networknt.schema.SpecificationVersion;
+import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 import org.apache.commons.rng.UniformRandomProvider;
@@ -16,6 +17,10 @@ import org.apache.commons.rng.UniformRandomProvider;
  */
 public final class SchemaSample {
     private static final Pattern EXCEPTION_NAME = Pattern.compile("^([a-z]\\w*\\.)+[A-Z]\\w*: ");
+
+    /** Keywords whose values are no schemas. */
+    private static final Set<String> VALUES = Set.of("const", "default", "enum", "example", "examples");
+
     private static final int NUM_ATTEMPTS = 64;
 
     private final SchemaGraph graph;
@@ -29,9 +34,26 @@ public final class SchemaSample {
      */
     public SchemaSample(JsonNode root, String path) {
         var patterns = new BoundedPatterns();
+        requirePositiveSteps(root, path);
         graph = new SchemaGraph(root, path, patterns);
         cost = new SchemaCost(graph);
         schema = compile(root, path, patterns);
+    }
+
+    /** Refuses what is a multiple of nothing, which the validator takes. */
+    private static void requirePositiveSteps(JsonNode schema, String path) {
+        var step = schema.get("multipleOf");
+        if (step != null && step.isNumber() && step.decimalValue().signum() <= 0) {
+            throw ApiException.badRequest("Invalid JSON schema: multipleOf must be greater than 0, got " + step, path);
+        }
+        for (var entry : schema.properties()) {
+            if (!VALUES.contains(entry.getKey())) {
+                requirePositiveSteps(entry.getValue(), path);
+            }
+        }
+        if (schema.isArray()) {
+            schema.forEach(part -> requirePositiveSteps(part, path));
+        }
     }
 
     /** Returns a validator; refuses what is not a schema. */

@@ -88,7 +88,18 @@ public final class ServerSettings {
                 models,
                 server.text("vllm-version"),
                 scenario.hardware(),
-                model(scenario, server));
+                model(scenario, server),
+                surface(scenario, server));
+    }
+
+    private static ApiSettings.Surface surface(Scenario scenario, Section server) {
+        String unlogged = server.text("access-log-except").strip();
+        return new ApiSettings.Surface(
+                server.bool("access-log"),
+                unlogged.isEmpty() ? Set.of() : Set.copyOf(List.of(COMMA.split(unlogged, -1))),
+                server.bool("docs"),
+                server.bool("dev-mode"),
+                scenario.groups().get(0).latency().deployment().numGpus());
     }
 
     private static String rootPath(Section server) {

@@ -23,8 +23,9 @@ final class ServeProcessTest {
 
     @Test
     void serve_saysWhereItListens_answers_andEndsWithZeroOnSigterm() throws Exception {
-        var process = start("serve", "conf/serve.conf", "--port", "0");
+        var process = start("serve", "conf/serve.conf", "--port", "0", "--set", "server.access-log=true");
         try (var out = reader(process)) {
+            // The first line is of the server itself: its warm-up has no log.
             String address = out.readLine();
             String ready = out.readLine();
             assertThat(address).startsWith("understudy listens at http://127.0.0.1:");
@@ -41,6 +42,10 @@ final class ServeProcessTest {
                     HttpResponse.BodyHandlers.ofLines());
             var lines = stream.get().body().iterator();
             lines.next();
+            // The stream has its line while it goes on.
+            assertThat(out.readLine()).matches("INFO: {5}127\\.0\\.0\\.1:\\d+ - \"GET /v1/models HTTP/1\\.1\" 200 OK");
+            assertThat(out.readLine())
+                    .matches("INFO: {5}127\\.0\\.0\\.1:\\d+ - \"POST /v1/completions HTTP/1\\.1\" 200 OK");
             process.destroy();
 
             assertThat(models.statusCode()).isEqualTo(200);

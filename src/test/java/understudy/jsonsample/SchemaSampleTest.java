@@ -9,6 +9,7 @@ import com.networknt.schema.SchemaRegistry;
 import com.networknt.schema.SpecificationVersion;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -70,6 +71,61 @@ final class SchemaSampleTest {
         for (int seed = 0; seed < 100; seed++) {
             requireValid(schema, sample(schema, seed));
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{'type':'number'}",
+                "{'type':'number','minimum':0.5,'maximum':9.5}",
+                "{'type':'number','exclusiveMinimum':3,'exclusiveMaximum':5}",
+                "{'type':'number','minimum':-40}",
+                "{'type':['number','null'],'maximum':1.5,'minimum':-1.5}"
+            })
+    void number_isWhole(String text) {
+        for (int seed = 0; seed < 100; seed++) {
+            var number = sample(Json.read(text.replace('\'', '"')), seed);
+
+            assertThat(number.isIntegralNumber() || number.isNull())
+                    .as(number.toString())
+                    .isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{'type':'number','minimum':0,'maximum':1}",
+                "{'type':'number','minimum':1.2,'maximum':1.8}",
+                "{'type':'number','exclusiveMinimum':3,'exclusiveMaximum':4}",
+                "{'type':'number','not':{'type':'integer'}}",
+                "{'type':'number','multipleOf':0.25,'exclusiveMinimum':0,'maximum':0.75}"
+            })
+    void number_hasAFractionWhereItsSchemaAsks(String text) {
+        for (int seed = 0; seed < 100; seed++) {
+            var number = sample(Json.read(text.replace('\'', '"')), seed);
+
+            assertThat(number.decimalValue().stripTrailingZeros().scale()).isPositive();
+        }
+    }
+
+    @Test
+    void longEnumeration_isNoTrouble() {
+        String values = IntStream.range(0, 200_000).mapToObj(String::valueOf).collect(Collectors.joining(","));
+        var schema = Json.read("{\"type\":\"array\",\"minItems\":3,\"items\":{\"enum\":[" + values + "]}}");
+
+        assertThat(sample(schema, 1)).hasSizeGreaterThanOrEqualTo(3);
+    }
+
+    /** The second is the value of a constant, and no keyword. */
+    @Test
+    void multipleOfNothing_isNoSchema() {
+        assertThatExceptionOfType(ApiException.class)
+                .isThrownBy(() -> new SchemaSample(
+                        Json.read("{\"properties\":{\"a\":{\"type\":\"number\",\"multipleOf\":0}}}"), "path"))
+                .withMessageContaining("multipleOf must be greater than 0");
+        assertThat(sample(Json.read("{\"const\":{\"multipleOf\":0}}"), 1).at("/multipleOf"))
+                .hasToString("0");
     }
 
     @ParameterizedTest

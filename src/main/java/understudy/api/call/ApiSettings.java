@@ -3,6 +3,7 @@ package understudy.api.call;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import understudy.api.http.HttpSettings;
 import understudy.api.http.PodNames;
@@ -23,6 +24,7 @@ import understudy.api.model.ModelSettings;
  * @param vllmVersion the version of vLLM that the server says it is
  * @param hardware the model and the GPUs whose times the emulation has, in words
  * @param model how answers come about
+ * @param surface what it shows beside its API
  */
 public record ApiSettings(
         HttpSettings http,
@@ -35,7 +37,26 @@ public record ApiSettings(
         List<String> models,
         String vllmVersion,
         String hardware,
-        ModelSettings model) {
+        ModelSettings model,
+        Surface surface) {
+    /**
+     * What a server shows beside its API.
+     *
+     * @param hasAccessLog whether each response has a line on standard output
+     * @param unlogged paths whose responses have none all the same
+     * @param hasDocs whether there are pages about the API
+     * @param hasDevEndpoints whether the endpoints of vLLM's development mode are there
+     * @param numWorkers processes of a replica, one on each GPU
+     */
+    public record Surface(
+            boolean hasAccessLog, Set<String> unlogged, boolean hasDocs, boolean hasDevEndpoints, int numWorkers) {
+
+        /** Returns the same without the log. */
+        public Surface withoutAccessLog() {
+            return new Surface(false, unlogged, hasDocs, hasDevEndpoints, numWorkers);
+        }
+    }
+
     /** Behaviour of the own port of a replica that has crashed or starts again. */
     public enum DownReplicas {
         /** Connections are refused: the process is not there. */

@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Predicate;
 import understudy.api.http.ApiException;
 import understudy.api.http.Arrival;
 import understudy.api.http.ClientConnection;
@@ -83,6 +84,18 @@ public final class Call implements Generation.Listener, ClientConnection.Exchang
             generations.forEach(generation -> cluster.abort(generation.id()));
             done.complete(null);
         }
+    }
+
+    /** Has the engine end the answers as they are, if the call is meant; returns whether it is. */
+    boolean abort(Predicate<String> isMeant) {
+        var all = generations;
+        boolean is = !all.isEmpty()
+                && !done.isDone()
+                && isMeant.test(all.get(0).spec().callName());
+        if (is) {
+            all.forEach(generation -> cluster.abort(generation.id()));
+        }
+        return is;
     }
 
     /** Gives up what is not done yet, and says why. */

@@ -65,6 +65,11 @@ public final class Generation {
             OptionalInt replica,
             @Nullable KvTransferParams kvTransfer) {
 
+        /** Returns the name of its call, which its own begins with. */
+        String callName() {
+            return name.substring(0, name.lastIndexOf('-'));
+        }
+
         /** Returns whether its blocks are to be kept for another process. */
         boolean isToKeep() {
             return kvTransfer != null && kvTransfer.doRemoteDecode();
@@ -228,9 +233,14 @@ public final class Generation {
         read(count);
         if (stops.found() != null) {
             listener.onStopped(this);
-        } else if (!mayBeLast(count)) {
+        } else if (!mayBeLast(count) && isDue()) {
             send(null);
         }
+    }
+
+    /** As in vLLM, the first token of a stream goes out at once, and the others once there are enough. */
+    private boolean isDue() {
+        return numSentTokens == 0 || numTokens - numSentTokens >= spec.params.streamInterval();
     }
 
     private void onFinished(RequestEvent.Finished finished) {

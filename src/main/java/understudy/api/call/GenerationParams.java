@@ -18,8 +18,11 @@ import understudy.jsonsample.SchemaSample;
  * @param maxTokens most output tokens, or null for as many as fit
  * @param numLogprobs alternatives to report with each token, or -1 for no log probabilities at all
  * @param numPromptLogprobs the same for the prompt
+ * @param streamInterval tokens of a chunk behind the first one
  * @param seed as asked for, or null
  * @param user who asks, in the client's words, or empty
+ * @param namesTokensById whether log probabilities name tokens by their ids
+ * @param tokens tokens that may be sampled, and those to report on
  * @param kvTransferParams what the call says of KV in other processes, see {@link KvTransferFields}
  * @param truncatePrompt tokens to keep of the prompt, from its end, or 0 for all
  */
@@ -33,6 +36,7 @@ public record GenerationParams(
         boolean includesStop,
         IntSet stopTokenIds,
         boolean streams,
+        int streamInterval,
         boolean includesUsage,
         boolean continuousUsage,
         int priority,
@@ -42,12 +46,18 @@ public record GenerationParams(
         boolean isGreedy,
         int numLogprobs,
         int numPromptLogprobs,
+        boolean namesTokensById,
         boolean returnsTokenIds,
         boolean skipsSpecialTokens,
+        TokenWishes tokens,
         JsonBody kvTransferParams,
         int truncatePrompt) {
-    private static final int MAX_N = 1024;
+    /** Number of log probabilities that stands for those of all tokens. */
+    public static final int WHOLE_VOCABULARY = Integer.MAX_VALUE;
+
+    private static final int MAX_N = 16384;
     private static final int MAX_LOGPROBS = 20;
+    private static final String PROMPT_LOGPROBS = "prompt_logprobs";
 
     /**
      * Reads and checks.
@@ -61,44 +71,17 @@ public record GenerationParams(
         var maxTokens = maxTokens(body, maxTokensKeys, defaultMaxTokens);
         int minTokens = body.integer("min_tokens", 0);
         var stops = body.texts("stop");
-        var stream = body.object("stream_options");
         boolean streams = body.bool("stream", false);
-        if (body.get("stream_options") != null && !streams) {
-            throw ApiException.badRequest("Stream options can only be defined when `stream=True`.", "stream_options");
-        }
-        var salt = body.text("cache_salt");
-        check(
-                salt == null || !salt.isEmpty(),
-                "Parameter 'cache_salt' must be a non-empty string if provided.",
-                "cache_salt",
-                "");
-        check(
-                minTokens >= 0,
-                "min_tokens must be greater than or equal to 0, got " + minTokens + ".",
-                "min_tokens",
-                minTokens);
+        var stream = streamOptions(body, streams);
+        boolean isGreedy = checkSampling(body);
+        check(minTokens >= 0, "min_tokens must be greater than or equal to 0, got " + minTokens + ".");
         check(
                 maxTokens == null || minTokens <= maxTokens,
-                "min_tokens must be less than or equal to max_tokens=" + maxTokens + ", got " + minTokens + ".",
-                "min_tokens",
-                minTokens);
-        check(!stops.contains(""), "stop cannot contain an empty string.", "stop", stops);
-        boolean isGreedy = checkSampling(body);
-        // A prompt that is repeated in the answer has what the answer has.
-        int promptLogprobs = body.integer("prompt_logprobs", body.bool("echo", false) ? logprobs : -1);
-        if (streams && body.integer("prompt_logprobs", 0) != 0) {
-            throw ApiException.badRequest("`prompt_logprobs` are not available when `stream=True`.", "prompt_logprobs");
-        }
-        check(
-                promptLogprobs >= -1 && promptLogprobs <= MAX_LOGPROBS,
-                "prompt_logprobs must be from 0 to " + MAX_LOGPROBS + ", got " + promptLogprobs + ".",
-                "prompt_logprobs",
-                promptLogprobs);
-        check(
-                logprobs <= MAX_LOGPROBS,
-                "Requested sample logprobs of " + logprobs + ", which is greater than max allowed: " + MAX_LOGPROBS,
-                "logprobs",
-                logprobs);
+                "min_tokens must be less than or equal to max_tokens=" + maxTokens + ", got " + minTokens + ".");
+        check(!stops.contains(""), "stop cannot contain an empty string.");
+        requireAtMost("sample", "logprobs", logprobs);
+        int promptLogprobs = promptLogprobs(body, streams, logprobs);
+        checkTypes(body);
         return new GenerationParams(
                 body.text("model"),
                 body.bool("use_beam_search", false) ? numBeams(body) : n(body, isGreedy),
@@ -109,17 +92,20 @@ public record GenerationParams(
                 body.bool("include_stop_str_in_output", false),
                 new IntOpenHashSet(body.tokens("stop_token_ids")),
                 streams,
+                streamInterval(body),
                 stream.bool("include_usage", false),
                 stream.bool("include_usage", false) && stream.bool("continuous_usage_stats", false),
                 body.integer("priority", 0),
                 Objects.requireNonNullElse(body.text("user"), ""),
-                salt == null ? "" : salt,
+                salt(body),
                 body.integer("seed"),
                 isGreedy,
                 logprobs,
                 promptLogprobs,
+                body.bool("return_tokens_as_token_ids", false),
                 body.bool("return_token_ids", false),
                 body.bool("skip_special_tokens", true),
+                TokenWishes.read(body, logprobs),
                 body.object("kv_transfer_params"),
                 truncation(body));
     }
@@ -128,82 +114,170 @@ public record GenerationParams(
         for (String key : keys) {
             if (body.get(key) != null) {
                 int value = body.integer(key, 0);
-                check(value >= 1, key + " must be at least 1, got " + value + ".", key, value);
+                if (value < 1) {
+                    // Whatever its name in the request, vLLM's sampling parameters have one only.
+                    String name = key.equals("max_completion_tokens") ? "max_tokens" : key;
+                    throw ApiException.parameter(name + " must be at least 1, got " + value + ".", name, value);
+                }
                 return value;
             }
         }
         return otherwise;
     }
 
+    private static JsonBody streamOptions(JsonBody body, boolean streams) {
+        var options = body.object("stream_options");
+        if (!options.node().isEmpty() && !streams) {
+            throw ApiException.parameter("Stream options can only be defined when `stream=True`.", "stream_options");
+        }
+        return options;
+    }
+
+    private static int streamInterval(JsonBody body) {
+        int interval = body.integer("stream_interval", 1);
+        if (interval < 1) {
+            throw ApiException.invalid("Input should be greater than or equal to 1", body.at("stream_interval"));
+        }
+        return interval;
+    }
+
+    private static String salt(JsonBody body) {
+        var salt = body.get("cache_salt");
+        if (salt != null && (!salt.isTextual() || salt.textValue().isEmpty())) {
+            throw ApiException.parameter(
+                    "Parameter 'cache_salt' must be a non-empty string if provided.", "cache_salt");
+        }
+        return salt == null ? "" : salt.textValue();
+    }
+
+    /** Returns how many log probabilities a field asks for, which must not be a text, or -1 for none. */
+    public static int countOfLogprobs(JsonBody body, String key) {
+        var value = body.get(key);
+        if (value != null && value.isTextual()) {
+            throw ApiException.parameter("`" + key + "` must be an integer.", key, value.textValue());
+        }
+        int count = body.integer(key, -2);
+        if (value != null && count < -1) {
+            throw ApiException.parameter("`" + key + "` must be a positive value or -1.", key, count);
+        }
+        return value == null ? -1 : count == -1 ? WHOLE_VOCABULARY : count;
+    }
+
+    /** Returns how many are wanted for the prompt; one that is repeated in the answer has what the answer has. */
+    private static int promptLogprobs(JsonBody body, boolean streams, int logprobs) {
+        int count = countOfLogprobs(body, PROMPT_LOGPROBS);
+        if (streams && count > 0) {
+            throw ApiException.parameter("`prompt_logprobs` are not available when `stream=True`.", PROMPT_LOGPROBS);
+        }
+        requireAtMost("prompt", PROMPT_LOGPROBS, count);
+        return body.get(PROMPT_LOGPROBS) == null && body.bool("echo", false) ? logprobs : count;
+    }
+
+    private static void requireAtMost(String what, String param, int count) {
+        if (count > MAX_LOGPROBS && count != WHOLE_VOCABULARY) {
+            throw tooManyLogprobs(what, param, count);
+        }
+    }
+
+    private static ApiException tooManyLogprobs(String what, String param, int count) {
+        return ApiException.parameter(
+                "Requested " + what + " logprobs of " + count + ", which is greater than max allowed: " + MAX_LOGPROBS,
+                param,
+                count);
+    }
+
+    /** Refuses log probabilities of all tokens, which are more than may be. */
+    public void requireFewLogprobs(int vocabularySize) {
+        if (numLogprobs == WHOLE_VOCABULARY) {
+            throw tooManyLogprobs("sample", "logprobs", vocabularySize);
+        }
+        if (numPromptLogprobs == WHOLE_VOCABULARY) {
+            throw tooManyLogprobs("prompt", PROMPT_LOGPROBS, vocabularySize);
+        }
+    }
+
     private static int n(JsonBody body, boolean isGreedy) {
         int n = body.integer("n", 1);
-        check(n >= 1, "n must be at least 1, got " + n + ".", "n", n);
-        check(n <= MAX_N, "n must be at most " + MAX_N + ", got " + n + ".", "n", n);
-        check(n == 1 || !isGreedy, "n must be 1 when using greedy sampling, got " + n + ".", "n", n);
+        check(n >= 1, "n must be at least 1, got " + n + ".");
+        check(
+                n <= MAX_N,
+                "n must be at most " + MAX_N + ", got " + n
+                        + ". To increase this limit, set the VLLM_MAX_N_SEQUENCES environment variable.");
+        check(n == 1 || !isGreedy, "n must be 1 when using greedy sampling, got " + n + ".");
         return n;
     }
 
     /** Each step of a beam search looks at twice as many tokens as there are beams. */
     private static int numBeams(JsonBody body) {
         int n = n(body, false);
-        check(
-                2 * n <= MAX_LOGPROBS,
-                "Requested sample logprobs of " + 2 * n + ", which is greater than max allowed: " + MAX_LOGPROBS,
-                "logprobs",
-                2 * n);
+        requireAtMost("sample", "logprobs", 2 * n);
         return n;
     }
 
     private static int truncation(JsonBody body) {
         int truncation = body.integer("truncate_prompt_tokens", 0);
-        check(
-                truncation >= -1,
-                "truncate_prompt_tokens must be at least -1, got " + truncation + ".",
-                "truncate_prompt_tokens",
-                truncation);
+        if (truncation < -1) {
+            throw ApiException.parameter(
+                    "truncate_prompt_tokens must be at least -1, got " + truncation + ".",
+                    "truncate_prompt_tokens",
+                    truncation);
+        }
         return Math.max(0, truncation);
+    }
+
+    /** Refuses fields without effect here that vLLM's schema refuses. */
+    private static void checkTypes(JsonBody body) {
+        body.requireOneOf("truncation_side", List.of("left", "right"));
+        for (var extra : body.object("vllm_xargs").node().properties()) {
+            var value = extra.getValue();
+            boolean isScalar = value.isTextual() || value.isNumber() || value.isBoolean();
+            if (!isScalar && !value.isArray()) {
+                throw ApiException.invalid(
+                        "Input should be a valid string", body.at("vllm_xargs") + "." + extra.getKey());
+            }
+        }
     }
 
     /** Checks what has no influence on a model that does not sample, and returns whether sampling would be greedy. */
     private static boolean checkSampling(JsonBody body) {
-        inRange(body, "temperature", 0, 2);
-        inRange(body, "min_p", 0, 1);
         inRange(body, "presence_penalty", -2, 2);
         inRange(body, "frequency_penalty", -2, 2);
-        double topP = orElse(body.number("top_p"), 1);
-        check(topP > 0 && topP <= 1, "top_p must be in (0, 1], got " + topP + ".", "top_p", topP);
         double repetition = orElse(body.number("repetition_penalty"), 1);
-        check(
-                repetition > 0,
-                "repetition_penalty must be greater than zero, got " + repetition + ".",
-                "repetition_penalty",
-                repetition);
+        check(repetition > 0, "repetition_penalty must be greater than zero, got " + repetition + ".");
+        double temperature = orElse(body.number("temperature"), 1);
+        if (temperature < 0) {
+            throw ApiException.parameter(
+                    "temperature must be non-negative, got " + temperature + ".", "temperature", temperature);
+        }
+        if (temperature > 2) {
+            throw ApiException.parameter(
+                    "temperature must be in [0, 2], got " + temperature + ".", "temperature", temperature);
+        }
+        double topP = orElse(body.number("top_p"), 1);
+        if (topP <= 0 || topP > 1) {
+            throw ApiException.parameter("top_p must be in (0, 1], got " + topP + ".", "top_p", topP);
+        }
         int topK = body.integer("top_k", 0);
-        check(topK >= -1, "top_k must be 0 (disable), or at least 1, got " + topK + ".", "top_k", topK);
-        body.object("logit_bias");
-        return orElse(body.number("temperature"), 1) < 1e-5;
+        check(topK >= -1, "top_k must be 0 (disable), or at least 1, got " + topK + ".");
+        inRange(body, "min_p", 0, 1);
+        return temperature < 1e-5;
     }
 
-    private static void inRange(JsonBody body, String key, double min, double max) {
+    private static void inRange(JsonBody body, String key, int min, int max) {
         var value = body.number(key);
         check(
                 value == null || (value >= min && value <= max),
-                key + " must be in [" + format(min) + ", " + format(max) + "], got " + value + ".",
-                key,
-                String.valueOf(value));
-    }
-
-    private static String format(double bound) {
-        return bound == (long) bound ? String.valueOf((long) bound) : String.valueOf(bound);
+                key + " must be in [" + min + ", " + max + "], got " + value + ".");
     }
 
     private static double orElse(@Nullable Double value, double otherwise) {
         return value == null ? otherwise : value;
     }
 
-    private static void check(boolean isGood, String message, String param, Object value) {
+    /** vLLM does not name the field where its sampling parameters check themselves. */
+    private static void check(boolean isGood, String message) {
         if (!isGood) {
-            throw ApiException.badRequest(message + " (parameter=" + param + ", value=" + value + ")", param);
+            throw ApiException.badRequest(message, null);
         }
     }
 

@@ -5,6 +5,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
 import understudy.api.http.ApiException;
 
 /** Phase of a server's life, and the calls in flight. Thread-safe. */
@@ -72,6 +73,20 @@ public final class ServerState {
         return CompletableFuture.allOf(inFlight.stream()
                 .map(call -> call.closed().toCompletableFuture())
                 .toArray(CompletableFuture<?>[]::new));
+    }
+
+    /**
+     * Has the engine end calls as they are, with the reason {@code abort}.
+     *
+     * @param isMeant tells by a call's name
+     * @return how many calls that were
+     */
+    public int abort(Predicate<String> isMeant) {
+        int count = 0;
+        for (var call : inFlight) {
+            count += call.abort(isMeant) ? 1 : 0;
+        }
+        return count;
     }
 
     /** Ends all calls in flight with an error. */

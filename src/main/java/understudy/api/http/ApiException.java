@@ -1,7 +1,9 @@
 package understudy.api.http;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import understudy.jsonsample.RefusedSchemaException;
 
@@ -16,6 +18,12 @@ public final class ApiException extends RuntimeException {
             502, "BadGateway",
             503, "ServiceUnavailable",
             504, "GatewayTimeout");
+
+    /** Pydantic's names of what is wrong, by the first words about it; the more precise words come first. */
+    private static final Map<String, String> KINDS = kinds();
+
+    private static final Pattern DOT = Pattern.compile("\\.");
+    private static final Pattern INDEX = Pattern.compile("\\d+");
 
     private final int status;
     private final String type;
@@ -43,14 +51,67 @@ public final class ApiException extends RuntimeException {
         return failure instanceof ApiException error ? error : null;
     }
 
+    private static Map<String, String> kinds() {
+        var kinds = new LinkedHashMap<String, String>();
+        kinds.put("Field required", "missing");
+        kinds.put("Input should be a valid string", "string_type");
+        kinds.put("Input should be a valid integer", "int_parsing");
+        kinds.put("Input should be a valid number", "float_parsing");
+        kinds.put("Input should be a valid boolean", "bool_parsing");
+        kinds.put("Input should be a valid list", "list_type");
+        kinds.put("Input should be a valid dictionary or object", "model_attributes_type");
+        kinds.put("Input should be a valid dictionary", "dict_type");
+        kinds.put("Input should be greater than or equal to", "greater_than_equal");
+        kinds.put("Input should be less than or equal to", "less_than_equal");
+        kinds.put("Input should be '", "literal_error");
+        kinds.put("JSON decode error", "json_invalid");
+        return kinds;
+    }
+
     /** A value that makes no sense. */
     public static ApiException badRequest(String message, @Nullable String param) {
         return new ApiException(400, "BadRequestError", message, param);
     }
 
-    /** A field of the wrong kind, or a missing one; {@code param} is its path, such as {@code body.prompt}. */
+    /** A parameter that cannot be, which the message names at its end (vLLM {@code VLLMValidationError}). */
+    public static ApiException parameter(String message, String param) {
+        return badRequest(message + " (parameter=" + param + ")", param);
+    }
+
+    /** The same, with the value. */
+    public static ApiException parameter(String message, String param, Object value) {
+        return badRequest(message + " (parameter=" + param + ", value=" + value + ")", param);
+    }
+
+    /**
+     * A field of the wrong kind, or a missing one; {@code param} is its path, such as {@code body.prompt}. The words are
+     * those of Pydantic, but for its {@code input}, which repeats what was sent.
+     */
     public static ApiException invalid(String problem, String param) {
-        return new ApiException(400, "Bad Request", "1 validation error(s): " + param + ": " + problem, param);
+        String message = "1 validation error:\n  {'type': '" + kind(problem) + "', 'loc': (" + place(param)
+                + "), 'msg': " + quoted(problem) + "}";
+        return new ApiException(400, "Bad Request", message, param);
+    }
+
+    private static String kind(String problem) {
+        return KINDS.entrySet().stream()
+                .filter(kind -> problem.startsWith(kind.getKey()))
+                .map(Map.Entry::getValue)
+                .findFirst()
+                .orElse("value_error");
+    }
+
+    /** Returns a path as Python writes a tuple; what is a number is an index. */
+    private static String place(String path) {
+        var parts = DOT.splitAsStream(path)
+                .map(part -> INDEX.matcher(part).matches() ? part : "'" + part + "'")
+                .toList();
+        return String.join(", ", parts) + (parts.size() == 1 ? "," : "");
+    }
+
+    /** Returns a text as Python's {@code repr} writes it. */
+    private static String quoted(String text) {
+        return text.contains("'") && !text.contains("\"") ? '"' + text + '"' : "'" + text.replace("'", "\\'") + "'";
     }
 
     /** An error of a status from 400 on, with the type of the like. */

@@ -170,6 +170,18 @@ public final class JsonBody {
         return path + "." + key;
     }
 
+    /** Refuses a text that is none of these, unless there is none. */
+    public void requireOneOf(String key, List<String> allowed) {
+        String given = text(key);
+        if (given != null && !allowed.contains(given)) {
+            int last = allowed.size() - 1;
+            throw ApiException.invalid(
+                    "Input should be '" + String.join("', '", allowed.subList(0, last)) + "' or '" + allowed.get(last)
+                            + "'",
+                    at(key));
+        }
+    }
+
     private static long integer(JsonNode value, String path) {
         var number = decimal(value);
         if (number == null || number.stripTrailingZeros().scale() > 0) {

@@ -23,8 +23,22 @@ public final class OwnPageGuard {
     private static final String UNKNOWN_HOST =
             "Without server.admin-token, /admin, /live and vLLM's paths for developers ask for the"
                     + " header Host to be localhost, 127.0.0.1, [::1], or one of server.allowed-hosts.";
-    private static final Set<String> PATHS =
-            Set.of("admin", "live", "reset_prefix_cache", "sleep", "wake_up", "is_sleeping", "server_info");
+    private static final Set<String> PATHS = Set.of(
+            "admin",
+            "live",
+            "reset_prefix_cache",
+            "sleep",
+            "wake_up",
+            "is_sleeping",
+            "server_info",
+            "pause",
+            "resume",
+            "is_paused",
+            "abort_requests",
+            "collective_rpc",
+            "get_world_size",
+            "reset_mm_cache",
+            "reset_encoder_cache");
 
     private static final Set<String> CALLS = Set.of("load_lora_adapter", "unload_lora_adapter");
 

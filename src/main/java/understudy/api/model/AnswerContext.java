@@ -15,6 +15,7 @@ import understudy.jsonsample.SchemaSample;
  * @param tool the function that must be called, or null for none
  * @param arguments of that function
  * @param constraint what the answer must look like, or null for text
+ * @param filter keeps tokens from being sampled, or null for none; a call or a constraint says itself what comes
  */
 public record AnswerContext(
         Supplier<String> question,
@@ -23,4 +24,5 @@ public record AnswerContext(
         boolean ignoresEos,
         @Nullable ToolDefinition tool,
         @Nullable SchemaSample arguments,
-        @Nullable Constraint constraint) {}
+        @Nullable Constraint constraint,
+        @Nullable TokenFilter filter) {}

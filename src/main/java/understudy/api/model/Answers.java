@@ -10,6 +10,9 @@ import understudy.workload.RandomStreams;
  * Source of the model's answers: calls of tools and JSON where they are asked for, else answers by the server's mode.
  */
 public final class Answers {
+    /** Apart from the seeds of answers. */
+    private static final long OTHER_TOKENS = 0x9E3779B97F4A7C15L;
+
     private final Tokenizer tokenizer;
     private final Prose prose;
     private final ModelSettings model;
@@ -33,6 +36,13 @@ public final class Answers {
         if (constraint != null) {
             return spoken(constraint.text(streams.stream("json-answer")), List.of(), context);
         }
+        var answer = said(context, streams);
+        var filter = context.filter();
+        var others = prose.tokens(context.seed() ^ OTHER_TOKENS, true);
+        return filter == null ? answer : filter.filtered(answer, others, tokenizer.endToken());
+    }
+
+    private Answer said(AnswerContext context, RandomStreams streams) {
         return switch (model.answers()) {
             case RANDOM -> random(context, streams.stream("answer-length"));
             case ECHO -> spoken(context.question().get(), List.of(), context);

@@ -38,6 +38,7 @@ public record CallInfo(String id, long created, String model, GenerationParams p
     }
 
     Logprobs logprobs() {
-        return new Logprobs(tokenizer, Math.max(0, params.numLogprobs()));
+        return new Logprobs(
+                tokenizer, Math.max(0, params.numLogprobs()), params.tokens().reported(), params.namesTokensById());
     }
 }

@@ -19,6 +19,8 @@ import understudy.runtime.EpochClock;
 /** Parser of the calls of chat completions and completions; refuses what vLLM's front end refuses. */
 public final class CallParser {
     private static final List<String> CHAT_MAX_TOKENS = List.of("max_completion_tokens", "max_tokens");
+    private static final List<String> REASONING_EFFORTS =
+            List.of("none", "minimal", "low", "medium", "high", "xhigh", "max");
     private static final int COMPLETION_MAX_TOKENS = 16;
 
     private final ApiContext api;
@@ -37,6 +39,7 @@ public final class CallParser {
     public ParsedCall chat(HttpRequest request, JsonBody body) {
         specs.requireModel(body.text("model"));
         body.require("messages");
+        body.requireOneOf("reasoning_effort", REASONING_EFFORTS);
         var params = GenerationParams.read(body, CHAT_MAX_TOKENS, null, chatLogprobs(body));
         var messages = body.objects("messages").stream().map(ChatMessage::read).toList();
         ToolChoice.requireValid(body);
@@ -58,10 +61,7 @@ public final class CallParser {
         if (body.get("suffix") != null && !"".equals(body.text("suffix"))) {
             throw ApiException.badRequest("suffix is not currently supported", "suffix");
         }
-        int logprobs = body.integer("logprobs", -1);
-        if (logprobs < 0 && body.get("logprobs") != null) {
-            throw ApiException.badRequest("`logprobs` must be a positive value.", "logprobs");
-        }
+        int logprobs = logprobs(body);
         // vLLM's engine samples a token for a prompt that is answered alone, too, which is not shown.
         var params = CompletionFormat.Echo.of(body) == CompletionFormat.Echo.ALONE
                 ? GenerationParams.read(body, List.of(), 1, logprobs)
@@ -76,24 +76,32 @@ public final class CallParser {
         return new ParsedCall(specs, info, prompts, shape, false);
     }
 
+    private static int logprobs(JsonBody body) {
+        var asked = body.get("logprobs");
+        if (asked != null && asked.isNumber() && asked.asDouble() < 0) {
+            throw ApiException.parameter("`logprobs` must be a positive value.", "logprobs", asked);
+        }
+        return GenerationParams.countOfLogprobs(body, "logprobs");
+    }
+
     private static int chatLogprobs(JsonBody body) {
-        int top = body.integer("top_logprobs", 0);
-        if (top < 0) {
-            throw ApiException.badRequest("`top_logprobs` must be a positive value or -1.", "top_logprobs");
+        int top = GenerationParams.countOfLogprobs(body, "top_logprobs");
+        boolean isOn = body.bool("logprobs", false);
+        if (top > 0 && !isOn) {
+            throw ApiException.parameter("when using `top_logprobs`, `logprobs` must be set to true.", "top_logprobs");
         }
-        if (top > 0 && !body.bool("logprobs", false)) {
-            throw ApiException.badRequest("when using `top_logprobs`, `logprobs` must be set to true.", "top_logprobs");
-        }
-        return body.bool("logprobs", false) ? top : -1;
+        return isOn ? Math.max(0, top) : -1;
     }
 
     private EncodedPrompt prompt(JsonBody body, List<ChatMessage> messages, PromptLimit limit) {
-        if (messages.isEmpty()) {
-            throw ApiException.badRequest("The decoder prompt cannot be empty", "messages");
-        }
         var chat = ChatPrompt.read(body, messages, ToolChoice.areShown(body) ? ChatPrompt.tools(body) : null);
         var tokens = new TokenIds(limit.encode(template.render(chat), tokenizer));
-        return new EncodedPrompt(tokens, messages.get(messages.size() - 1).content(), chat.continuesLast());
+        if (tokens.length() == 0) {
+            throw ApiException.badRequest("The decoder prompt cannot be empty", "prompt");
+        }
+        String question =
+                messages.isEmpty() ? "" : messages.get(messages.size() - 1).content();
+        return new EncodedPrompt(tokens, question, chat.continuesLast());
     }
 
     private CallInfo info(String prefix, HttpRequest request, JsonBody body, GenerationParams params) {

@@ -10,6 +10,8 @@ import understudy.api.call.ChunkTemplate;
 import understudy.api.call.Delta;
 import understudy.api.call.Generation;
 import understudy.api.http.Json;
+import understudy.api.http.JsonBody;
+import understudy.api.model.ChatMessage;
 import understudy.prompt.TokenSequence;
 
 /** Format of chat completions. */
@@ -18,6 +20,7 @@ final class ChatFormat implements CallFormat {
 
     private final CallInfo call;
     private final boolean isNamedCall;
+    private final String echoed;
     private final StreamUsage usage;
     private final ToolCallStream toolCalls;
     private final Int2ObjectOpenHashMap<ChunkTemplate> templates = new Int2ObjectOpenHashMap<>();
@@ -30,10 +33,31 @@ final class ChatFormat implements CallFormat {
      * @param isNamedCall whether the client named the function that is called, which then is no reason to finish
      */
     ChatFormat(CallInfo call, boolean isNamedCall) {
+        this(call, isNamedCall, "");
+    }
+
+    /**
+     * Creates the format of a call.
+     *
+     * @param echoed what stands before the text of each answer, see {@link #echoed(JsonBody)}
+     */
+    ChatFormat(CallInfo call, boolean isNamedCall, String echoed) {
         this.call = call;
         this.isNamedCall = isNamedCall;
+        this.echoed = echoed;
         usage = new StreamUsage(call);
         toolCalls = new ToolCallStream(call);
+    }
+
+    /** Returns the text of the last message if the call wants it repeated, and if it is of the role that answers. */
+    static String echoed(JsonBody body) {
+        var messages = body.bool("echo", false) ? body.objects("messages") : List.<JsonBody>of();
+        if (messages.isEmpty()) {
+            return "";
+        }
+        var last = ChatMessage.read(messages.get(messages.size() - 1));
+        boolean opensAnswer = body.bool("add_generation_prompt", !body.bool("continue_final_message", false));
+        return !opensAnswer || last.role().equals("assistant") ? last.content() : "";
     }
 
     @Override
@@ -59,7 +83,7 @@ final class ChatFormat implements CallFormat {
         var choice = Json.object().put("index", delta.choice());
         var message = choice.putObject("message").put("role", "assistant");
         boolean isCalling = !answer.toolCalls().isEmpty();
-        message.put("content", isCalling ? null : delta.text());
+        message.put("content", isCalling ? null : echoed + delta.text());
         message.putNull("refusal").putNull("annotations").putNull("audio").putNull("function_call");
         if (isCalling) {
             message.set("tool_calls", toolCalls.whole(answer, delta));
@@ -83,6 +107,12 @@ final class ChatFormat implements CallFormat {
         for (int choice = 0; !isOpen && choice < call.params().n(); choice++) {
             events.append(CallFormat.event(opening(generation, choice)));
         }
+        for (int choice = 0;
+                !isOpen && !echoed.isEmpty() && choice < call.params().n();
+                choice++) {
+            var content = Json.object().put("content", echoed);
+            events.append(CallFormat.event(bare(generation, choice, content)));
+        }
         isOpen = true;
         if (isCalling) {
             for (var content : toolCalls.next(generation.spec().answer(), delta)) {
@@ -97,13 +127,20 @@ final class ChatFormat implements CallFormat {
 
     /** Returns the chunk that says whose answer begins. Those of all answers come first. */
     private ObjectNode opening(Generation generation, int index) {
-        var chunk = call.open(CHUNK);
-        var choice = chunk.putArray("choices").addObject().put("index", index);
-        choice.putObject("delta").put("role", "assistant").put("content", "");
-        choice.putNull("logprobs").putNull("finish_reason");
+        var chunk =
+                bare(generation, index, Json.object().put("role", "assistant").put("content", ""));
         if (call.params().returnsTokenIds()) {
             chunk.set("prompt_token_ids", tokens(generation.spec().prompt()));
         }
+        return chunk;
+    }
+
+    /** Returns a chunk that no token has led to. */
+    private ObjectNode bare(Generation generation, int index, ObjectNode content) {
+        var chunk = call.open(CHUNK);
+        var choice = chunk.putArray("choices").addObject().put("index", index);
+        choice.set("delta", content);
+        choice.putNull("logprobs").putNull("finish_reason");
         usage.addTo(chunk, generation, new Delta(index, 0, 0, "", null));
         return chunk;
     }

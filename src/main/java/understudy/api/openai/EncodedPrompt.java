@@ -17,7 +17,7 @@ import understudy.prompt.TokenIds;
  * @param continuesText whether the answer stands right behind the text of the prompt
  */
 record EncodedPrompt(TokenIds tokens, Supplier<String> question, boolean continuesText) {
-    private static final int MAX_PROMPTS = 4096;
+    private static final int MAX_PROMPTS = 1024;
 
     EncodedPrompt(TokenIds tokens, String question, boolean continuesText) {
         this(tokens, () -> question, continuesText);
@@ -25,7 +25,10 @@ record EncodedPrompt(TokenIds tokens, Supplier<String> question, boolean continu
 
     /** Reads the field {@code prompt}: a string, a list of strings, a list of token ids, or a list of such lists. */
     static List<EncodedPrompt> read(JsonBody body, Tokenizer tokenizer, PromptLimit limit) {
-        var prompt = body.require("prompt");
+        var prompt = body.get("prompt");
+        if (prompt == null || (prompt.isTextual() && prompt.textValue().isEmpty())) {
+            throw ApiException.parameter("Either prompt or prompt_embeds must be provided and non-empty.", "prompt");
+        }
         String path = body.at("prompt");
         boolean hasEnds = body.bool("add_special_tokens", true);
         if (prompt.isTextual()) {
@@ -38,7 +41,10 @@ record EncodedPrompt(TokenIds tokens, Supplier<String> question, boolean continu
             return List.of(ofTokens(prompt, path, tokenizer, limit));
         }
         if (prompt.size() > MAX_PROMPTS) {
-            throw ApiException.badRequest("prompt must have at most " + MAX_PROMPTS + " entries", "prompt");
+            throw ApiException.parameter(
+                    "prompt list length " + prompt.size() + " exceeds the maximum allowed count of " + MAX_PROMPTS
+                            + ". To increase this limit, set the VLLM_MAX_COMPLETION_PROMPTS environment variable.",
+                    "prompt");
         }
         var prompts = new ArrayList<EncodedPrompt>();
         for (var each : prompt) {

@@ -3,6 +3,7 @@ package understudy.api.openai;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import it.unimi.dsi.fastutil.HashCommon;
+import it.unimi.dsi.fastutil.ints.IntList;
 import understudy.api.call.Generation;
 import understudy.api.http.Json;
 import understudy.api.model.Tokenizer;
@@ -13,8 +14,10 @@ import understudy.prompt.TokenSequence;
  * position, negative, and the sampled token always has the largest.
  *
  * @param numAlternatives other tokens to name with each token, at least 0
+ * @param reported the tokens to name in place of those, or none
+ * @param namesById whether tokens are named by their ids, and not by their texts
  */
-record Logprobs(Tokenizer tokenizer, int numAlternatives) {
+record Logprobs(Tokenizer tokenizer, int numAlternatives, IntList reported, boolean namesById) {
     /** Returns the field {@code logprobs} of a chat choice, for the tokens of a piece. */
     ObjectNode ofChat(Generation generation, int from, int to) {
         var logprobs = Json.object();
@@ -24,9 +27,9 @@ record Logprobs(Tokenizer tokenizer, int numAlternatives) {
             var entry = content.addObject();
             describe(entry, token, of(token, i));
             var top = entry.putArray("top_logprobs");
-            for (int rank = 0; rank < numAlternatives; rank++) {
-                int alternative = alternative(token, i, rank);
-                describe(top.addObject(), alternative, of(token, i) - rank);
+            for (int rank = 0; rank < numNamed(); rank++) {
+                int alternative = named(token, i, rank);
+                describe(top.addObject(), alternative, of(token, i, alternative, rank));
             }
         }
         return logprobs;
@@ -64,7 +67,7 @@ record Logprobs(Tokenizer tokenizer, int numAlternatives) {
         }
 
         void add(int token, int index, boolean hasLogprob) {
-            String text = tokenizer.decode(token);
+            String text = name(token);
             offsets.add(offset);
             tokens.add(text);
             offset += text.length();
@@ -97,13 +100,29 @@ record Logprobs(Tokenizer tokenizer, int numAlternatives) {
      */
     private void addTop(ArrayNode tops, int token, int index) {
         var top = tops.addObject();
-        for (int rank = 0; rank < Math.max(1, numAlternatives); rank++) {
-            top.put(tokenizer.decode(alternative(token, index, rank)), of(token, index) - rank);
+        if (numNamed() == 0 || !reported.isEmpty()) {
+            top.put(name(token), of(token, index));
+        }
+        for (int rank = 0; rank < numNamed(); rank++) {
+            int alternative = named(token, index, rank);
+            top.put(name(alternative), of(token, index, alternative, rank));
         }
     }
 
+    private int numNamed() {
+        return reported.isEmpty() ? numAlternatives : reported.size();
+    }
+
+    private int named(int token, int index, int rank) {
+        return reported.isEmpty() ? alternative(token, index, rank) : reported.getInt(rank);
+    }
+
+    private String name(int token) {
+        return namesById ? "token_id:" + token : tokenizer.decode(token);
+    }
+
     private void describe(ObjectNode entry, int token, double logprob) {
-        entry.put("token", tokenizer.decode(token)).put("logprob", logprob);
+        entry.put("token", name(token)).put("logprob", logprob);
         var bytes = entry.putArray("bytes");
         for (var rest = tokenizer.text(token).bytes().duplicate(); rest.hasRemaining(); ) {
             bytes.add(rest.get() & 0xFF);
@@ -112,6 +131,14 @@ record Logprobs(Tokenizer tokenizer, int numAlternatives) {
 
     private static double of(int token, int index) {
         return -((HashCommon.mix(token * 31 + index) & 0x3FF) + 1) / 1024.0;
+    }
+
+    /** Returns the log probability of a token where another one was sampled; a token asked for has one of its own. */
+    private double of(int sampled, int index, int token, int rank) {
+        if (token == sampled) {
+            return of(sampled, index);
+        }
+        return reported.isEmpty() ? of(sampled, index) - rank : of(sampled, index) - 1 + of(token, index);
     }
 
     private static int alternative(int token, int index, int rank) {

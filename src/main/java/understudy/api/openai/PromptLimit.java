@@ -42,7 +42,8 @@ public record PromptLimit(int maxModelLen, @Nullable Integer asked, int numKept)
                     numOutput(),
                     text.numChars() + " characters (more than " + maxChars
                             + " characters, which is the upper bound for " + maxTokens() + " input tokens)",
-                    "input_text");
+                    "input_text",
+                    text.numChars());
         }
         return text.encode(tokenizer, maxTokens() + 1);
     }
@@ -71,14 +72,16 @@ public record PromptLimit(int maxModelLen, @Nullable Integer asked, int numKept)
                 wanted,
                 qualifier + numPromptTokens + " input tokens, for a total of " + qualifier
                         + ((long) numPromptTokens + wanted) + " tokens",
-                "input_tokens");
+                "input_tokens",
+                numPromptTokens);
     }
 
-    private ApiException refusal(int wanted, String whatItHas, String param) {
-        return ApiException.badRequest(
+    private ApiException refusal(int wanted, String whatItHas, String param, long value) {
+        return ApiException.parameter(
                 "This model's maximum context length is " + maxModelLen + " tokens. However, you requested " + wanted
                         + " output tokens and your prompt contains " + whatItHas
                         + ". Please reduce the length of the input prompt or the number of requested output tokens.",
-                param);
+                param,
+                value);
     }
 }

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import understudy.api.call.GenerationParams;
 import understudy.api.http.ApiException;
 import understudy.api.http.Json;
 import understudy.api.http.JsonBody;
@@ -77,11 +78,7 @@ final class ResponseEcho {
         if (!included.contains(LOGPROBS)) {
             return -1;
         }
-        int top = body.integer("top_logprobs", 0);
-        if (top < 0) {
-            throw ApiException.badRequest("`top_logprobs` must be a positive value or -1.", "top_logprobs");
-        }
-        return top;
+        return Math.max(0, GenerationParams.countOfLogprobs(body, "top_logprobs"));
     }
 
     /** Returns whether a prompt that is too long is cut, and not refused. */

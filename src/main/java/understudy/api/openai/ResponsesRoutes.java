@@ -1,6 +1,10 @@
 package understudy.api.openai;
 
+import static org.apache.pekko.http.javadsl.server.Directives.complete;
+import static org.apache.pekko.http.javadsl.server.Directives.concat;
+import static org.apache.pekko.http.javadsl.server.Directives.get;
 import static org.apache.pekko.http.javadsl.server.Directives.path;
+import static org.apache.pekko.http.javadsl.server.Directives.post;
 import static org.apache.pekko.http.javadsl.server.PathMatchers.segment;
 
 import java.util.List;
@@ -14,6 +18,7 @@ import understudy.api.call.CallRunner;
 import understudy.api.call.GenerationParams;
 import understudy.api.call.Sessions;
 import understudy.api.http.ApiException;
+import understudy.api.http.HttpFailures;
 import understudy.api.http.JsonBody;
 import understudy.api.http.RequestIds;
 import understudy.api.http.RoutePart;
@@ -34,9 +39,9 @@ public final class ResponsesRoutes implements RoutePart {
     private static final long MAX_ITEM_CHARS = 8_000_000;
     private static final long MAX_RESPONSE_CHARS = 32_000_000;
     private static final String NO_BACKGROUND =
-            "This vLLM engine does not support `store=True` and therefore does not support the background mode. To enable"
-                    + " these features, set the environment variable `VLLM_ENABLE_RESPONSES_API_STORE=1` when launching"
-                    + " the vLLM server.";
+            "This vLLM engine does not support `store=True` and therefore does not support the background mode. To"
+                    + " enable these features, set the environment variable `VLLM_ENABLE_RESPONSES_API_STORE=1` when"
+                    + " launching the vLLM server.";
 
     private final ApiContext api;
     private final Tokenizer tokenizer;
@@ -57,7 +62,18 @@ public final class ResponsesRoutes implements RoutePart {
     @Override
     public Route route() {
         var bodies = api.bodies();
-        return path(segment("v1").slash("responses"), () -> bodies.post(this::respond));
+        return concat(
+                path(segment("v1").slash("responses"), () -> bodies.post(this::respond)),
+                path(segment("v1").slash("responses").slash(segment()), id -> get(() -> complete(notFound(id)))),
+                path(
+                        segment("v1").slash("responses").slash(segment()).slash("cancel"),
+                        id -> post(() -> complete(notFound(id)))));
+    }
+
+    /** Without its store, vLLM knows no response by its id. */
+    private static HttpResponse notFound(String id) {
+        return HttpFailures.response(new ApiException(
+                404, "invalid_request_error", "Response with id '" + id + "' not found.", "response_id"));
     }
 
     private CompletionStage<HttpResponse> respond(HttpRequest request, JsonBody body) {

@@ -33,7 +33,7 @@ public record SpecBuilder(
         Answers answers,
         OptionalInt replica) {
     /** Most answers of one call: a small body could ask for millions, each a request to the engine. */
-    private static final int MAX_CHOICES = 4096;
+    private static final int MAX_CHOICES = 16384;
 
     /** Required form of an answer, if it is not just text. */
     public record Shape(
@@ -73,6 +73,8 @@ public record SpecBuilder(
             throw ApiException.badRequest(
                     "Got priority " + params.priority() + " but Priority scheduling is not enabled.", "priority");
         }
+        params.requireFewLogprobs(tokenizer.size());
+        var filter = params.tokens().filter(tokenizer);
         long numChoices = (long) prompts.size() * params.n();
         if (numChoices > MAX_CHOICES) {
             throw ApiException.badRequest(
@@ -95,7 +97,8 @@ public record SpecBuilder(
                         params.ignoresEos(),
                         tool,
                         arguments,
-                        shape.constraint());
+                        shape.constraint(),
+                        filter);
                 specs.add(new Generation.Spec(
                         choice,
                         name + "-" + choice,

@@ -32,10 +32,10 @@ public final class StructuredOutputs {
 
     /** Returns what the answer of a chat must look like, or null if it is text. */
     public static @Nullable Constraint readChat(JsonBody body) {
-        var choice = body.node().get("tool_choice");
-        boolean isNamed = choice != null && !List.of("none", "auto", "required").contains(choice.asText());
+        var choice = body.get("tool_choice");
+        boolean isForced = choice != null && !List.of("none", "auto").contains(choice.asText());
         var constraint = read(body, null);
-        if (isNamed && !given(body.object(FIELD), OLD_KINDS).isEmpty()) {
+        if (isForced && !given(body.object(FIELD), OLD_KINDS).isEmpty()) {
             throw ApiException.badRequest(
                     "You can only either use constraints for structured outputs or tools, not both.", null);
         }
@@ -63,7 +63,7 @@ public final class StructuredOutputs {
         }
         var format = body.object("response_format");
         if ("json_schema".equals(format.text("type")) && format.get("json_schema") == null) {
-            throw ApiException.badRequest(
+            throw ApiException.parameter(
                     "When response_format type is 'json_schema', the 'json_schema' field must be provided.",
                     "response_format");
         }

@@ -22,7 +22,7 @@ final class ToolChoice {
     static void requireValid(JsonBody body) {
         var tools = body.get("tools");
         if (tools != null && tools.isArray() && tools.isEmpty()) {
-            throw ApiException.badRequest(
+            throw ApiException.parameter(
                     "`tools` must not be an empty array. Either provide at least one tool or omit the field entirely.",
                     "tools");
         }
@@ -57,7 +57,7 @@ final class ToolChoice {
     }
 
     private static ApiException misused(String problem, String param) {
-        return ApiException.badRequest(problem + " `tool_choice`! " + USAGE, param);
+        return ApiException.parameter(problem + " `tool_choice`! " + USAGE, param);
     }
 
     private static String shown(@Nullable JsonNode value) {
@@ -96,7 +96,7 @@ final class ToolChoice {
             case "auto" -> !tools.isEmpty() && isAskedByUser(messages) ? tools.get(0) : null;
             case "required" -> required(tools);
             default ->
-                throw ApiException.badRequest(
+                throw ApiException.parameter(
                         "Invalid value for `tool_choice`: " + word
                                 + "! Only named tools, \"none\", \"auto\" or \"required\" are supported.",
                         "tool_choice");
@@ -111,7 +111,7 @@ final class ToolChoice {
     }
 
     private static ApiException unset() {
-        return ApiException.badRequest("When using `tool_choice`, `tools` must be set.", "tool_choice");
+        return ApiException.parameter("When using `tool_choice`, `tools` must be set.", "tool_choice");
     }
 
     private static ToolDefinition named(@Nullable String name, List<ToolDefinition> tools) {
@@ -119,7 +119,7 @@ final class ToolChoice {
         return tools.stream()
                 .filter(tool -> tool.name().equals(name))
                 .findFirst()
-                .orElseThrow(() -> ApiException.badRequest(
+                .orElseThrow(() -> ApiException.parameter(
                         "The tool specified in `tool_choice` does not match any of the specified `tools`",
                         "tool_choice"));
     }

@@ -114,12 +114,12 @@ final class Flags {
         device                           text    -
         device-ids                       text    -
         diffusion-config,dc              json    -
-        disable-access-log-for-endpoints text    -
+        disable-access-log-for-endpoints text    server.access-log-except
         disable-async-output-proc        switch  -
         disable-cascade-attn             switch  -
         disable-chunked-mm-input         switch  -
         disable-custom-all-reduce        switch  -
-        disable-fastapi-docs             switch  -
+        disable-fastapi-docs             switch  * server.docs = false
         disable-frontend-multiprocessing switch  -
         disable-log-deltas               switch  -
         disable-log-requests             switch  -
@@ -128,7 +128,7 @@ final class Flags {
         disable-mm-processor-cache       switch  -
         disable-nccl-for-dp-synchronization switch  -
         disable-sliding-window           switch  -
-        disable-uvicorn-access-log       switch  -
+        disable-uvicorn-access-log       switch  * server.access-log = false
         distributed-executor-backend     text    -
         distributed-init-method          text    -
         distributed-timeout-seconds      size    -
@@ -350,7 +350,7 @@ final class Flags {
         use-replayssm                    switch  -
         use-tqdm-on-load                 switch  -
         use-v2-block-manager             switch  -
-        uvicorn-log-level                text    -
+        uvicorn-log-level                text    * server.access-log = false above info
         video-pruning-method             text    -
         video-pruning-rate               text    -
         watermark                        text    -

@@ -51,12 +51,13 @@ public record VllmSettings(Map<String, String> settings, List<String> warnings, 
     private static final Set<String> KV_CACHE_DTYPES = Set.of("auto", "bfloat16", "fp8", "fp8_e4m3", "fp8_e5m2");
     private static final Set<String> HASHES = Set.of("sha256_cbor", "xxhash_cbor");
     private static final Set<String> SIXTEEN_BITS = Set.of("auto", "half", "float16", "bfloat16");
+    private static final Set<String> QUIET_LEVELS = Set.of("warning", "error", "critical");
     private static final Set<String> BACKENDS =
             Set.of("allgather_reducescatter", "deepep_high_throughput", "deepep_low_latency", "flashinfer_all2allv");
 
     /**
-     * Reads the words, and the environment variables {@code VLLM_API_KEY}, {@code PYTHONHASHSEED} and {@code
-     * VLLM_NIXL_SIDE_CHANNEL_PORT}.
+     * Reads the words, and the environment variables {@code VLLM_API_KEY}, {@code VLLM_SERVER_DEV_MODE}, {@code
+     * PYTHONHASHSEED} and {@code VLLM_NIXL_SIDE_CHANNEL_PORT}.
      *
      * @param words behind {@code vllm serve}
      * @throws ScenarioException if a value cannot be used
@@ -231,6 +232,7 @@ public record VllmSettings(Map<String, String> settings, List<String> warnings, 
             putAdapters();
             putTokenizer(model);
             putChatTemplate();
+            putSurface();
             new JsonFlags(arguments, environment, settings, warnings).put();
             return isGuessed;
         }
@@ -346,6 +348,26 @@ public record VllmSettings(Map<String, String> settings, List<String> warnings, 
                     warnNoEffect("chat-template", value);
                 }
             });
+        }
+
+        private void putSurface() {
+            boolean isQuiet = arguments
+                    .last("uvicorn-log-level")
+                    .filter(level -> QUIET_LEVELS.contains(level.toLowerCase(Locale.ROOT)))
+                    .isPresent();
+            if (isQuiet || isOn("disable-uvicorn-access-log")) {
+                settings.put("server.access-log", "false");
+            }
+            if (isOn("disable-fastapi-docs")) {
+                settings.put("server.docs", "false");
+            }
+            if (environment.getOrDefault("VLLM_SERVER_DEV_MODE", "").equals("1")) {
+                settings.put("server.dev-mode", "true");
+            }
+        }
+
+        private boolean isOn(String flag) {
+            return arguments.last(flag).filter("true"::equals).isPresent();
         }
 
         private void putIfKnown(String flag, Set<String> known, String setting) {

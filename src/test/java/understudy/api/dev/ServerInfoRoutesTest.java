@@ -50,6 +50,8 @@ final class ServerInfoRoutesTest {
 
         assertThat(reply.status()).isEqualTo(400);
         assertThat(reply.json().at("/error/message").asText())
-                .isEqualTo("1 validation error(s): query.config_format: Input should be 'text' or 'json'");
+                .isEqualTo("1 validation error:\n"
+                        + "  {'type': 'literal_error', 'loc': ('query', 'config_format'), 'msg': \"Input should be"
+                        + " 'text' or 'json'\"}");
     }
 }

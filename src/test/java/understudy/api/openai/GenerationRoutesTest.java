@@ -37,14 +37,14 @@ final class GenerationRoutesTest {
                 .replaceFirst("\"content\":\"[^\"]*\"", "\"content\":\"hi\"");
         assertThat(masked)
                 .isEqualTo("{\"id\":\"chatcmpl-abc\",\"object\":\"chat.completion\",\"created\":1,\"model\":\"m\","
-                        + "\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\",\"content\":\"hi\",\"refusal\":null,"
-                        + "\"annotations\":null,\"audio\":null,\"function_call\":null,\"reasoning\":null},"
-                        + "\"logprobs\":null,\"finish_reason\":\"length\",\"stop_reason\":null,\"token_ids\":null,"
-                        + "\"routed_experts\":null}],\"service_tier\":null,\"system_fingerprint\":null,"
-                        + "\"usage\":{\"prompt_tokens\":9,\"total_tokens\":12,\"completion_tokens\":3,"
-                        + "\"prompt_tokens_details\":{\"cached_tokens\":0},\"completion_tokens_details\":null},"
-                        + "\"prompt_logprobs\":null,\"prompt_token_ids\":null,\"prompt_text\":null,"
-                        + "\"kv_transfer_params\":null,\"ec_transfer_params\":null,\"metrics\":null}");
+                               + "\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\",\"content\":\"hi\",\"refusal\":null,"
+                               + "\"annotations\":null,\"audio\":null,\"function_call\":null,\"reasoning\":null},"
+                               + "\"logprobs\":null,\"finish_reason\":\"length\",\"stop_reason\":null,\"token_ids\":null,"
+                               + "\"routed_experts\":null}],\"service_tier\":null,\"system_fingerprint\":null,"
+                               + "\"usage\":{\"prompt_tokens\":9,\"total_tokens\":12,\"completion_tokens\":3,"
+                               + "\"prompt_tokens_details\":{\"cached_tokens\":0},\"completion_tokens_details\":null},"
+                               + "\"prompt_logprobs\":null,\"prompt_token_ids\":null,\"prompt_text\":null,"
+                               + "\"kv_transfer_params\":null,\"ec_transfer_params\":null,\"metrics\":null}");
         assertThat(reply.headers().firstValue("X-Request-Id")).contains("abc");
     }
 
@@ -195,8 +195,8 @@ final class GenerationRoutesTest {
                 .json()
                 .at("/tokens/0")
                 .asInt();
-        String body =
-                "{\"prompt\": \"x\", \"max_tokens\": 100, \"ignore_eos\": true, \"stop_token_ids\": [%d], \"min_tokens\": %d}";
+        String body = "{\"prompt\": \"x\", \"max_tokens\": 100, \"ignore_eos\": true, \"stop_token_ids\": [%d],"
+                + " \"min_tokens\": %d}";
 
         var early = server.post(COMPLETIONS, body.formatted(period, 0)).json();
         var late = server.post(COMPLETIONS, body.formatted(period, 20)).json();
@@ -236,9 +236,9 @@ final class GenerationRoutesTest {
         var answer = server.post(
                         CHAT,
                         "{\"messages\": [{\"role\": \"user\", \"content\": \"Weather?\"}, {\"role\": \"assistant\","
-                                + " \"content\": null, \"tool_calls\": [{\"id\": \"1\", \"type\": \"function\","
-                                + " \"function\": {\"name\": \"weather\", \"arguments\": \"{}\"}}]}, {\"role\": \"tool\","
-                                + " \"tool_call_id\": \"1\", \"content\": \"sunny\"}], " + TOOLS + "}")
+                            + " \"content\": null, \"tool_calls\": [{\"id\": \"1\", \"type\": \"function\","
+                            + " \"function\": {\"name\": \"weather\", \"arguments\": \"{}\"}}]}, {\"role\": \"tool\","
+                            + " \"tool_call_id\": \"1\", \"content\": \"sunny\"}], " + TOOLS + "}")
                 .json();
 
         assertThat(answer.at("/choices/0/message/content").asText()).isNotEmpty();
@@ -249,9 +249,9 @@ final class GenerationRoutesTest {
         var answer = server.post(
                         CHAT,
                         "{" + QUESTION
-                                + ", \"response_format\": {\"type\": \"json_schema\", \"json_schema\": {\"name\": \"n\","
-                                + " \"schema\": {\"type\": \"object\", \"properties\": {\"ok\": {\"type\": \"boolean\"}},"
-                                + " \"required\": [\"ok\"]}}}}")
+                                + ", \"response_format\": {\"type\": \"json_schema\", \"json_schema\": {\"name\":"
+                                + " \"n\", \"schema\": {\"type\": \"object\", \"properties\": {\"ok\": {\"type\":"
+                                + " \"boolean\"}}, \"required\": [\"ok\"]}}}}")
                 .json();
 
         assertThat(Json.read(answer.at("/choices/0/message/content").asText())
@@ -317,29 +317,29 @@ final class GenerationRoutesTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
-            {"prompt": 5}                                    | 400 | Bad Request     | body.prompt
-            {"prompt": [1, "a"]}                             | 400 | Bad Request     | body.prompt.1
-            {"prompt": "x", "max_tokens": "many"}            | 400 | Bad Request     | body.max_tokens
-            {}                                               | 400 | Bad Request     | body.prompt
-            []                                               | 400 | Bad Request     | body
-            {"prompt"                                        | 400 | Bad Request     | body
-            {"prompt": ""}                                   | 400 | BadRequestError | prompt
-            {"prompt": "x", "temperature": 3}                | 400 | BadRequestError | temperature
-            {"prompt": "x", "top_p": 0}                      | 400 | BadRequestError | top_p
-            {"prompt": "x", "n": 0}                          | 400 | BadRequestError | n
-            {"prompt": "x", "n": 2, "temperature": 0}        | 400 | BadRequestError | n
-            {"prompt": "x", "max_tokens": 0}                 | 400 | BadRequestError | max_tokens
-            {"prompt": "x", "min_tokens": 17}                | 400 | BadRequestError | min_tokens
-            {"prompt": "x", "logprobs": -1}                  | 400 | BadRequestError | logprobs
-            {"prompt": "x", "stream": true, "prompt_logprobs": 1} | 400 | BadRequestError | prompt_logprobs
-            {"prompt": "x", "stop": [""]}                    | 400 | BadRequestError | stop
-            {"prompt": "x", "cache_salt": ""}                | 400 | BadRequestError | cache_salt
-            {"prompt": "x", "stream_options": {}}            | 400 | BadRequestError | stream_options
-            {"prompt": "x", "priority": 1}                   | 400 | BadRequestError | priority
-            {"prompt": [999999999]}                          | 400 | BadRequestError | prompt
-            {"prompt": "x", "max_tokens": 5000}              | 400 | BadRequestError | input_tokens
-            {"prompt": "x", "model": "other"}                | 404 | NotFoundError   | model
-            """)
+        {"prompt": 5}                                    | 400 | Bad Request     | body.prompt
+        {"prompt": [1, "a"]}                             | 400 | Bad Request     | body.prompt.1
+        {"prompt": "x", "max_tokens": "many"}            | 400 | Bad Request     | body.max_tokens
+        {}                                               | 400 | BadRequestError | prompt
+        []                                               | 400 | Bad Request     | body
+        {"prompt"                                        | 400 | Bad Request     | body
+        {"prompt": ""}                                   | 400 | BadRequestError | prompt
+        {"prompt": "x", "temperature": 3}                | 400 | BadRequestError | temperature
+        {"prompt": "x", "top_p": 0}                      | 400 | BadRequestError | top_p
+        {"prompt": "x", "n": 0}                          | 400 | BadRequestError | null
+        {"prompt": "x", "n": 2, "temperature": 0}        | 400 | BadRequestError | null
+        {"prompt": "x", "max_tokens": 0}                 | 400 | BadRequestError | max_tokens
+        {"prompt": "x", "min_tokens": 17}                | 400 | BadRequestError | null
+        {"prompt": "x", "logprobs": -1}                  | 400 | BadRequestError | logprobs
+        {"prompt": "x", "stream": true, "prompt_logprobs": 1} | 400 | BadRequestError | prompt_logprobs
+        {"prompt": "x", "stop": [""]}                    | 400 | BadRequestError | null
+        {"prompt": "x", "cache_salt": ""}                | 400 | BadRequestError | cache_salt
+        {"prompt": "x", "stream_options": {"include_usage": true}} | 400 | BadRequestError | stream_options
+        {"prompt": "x", "priority": 1}                   | 400 | BadRequestError | priority
+        {"prompt": [999999999]}                          | 400 | BadRequestError | prompt
+        {"prompt": "x", "max_tokens": 5000}              | 400 | BadRequestError | input_tokens
+        {"prompt": "x", "model": "other"}                | 404 | NotFoundError   | model
+        """)
     void badInput_isAnsweredInVllmsWords(String body, int status, String type, String param) {
         var reply = server.post(COMPLETIONS, body);
 

@@ -25,13 +25,13 @@ final class PromptLimitTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
-            # 2048 tokens for all but the 48 of the answer: 2000 * 128 = 256000 characters
-            /v1/completions      | {"max_tokens": 48, "prompt": "TEXT"}               | 300000 | 48 | 256000 | 2000
-            /v1/completions      | {"max_tokens": 48, "prompt": ["x", "TEXT"]}        | 300000 | 48 | 256000 | 2000
-            # <|im_start|>user, a new line, the text, <|im_end|>, a new line, <|im_start|>assistant, a new line: 12 + 5 + 11 + 12 + 10
-            /v1/chat/completions | {"messages": [{"role": "user", "content": "TEXT"}]} | 300050 | 0  | 262144 | 2048
-            /v1/responses        | {"input": "TEXT"}                                  | 300050 | 0  | 262144 | 2048
-            """)
+        # 2048 tokens for all but the 48 of the answer: 2000 * 128 = 256000 characters
+        /v1/completions      | {"max_tokens": 48, "prompt": "TEXT"}               | 300000 | 48 | 256000 | 2000
+        /v1/completions      | {"max_tokens": 48, "prompt": ["x", "TEXT"]}        | 300000 | 48 | 256000 | 2000
+        # <|im_start|>user, a new line, the text, <|im_end|>, a new line, <|im_start|>assistant, a new line: 12 + 5 + 11 + 12 + 10
+        /v1/chat/completions | {"messages": [{"role": "user", "content": "TEXT"}]} | 300050 | 0  | 262144 | 2048
+        /v1/responses        | {"input": "TEXT"}                                  | 300050 | 0  | 262144 | 2048
+        """)
     void textOfTooManyCharacters_isRefusedInVllmsWords(
             String path, String body, int numChars, int numOutput, int maxChars, int maxTokens) {
         var reply = SERVER.post(path, body.replace("TEXT", "a".repeat(300_000)));
@@ -42,7 +42,8 @@ final class PromptLimitTest {
                 .isEqualTo("This model's maximum context length is 2048 tokens. However, you requested " + numOutput
                         + " output tokens and your prompt contains " + numChars + " characters (more than " + maxChars
                         + " characters, which is the upper bound for " + maxTokens + " input tokens). Please reduce the"
-                        + " length of the input prompt or the number of requested output tokens.");
+                        + " length of the input prompt or the number of requested output tokens. (parameter=input_text,"
+                        + " value=" + numChars + ")");
     }
 
     /** 8 letters a token: 5000 tokens, of which no more are made than show that 2000 are too few. */
@@ -70,11 +71,11 @@ final class PromptLimitTest {
     void answersOfOneCall_areLimited() {
         String prompts = "\"x\",".repeat(4) + "\"x\"";
 
-        var reply = SERVER.post("/v1/completions", "{\"max_tokens\": 1, \"n\": 1000, \"prompt\": [" + prompts + "]}");
+        var reply = SERVER.post("/v1/completions", "{\"max_tokens\": 1, \"n\": 4000, \"prompt\": [" + prompts + "]}");
 
         assertThat(reply.status()).isEqualTo(400);
         assertThat(reply.json().at("/error/message").asText())
-                .isEqualTo("prompts times n must be at most 4096, got 5000.");
+                .isEqualTo("prompts times n must be at most 16384, got 20000.");
     }
 
     @Test
@@ -95,7 +96,8 @@ final class PromptLimitTest {
                         + "\"}");
         var chat = SERVER.post(
                 "/v1/chat/completions",
-                "{\"max_tokens\": 1, \"truncate_prompt_tokens\": 10, \"messages\": [{\"role\": \"user\", \"content\": \""
+                "{\"max_tokens\": 1, \"truncate_prompt_tokens\": 10, \"messages\": [{\"role\": \"user\", \"content\":"
+                        + " \""
                         + "a word ".repeat(300_000) + "\"}]}");
 
         assertThat(reply.json().at("/usage/prompt_tokens").asInt()).isEqualTo(10);

@@ -255,6 +255,41 @@ final class VllmSettingsTest {
                 .hasMessageContaining(message);
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "m, true",
+        "m --disable-uvicorn-access-log, false",
+        "m --uvicorn-log-level warning, false",
+        "m --uvicorn-log-level debug, true",
+        "m --disable-access-log-for-endpoints /health, true"
+    })
+    void accessLog_isOnUnlessAFlagTurnsItOff(String words, boolean isOn) {
+        var vllm = of(words.split(" "));
+        var surface =
+                ServerSettings.read(vllm.over(SCENARIO, Map.of(), Map.of())).surface();
+
+        assertThat(surface.hasAccessLog()).isEqualTo(isOn);
+        assertThat(surface.unlogged().contains("/health")).isEqualTo(words.contains("/health"));
+        assertThat(vllm.warnings()).noneMatch(warning -> warning.contains("log"));
+    }
+
+    @Test
+    void docsAndDevelopmentMode_areThoseOfVllm() {
+        var plain =
+                ServerSettings.read(of("m").over(SCENARIO, Map.of(), Map.of())).surface();
+        var other = ServerSettings.read(VllmSettings.of(
+                                List.of("m", "--disable-fastapi-docs", "--tensor-parallel-size", "2"),
+                                Map.of("VLLM_SERVER_DEV_MODE", "1"))
+                        .over(SCENARIO, Map.of(), Map.of()))
+                .surface();
+
+        assertThat(plain.hasDocs()).isTrue();
+        assertThat(plain.hasDevEndpoints()).isFalse();
+        assertThat(other.hasDocs()).isFalse();
+        assertThat(other.hasDevEndpoints()).isTrue();
+        assertThat(other.numWorkers()).isEqualTo(2);
+    }
+
     @Test
     void apiKey_comesFromTheEnvironment_unlessTheFlagSaysOtherwise() {
         var environment = Map.of("VLLM_API_KEY", "e");
