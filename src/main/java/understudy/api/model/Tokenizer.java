@@ -71,6 +71,11 @@ public final class Tokenizer {
         known = new AtomicReferenceArray<>(codec.size());
     }
 
+    /** Returns how many ids there are; all are below. */
+    public int size() {
+        return codec.size();
+    }
+
     /** Returns the token of a special text, or -1. */
     public int special(String text) {
         return codec.special(text);

@@ -19,14 +19,17 @@ import understudy.prompt.TokenIds;
 record EncodedPrompt(TokenIds tokens, Supplier<String> question, boolean continuesText) {
     private static final int MAX_PROMPTS = 4096;
 
+    /** Stands between two texts, as the separator of a cross-encoder does. */
+    private static final String PAIR = "\n\n";
+
     EncodedPrompt(TokenIds tokens, String question, boolean continuesText) {
         this(tokens, () -> question, continuesText);
     }
 
-    /** Reads the field {@code prompt}: a string, a list of strings, a list of token ids, or a list of such lists. */
-    static List<EncodedPrompt> read(JsonBody body, Tokenizer tokenizer, PromptLimit limit) {
-        var prompt = body.require("prompt");
-        String path = body.at("prompt");
+    /** Reads a field such as {@code prompt}: a string, a list of strings, a list of token ids, or a list of such lists. */
+    static List<EncodedPrompt> read(JsonBody body, String key, Tokenizer tokenizer, PromptLimit limit) {
+        var prompt = body.require(key);
+        String path = body.at(key);
         boolean hasEnds = body.bool("add_special_tokens", true);
         if (prompt.isTextual()) {
             return List.of(ofText(prompt.textValue(), hasEnds, tokenizer, limit));
@@ -38,7 +41,7 @@ record EncodedPrompt(TokenIds tokens, Supplier<String> question, boolean continu
             return List.of(ofTokens(prompt, path, tokenizer, limit));
         }
         if (prompt.size() > MAX_PROMPTS) {
-            throw ApiException.badRequest("prompt must have at most " + MAX_PROMPTS + " entries", "prompt");
+            throw ApiException.badRequest(key + " must have at most " + MAX_PROMPTS + " entries", key);
         }
         var prompts = new ArrayList<EncodedPrompt>();
         for (var each : prompt) {
@@ -65,6 +68,11 @@ record EncodedPrompt(TokenIds tokens, Supplier<String> question, boolean continu
         var prompt = hasEnds ? PromptText.between(tokenizer, text) : PromptText.of(text);
         var ids = checked(limit.encode(prompt, tokenizer), tokenizer);
         return new EncodedPrompt(ids, text, true);
+    }
+
+    /** Returns the prompt of a text and of another one that is read together with it, unless that is empty. */
+    static EncodedPrompt ofTexts(String[] pair, Tokenizer tokenizer, PromptLimit limit) {
+        return ofText(pair[1].isEmpty() ? pair[0] : pair[0] + PAIR + pair[1], true, tokenizer, limit);
     }
 
     private static EncodedPrompt ofTokens(JsonNode array, String path, Tokenizer tokenizer, PromptLimit limit) {

@@ -17,6 +17,8 @@ import understudy.api.http.ApiException;
 import understudy.api.http.JsonBody;
 import understudy.api.http.RequestIds;
 import understudy.api.http.RoutePart;
+import understudy.api.media.MediaReader;
+import understudy.api.media.Placeholder;
 import understudy.api.model.ChatMessage;
 import understudy.api.model.ChatPrompt;
 import understudy.api.model.ChatTemplate;
@@ -34,9 +36,9 @@ public final class ResponsesRoutes implements RoutePart {
     private static final long MAX_ITEM_CHARS = 8_000_000;
     private static final long MAX_RESPONSE_CHARS = 32_000_000;
     private static final String NO_BACKGROUND =
-            "This vLLM engine does not support `store=True` and therefore does not support the background mode. To enable"
-                    + " these features, set the environment variable `VLLM_ENABLE_RESPONSES_API_STORE=1` when launching"
-                    + " the vLLM server.";
+            "This vLLM engine does not support `store=True` and therefore does not support the background mode. To"
+                    + " enable these features, set the environment variable `VLLM_ENABLE_RESPONSES_API_STORE=1` when"
+                    + " launching the vLLM server.";
 
     private final ApiContext api;
     private final Tokenizer tokenizer;
@@ -64,7 +66,11 @@ public final class ResponsesRoutes implements RoutePart {
         specs.requireModel(body.text("model"));
         refuseWhatNeedsAStore(body);
         var params = GenerationParams.read(body, List.of("max_output_tokens"), null, ResponseEcho.logprobs(body));
-        var conversation = ResponseInput.read(body, items, history(body.text("previous_response_id")));
+        var conversation = ResponseInput.read(
+                body,
+                items,
+                new MediaReader(api.settings().model().media()),
+                history(body.text("previous_response_id")));
         var messages = ResponseInput.instructed(body, conversation);
         var tools = new ResponseTools(body);
         var tool = tools.choose(messages);
@@ -130,7 +136,8 @@ public final class ResponsesRoutes implements RoutePart {
 
     private EncodedPrompt prompt(JsonBody body, List<ChatMessage> messages, ResponseTools tools, PromptLimit limit) {
         var tokens = limit.encode(template.render(ChatPrompt.readResponse(body, messages, tools.shown())), tokenizer);
-        String question = messages.get(messages.size() - 1).content();
+        String question =
+                Placeholder.removeFrom(messages.get(messages.size() - 1).content());
         return new EncodedPrompt(new TokenIds(tokens), question, false).truncated(limit.numKept());
     }
 
