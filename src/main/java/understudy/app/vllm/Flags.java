@@ -70,6 +70,7 @@ final class Flags {
             code-revision                    text    -
             collect-detailed-traces          list    -
             compilation-config,cc            json    -
+            convert                          text    * server.task
             cpu-offload-gb                   text    -
             cuda-graph-sizes                 list    -
             data-parallel-address,dpa        text    -
@@ -114,8 +115,8 @@ final class Flags {
             ignore-patterns                  list    -
             kv-cache-memory-bytes            size    -
             kv-offloading-backend            text    -
-            language-model-only              switch  -
-            limit-mm-per-prompt              json    -
+            language-model-only              switch  * server.multimodal.limit-mm-per-prompt, none of each
+            limit-mm-per-prompt              json    * server.multimodal.limit-mm-per-prompt
             load-format                      text    -
             log-config-file                  text    -
             lora-dtype                       text    -
@@ -127,7 +128,7 @@ final class Flags {
             max-parallel-loading-workers     size    -
             max-seq-len-to-capture           size    -
             middleware                       text    -
-            mm-processor-kwargs              json    -
+            mm-processor-kwargs              json    * server.multimodal.min-pixels and max-pixels
             model-impl                       text    -
             model-loader-extra-config        json    -
             moe-backend                      text    -
@@ -142,13 +143,13 @@ final class Flags {
             response-role                    text    -
             revision                         text    -
             root-path                        text    -
-            runner                           text    -
+            runner                           text    * server.task
             safetensors-load-strategy        text    -
             skip-mm-profiling                switch  -
             skip-tokenizer-init              switch  * the tokenizer of the model's folder is not read
             stream-interval                  size    -
             swap-space                       text    -
-            task                             text    -
+            task                             text    * server.task
             tokenizer                        text    * server.tokenizer, if it is a folder or file that is there
             tokenizer-mode                   text    -
             tokenizer-revision               text    -

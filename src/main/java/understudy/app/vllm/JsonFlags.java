@@ -94,8 +94,8 @@ final class JsonFlags {
                 .noneMatch(name -> name.startsWith("UNDERSTUDY_ENGINE_SPECULATIVE_SYNTHETIC"))) {
             settings.put(ACCEPTANCE_LENGTH, "1.5");
             warnings.add(
-                    "--speculative-config: vLLM does not say how many drafts are accepted, which is assumed to be one in"
-                            + " two steps; set UNDERSTUDY_ENGINE_SPECULATIVE_SYNTHETIC_ACCEPTANCE_LENGTH");
+                    "--speculative-config: vLLM does not say how many drafts are accepted, which is assumed to be one"
+                            + " in two steps; set UNDERSTUDY_ENGINE_SPECULATIVE_SYNTHETIC_ACCEPTANCE_LENGTH");
         }
     }
 
@@ -105,7 +105,8 @@ final class JsonFlags {
         return method.endsWith("mtp") ? "mtp" : method.replace('_', '-');
     }
 
-    private ObjectNode object(String flag) {
+    /** Returns the value of a flag; empty if it is not given. */
+    ObjectNode object(String flag) {
         var object = arguments
                 .last(flag)
                 .filter(text -> !text.isBlank())

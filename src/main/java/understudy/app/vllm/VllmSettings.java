@@ -112,7 +112,10 @@ public record VllmSettings(Map<String, String> settings, List<String> warnings) 
             putAdapters();
             putTokenizer(model);
             putChatTemplate();
-            new JsonFlags(arguments, environment, settings, warnings).put();
+            var json = new JsonFlags(arguments, environment, settings, warnings);
+            json.put();
+            new MediaFlags(arguments, json, settings).put(model);
+            new TaskFlags(arguments, settings).put(model);
         }
 
         private void putFormats() {
