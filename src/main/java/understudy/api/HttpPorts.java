@@ -36,6 +36,7 @@ import understudy.api.live.LiveFeed;
 import understudy.api.live.LivePageRoutes;
 import understudy.api.model.Answers;
 import understudy.api.model.Tokenizer;
+import understudy.api.openai.BatchRoutes;
 import understudy.api.openai.CallParser;
 import understudy.api.openai.GenerationRoutes;
 import understudy.api.openai.InfoRoutes;
@@ -44,6 +45,9 @@ import understudy.api.openai.RenderRoutes;
 import understudy.api.openai.ResponsesRoutes;
 import understudy.api.openai.SpecBuilder;
 import understudy.api.openai.TokenRoutes;
+import understudy.api.openai.TokensRoutes;
+import understudy.api.pooling.EmbeddingRoutes;
+import understudy.api.pooling.ScoreRoutes;
 import understudy.cluster.ClusterSpec;
 import understudy.faults.ReplicaState;
 
@@ -119,11 +123,9 @@ final class HttpPorts implements AutoCloseable {
         var specs = new SpecBuilder(settings, api.cluster(), api.loras(), tokenizer, answers, replica);
         var parser = new CallParser(api, tokenizer, specs);
         var time = api.cluster().time();
-        var parts = new ArrayList<RoutePart>(List.of(
-                new GenerationRoutes(api, parser),
+        var parts = new ArrayList<RoutePart>(modelRoutes(parser, specs));
+        parts.addAll(List.of(
                 new RenderRoutes(api, parser),
-                new MessagesRoutes(api, parser),
-                new ResponsesRoutes(api, tokenizer, specs),
                 new InfoRoutes(api, replica),
                 new LoraRoutes(api, replica),
                 new ServerInfoRoutes(new ServerInfo(settings, spec.replica(replica.orElse(0)))),
@@ -142,6 +144,19 @@ final class HttpPorts implements AutoCloseable {
         parts.addAll(moreParts);
         return new HttpServer(api, edge, parts)
                 .bind(http, settings.http().host(), number(replica), settings.http().tls());
+    }
+
+    /** Returns the routes of what the model does; as with vLLM, there are no others. */
+    private List<RoutePart> modelRoutes(CallParser parser, SpecBuilder specs) {
+        var pooling = api.settings().model().pooling();
+        return pooling == null
+                ? List.of(
+                        new GenerationRoutes(api, parser),
+                        new BatchRoutes(api, parser),
+                        new TokensRoutes(api, parser),
+                        new MessagesRoutes(api, parser),
+                        new ResponsesRoutes(api, tokenizer, specs))
+                : List.of(new EmbeddingRoutes(api, parser, pooling), new ScoreRoutes(api, parser, pooling));
     }
 
     /** Returns the number of a port; one that was free for a replica once stays the replica's. */

@@ -251,7 +251,9 @@ public final class ServerSettings {
                 mode,
                 DrawSettings.wholeNumbers(server.section("answer-length"), MAX_LENGTH),
                 mode == AnswerMode.REPLAY ? canned(server) : CannedAnswers.NONE,
-                scenario.hashAlgorithm());
+                scenario.hashAlgorithm(),
+                MultimodalSettings.read(server),
+                PoolingModelSettings.read(scenario, server));
     }
 
     private static Tokenizer.Source tokenizer(Section server) {

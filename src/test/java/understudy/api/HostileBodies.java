@@ -15,6 +15,8 @@ final class HostileBodies {
             "/v1/messages/count_tokens",
             "/v1/chat/completions/render",
             "/v1/completions/render",
+            "/v1/chat/completions/batch",
+            "/inference/v1/generate",
             "/tokenize",
             "/detokenize");
     private static final List<String> KEYS = List.of(
@@ -23,6 +25,7 @@ final class HostileBodies {
             "tool_choice response_format structured_outputs ignore_eos truncate_prompt_tokens prompt_logprobs request_id",
             "logit_bias continue_final_message add_generation_prompt text instructions previous_response_id reasoning",
             "include background truncation max_output_tokens return_token_ids kv_transfer_params user metadata store parallel_tool_calls max_tool_calls",
+            "token_ids sampling_params",
             "system stop_sequences output_config messages tools tool_choice metadata");
     private static final List<String> VALUES = List.of(
             "null",
@@ -57,6 +60,11 @@ final class HostileBodies {
             "[{\"role\":5,\"content\":{}}]",
             "[{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"hi\"}]}]",
             "[{\"role\":\"user\",\"content\":[{\"type\":\"image_url\"}]}]",
+            "[{\"role\":\"user\",\"content\":[{\"type\":\"image_url\",\"image_url\":{\"url\":\"http://a/b\"}}]}]",
+            "[{\"role\":\"user\",\"content\":[{\"type\":\"input_image\",\"image_url\":\"data:;base64,iVBORw0KGgo=\"}]}]",
+            "[{\"role\":\"user\",\"content\":[{\"type\":\"image\",\"source\":{\"data\":[]}}]}]",
+            "[{\"role\":\"user\",\"content\":[{\"type\":\"input_audio\",\"input_audio\":{\"data\":\"UklGRg==\"}}]}]",
+            "[[{\"role\":\"user\",\"content\":\"hi\"}],[]]",
             "[{\"role\":\"assistant\",\"content\":[{\"type\":\"tool_use\",\"name\":5,\"input\":{}},{\"type\":\"thinking\"}]}]",
             "[{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\",\"content\":[{\"type\":\"image\"},5]}]}]",
             "[{\"role\":\"ctx\",\"content\":[{\"type\":\"tool_result\",\"content\":{}}]}]",
@@ -206,6 +214,9 @@ final class HostileBodies {
                 "{\"max_tokens\": 5, \"messages\": [{\"role\": \"user\", \"content\": \"hi\"}]";
             case "/v1/messages", "/v1/messages/count_tokens", "/v1/chat/completions/render" ->
                 "{\"model\": \"m\", \"max_tokens\": 5, \"messages\": [{\"role\": \"user\", \"content\": \"hi\"}]";
+            case "/v1/chat/completions/batch" ->
+                "{\"max_tokens\": 5, \"messages\": [[{\"role\": \"user\", \"content\": \"hi\"}]]";
+            case "/inference/v1/generate" -> "{\"token_ids\": [1, 2], \"sampling_params\": {\"max_tokens\": 5}";
             case "/v1/responses" -> "{\"max_output_tokens\": 5, \"input\": \"x\"";
             case "/detokenize" -> "{\"tokens\": [1]";
             default -> "{\"max_tokens\": 5, \"prompt\": \"x\"";

@@ -113,7 +113,7 @@ final class Conversation {
     private void addBlock(JsonBody block, String role, ObjectNode chat) {
         switch (type(block)) {
             case "text" -> addText(orEmpty(block, "text"), chat);
-            case "image" -> addImage(chat);
+            case "image" -> addImage(block, chat);
             case "tool_use" -> chat.withArray("tool_calls").add(toolCall(block));
             case "tool_result" -> addToolResult(block, role, chat);
             default -> {}
@@ -126,8 +126,14 @@ final class Conversation {
         }
     }
 
-    private static void addImage(ObjectNode chat) {
-        chat.withArray("content").addObject().put("type", "image_url");
+    private static void addImage(JsonBody block, ObjectNode chat) {
+        var source = block.object("source");
+        String url = "url".equals(source.text("type"))
+                ? orEmpty(source, "url")
+                : "data:" + Objects.requireNonNullElse(source.text("media_type"), "image/jpeg") + ";base64,"
+                        + orEmpty(source, "data");
+        var part = chat.withArray("content").addObject().put("type", "image_url");
+        part.putObject("image_url").put("url", url);
     }
 
     private static ObjectNode toolCall(JsonBody block) {
@@ -147,9 +153,14 @@ final class Conversation {
                 .put("role", "tool")
                 .put("tool_call_id", orEmpty(block, "tool_use_id"))
                 .put("content", resultText(block));
-        boolean hasImage = !isText(block) && block.objects("content").stream().anyMatch(each -> is(each, "image"));
-        if (hasImage) {
-            addImage(messages.addObject().put("role", "user"));
+        if (!isText(block)) {
+            var images = block.objects("content").stream()
+                    .filter(each -> is(each, "image"))
+                    .toList();
+            if (!images.isEmpty()) {
+                var message = messages.addObject().put("role", "user");
+                images.forEach(image -> addImage(image, message));
+            }
         }
     }
 

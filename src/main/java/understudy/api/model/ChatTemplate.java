@@ -9,7 +9,8 @@ public interface ChatTemplate {
     /** Returns the template of a model, or what stands in for it: special tokens between messages. */
     static ChatTemplate of(ModelSettings model, Tokenizer tokenizer, Supplier<LocalDateTime> now) {
         var template = model.chatTemplate();
-        return template == null ? new MarkedTemplate(tokenizer) : new RenderedTemplate(template, tokenizer, now);
+        var texts = template == null ? new MarkedTemplate(tokenizer) : new RenderedTemplate(template, tokenizer, now);
+        return chat -> texts.render(chat).withMedia();
     }
 
     /** Returns the prompt; fails with an answer to the client if the conversation does not suit the template. */

@@ -1,6 +1,7 @@
 package understudy.api.model;
 
 import org.jspecify.annotations.Nullable;
+import understudy.api.media.MediaSettings;
 import understudy.workload.WholeNumbers;
 
 /**
@@ -15,6 +16,8 @@ import understudy.workload.WholeNumbers;
  * @param lengths of synthetic answers that end by themselves
  * @param canned answers to replay
  * @param hashAlgorithm vLLM's name for how blocks are hashed
+ * @param media what pictures and the like count
+ * @param pooling what the model does if it is a pooling model; null if it generates
  */
 public record ModelSettings(
         long seed,
@@ -25,7 +28,9 @@ public record ModelSettings(
         AnswerMode answers,
         WholeNumbers lengths,
         CannedAnswers canned,
-        String hashAlgorithm) {
+        String hashAlgorithm,
+        MediaSettings media,
+        @Nullable PoolingSettings pooling) {
     /** Source of answers. */
     public enum AnswerMode {
         /** Synthetic text of random length. */

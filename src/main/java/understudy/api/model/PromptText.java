@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import understudy.api.media.Placeholder;
 import understudy.prompt.TokenIds;
 
 /** Text of a prompt before its encoding: parts that are encoded by themselves, and parts that are encoded already. */
@@ -12,13 +13,25 @@ public final class PromptText {
     private final List<Part> parts = new ArrayList<>();
     private long numChars;
 
-    private record Part(String text, @Nullable TokenIds known) {
+    private record Part(
+            String text, @Nullable TokenIds known, @Nullable Placeholder media) {
         int[] first(Tokenizer tokenizer, int most) {
+            if (media != null) {
+                return ids(tokenizer, media, 0, Math.min(most, media.numTokens()));
+            }
             return known == null ? tokenizer.encode(text, most) : known.toArray();
         }
 
         int[] last(Tokenizer tokenizer, int most) {
+            if (media != null) {
+                int count = Math.min(most, media.numTokens());
+                return ids(tokenizer, media, media.numTokens() - count, count);
+            }
             return known == null ? tokenizer.encodeEnd(text, most) : known.toArray();
+        }
+
+        private static int[] ids(Tokenizer tokenizer, Placeholder media, int from, int count) {
+            return media.ids(from, count, tokenizer.size(), tokenizer::isSpecial);
         }
     }
 
@@ -39,14 +52,44 @@ public final class PromptText {
     }
 
     public void add(String text) {
-        parts.add(new Part(text, null));
+        parts.add(new Part(text, null, null));
         numChars += text.length();
     }
 
     /** Adds a part whose tokens are known. */
     public void addKnown(String text, TokenIds tokens) {
-        parts.add(new Part(text, tokens));
+        parts.add(new Part(text, tokens, null));
         numChars += text.length();
+    }
+
+    /** Returns the prompt with the tokens of media in place of their marks. */
+    PromptText withMedia() {
+        boolean hasMedia = parts.stream().anyMatch(part -> part.known == null && Placeholder.mayBeIn(part.text));
+        if (!hasMedia) {
+            return this;
+        }
+        var prompt = new PromptText();
+        for (var part : parts) {
+            if (part.known == null) {
+                prompt.addMarked(part.text);
+            } else {
+                prompt.addKnown(part.text, part.known);
+            }
+        }
+        return prompt;
+    }
+
+    private void addMarked(String text) {
+        int end = 0;
+        for (var mark = Placeholder.MARK.matcher(text); mark.find(); end = mark.end()) {
+            if (mark.start() > end) {
+                add(text.substring(end, mark.start()));
+            }
+            parts.add(new Part("", null, Placeholder.of(mark.group(1), mark.group(2))));
+        }
+        if (end < text.length()) {
+            add(text.substring(end));
+        }
     }
 
     public long numChars() {

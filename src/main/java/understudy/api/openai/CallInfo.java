@@ -15,7 +15,7 @@ import understudy.api.model.Tokenizer;
 public record CallInfo(String id, long created, String model, GenerationParams params, Tokenizer tokenizer) {
 
     /** Returns a new object with the first fields of a chunk or an answer. */
-    ObjectNode open(String object) {
+    public ObjectNode open(String object) {
         return Json.object()
                 .put("id", id)
                 .put("object", object)

@@ -19,17 +19,20 @@ import understudy.prompt.TokenIds;
 record EncodedPrompt(TokenIds tokens, Supplier<String> question, boolean continuesText) {
     private static final int MAX_PROMPTS = 1024;
 
+    /** Stands between two texts, as the separator of a cross-encoder does. */
+    private static final String PAIR = "\n\n";
+
     EncodedPrompt(TokenIds tokens, String question, boolean continuesText) {
         this(tokens, () -> question, continuesText);
     }
 
-    /** Reads the field {@code prompt}: a string, a list of strings, a list of token ids, or a list of such lists. */
-    static List<EncodedPrompt> read(JsonBody body, Tokenizer tokenizer, PromptLimit limit) {
-        var prompt = body.get("prompt");
-        if (prompt == null || (prompt.isTextual() && prompt.textValue().isEmpty())) {
+    /** Reads a field such as {@code prompt}: a string, a list of strings, a list of token ids, or a list of such lists. */
+    static List<EncodedPrompt> read(JsonBody body, String key, Tokenizer tokenizer, PromptLimit limit) {
+        var prompt = key.equals("prompt") ? body.get(key) : body.require(key);
+        if (prompt == null || (key.equals("prompt") && prompt.isTextual() && prompt.textValue().isEmpty())) {
             throw ApiException.parameter("Either prompt or prompt_embeds must be provided and non-empty.", "prompt");
         }
-        String path = body.at("prompt");
+        String path = body.at(key);
         boolean hasEnds = body.bool("add_special_tokens", true);
         if (prompt.isTextual()) {
             return List.of(ofText(prompt.textValue(), hasEnds, tokenizer, limit));
@@ -42,9 +45,9 @@ record EncodedPrompt(TokenIds tokens, Supplier<String> question, boolean continu
         }
         if (prompt.size() > MAX_PROMPTS) {
             throw ApiException.parameter(
-                    "prompt list length " + prompt.size() + " exceeds the maximum allowed count of " + MAX_PROMPTS
+                    key + " list length " + prompt.size() + " exceeds the maximum allowed count of " + MAX_PROMPTS
                             + ". To increase this limit, set the VLLM_MAX_COMPLETION_PROMPTS environment variable.",
-                    "prompt");
+                    key);
         }
         var prompts = new ArrayList<EncodedPrompt>();
         for (var each : prompt) {
@@ -71,6 +74,11 @@ record EncodedPrompt(TokenIds tokens, Supplier<String> question, boolean continu
         var prompt = hasEnds ? PromptText.between(tokenizer, text) : PromptText.of(text);
         var ids = checked(limit.encode(prompt, tokenizer), tokenizer);
         return new EncodedPrompt(ids, text, true);
+    }
+
+    /** Returns the prompt of a text and of another one that is read together with it, unless that is empty. */
+    static EncodedPrompt ofTexts(String[] pair, Tokenizer tokenizer, PromptLimit limit) {
+        return ofText(pair[1].isEmpty() ? pair[0] : pair[0] + PAIR + pair[1], true, tokenizer, limit);
     }
 
     private static EncodedPrompt ofTokens(JsonNode array, String path, Tokenizer tokenizer, PromptLimit limit) {

@@ -35,6 +35,27 @@ record Logprobs(Tokenizer tokenizer, int numAlternatives, IntList reported, bool
         return logprobs;
     }
 
+    /** Returns the field {@code logprobs} of an answer in token ids, for the tokens of a piece. */
+    ObjectNode ofTokens(Generation generation, int from, int to) {
+        var logprobs = Json.object();
+        var content = logprobs.putArray("content");
+        for (int i = from; i < to; i++) {
+            int token = generation.tokenAt(i);
+            var entry = content.addObject()
+                    .put("token_id", token)
+                    .put("logprob", of(token, i))
+                    .put("rank", 1);
+            var top = entry.putArray("top_logprobs");
+            for (int rank = 0; rank < numAlternatives; rank++) {
+                top.addObject()
+                        .put("token_id", alternative(token, i, rank))
+                        .put("logprob", of(token, i) - rank)
+                        .put("rank", rank + 1);
+            }
+        }
+        return logprobs;
+    }
+
     /**
      * Returns the field {@code logprobs} of a completion choice, for the tokens of a piece.
      *

@@ -5,6 +5,7 @@ import java.util.List;
 import understudy.api.http.ApiException;
 import understudy.api.http.Json;
 import understudy.api.http.JsonBody;
+import understudy.api.media.MediaReader;
 import understudy.api.model.ChatMessage;
 import understudy.api.model.ToolCall;
 
@@ -14,21 +15,24 @@ import understudy.api.model.ToolCall;
  */
 final class ResponseInput {
     private final ResponseItems items;
+    private final MediaReader media;
     private final List<ChatMessage> messages = new ArrayList<>();
     private List<ToolCall> lastCalls = new ArrayList<>();
 
-    private ResponseInput(ResponseItems items) {
+    private ResponseInput(ResponseItems items, MediaReader media) {
         this.items = items;
+        this.media = media;
     }
 
     /**
      * Reads the field {@code input}.
      *
      * @param items knows what was answered before
+     * @param media reads pictures and the like
      * @param history the conversation so far
      */
-    static List<ChatMessage> read(JsonBody body, ResponseItems items, List<ChatMessage> history) {
-        var input = new ResponseInput(items);
+    static List<ChatMessage> read(JsonBody body, ResponseItems items, MediaReader media, List<ChatMessage> history) {
+        var input = new ResponseInput(items, media);
         history.forEach(input::add);
         var given = body.require("input");
         if (given.isTextual()) {
@@ -69,7 +73,7 @@ final class ResponseInput {
             case "function_call_output", "custom_tool_call_output" ->
                 add(new ChatMessage(
                         "tool",
-                        ChatMessage.text(item.require("output"), item.at("output")),
+                        ChatMessage.text(item.require("output"), item.at("output"), media),
                         List.of(),
                         Json.object().put("tool_call_id", orEmpty(item, "call_id"))));
             case "reasoning" -> add(reasoning(item));
@@ -78,8 +82,8 @@ final class ResponseInput {
     }
 
     /** What is remembered for later responses is the text, not all that came with it. */
-    private static ChatMessage message(JsonBody item) {
-        var message = ChatMessage.read(item);
+    private ChatMessage message(JsonBody item) {
+        var message = ChatMessage.read(item, media);
         return new ChatMessage(message.role(), message.content(), message.toolCalls());
     }
 

@@ -22,6 +22,8 @@ import understudy.api.http.HttpFailures;
 import understudy.api.http.JsonBody;
 import understudy.api.http.RequestIds;
 import understudy.api.http.RoutePart;
+import understudy.api.media.MediaReader;
+import understudy.api.media.Placeholder;
 import understudy.api.model.ChatMessage;
 import understudy.api.model.ChatPrompt;
 import understudy.api.model.ChatTemplate;
@@ -80,7 +82,11 @@ public final class ResponsesRoutes implements RoutePart {
         specs.requireModel(body.text("model"));
         refuseWhatNeedsAStore(body);
         var params = GenerationParams.read(body, List.of("max_output_tokens"), null, ResponseEcho.logprobs(body));
-        var conversation = ResponseInput.read(body, items, history(body.text("previous_response_id")));
+        var conversation = ResponseInput.read(
+                body,
+                items,
+                new MediaReader(api.settings().model().media()),
+                history(body.text("previous_response_id")));
         var messages = ResponseInput.instructed(body, conversation);
         var tools = new ResponseTools(body);
         var tool = tools.choose(messages);
@@ -146,7 +152,8 @@ public final class ResponsesRoutes implements RoutePart {
 
     private EncodedPrompt prompt(JsonBody body, List<ChatMessage> messages, ResponseTools tools, PromptLimit limit) {
         var tokens = limit.encode(template.render(ChatPrompt.readResponse(body, messages, tools.shown())), tokenizer);
-        String question = messages.get(messages.size() - 1).content();
+        String question =
+                Placeholder.removeFrom(messages.get(messages.size() - 1).content());
         return new EncodedPrompt(new TokenIds(tokens), question, false).truncated(limit.numKept());
     }
 

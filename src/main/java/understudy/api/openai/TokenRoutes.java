@@ -14,6 +14,7 @@ import understudy.api.http.HttpBodies;
 import understudy.api.http.Json;
 import understudy.api.http.JsonBody;
 import understudy.api.http.RoutePart;
+import understudy.api.media.MediaReader;
 import understudy.api.model.ChatMessage;
 import understudy.api.model.ChatPrompt;
 import understudy.api.model.ChatTemplate;
@@ -87,7 +88,10 @@ public final class TokenRoutes implements RoutePart {
     }
 
     private PromptText render(JsonBody body) {
-        var messages = body.objects("messages").stream().map(ChatMessage::read).toList();
+        var media = new MediaReader(api.settings().model().media());
+        var messages = body.objects("messages").stream()
+                .map(each -> ChatMessage.read(each, media))
+                .toList();
         return template.render(ChatPrompt.read(body, messages, ChatPrompt.tools(body)));
     }
 

@@ -84,7 +84,7 @@ final class Flags {
         collect-detailed-traces          list    -
         compilation-config,cc            json    -
         config-format                    text    -
-        convert                          text    -
+        convert                          text    * server.task
         cp-kv-cache-interleave-size      size    -
         cpu-distributed-timeout-seconds  size    -
         cpu-offload-gb                   text    -
@@ -206,8 +206,8 @@ final class Flags {
         kv-cache-quantization            text    -
         kv-offloading-backend            text    -
         kv-sharing-fast-prefill          switch  -
-        language-model-only              switch  -
-        limit-mm-per-prompt              json    -
+        language-model-only              switch  * server.multimodal.limit-mm-per-prompt, none of each
+        limit-mm-per-prompt              json    * server.multimodal.limit-mm-per-prompt
         linear-backend                   text    -
         load-format                      text    -
         log-config-file                  text    -
@@ -256,7 +256,7 @@ final class Flags {
         mm-processor-cache-gb            text    -
         mm-processor-cache-type          text    -
         mm-processor-device              text    -
-        mm-processor-kwargs              json    -
+        mm-processor-kwargs              json    * server.multimodal.min-pixels and max-pixels
         mm-shm-cache-max-object-size-mb  size    -
         mm-tensor-ipc                    text    -
         model-class-overrides            json    -
@@ -312,7 +312,7 @@ final class Flags {
         revision                         text    -
         rope-scaling                     json    -
         rope-theta                       text    -
-        runner                           text    -
+        runner                           text    * server.task
         safetensors-load-strategy        text    -
         safetensors-prefetch-block-size  size    -
         safetensors-prefetch-num-threads size    -
@@ -330,7 +330,7 @@ final class Flags {
         stream-interval                  size    -
         structured-outputs-config        json    -
         swap-space                       text    -
-        task                             text    -
+        task                             text    * server.task
         tokenizer-mode                   text    -
         tokenizer-pool-extra-config      json    -
         tokenizer-pool-size              size    -

@@ -133,7 +133,8 @@ final class JsonFlags {
         return method.endsWith("mtp") ? "mtp" : method.replace('_', '-');
     }
 
-    private ObjectNode object(String flag) {
+    /** Returns the value of a flag; empty if it is not given. */
+    ObjectNode object(String flag) {
         var object = arguments
                 .last(flag)
                 .filter(text -> !text.isBlank())

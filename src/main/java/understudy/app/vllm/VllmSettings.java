@@ -233,7 +233,10 @@ public record VllmSettings(Map<String, String> settings, List<String> warnings, 
             putTokenizer(model);
             putChatTemplate();
             putSurface();
-            new JsonFlags(arguments, environment, settings, warnings).put();
+            var json = new JsonFlags(arguments, environment, settings, warnings);
+            json.put();
+            new MediaFlags(arguments, json, settings).put(model);
+            new TaskFlags(arguments, settings).put(model);
             return isGuessed;
         }
 

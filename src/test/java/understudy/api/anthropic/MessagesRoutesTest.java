@@ -262,7 +262,7 @@ final class MessagesRoutesTest {
         404 | NotFoundError   | "model": "other"   | The model `other` does not exist.
         400 | BadRequestError | "temperature": 9   | temperature must be in [0, 2], got 9.0. (parameter=temperature, value=9.0)
         400 | BadRequestError | "tool_choice": {"type": "any"} | When using `tool_choice`, `tools` must be set. (parameter=tool_choice)
-        400 | BadRequestError | "messages": [{"role": "user", "content": [{"type": "image", "source": {}}]}] | This model does not support the content part type image_url
+        400 | BadRequestError | "messages": [{"role": "user", "content": [{"type": "image", "source": {}}]}] | Failed to load image: cannot identify image file
         """)
     void error_hasAnthropicsBody(int status, String type, String field, String message) {
         var reply = post(body("x", field));

@@ -13,6 +13,8 @@ import org.junit.jupiter.api.io.TempDir;
 import understudy.api.http.ApiException;
 import understudy.api.http.Json;
 import understudy.api.http.JsonBody;
+import understudy.api.media.MediaProcessor;
+import understudy.api.media.SmallMedia;
 
 /** Where a model's template is found, and what it gets to read. */
 final class ModelTemplateTest {
@@ -170,7 +172,8 @@ final class ModelTemplateTest {
         var request = new JsonBody((com.fasterxml.jackson.databind.node.ObjectNode) Json.read(body));
         var given = java.util.Arrays.stream(messages)
                 .map(message -> ChatMessage.read(
-                        new JsonBody((com.fasterxml.jackson.databind.node.ObjectNode) Json.read(message))))
+                        new JsonBody((com.fasterxml.jackson.databind.node.ObjectNode) Json.read(message)),
+                        SmallMedia.reader(MediaProcessor.NONE)))
                 .toList();
         var loaded = tokenizer.load();
         var template = new RenderedTemplate(

@@ -13,6 +13,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import understudy.api.media.MediaKind;
+import understudy.api.media.MediaProcessor;
 import understudy.scenario.ServerSettings;
 import understudy.settings.Defaults;
 import understudy.settings.KnownKeys;
@@ -42,6 +44,54 @@ final class VllmSettingsTest {
         assertThat(vllm.settings()).containsEntry("latency.llm", llm).containsEntry("server.served-model-name", model);
         assertThat(vllm.settings().get("latency.dtype")).isEqualTo(dtype);
         assertThat(vllm.warnings()).isEmpty();
+    }
+
+    /** What a model does follows from flags, or from its name where they say nothing. */
+    @ParameterizedTest
+    @CsvSource({
+        "Qwen/Qwen3-8B,",
+        "Qwen/Qwen3-8B --task generate,",
+        "Qwen/Qwen3-8B --runner auto,",
+        "BAAI/bge-m3 --runner generate,",
+        "BAAI/bge-m3, embed",
+        "BAAI/bge-m3 --task embed, embed",
+        "intfloat/e5-mistral-7b-instruct --task embedding, embed",
+        "Qwen/Qwen3-Embedding-8B, embed",
+        "Qwen/Qwen3-8B --runner pooling, embed",
+        "Qwen/Qwen3-8B --runner pooling --convert embed, embed",
+        "Qwen/Qwen3-8B --convert classify, classify",
+        "Skywork/Skywork-Reward-V2 --runner pooling, classify",
+        "Qwen/Qwen3-8B --task score, score",
+        "BAAI/bge-reranker-v2-m3 --task classify, score",
+        "Qwen/Qwen3-Reranker-4B, score"
+    })
+    void flagsAndNames_makeAModelPool(String words, String task) {
+        assertThat(of(words.split(" ")).settings().get("server.task")).isEqualTo(task);
+    }
+
+    @Test
+    void mediaFlags_areTakenOver() {
+        var vllm = of(
+                "Qwen/Qwen2.5-VL-7B-Instruct",
+                "--served-model-name",
+                "vl",
+                "--limit-mm-per-prompt",
+                "{\"image\": 4, \"video\": {\"count\": 2, \"num_frames\": 8}}",
+                "--mm-processor-kwargs.max_pixels",
+                "1003520");
+
+        var media = ServerSettings.read(vllm.over(SCENARIO, Map.of(), Map.of()))
+                .model()
+                .media();
+
+        assertThat(media.processor()).isEqualTo(MediaProcessor.QWEN2_VL);
+        assertThat(media.limits())
+                .containsEntry(MediaKind.IMAGE, 4)
+                .containsEntry(MediaKind.VIDEO, 2)
+                .containsEntry(MediaKind.AUDIO, 999);
+        assertThat(media.pixels().max()).isEqualTo(1_003_520);
+        assertThat(of("m", "--language-model-only").settings())
+                .containsEntry("server.multimodal.limit-mm-per-prompt.image", "0");
     }
 
     @ParameterizedTest

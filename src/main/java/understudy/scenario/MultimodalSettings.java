@@ -1,0 +1,68 @@
+package understudy.scenario;
+
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import understudy.api.media.ImageSize;
+import understudy.api.media.KnownProcessors;
+import understudy.api.media.MediaKind;
+import understudy.api.media.MediaProcessor;
+import understudy.api.media.MediaSettings;
+import understudy.settings.Section;
+
+/** The section {@code server.multimodal}. */
+final class MultimodalSettings {
+    private static final String AUTO = "auto";
+    private static final String PROCESSOR = "processor";
+    private static final int MAX_SIDE = 65_535;
+    private static final int MAX_TOKENS = 10_000_000;
+
+    private MultimodalSettings() {}
+
+    static MediaSettings read(Section server) {
+        var section = server.section("multimodal");
+        String served = server.text("served-model-name").split(",", 2)[0].strip();
+        String model = section.text("model").isEmpty() ? served : section.text("model");
+        return new MediaSettings(
+                served,
+                processor(section, model),
+                pixels(section),
+                section.wholeNumber("image-tokens", 1, MAX_TOKENS),
+                new ImageSize(
+                        section.wholeNumber("default-image-width", 1, MAX_SIDE),
+                        section.wholeNumber("default-image-height", 1, MAX_SIDE)),
+                section.number("audio-tokens-per-second", 0.001, MAX_TOKENS),
+                section.number("default-audio-seconds", 0.001, MAX_TOKENS),
+                section.wholeNumber("video-frames", 1, 100_000),
+                section.wholeNumber("video-tokens-per-frame", 1, MAX_TOKENS),
+                limits(section.section("limit-mm-per-prompt")));
+    }
+
+    private static MediaProcessor processor(Section section, String model) {
+        var names = new ArrayList<>(List.of(AUTO));
+        for (var each : MediaProcessor.values()) {
+            names.add(Section.nameOf(each));
+        }
+        return section.choice(PROCESSOR, names).equals(AUTO)
+                ? KnownProcessors.of(model)
+                : section.choice(PROCESSOR, MediaProcessor.class);
+    }
+
+    private static MediaProcessor.PixelLimits pixels(Section section) {
+        long min = section.wholeNumber("min-pixels", 0, 1L << 32);
+        long max = section.wholeNumber("max-pixels", 0, 1L << 32);
+        if (max > 0 && min > max) {
+            throw section.unusable("min-pixels", "must be at most max-pixels, which is " + max);
+        }
+        return new MediaProcessor.PixelLimits(min, max);
+    }
+
+    private static Map<MediaKind, Integer> limits(Section section) {
+        var limits = new EnumMap<MediaKind, Integer>(MediaKind.class);
+        for (var kind : MediaKind.values()) {
+            limits.put(kind, section.wholeNumber(kind.word(), 0, 1_000_000));
+        }
+        return limits;
+    }
+}
