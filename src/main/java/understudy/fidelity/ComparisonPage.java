@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.DoubleStream;
 import understudy.fidelity.ResultFile.RequestTimes;
 import understudy.report.html.HtmlChart;
 import understudy.report.html.HtmlPage;
@@ -18,6 +19,7 @@ import understudy.report.html.Quantiles;
 
 /** Page of a comparison: the table, bars of the percentiles that both have, and quantiles where both have their requests. */
 final class ComparisonPage {
+    private static final double NANOS_PER_MILLI = 1e6;
     private static final List<String> METRICS = List.of("ttft", "tpot", "itl", "e2el");
     private static final List<String> STATISTICS = List.of("mean", "median", "p90", "p95", "p99");
 
@@ -99,15 +101,14 @@ final class ComparisonPage {
         return Quantiles.chart(
                 metric + "-quantiles",
                 metric.toUpperCase(Locale.ROOT),
-                "ms",
-                Quantiles.line("real", 0, values(real, millis)),
-                Quantiles.line("emulated", 1, values(emulated, millis)));
+                Quantiles.Latencies.of("real", nanos(real, millis)),
+                Quantiles.Latencies.of("emulated", nanos(emulated, millis)));
     }
 
-    private static double[] values(ResultFile file, ToDoubleFunction<RequestTimes> millis) {
+    private static DoubleStream nanos(ResultFile file, ToDoubleFunction<RequestTimes> millis) {
         return file.requests().values().stream()
                 .mapToDouble(millis)
                 .filter(Double::isFinite)
-                .toArray();
+                .map(each -> each * NANOS_PER_MILLI);
     }
 }

@@ -26,18 +26,18 @@ final class LivePageBrowserTest {
 
     /** Waits, in the browser, until an element's text, or its attribute of that name, has a text in it. */
     private static final String AWAIT = """
-            const [selector, name, text, done] = arguments;
-            const valueOf = (element) => (name === '' ? element.innerText : element.getAttribute(name) ?? '');
-            const check = () => {
-              if ([...document.querySelectorAll(selector)].some((element) => valueOf(element).includes(text))) {
-                observer.disconnect();
-                done();
-              }
-            };
-            const observer = new MutationObserver(check);
-            observer.observe(document, { subtree: true, childList: true, characterData: true, attributes: true });
-            check();
-            """;
+        const [selector, name, text, done] = arguments;
+        const valueOf = (element) => (name === '' ? element.innerText : element.getAttribute(name) ?? '');
+        const check = () => {
+          if ([...document.querySelectorAll(selector)].some((element) => valueOf(element).includes(text))) {
+            observer.disconnect();
+            done();
+          }
+        };
+        const observer = new MutationObserver(check);
+        observer.observe(document, { subtree: true, childList: true, characterData: true, attributes: true });
+        check();
+        """;
 
     private static final String SPEED = "return Number(document.getElementById('speed').value)";
 
@@ -205,6 +205,93 @@ final class LivePageBrowserTest {
         }
     }
 
+    @Test
+    void timeAxis_isLinearAndShowsTheWindowOfItsHeading() {
+        open();
+        find("#send").click();
+        awaitAttribute("#chart-ttft", "aria-label", "Time to first token: p50 ");
+
+        // The server is younger than a minute, so that is the shortest window with all of it.
+        assertThat(find("#latency-title").getText()).isEqualTo("Latency, last 1 min");
+        assertThat(axis("type")).isEqualTo("linear");
+        assertThat(axis("min")).isEqualTo(-60L);
+        assertThat(axis("max")).isEqualTo(0L);
+        find("#window").sendKeys("5");
+        assertThat(find("#latency-title").getText()).isEqualTo("Latency, last 5 min");
+        assertThat(axis("min")).isEqualTo(-300L);
+        assertThat(browser.executeScript(
+                        "return Chart.getChart('chart-ttft').scales.x.ticks.map((tick) => tick.label).join(' ')"))
+                .isEqualTo("−5 min −4 min −3 min −2 min −1 min now");
+    }
+
+    /** Points at 0 to 9 s, of which those from 4 to 6 have no values, then one after a jump of the clock. */
+    @Test
+    void timeWithoutAnswers_isAGap() {
+        open();
+
+        Object drawn = browser.executeAsyncScript("""
+            const done = arguments[arguments.length - 1];
+            import('/page/charts.js').then(({ Charts }) => {
+              const values = (at) => ({ p50: at >= 4 && at <= 6 ? null : 1, p95: null, p99: null });
+              const point = (at) => ({ number: at, virtualSeconds: at, ttft: values(at), itl: {}, e2e: {} });
+              const charts = new Charts();
+              charts.replace([...Array(10).keys(), 50].map(point));
+              const { data } = Chart.getChart(charts.charts[0].canvas).data.datasets[0];
+              done(data.map(({ x, y }) => `${x}${y === null ? ' no' : ''}`).join(', '));
+            });\
+            """);
+
+        assertThat(drawn).isEqualTo("-50, -49, -48, -47, -46 no, -45 no, -44 no, -43, -42, -41, -41 no, 0");
+    }
+
+    @Test
+    void dangerousButtons_standApart() {
+        open();
+        await("[data-replica='0'] .state", "ready");
+
+        assertThat(browser.findElements(By.cssSelector(".actions.apart button")).stream()
+                        .map(WebElement::getText))
+                .containsExactly("Crash", "Remove");
+        assertThat(find("[data-action='crash']").getCssValue("color"))
+                .isNotEqualTo(find("[data-action='drain']").getCssValue("color"));
+        assertThat(find("[data-action='crash']").getRect().getY())
+                .isGreaterThan(find("[data-action='fast']").getRect().getY());
+    }
+
+    @Test
+    void telephone_hasRoomBelowTheHeader() {
+        fixture.numReplicas = 2;
+        browser = Chromium.start();
+        browser.executeCdpCommand(
+                "Emulation.setDeviceMetricsOverride",
+                Map.of("width", 390, "height", 844, "deviceScaleFactor", 1, "mobile", true));
+        show();
+
+        assertThat(find("header").getRect().getHeight()).isLessThan(844 / 5);
+        assertThat(find("#run").getRect().getY())
+                .isLessThan(find("#speed").getRect().getY()
+                        + find("#speed").getRect().getHeight());
+        assertThat(number("return document.documentElement.scrollWidth")).isEqualTo(390);
+    }
+
+    @Test
+    void beforeTheFirstFigures_thePageSaysSo() {
+        browser = Chromium.start();
+        browser.executeCdpCommand("Network.enable", Map.of());
+        browser.executeCdpCommand("Network.setBlockedURLs", Map.of("urls", List.of("*/live/events")));
+        fixture.start();
+        browser.get(fixture.url() + "/");
+
+        await("#connection", "connection lost");
+        assertThat(find("#before").getText()).isEqualTo("The server does not answer; this page tries again by itself.");
+        assertThat(find("#content").isDisplayed()).isFalse();
+        assertThat(find("#facts").isDisplayed()).isFalse();
+    }
+
+    private Object axis(String what) {
+        return browser.executeScript("return Chart.getChart('chart-ttft').scales.x[arguments[0]]", what);
+    }
+
     private void open() {
         browser = Chromium.start();
         show();
@@ -251,11 +338,12 @@ final class LivePageBrowserTest {
     /** The contrast of an element's text with the first background behind it. */
     private double contrast(WebElement element) {
         String behind = String.valueOf(browser.executeScript("""
-                for (let e = arguments[0]; e; e = e.parentElement) {
-                  const color = getComputedStyle(e).backgroundColor;
-                  if (color !== 'rgba(0, 0, 0, 0)') return color;
-                }
-                return getComputedStyle(document.body).backgroundColor;""", element));
+            for (let e = arguments[0]; e; e = e.parentElement) {
+              const color = getComputedStyle(e).backgroundColor;
+              if (color !== 'rgba(0, 0, 0, 0)') return color;
+            }
+            return getComputedStyle(document.body).backgroundColor;\
+            """, element));
         double text = luminance(element.getCssValue("color"));
         double background = luminance(behind);
         return (Math.max(text, background) + 0.05) / (Math.min(text, background) + 0.05);

@@ -50,7 +50,6 @@ final class RunPageTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "report.timeline=off | none | No service level is set",
                 "slo.ttft=1h | good | Service level met: 100 of 100 requests (100.00 %) had TTFT &le; 3.600e+06 ms",
                 "slo.e2el=1ns | bad | Service level missed: 0 of 100 requests (0.00 %) had E2EL &le; 1.000e-06 ms"
             })
@@ -59,13 +58,45 @@ final class RunPageTest {
     }
 
     @Test
+    void noServiceLevel_isAFactAndNoVerdict() throws IOException {
+        assertThat(page("conf/demo.conf"))
+                .contains("<dt>Service level</dt><dd>none set</dd>")
+                .doesNotContain("<p class=\"verdict");
+    }
+
+    @Test
+    void axes_nameTheirQuantityInReadableUnits() throws IOException {
+        // Requests of 400 tokens at 6 ms or more a token take over a second, from first token to last; a gap does not.
+        String page = page("conf/demo.conf", "--set=workload.lengths.output.min=400");
+
+        assertThat(chart(page, "e2el-cdf").get("x"))
+                .isEqualTo(axis("{\"title\": \"E2EL, log scale\", \"unit\": \"s\"}"));
+        assertThat(chart(page, "e2el-time").get("y")).isEqualTo(axis("{\"title\": \"E2EL\", \"unit\": \"s\"}"));
+        assertThat(chart(page, "itl-cdf").get("x"))
+                .isEqualTo(axis("{\"title\": \"ITL, log scale\", \"unit\": \"ms\"}"));
+        assertThat(charts(page))
+                .allSatisfy(chart -> assertThat(chart.at("/y/title").asText()).isNotEmpty());
+    }
+
+    @Test
+    void whatNeverChanges_isLeftOut() throws IOException {
+        String page = page("conf/demo.conf");
+
+        // A fleet of fixed size, whose router holds nothing back; the TTFT has its course beside its distribution.
+        assertThat(charts(page).stream().map(chart -> chart.get("id").asText()))
+                .doesNotContain("ready-replicas", "ttft-course")
+                .contains("arrivals", "ttft-time");
+        assertThat(chart(page, "queues").findValuesAsText("name")).doesNotContain("held in the router");
+    }
+
+    @Test
     void configuration_saysWhatDiffersFromTheDefaultsAndHowToRunItAgain() throws IOException {
         String page = page("conf/demo.conf", "--seed=7");
 
         assertThat(page)
                 .contains("understudy run conf/demo.conf --set workload.requests=100 --set seed=7</dd>")
-                .contains(
-                        "<th scope=\"row\" class=\"words\">seed</th><td class=\"words\">1</td><td class=\"words\">7</td>")
+                .contains("<th scope=\"row\" class=\"words\">seed</th><td class=\"words\">1</td><td"
+                        + " class=\"words\">7</td>")
                 .contains("class=\"words\">cluster.replicas</th>")
                 .doesNotContain("class=\"words\">clock.speed</th>");
     }
@@ -119,14 +150,22 @@ final class RunPageTest {
         assertThat(lanes.get("labels").get(1).asText()).isEqualTo("2");
     }
 
+    private static JsonNode axis(String json) throws IOException {
+        return new ObjectMapper().readTree(json);
+    }
+
     private static JsonNode chart(String page, String id) throws IOException {
-        var matcher = DATA.matcher(page);
-        assertThat(matcher.find()).isTrue();
-        var charts = new ObjectMapper().readTree(matcher.group(1)).get("charts");
-        return StreamSupport.stream(charts.spliterator(), false)
+        return charts(page).stream()
                 .filter(chart -> chart.get("id").asText().equals(id))
                 .findFirst()
                 .orElseThrow();
+    }
+
+    private static List<JsonNode> charts(String page) throws IOException {
+        var matcher = DATA.matcher(page);
+        assertThat(matcher.find()).isTrue();
+        var charts = new ObjectMapper().readTree(matcher.group(1)).get("charts");
+        return StreamSupport.stream(charts.spliterator(), false).toList();
     }
 
     private String page(String scenario, String... options) throws IOException {

@@ -55,7 +55,7 @@ public final class LiveFeed {
                 }),
                 "replica-states",
                 Props.empty());
-        every(SAMPLE, () -> view.sample(api.cluster().time().nowNanos()));
+        every(SAMPLE, this::sample);
     }
 
     /** Returns the events for one reader: what has been, then a snapshot from time to time. */
@@ -103,8 +103,18 @@ public final class LiveFeed {
         return system.scheduler().scheduleAtFixedRate(Duration.ZERO, interval, action, system.executionContext());
     }
 
-    private void tick() {
+    /** Asks for the states too: without a message the clock of a paced cluster stands still while nothing happens. */
+    private void sample() {
+        askForStates();
+        view.sample(api.cluster().time().nowNanos());
+    }
+
+    private void askForStates() {
         api.cluster().time().system().tell(new Cluster.GetStatus(states));
+    }
+
+    private void tick() {
+        askForStates();
         latest = event("snapshot", snapshot());
     }
 

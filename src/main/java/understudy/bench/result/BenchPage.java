@@ -9,11 +9,11 @@ import understudy.report.html.HtmlChart;
 import understudy.report.html.HtmlPage;
 import understudy.report.html.HtmlSection;
 import understudy.report.html.HtmlSeries;
+import understudy.report.html.LatencyUnit;
 import understudy.report.html.Quantiles;
 
 /** Page of a benchmark: vLLM's block of figures, latencies by percentile and over time, and whether the client was late. */
 public final class BenchPage {
-    private static final double NANOS_PER_MILLI = 1e6;
     private static final double NANOS_PER_SECOND = 1e9;
     private static final int MAX_POINTS = 2000;
 
@@ -58,34 +58,28 @@ public final class BenchPage {
         return Quantiles.chart(
                 "ttft",
                 "TTFT",
-                "ms",
-                line("from the send", 0, BenchRequest::ttftNanos),
-                line("from the schedule", 1, request -> request.ttftNanos() + request.beforeSendNanos()));
+                line("from the send", BenchRequest::ttftNanos),
+                line("from the schedule", request -> request.ttftNanos() + request.beforeSendNanos()));
     }
 
     private HtmlChart e2el() {
         return Quantiles.chart(
                 "e2el",
                 "E2EL",
-                "ms",
-                line("from the send", 0, BenchRequest::e2elNanos),
-                line("from the schedule", 1, request -> request.e2elNanos() + request.beforeSendNanos()));
+                line("from the send", BenchRequest::e2elNanos),
+                line("from the schedule", request -> request.e2elNanos() + request.beforeSendNanos()));
     }
 
     private HtmlChart tpot() {
-        return Quantiles.chart("tpot", "TPOT", "ms", line("TPOT", 0, BenchRequest::tpotNanos));
+        return Quantiles.chart("tpot", "TPOT", line("TPOT", BenchRequest::tpotNanos));
     }
 
     private HtmlChart lag() {
-        return Quantiles.chart("lag", "Schedule lag", "ms", line("lag", 0, BenchRequest::lagNanos));
+        return Quantiles.chart("lag", "Schedule lag", line("lag", BenchRequest::lagNanos));
     }
 
-    private HtmlSeries line(String name, int color, ToDoubleFunction<BenchRequest> nanos) {
-        var values = completed.stream()
-                .mapToDouble(nanos)
-                .map(each -> each / NANOS_PER_MILLI)
-                .toArray();
-        return Quantiles.line(name, color, values);
+    private Quantiles.Latencies line(String name, ToDoubleFunction<BenchRequest> nanos) {
+        return Quantiles.Latencies.of(name, completed.stream().mapToDouble(nanos));
     }
 
     /** Draws every request, or every n-th where there are many. */
@@ -101,14 +95,15 @@ public final class BenchPage {
         for (int i = 0; i < count; i++) {
             var request = drawn.get(i * step);
             xs[i] = (request.times().intendedNanos() - first) / NANOS_PER_SECOND;
-            ys[i] = request.ttftNanos() / NANOS_PER_MILLI;
+            ys[i] = request.ttftNanos();
         }
+        var unit = LatencyUnit.of(ys);
         String which = step == 1 ? "every request" : "one request in " + step;
         return HtmlChart.lines(
                 "ttft-over-time",
                 "TTFT of " + which,
                 new HtmlChart.Axis("intended send time", "s"),
-                new HtmlChart.Axis("TTFT", "ms"),
-                List.of(HtmlSeries.line("TTFT", HtmlSeries.color(0), xs, ys)));
+                unit.axis("TTFT"),
+                List.of(HtmlSeries.line("TTFT", HtmlSeries.color(0), xs, unit.convert(ys))));
     }
 }

@@ -66,8 +66,8 @@ final class CellPage {
                 metric.toUpperCase(Locale.ROOT) + ", "
                         + comparison.latencyModels().get(latencyModel),
                 HtmlChart.Kind.POINTS,
-                new HtmlChart.Axis("measured", "ms"),
-                new HtmlChart.Axis("emulated", "ms"),
+                new HtmlChart.Axis("measured " + metric.toUpperCase(Locale.ROOT), "ms"),
+                new HtmlChart.Axis("emulated " + metric.toUpperCase(Locale.ROOT), "ms"),
                 series,
                 List.of());
     }

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.math.BigDecimal;
 import java.math.MathContext;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Chart as data.
@@ -49,6 +50,12 @@ public record HtmlChart(
     /** Returns a chart of lines. */
     public static HtmlChart lines(String id, String title, Axis x, Axis y, List<HtmlSeries> series) {
         return new HtmlChart(id, title, Kind.LINE, x, y, series, List.of());
+    }
+
+    /** Returns the chart without the series that never change; nothing if none is left. */
+    public Optional<HtmlChart> changing() {
+        var left = series.stream().filter(each -> !each.isConstant()).toList();
+        return left.isEmpty() ? Optional.empty() : Optional.of(new HtmlChart(id, title, kind, x, y, left, labels));
     }
 
     /** Returns the place for the chart, which the script fills. */

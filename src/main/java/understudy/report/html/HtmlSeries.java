@@ -23,6 +23,17 @@ public record HtmlSeries(String name, String color, DoubleList xs, DoubleList ys
         return new HtmlSeries(name, color, DoubleList.of(), DoubleList.of(ys), DoubleList.of());
     }
 
+    /** Returns whether all values are the same, or there are none; a single point is no course. */
+    boolean isConstant() {
+        return ys.size() != 1
+                && ys.doubleStream()
+                                .filter(Double::isFinite)
+                                .distinct()
+                                .limit(2)
+                                .count()
+                        < 2;
+    }
+
     /** Returns the name of the colour of a line without a meaning of its own. */
     public static String color(int index) {
         return "line-" + index % NUM_COLORS;

@@ -11,7 +11,7 @@ import understudy.report.html.HtmlSeries;
 /** Section on the course of a run: throughput, queues, KV cache, hit rate, preemptions, and KV that was moved. */
 final class CourseSection {
     private static final HtmlChart.Axis TIME = new HtmlChart.Axis("virtual time", "s");
-    private static final HtmlChart.Axis PERCENT = new HtmlChart.Axis("", "%");
+    private static final HtmlChart.Axis KV_IN_USE = new HtmlChart.Axis("KV cache", "%");
     private static final double BYTES_PER_GIGABYTE = 1e9;
     private static final int LOOKED_UP_TOGETHER = 10;
 
@@ -21,8 +21,8 @@ final class CourseSection {
         var section = new HtmlSection("course", "Course of the run");
         section.paragraph(String.format(
                 Locale.ROOT,
-                "Intervals of %d ms, at most %d of them. Of what is in use or waits they show the largest value, of tokens,"
-                        + " bytes and look-ups what there was in each.",
+                "Intervals of %d ms, at most %d of them. Of what is in use or waits they show the largest value, of"
+                        + " tokens, bytes and look-ups what there was in each. What never changed is left out.",
                 history.kvUsed.widthNanos() / 1_000_000,
                 BinnedSeries.MAX_BINS));
         var charts = new ArrayList<>(List.of(
@@ -43,7 +43,8 @@ final class CourseSection {
         if (isAnything(history.movedBytes)) {
             charts.add(moved(history));
         }
-        return section.charts(charts.toArray(HtmlChart[]::new));
+        return section.charts(
+                charts.stream().flatMap(chart -> chart.changing().stream()).toArray(HtmlChart[]::new));
     }
 
     private static boolean isAnything(BinnedSeries series) {
@@ -51,7 +52,7 @@ final class CourseSection {
     }
 
     private static HtmlChart throughput(String id, String title, BinnedSeries tokens, String color) {
-        var axis = new HtmlChart.Axis("", "tokens/s");
+        var axis = new HtmlChart.Axis("throughput", "tokens/s");
         return chart(id, title, axis, HtmlSeries.line("tokens", color, tokens.seconds(), tokens.rates()));
     }
 
@@ -59,7 +60,7 @@ final class CourseSection {
         return chart(
                 "queues",
                 "Requests running and waiting",
-                new HtmlChart.Axis("", "requests"),
+                new HtmlChart.Axis("requests", ""),
                 line("running", "decode", history.running),
                 line("waiting in replicas", "queued", history.waiting),
                 line("held in the router", "bad", history.held));
@@ -69,7 +70,7 @@ final class CourseSection {
         return chart(
                 "kv-use",
                 "KV cache, all replicas",
-                PERCENT,
+                KV_IN_USE,
                 line("used by requests", "accent", history.kvUsed),
                 line("used or cached", "ideal-0", history.kvFilled));
     }
@@ -79,7 +80,7 @@ final class CourseSection {
         for (int i = 0; i < history.replicas.size(); i++) {
             lines.add(line("replica " + i, HtmlSeries.color(i), history.replicas.get(i).kvUsed));
         }
-        return HtmlChart.lines("kv-by-replica", "KV cache used by requests, by replica", TIME, PERCENT, lines);
+        return HtmlChart.lines("kv-by-replica", "KV cache used by requests, by replica", TIME, KV_IN_USE, lines);
     }
 
     private static HtmlChart hitRate(RunHistory history) {
@@ -93,7 +94,7 @@ final class CourseSection {
         return chart(
                 "hit-rate",
                 "Prefix cache hit rate, in intervals ten times as long",
-                PERCENT,
+                new HtmlChart.Axis("hit rate", "%"),
                 HtmlSeries.line("tokens hit", "accent", seconds, rates));
     }
 
@@ -110,7 +111,7 @@ final class CourseSection {
         return chart(
                 "preemptions",
                 "Preemptions since the start",
-                new HtmlChart.Axis("", ""),
+                new HtmlChart.Axis("preemptions", ""),
                 line("preemptions", "bad", history.preemptions));
     }
 
@@ -118,7 +119,8 @@ final class CourseSection {
         var lines = new ArrayList<HtmlSeries>();
         history.tiers.forEach(
                 (source, series) -> lines.add(line(source.label(), HtmlSeries.color(lines.size()), series)));
-        return HtmlChart.lines("tiers", "Slower memories in use", TIME, PERCENT, lines);
+        return HtmlChart.lines(
+                "tiers", "Slower memories in use", TIME, new HtmlChart.Axis("blocks in use", "%"), lines);
     }
 
     private static HtmlChart moved(RunHistory history) {
@@ -128,7 +130,7 @@ final class CourseSection {
         return chart(
                 "moved",
                 "KV moved",
-                new HtmlChart.Axis("", "GB/s"),
+                new HtmlChart.Axis("transfers", "GB/s"),
                 HtmlSeries.line("all transfers", "loading", history.movedBytes.seconds(), rates));
     }
 

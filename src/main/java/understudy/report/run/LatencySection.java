@@ -14,17 +14,16 @@ import understudy.report.RunRecord;
 import understudy.report.html.HtmlChart;
 import understudy.report.html.HtmlSection;
 import understudy.report.html.HtmlSeries;
+import understudy.report.html.LatencyUnit;
 import understudy.report.latency.LatencyStats;
 
 /** Section on latencies: for each its distribution, and its percentiles over the run. */
 final class LatencySection {
     private static final int NUM_INTERVALS = 60;
-    private static final double NANOS_PER_MILLI = 1e6;
     private static final double NANOS_PER_SECOND = 1e9;
     private static final double[] SHOWN_PERCENTS = {50, 90, 99};
     private static final HtmlChart.Axis TIME = new HtmlChart.Axis("virtual time", "s");
-    private static final HtmlChart.Axis MILLIS = new HtmlChart.Axis("", "ms");
-    private static final HtmlChart.Axis SHARE = new HtmlChart.Axis("share below", "%");
+    private static final HtmlChart.Axis SHARE = new HtmlChart.Axis("requests below", "%");
 
     private final RunRecord run;
     private final HtmlSection section = new HtmlSection("latency", "Latency");
@@ -38,14 +37,21 @@ final class LatencySection {
         writer.section.paragraph(
                 "Of answered requests. Distributions show each half percent, and each tenth of the last"
                         + " one; curves over time show the median, P90 and P99 of " + NUM_INTERVALS
-                        + " intervals of equal length: the TTFT in the interval of the first token, TPOT and E2EL in that of the"
-                        + " last one. Gaps between tokens are in up to 120 intervals, and there to 1.6 %.");
+                        + " intervals of equal length: the TTFT in the interval of the first token, TPOT and E2EL in"
+                        + " that of the last one. Gaps between tokens are in up to 120 intervals, and there to 1.6"
+                        + " %.");
         writer.add(
-                "ttft", "TTFT: time to first token", writer.of(RequestRecord::firstTokenNanos, LatencySection::ttft));
+                "ttft",
+                "TTFT",
+                "TTFT: time to first token",
+                writer.of(RequestRecord::firstTokenNanos, LatencySection::ttft));
         writer.add(
-                "tpot", "TPOT: time per output token", writer.of(RequestRecord::lastTokenNanos, LatencySection::tpot));
+                "tpot",
+                "TPOT",
+                "TPOT: time per output token",
+                writer.of(RequestRecord::lastTokenNanos, LatencySection::tpot));
         writer.addGaps(history.gaps);
-        writer.add("e2el", "E2EL: end to end", writer.of(RequestRecord::lastTokenNanos, LatencySection::e2el));
+        writer.add("e2el", "E2EL", "E2EL: end to end", writer.of(RequestRecord::lastTokenNanos, LatencySection::e2el));
         return writer.section;
     }
 
@@ -60,6 +66,9 @@ final class LatencySection {
     private static double e2el(RequestRecord request) {
         return request.e2elNanos();
     }
+
+    /** How both charts of a latency show it. */
+    private record Shown(String id, String quantity, String title, LatencyUnit unit) {}
 
     /** Latency of each answered request that has one, and when it was over. */
     private record Latencies(LongArrayList atNanos, DoubleArrayList nanos) {}
@@ -76,18 +85,19 @@ final class LatencySection {
         return latencies;
     }
 
-    private void add(String id, String title, Latencies latencies) {
+    private void add(String id, String quantity, String title, Latencies latencies) {
         double[] percentiles = LatencyStats.percentiles(latencies.nanos.toDoubleArray(), percents());
-        section.charts(distribution(id, title, percentiles), overTime(id, title, latencies));
+        var shown = new Shown(id, quantity, title, LatencyUnit.of(percentiles));
+        section.charts(distribution(shown, SHARE, percentiles), overTime(shown, latencies));
     }
 
     private void addGaps(GapHistory gaps) {
-        String title = "ITL: gap between tokens";
+        double[] percentiles = run.log().gaps().percentiles(percents());
+        var shown = new Shown("itl", "ITL", "ITL: gap between tokens", LatencyUnit.of(percentiles));
         var lines = Arrays.stream(SHOWN_PERCENTS)
-                .mapToObj(percent -> line(percent, gaps.seconds(), gaps.percentiles(percent)))
+                .mapToObj(percent -> line(shown, percent, gaps.seconds(), gaps.percentiles(percent)))
                 .toList();
-        section.charts(
-                distribution("itl", title, run.log().gaps().percentiles(percents())), overTime("itl", title, lines));
+        section.charts(distribution(shown, new HtmlChart.Axis("gaps below", "%"), percentiles), overTime(shown, lines));
     }
 
     /** Returns 0, 0.5, … 99, 99.5, 99.6, … 100. */
@@ -97,7 +107,7 @@ final class LatencySection {
         return percents;
     }
 
-    private static HtmlChart distribution(String id, String title, double[] percentiles) {
+    private static HtmlChart distribution(Shown shown, HtmlChart.Axis share, double[] percentiles) {
         double[] percents = percents();
         // A logarithmic axis has no place for 0, and no distribution is interesting there.
         int first = 0;
@@ -106,18 +116,21 @@ final class LatencySection {
         }
         double[] shares = percentiles.length == 0 ? percentiles : Arrays.copyOfRange(percents, first, percents.length);
         var line = HtmlSeries.line(
-                "requests", "accent", millis(Arrays.copyOfRange(percentiles, first, percentiles.length)), shares);
+                share.title(),
+                "accent",
+                shown.unit.convert(Arrays.copyOfRange(percentiles, first, percentiles.length)),
+                shares);
         return new HtmlChart(
-                id + "-cdf",
-                title + ", distribution",
+                shown.id + "-cdf",
+                shown.title + ", distribution",
                 HtmlChart.Kind.LOG_LINE,
-                new HtmlChart.Axis("logarithmic", "ms"),
-                SHARE,
+                shown.unit.axis(shown.quantity + ", log scale"),
+                share,
                 List.of(line),
                 List.of());
     }
 
-    private HtmlChart overTime(String id, String title, Latencies latencies) {
+    private HtmlChart overTime(Shown shown, Latencies latencies) {
         long widthNanos = Math.max(1, (run.endNanos() + NUM_INTERVALS - 1) / NUM_INTERVALS);
         var intervals = new ArrayList<DoubleArrayList>();
         double[] seconds = new double[NUM_INTERVALS];
@@ -137,25 +150,23 @@ final class LatencySection {
         for (int i = 0; i < SHOWN_PERCENTS.length; i++) {
             int which = i;
             lines.add(line(
+                    shown,
                     SHOWN_PERCENTS[i],
                     seconds,
                     percentiles.stream()
                             .mapToDouble(each -> each.length == 0 ? Double.NaN : each[which])
                             .toArray()));
         }
-        return overTime(id, title, lines);
+        return overTime(shown, lines);
     }
 
-    private static HtmlSeries line(double percent, double[] seconds, double[] nanos) {
+    private static HtmlSeries line(Shown shown, double percent, double[] seconds, double[] nanos) {
         String name = String.format(Locale.ROOT, "p%.0f", percent);
-        return HtmlSeries.line(name, name, seconds, millis(nanos));
+        return HtmlSeries.line(name, name, seconds, shown.unit.convert(nanos));
     }
 
-    private static HtmlChart overTime(String id, String title, List<HtmlSeries> lines) {
-        return HtmlChart.lines(id + "-time", title + ", over time", TIME, MILLIS, lines);
-    }
-
-    private static double[] millis(double[] nanos) {
-        return Arrays.stream(nanos).map(each -> each / NANOS_PER_MILLI).toArray();
+    private static HtmlChart overTime(Shown shown, List<HtmlSeries> lines) {
+        return HtmlChart.lines(
+                shown.id + "-time", shown.title + ", over time", TIME, shown.unit.axis(shown.quantity), lines);
     }
 }

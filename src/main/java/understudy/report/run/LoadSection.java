@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.Stream;
 import understudy.report.RunRecord;
 import understudy.report.ServiceLevels;
 import understudy.report.Timeline;
@@ -11,54 +12,38 @@ import understudy.report.html.HtmlChart;
 import understudy.report.html.HtmlSection;
 import understudy.report.html.HtmlSeries;
 
-/** Section on how a fleet goes with its load: what has come, how long it waited, and how many replicas there were. */
+/** Section on how a fleet goes with its load: what has come, and how many replicas there were. */
 final class LoadSection {
     private static final int MAX_INTERVALS = 144;
     private static final HtmlChart.Axis TIME = new HtmlChart.Axis("virtual time", "s");
-    private static final double NANOS_PER_MILLI = 1e6;
 
     private LoadSection() {}
 
-    /** Returns the section; there is none about a run of no more than a second. */
+    /** Returns the section; there is none about a run of no more than a second, or one in which nothing changed. */
     static Optional<HtmlSection> of(RunRecord run, ServiceLevels levels) {
         var intervals = Timeline.of(run, levels, 1, MAX_INTERVALS).intervals();
-        return intervals.size() < 2 ? Optional.empty() : Optional.of(of(intervals));
-    }
-
-    private static HtmlSection of(List<Timeline.Interval> intervals) {
+        if (intervals.size() < 2) {
+            return Optional.empty();
+        }
         double seconds = intervals.get(1).startSeconds();
-        return new HtmlSection("load", "Load and replicas")
-                .paragraph(String.format(Locale.ROOT, "Intervals of %.0f s.", seconds))
-                .charts(
+        var charts = Stream.of(
                         chart(
                                 "arrivals",
                                 "Requests that came",
-                                "requests/s",
+                                new HtmlChart.Axis("arrivals", "requests/s"),
                                 line("requests", "accent", intervals, each -> each.numArrived() / seconds)),
-                        chart(
-                                "ttft-course",
-                                "TTFT of the requests that got their first token",
-                                "ms",
-                                line(
-                                        "P99",
-                                        "bad",
-                                        intervals,
-                                        each -> millis(each, each.ttft().p99Nanos())),
-                                line(
-                                        "median",
-                                        "queued",
-                                        intervals,
-                                        each -> millis(each, each.ttft().p50Nanos()))),
                         chart(
                                 "ready-replicas",
                                 "Replicas that took requests, the fewest at a time",
-                                "replicas",
-                                line("replicas", "decode", intervals, Timeline.Interval::numReady)));
-    }
-
-    /** Nothing was measured where no request got its first token. */
-    private static double millis(Timeline.Interval interval, double nanos) {
-        return interval.ttft().count() == 0 ? Double.NaN : nanos / NANOS_PER_MILLI;
+                                new HtmlChart.Axis("replicas", ""),
+                                line("replicas", "decode", intervals, Timeline.Interval::numReady)))
+                .flatMap(chart -> chart.changing().stream())
+                .toArray(HtmlChart[]::new);
+        return charts.length == 0
+                ? Optional.empty()
+                : Optional.of(new HtmlSection("load", "Load and replicas")
+                        .paragraph(String.format(Locale.ROOT, "Intervals of %.0f s.", seconds))
+                        .charts(charts));
     }
 
     private static HtmlSeries line(
@@ -69,7 +54,7 @@ final class LoadSection {
                 name, color, starts, intervals.stream().mapToDouble(figure).toArray());
     }
 
-    private static HtmlChart chart(String id, String title, String unit, HtmlSeries... lines) {
-        return HtmlChart.lines(id, title, TIME, new HtmlChart.Axis("", unit), List.of(lines));
+    private static HtmlChart chart(String id, String title, HtmlChart.Axis y, HtmlSeries line) {
+        return HtmlChart.lines(id, title, TIME, y, List.of(line));
     }
 }

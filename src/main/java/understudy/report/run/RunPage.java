@@ -53,6 +53,7 @@ public record RunPage(
                 .fact("Output", String.format(Locale.ROOT, "%,.0f tokens/s", report.outputThroughput()))
                 .fact("Prefix hit rate", String.format(Locale.ROOT, "%.1f %%", report.prefixCacheHitRate() * 100))
                 .fact("Preemptions", String.format(Locale.ROOT, "%,d", report.numPreemptions()))
+                .fact("Service level", report.goodput().isMeasured() ? "set" : "none set")
                 .fact("Seed", String.valueOf(setup.seed()))
                 .fact("Command", setup.command());
     }
@@ -70,12 +71,12 @@ public record RunPage(
                 bars(
                         "replica-requests",
                         "Requests",
-                        "",
+                        new HtmlChart.Axis("requests", ""),
                         HtmlSeries.bars("requests", "accent", of(each -> each.numRequests()))),
                 bars(
                         "replica-use",
                         "Time in use, and most KV in use",
-                        "%",
+                        new HtmlChart.Axis("share", "%"),
                         HtmlSeries.bars("busy", "decode", of(this::busyPercent)),
                         HtmlSeries.bars("peak KV", "loading", of(each -> each.peakKvUsage() * 100))));
     }
@@ -88,19 +89,13 @@ public record RunPage(
         return report.replicas().stream().limit(MAX_BARS).mapToDouble(figure).toArray();
     }
 
-    private HtmlChart bars(String id, String title, String unit, HtmlSeries... series) {
+    private HtmlChart bars(String id, String title, HtmlChart.Axis y, HtmlSeries... series) {
         var labels = report.replicas().stream()
                 .limit(MAX_BARS)
                 .map(each -> each.group() + (each.group().isEmpty() ? "" : " ") + each.replicaIndex())
                 .toList();
         return new HtmlChart(
-                id,
-                title,
-                HtmlChart.Kind.BARS,
-                new HtmlChart.Axis("replica", ""),
-                new HtmlChart.Axis("", unit),
-                List.of(series),
-                labels);
+                id, title, HtmlChart.Kind.BARS, new HtmlChart.Axis("replica", ""), y, List.of(series), labels);
     }
 
     private HtmlSection configuration() {
@@ -133,7 +128,8 @@ public record RunPage(
                         + " machine.");
         section.paragraph(String.format(
                 Locale.ROOT,
-                "%.2f s of virtual time took %.2f s of wall time, %.1f times as fast; %,d events, %,d MB of heap in use.",
+                "%.2f s of virtual time took %.2f s of wall time, %.1f times as fast; %,d events, %,d MB of heap in"
+                        + " use.",
                 report.durationSeconds(),
                 host.wallSeconds(),
                 report.durationSeconds() / host.wallSeconds(),

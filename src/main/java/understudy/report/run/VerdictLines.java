@@ -8,7 +8,7 @@ import understudy.report.RunReport;
 import understudy.report.ServiceLevels;
 import understudy.report.html.HtmlPage;
 
-/** What a page says first: whether the run has met its service levels. */
+/** What a page says first: whether the run has met its service levels, if there are any. */
 final class VerdictLines {
     private static final double NANOS_PER_MILLI = 1e6;
 
@@ -17,10 +17,6 @@ final class VerdictLines {
     static void add(RunReport report, ServiceLevels levels, HtmlPage page) {
         if (report.isPartial()) {
             page.verdict(HtmlPage.Verdict.BAD, "Broken off: all figures are those until then.");
-        }
-        if (!report.goodput().isMeasured()) {
-            page.verdict(
-                    HtmlPage.Verdict.NONE, "No service level is set (section slo), so there is none to meet or miss.");
         }
         for (var each : report.goodput().classes()) {
             page.verdict(each.isMet() ? HtmlPage.Verdict.GOOD : HtmlPage.Verdict.BAD, line(each, levels));

@@ -56,6 +56,16 @@ function show(snapshot) {
   charts.add(snapshot.latency);
 }
 
+let isShown = false;
+
+// Until the first snapshot there is nothing to show but that.
+function showFirst() {
+  isShown = true;
+  byId('before').hidden = true;
+  byId('facts').hidden = false;
+  byId('content').hidden = false;
+}
+
 function setConnection(text, className) {
   const badge = byId('connection');
   setText(badge, text);
@@ -64,7 +74,20 @@ function setConnection(text, className) {
 
 // The browser connects again by itself when the connection is lost.
 const source = new EventSource('live/events');
-source.addEventListener('open', () => setConnection('live', 'live'));
-source.addEventListener('error', () => setConnection('connection lost', 'lost'));
+source.addEventListener('open', () => {
+  if (isShown) {
+    setConnection('live', 'live');
+  }
+});
+source.addEventListener('error', () => {
+  setConnection('connection lost', 'lost');
+  setText(byId('before'), 'The server does not answer; this page tries again by itself.');
+});
 source.addEventListener('history', (event) => charts.replace(JSON.parse(event.data)));
-source.addEventListener('snapshot', (event) => show(JSON.parse(event.data)));
+source.addEventListener('snapshot', (event) => {
+  if (!isShown) {
+    showFirst();
+    setConnection('live', 'live');
+  }
+  show(JSON.parse(event.data));
+});

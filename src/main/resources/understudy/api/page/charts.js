@@ -1,10 +1,16 @@
-// Latency percentiles over time, by Chart.js.
+// Latency percentiles over virtual time, by Chart.js.
 
-import { byId, clockTime, color, duration, make, onColorChange } from './format.js';
+import { byId, clockTime, color, duration, make, onColorChange, roundTime, setText } from './format.js';
 
 const KINDS = [['ttft', 'Time to first token'], ['itl', 'Inter-token latency'], ['e2e', 'End to end']];
 const PERCENTILES = ['p50', 'p95', 'p99'];
 const MAX_POINTS = 300;
+
+// Windows in seconds, and the steps of their axes.
+const WINDOWS = [[60, 15], [300, 60], [900, 180], [3600, 900], [21600, 5400], [86400, 21600], [604800, 172800]];
+
+// Points so many times further apart than usual have a gap between them: the clock has jumped.
+const JUMP = 5;
 
 class LatencyChart {
   constructor(kind, title) {
@@ -16,7 +22,7 @@ class LatencyChart {
     byId('charts').append(make('div', 'chart', make('h3', 'unseen', title), make('div', '', this.canvas)));
     this.chart = new globalThis.Chart(this.canvas, {
       type: 'line',
-      data: { labels: [], datasets: PERCENTILES.map((label) => ({ label, data: [], pointRadius: 0, borderWidth: 1.5, spanGaps: true })) },
+      data: { datasets: PERCENTILES.map((label) => ({ label, data: [], pointRadius: radius, borderWidth: 1.5 })) },
       options: this.options(),
     });
     this.paint();
@@ -28,14 +34,25 @@ class LatencyChart {
       animation: false,
       responsive: true,
       maintainAspectRatio: false,
+      parsing: false,
       interaction: { mode: 'index', intersect: false },
       plugins: {
         title: { display: true, text: this.title },
         legend: { position: 'bottom', labels: { boxWidth: 12 } },
-        tooltip: { callbacks: { label: (item) => `${item.dataset.label} ${duration(item.parsed.y)}` } },
+        tooltip: {
+          callbacks: {
+            title: ([item]) => (item ? clockTime(item.raw.at) : ''),
+            label: (item) => `${item.dataset.label} ${duration(item.parsed.y)}`,
+          },
+        },
       },
       scales: {
-        x: { ticks: { ...ticks }, grid: {} },
+        x: {
+          type: 'linear',
+          max: 0,
+          ticks: { ...ticks, callback: (value) => (value === 0 ? 'now' : `−${roundTime(-value)}`) },
+          grid: {},
+        },
         y: { beginAtZero: true, ticks: { ...ticks, callback: (value) => duration(value) }, grid: {} },
       },
     };
@@ -56,20 +73,15 @@ class LatencyChart {
     this.chart.update('none');
   }
 
-  clear() {
-    this.chart.data.labels.length = 0;
-    this.chart.data.datasets.forEach((set) => { set.data.length = 0; });
-  }
-
-  add(points) {
-    const { labels, datasets } = this.chart.data;
-    for (const point of points) {
-      labels.push(clockTime(point.virtualSeconds));
-      PERCENTILES.forEach((name, i) => datasets[i].data.push(point[this.kind][name]));
-    }
-    const surplus = Math.max(0, labels.length - MAX_POINTS);
-    labels.splice(0, surplus);
-    datasets.forEach((set) => set.data.splice(0, surplus));
+  /** @param points those of the window, a null where there is a gap; their times are before now */
+  show(points, now, [length, step]) {
+    const { x } = this.chart.options.scales;
+    x.min = -length;
+    x.ticks.stepSize = step;
+    PERCENTILES.forEach((name, i) => {
+      this.chart.data.datasets[i].data = points.map(({ virtualSeconds, [this.kind]: values }) =>
+        ({ x: virtualSeconds - now, y: values?.[name] ?? null, at: virtualSeconds }));
+    });
     this.chart.update('none');
     const latest = points[points.length - 1][this.kind];
     const words = PERCENTILES.map((name) => `${name} ${duration(latest[name])}`).join(', ');
@@ -77,26 +89,59 @@ class LatencyChart {
   }
 }
 
+/** A point between two gaps has no line, so it is a dot. */
+function radius({ dataset: { data }, dataIndex: i }) {
+  const isGap = (at) => (data[at]?.y ?? null) === null;
+  return isGap(i - 1) && isGap(i + 1) ? 1.5 : 0;
+}
+
+/** Puts a point without values where the clock has jumped. */
+function withGaps(points) {
+  const steps = points.slice(1).map((point, i) => point.virtualSeconds - points[i].virtualSeconds);
+  const usual = [...steps].sort((a, b) => a - b)[steps.length >> 1];
+  return points.flatMap((point, i) =>
+    (i > 0 && steps[i - 1] > JUMP * usual ? [{ virtualSeconds: points[i - 1].virtualSeconds }, point] : [point]));
+}
+
 export class Charts {
   constructor() {
     this.charts = KINDS.map(([kind, title]) => new LatencyChart(kind, title));
-    this.latest = -1;
+    this.select = byId('window');
+    this.select.addEventListener('change', () => this.draw());
+    this.points = [];
     onColorChange(() => this.charts.forEach((chart) => chart.paint()));
   }
 
   /** Takes the points of a server that may be another one than before. */
   replace(points) {
-    this.latest = -1;
-    this.charts.forEach((chart) => chart.clear());
+    this.points = [];
     this.add(points);
   }
 
   /** Takes points, of which some may be known already. */
   add(points) {
-    const fresh = points.filter((point) => point.number > this.latest);
+    const latest = this.points[this.points.length - 1]?.number ?? -1;
+    const fresh = points.filter((point) => point.number > latest);
     if (fresh.length > 0) {
-      this.latest = fresh[fresh.length - 1].number;
-      this.charts.forEach((chart) => chart.add(fresh));
+      this.points = [...this.points, ...fresh].slice(-MAX_POINTS);
+      this.draw();
     }
+  }
+
+  draw() {
+    if (this.points.length === 0) {
+      return;
+    }
+    const now = this.points[this.points.length - 1].virtualSeconds;
+    const window = this.window(now - this.points[0].virtualSeconds);
+    setText(byId('latency-title'), `Latency, last ${roundTime(window[0])}`);
+    const shown = withGaps(this.points).filter(({ virtualSeconds }) => virtualSeconds >= now - window[0]);
+    this.charts.forEach((chart) => chart.show(shown, now, window));
+  }
+
+  /** The window that was chosen; else the shortest that has all points, or the longest. */
+  window(age) {
+    const chosen = Number(this.select.value);
+    return WINDOWS.find(([length]) => (chosen > 0 ? length === chosen : length >= age)) ?? WINDOWS[WINDOWS.length - 1];
   }
 }

@@ -23,6 +23,12 @@ export function duration(seconds) {
   return seconds < 1 ? `${Number((seconds * 1e3).toPrecision(3))} ms` : `${Number(seconds.toPrecision(3))} s`;
 }
 
+/** A length of time that is round in one of its units. */
+export function roundTime(seconds) {
+  const [name, unit] = [['d', 86400], ['h', 3600], ['min', 60]].find(([, length]) => seconds >= length) ?? ['s', 1];
+  return `${Number((seconds / unit).toPrecision(3))} ${name}`;
+}
+
 /** A point in virtual time. */
 export function clockTime(seconds) {
   const minutes = Math.floor(seconds / 60);

@@ -5,13 +5,16 @@ import { Sparkline } from './sparkline.js';
 
 const MANY = 12;
 const ACTIONS = [
-  ['crash', 'Crash', ['ready', 'draining', 'starting']],
-  ['restart', 'Restart', ['down']],
   ['drain', 'Drain', ['ready']],
   ['resume', 'Resume', ['draining']],
-  ['remove', 'Remove', ['ready', 'draining', 'down']],
+  ['restart', 'Restart', ['down']],
   ['slow', 'Slow × 3', ['ready', 'draining']],
   ['fast', 'Normal speed', ['ready', 'draining']],
+];
+// What loses calls or cannot be taken back stands apart.
+const DANGERS = [
+  ['crash', 'Crash', ['ready', 'draining', 'starting']],
+  ['remove', 'Remove', ['ready', 'draining', 'down']],
 ];
 
 // What is in slower memories, and how fast KV moves.
@@ -44,15 +47,18 @@ class Card {
   }
 
   controls(index, isDense, act) {
-    this.buttons = ACTIONS.map(([what, label]) => {
-      const button = make('button', '', label);
+    this.buttons = [];
+    const group = (className, actions) => make('div', className, ...actions.map(([what, label, states]) => {
+      const button = make('button', actions === DANGERS ? 'danger' : '', label);
       button.type = 'button';
       button.dataset.action = what;
       button.setAttribute('aria-label', `${label}, replica ${index}`);
       button.addEventListener('click', () => act(index, what));
+      this.buttons.push({ button, states });
       return button;
-    });
-    const details = make('details', '', make('summary', '', 'Control'), make('div', 'actions', ...this.buttons));
+    }));
+    const details = make('details', '', make('summary', '', 'Control'),
+      group('actions', ACTIONS), group('actions apart', DANGERS));
     details.firstChild.setAttribute('aria-label', `Control of replica ${index}`);
     details.open = !isDense;
     this.details = details;
@@ -63,7 +69,7 @@ class Card {
     if (this.element.dataset.state !== replica.state) {
       this.element.dataset.state = replica.state;
       setText(this.state, replica.state);
-      this.buttons.forEach((button, i) => { button.disabled = !ACTIONS[i][2].includes(replica.state); });
+      this.buttons.forEach(({ button, states }) => { button.disabled = !states.includes(replica.state); });
     }
     setText(this.figures[0], count(replica.running));
     setText(this.figures[1], count(replica.waiting));

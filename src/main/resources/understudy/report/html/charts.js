@@ -4,6 +4,8 @@
   const { charts } = JSON.parse(document.getElementById('data').textContent);
   const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
   const precise = new Intl.NumberFormat('en', { maximumSignificantDigits: 5 });
+  // A thousand is read at a glance; ten thousand and more are in the way.
+  const tick = (number) => (Math.abs(number) < 1e4 ? precise : compact).format(number);
   const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
   const withUnit = (text, unit) => (unit === '' ? text : `${text} ${unit}`);
   const value = (number, unit) => withUnit(precise.format(number), unit);
@@ -22,7 +24,7 @@
     ticks: {
       maxRotation: 0,
       maxTicksLimit: isNarrow() ? 5 : 8,
-      callback: (number, i, ticks) => (isRegular(number, ticks) ? compact.format(number) : ''),
+      callback: (number, i, ticks) => (isRegular(number, ticks) ? tick(number) : ''),
     },
     grid: {},
     ...more,
@@ -37,7 +39,7 @@
     type: 'logarithmic',
     min: numbers.length > 0 ? below(Math.min(...numbers)) : undefined,
     max: numbers.length > 0 ? above(Math.max(...numbers)) : undefined,
-    ticks: { maxRotation: 0, autoSkip: false, callback: (number) => (isRound(number) ? compact.format(number) : '') },
+    ticks: { maxRotation: 0, autoSkip: false, callback: (number) => (isRound(number) ? tick(number) : '') },
   });
   const linear = (axis) => scale(axis, { type: 'linear', bounds: 'data', beginAtZero: true });
 

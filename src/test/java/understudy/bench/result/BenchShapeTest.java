@@ -1,0 +1,23 @@
+package understudy.bench.result;
+
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import understudy.report.ResultShape;
+
+/** Keys and words of a benchmark's result. */
+final class BenchShapeTest {
+
+    @Test
+    void benchmark_keepsKeysAndWords() {
+        var result = ResultFixture.result();
+        var choice = new MetricChoice(MetricChoice.KNOWN, List.of(50.0, 99.0, 99.9));
+        var options = new ServingJson.Options("label", Map.of("version", "7"), true, choice);
+
+        ResultShape.assertIsThatOf(
+                "bench",
+                ResultShape.ofJson(ServingJson.write(result, options)) + "\n"
+                        + ResultShape.ofText(ServingText.write(result, choice)) + "\n"
+                        + ResultShape.ofText(StreamingText.write(result)));
+    }
+}
