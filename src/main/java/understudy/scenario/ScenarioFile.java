@@ -23,7 +23,6 @@ import understudy.settings.Defaults;
 import understudy.settings.Hocon;
 import understudy.settings.KnownKeys;
 import understudy.settings.ScenarioException;
-import understudy.settings.ServiceLinks;
 
 /**
  * Sources of a scenario, found and merged, the strongest first: flags, environment variables, the file, {@code

@@ -120,7 +120,7 @@ final class SchemaSampleTest {
     /** The second is the value of a constant, and no keyword. */
     @Test
     void multipleOfNothing_isNoSchema() {
-        assertThatExceptionOfType(ApiException.class)
+        assertThatExceptionOfType(RefusedSchemaException.class)
                 .isThrownBy(() -> new SchemaSample(
                         Json.read("{\"properties\":{\"a\":{\"type\":\"number\",\"multipleOf\":0}}}"), "path"))
                 .withMessageContaining("multipleOf must be greater than 0");

@@ -60,6 +60,17 @@ public final class CallParser {
         return chat(request, body, conversations.stream().map(this::messages).toList());
     }
 
+    /** Returns the text of the last message if the call wants it repeated, and if it is of the role that answers. */
+    String echoed(JsonBody body) {
+        var messages = body.bool("echo", false) ? messages(body) : List.<ChatMessage>of();
+        if (messages.isEmpty()) {
+            return "";
+        }
+        var last = messages.get(messages.size() - 1);
+        boolean opensAnswer = body.bool("add_generation_prompt", !body.bool("continue_final_message", false));
+        return !opensAnswer || last.role().equals("assistant") ? Placeholder.removeFrom(last.content()) : "";
+    }
+
     private List<ChatMessage> messages(JsonBody body) {
         var media = new MediaReader(api.settings().model().media());
         return body.objects("messages").stream()

@@ -39,7 +39,7 @@ final class ChatFormat implements CallFormat {
     /**
      * Creates the format of a call.
      *
-     * @param echoed what stands before the text of each answer, see {@link #echoed(JsonBody)}
+     * @param echoed what stands before the text of each answer, see {@link CallParser#echoed}
      */
     ChatFormat(CallInfo call, boolean isNamedCall, String echoed) {
         this.call = call;
@@ -47,17 +47,6 @@ final class ChatFormat implements CallFormat {
         this.echoed = echoed;
         usage = new StreamUsage(call);
         toolCalls = new ToolCallStream(call);
-    }
-
-    /** Returns the text of the last message if the call wants it repeated, and if it is of the role that answers. */
-    static String echoed(JsonBody body) {
-        var messages = body.bool("echo", false) ? body.objects("messages") : List.<JsonBody>of();
-        if (messages.isEmpty()) {
-            return "";
-        }
-        var last = ChatMessage.read(messages.get(messages.size() - 1));
-        boolean opensAnswer = body.bool("add_generation_prompt", !body.bool("continue_final_message", false));
-        return !opensAnswer || last.role().equals("assistant") ? last.content() : "";
     }
 
     @Override

@@ -38,7 +38,7 @@ public final class GenerationRoutes implements RoutePart {
 
     private CompletionStage<HttpResponse> chat(HttpRequest request, JsonBody body) {
         var call = parser.chat(request, body);
-        return run(request, call, new ChatFormat(call.info(), call.isNamedCall(), ChatFormat.echoed(body)));
+        return run(request, call, new ChatFormat(call.info(), call.isNamedCall(), parser.echoed(body)));
     }
 
     private CompletionStage<HttpResponse> completions(HttpRequest request, JsonBody body) {

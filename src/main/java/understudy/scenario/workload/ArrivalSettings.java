@@ -5,9 +5,7 @@ import understudy.settings.ScenarioException;
 import understudy.settings.Section;
 import understudy.settings.Durations;
 import understudy.settings.Numbers;
-import understudy.workload.Durations;
 import understudy.workload.Gaps;
-import understudy.workload.Numbers;
 import understudy.workload.RampUp;
 import understudy.workload.RequestRate;
 
