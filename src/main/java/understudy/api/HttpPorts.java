@@ -133,7 +133,11 @@ final class HttpPorts implements AutoCloseable {
                 new AdminRoutes(api, time.system(), new VirtualClockControl(time))));
         parts.addAll(moreParts);
         return new HttpServer(api, edge, parts)
-                .bind(http, settings.http().host(), number(replica), settings.http().tls());
+                .bind(
+                        http,
+                        settings.http().host(),
+                        number(replica),
+                        settings.http().tls());
     }
 
     /** Returns the number of a port; one that was free for a replica once stays the replica's. */

@@ -38,11 +38,11 @@ import understudy.sweep.remote.ClusterExecutor;
         name = "sweep",
         mixinStandardHelpOptions = true,
         description = {
-            "Runs scenarios with every combination of settings, or seeks the highest or lowest value of one that keeps the"
-                    + " service level, and prints a table.",
+            "Runs scenarios with every combination of settings, or seeks the highest or lowest value of one that keeps"
+                    + " the service level, and prints a table.",
             "",
-            "With --out each result is kept as soon as it is there: the same command goes on where it was broken off, and"
-                    + " values that were added later cost their own runs only."
+            "With --out each result is kept as soon as it is there: the same command goes on where it was broken off,"
+                    + " and values that were added later cost their own runs only."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
@@ -55,10 +55,12 @@ import understudy.sweep.remote.ClusterExecutor;
             "",
             "Examples:",
             "  understudy sweep conf/demo.conf --vary router.policy=round-robin,prefix-aware --seeds 5",
-            "  understudy sweep conf/demo.conf --vary cluster.replicas=1..8*2 --vary engine.max-num-seqs=64,256 --out results",
+            "  understudy sweep conf/demo.conf --vary cluster.replicas=1..8*2 --vary engine.max-num-seqs=64,256 --out"
+                    + " results",
             "  understudy sweep conf/demo.conf --set slo.ttft=500ms --max workload.arrivals.request-rate=1..200",
             "  understudy sweep conf/demo.conf --set slo.ttft=2s --min cluster.replicas=1..64",
-            "  understudy sweep conf/pd.conf --vary cluster.groups.prefill.replicas,cluster.groups.decode.replicas=1/3,2/2,3/1",
+            "  understudy sweep conf/pd.conf --vary"
+                    + " cluster.groups.prefill.replicas,cluster.groups.decode.replicas=1/3,2/2,3/1",
             "  understudy sweep conf/demo.conf --vary latency.gpu,scaling.gpu-hour-price=a100-sxm/1.5,h100-sxm/2.5",
             "  understudy sweep conf/demo.conf --vary cluster.replicas=1..64 --out results --cluster"
         })

@@ -19,9 +19,9 @@ import understudy.sweep.remote.HostPort;
         description = {
             "Runs points of a sweep that was started with --cluster, until it is over.",
             "",
-            "A worker needs no scenario; a trace or another file that the sweep reads must be at the same path, with the"
-                    + " same content. It waits for a driver that is not there yet, or not there any more. If the worker"
-                    + " dies, its points are run elsewhere."
+            "A worker needs no scenario; a trace or another file that the sweep reads must be at the same path, with"
+                    + " the same content. It waits for a driver that is not there yet, or not there any more. If the"
+                    + " worker dies, its points are run elsewhere."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {

@@ -96,13 +96,13 @@ public final class ServerSettings {
     public static List<String> warnings(Scenario scenario) {
         var lines = new ArrayList<String>();
         if (scenario.engine().kvCache().findsBySession()) {
-            lines.add(
-                    "kv-cache.sessions is on: only calls with a session can hit the cache, which they name by the header "
-                            + Sessions.HEADER + ", or by previous_response_id in /v1/responses");
+            lines.add("kv-cache.sessions is on: only calls with a session can hit the cache, which they name by the"
+                    + " header "
+                    + Sessions.HEADER + ", or by previous_response_id in /v1/responses");
         }
         if (KvTransferSettings.reachesOutside(scenario.kvTransfer()) && Double.isInfinite(scenario.speed())) {
-            lines.add(
-                    "clock.speed is max: what is kept for other processes is given up as soon as nothing else is to do");
+            lines.add("clock.speed is max: what is kept for other processes is given up as soon as nothing else is to"
+                    + " do");
         }
         return lines;
     }

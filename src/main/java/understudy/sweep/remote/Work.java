@@ -16,7 +16,7 @@ import com.typesafe.config.ConfigSyntax;
 record Work(String sweep, String name, String settings, String signature) implements RemoteMessage {
     private static final ConfigParseOptions JSON = ConfigParseOptions.defaults().setSyntax(ConfigSyntax.JSON);
 
-    /** Returns the scenario. JSON knows no includes, so whoever sends the settings reads no file of this machine by them. */
+    /** Returns the scenario. JSON knows no includes, so its sender has no file of this machine read by them. */
     Config config() {
         return ConfigFactory.parseString(settings, JSON);
     }

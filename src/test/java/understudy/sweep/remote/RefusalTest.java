@@ -146,9 +146,12 @@ final class RefusalTest {
 
         assertThat(Files.getPosixFilePermissions(file))
                 .containsExactlyInAnyOrder(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE);
-        assertThat(Secret.readOrMake(file).hasSigned(made.sign("a", "bc"), "a", "bc")).isTrue();
+        assertThat(Secret.readOrMake(file).hasSigned(made.sign("a", "bc"), "a", "bc"))
+                .isTrue();
         assertThat(made.hasSigned(made.sign("a", "bc"), "ab", "c")).isFalse();
-        assertThat(directory.resolve("deep")).isDirectoryContaining(file::equals).isDirectoryNotContaining("glob:**.tmp");
+        assertThat(directory.resolve("deep"))
+                .isDirectoryContaining(file::equals)
+                .isDirectoryNotContaining("glob:**.tmp");
     }
 
     /** The trace changes after the driver has read it, as if the worker's machine had another one. */
