@@ -81,6 +81,7 @@ final class GuardedHttp extends HttpExt {
         return guard.atop(tls).asScala();
     }
 
+    @SuppressWarnings("ReferenceEquality") // what was changed is another object
     private static SslTlsInbound guarded(RequestFraming framing, SslTlsInbound part) {
         if (part instanceof TLSProtocol.SessionBytes received) {
             var checked = framing.check(received.bytes());

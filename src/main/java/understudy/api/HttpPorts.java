@@ -143,7 +143,11 @@ final class HttpPorts implements AutoCloseable {
         }
         parts.addAll(moreParts);
         return new HttpServer(api, edge, parts)
-                .bind(http, settings.http().host(), number(replica), settings.http().tls());
+                .bind(
+                        http,
+                        settings.http().host(),
+                        number(replica),
+                        settings.http().tls());
     }
 
     /** Returns the routes of what the model does; as with vLLM, there are no others. */

@@ -67,9 +67,8 @@ final class HttpServer {
     }
 
     CompletionStage<ServerBinding> bind(GuardedHttp http, String host, int port, HttpSettings.@Nullable Tls tls) {
-        var context = tls == null
-                ? ConnectionContext.noEncryption()
-                : ConnectionContext.httpsServer(TlsContexts.of(tls));
+        var context =
+                tls == null ? ConnectionContext.noEncryption() : ConnectionContext.httpsServer(TlsContexts.of(tls));
         var bound = http.bind(host, port, context, new ServerLog(system), perConnection());
         return bound.thenApply(binding -> {
             podHeaders = pod.headers(binding.localAddress().getPort());

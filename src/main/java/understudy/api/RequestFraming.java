@@ -3,9 +3,9 @@ package understudy.api;
 import org.apache.pekko.util.ByteString;
 
 /**
- * Where the requests of a connection begin and end, as far as it takes to find their headers {@code Content-Length}. Pekko
- * reads a length of 2^64 + 29 as 29, so that what a proxy takes for a body is a request here. Such a number gets a letter
- * in place of its 19th digit, which the parser answers with 400 before it closes the connection.
+ * Framing of the requests of a connection, as far as it takes to find their headers {@code Content-Length}. Pekko reads
+ * a length of 2^64 + 29 as 29, so that what a proxy takes for a body is a request here. Such a number gets a letter in
+ * place of its 19th digit, which the parser answers with 400 before it closes the connection.
  */
 final class RequestFraming {
     private static final String CONTENT_LENGTH = "content-length";

@@ -30,8 +30,8 @@ final class TrailingSlashes implements RoutePart {
     }
 
     /**
-     * Method and body stay what they are. The target is relative: the header Host is the client's word, and behind a proxy
-     * neither it nor the scheme need be what the client has asked.
+     * Method and body stay what they are. The target is relative: the header Host is the client's word, and behind a
+     * proxy neither it nor the scheme need be what the client has asked.
      */
     private static HttpResponse redirect(Uri target) {
         return HttpResponse.create()

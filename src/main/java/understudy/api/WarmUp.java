@@ -55,7 +55,8 @@ public final class WarmUp {
                 List.of(),
                 settings.http().limits(),
                 settings.http().timeouts());
-        var sideChannel = settings.sideChannel().map(channel -> new SideChannelSettings("127.0.0.1", 0, channel.peers(), 1));
+        var sideChannel =
+                settings.sideChannel().map(channel -> new SideChannelSettings("127.0.0.1", 0, channel.peers(), 1));
         return new ApiSettings(
                 http,
                 OptionalInt.empty(),

@@ -39,7 +39,8 @@ final class ClusterOptions {
     @Option(
             names = "--insecure",
             description =
-                    "Talks to other machines without TLS, by the secret alone: whoever reaches the network can read along.")
+                    "Talks to other machines without TLS, by the secret alone: whoever reaches the network can read"
+                            + " along.")
     private boolean isInsecure;
 
     @Option(

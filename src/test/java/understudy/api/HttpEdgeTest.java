@@ -76,7 +76,10 @@ final class HttpEdgeTest {
     void redirect_namesNoHostOfTheClients() throws IOException {
         String answer = raw("GET /v1/models/ HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n");
 
-        assertThat(answer).contains(" 307 ").contains("Location: /v1/models\r\n").doesNotContain("evil");
+        assertThat(answer)
+                .contains(" 307 ")
+                .contains("Location: /v1/models\r\n")
+                .doesNotContain("evil");
     }
 
     /** 2^64 + 29, of which the 29 would be the length of the body. */

@@ -181,7 +181,7 @@ final class SweepCommandTest {
                 "--max a=1..2 --min b=1..2 | --max does not go with --min",
                 "--columns nothing | --columns nothing: no report has such a number",
                 "--jobs 0 | --jobs at least 1",
-                "--insecure | --listen, --bind, --tls and --insecure go with --cluster",
+                "--insecure | --listen, --bind, --tls, --insecure and --secret-file go with --cluster",
                 "--cluster --listen 7355 | 7355 is not an address; it must be HOST:PORT",
                 "--cluster --listen 127.0.0.1:0 | workers must know the port",
                 "--cluster --listen 0.0.0.0:7355 | other machines can only be reached with --tls DIR, or with --insecure",

@@ -30,7 +30,15 @@ public final class SideChannelPeers {
 
     private record Named(String host, int port) {}
 
-    private record Network(byte[] address, int numBits) {
+    private static final class Network {
+        private final byte[] address;
+        private final int numBits;
+
+        Network(byte[] address, int numBits) {
+            this.address = address;
+            this.numBits = numBits;
+        }
+
         boolean has(byte[] other) {
             if (other.length != address.length) {
                 return false;
@@ -82,7 +90,7 @@ public final class SideChannelPeers {
         return peers;
     }
 
-    /** Networks of one's own: RFC 1918, unique local addresses of IPv6, and the shared space that clouds use for pods. */
+    /** Networks of one's own: RFC 1918, unique local addresses of IPv6, and what clouds use for pods (RFC 6598). */
     private static boolean isPrivate(InetAddress address) {
         byte[] bytes = address.getAddress();
         boolean isUniqueLocal = bytes.length > 4 && (bytes[0] & 0xfe) == 0xfc;
@@ -115,10 +123,10 @@ public final class SideChannelPeers {
      * again: it may mean another address then.
      */
     public Optional<InetAddress> find(String host, int port) {
-        boolean isNamed =
-                named.stream().anyMatch(each -> each.host.equals(name(host)) && isPort(each, port));
+        boolean isNamed = named.stream().anyMatch(each -> each.host.equals(name(host)) && isPort(each, port));
         // Of others only addresses are known: to look up any name that a client sends would be a request, too.
-        boolean isWorthLookingUp = isNamed || isAnybody || isLiteral(host) || name(host).equals("localhost");
+        boolean isWorthLookingUp =
+                isNamed || isAnybody || isLiteral(host) || name(host).equals("localhost");
         return isWorthLookingUp
                 ? address(host).filter(address -> isNamed || isAnybody || isPeer(address, port))
                 : Optional.empty();
@@ -144,7 +152,8 @@ public final class SideChannelPeers {
     private static String name(String host) {
         String lowerCase = host.toLowerCase(Locale.ROOT);
         return lowerCase.startsWith("[") && lowerCase.endsWith("]")
-                ? lowerCase.substring(1, lowerCase.length() - 1) : lowerCase;
+                ? lowerCase.substring(1, lowerCase.length() - 1)
+                : lowerCase;
     }
 
     private static Optional<InetAddress> address(String host) {

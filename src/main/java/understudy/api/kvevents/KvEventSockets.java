@@ -84,9 +84,9 @@ final class KvEventSockets implements AutoCloseable {
                 bind(router, replayEndpoint);
             }
         } catch (ZMQException e) {
-            context.destroySocket(pub);
+            pub.close();
             if (router != null) {
-                context.destroySocket(router);
+                router.close();
             }
             throw e;
         }
@@ -106,8 +106,9 @@ final class KvEventSockets implements AutoCloseable {
     }
 
     /**
-     * A client that does not read what it has asked for gets no more than two full buffers. With a mark of one, a client
-     * that has just read a buffer could not have another: jeromq hears of what was read by half a mark at a time.
+     * A client that does not read what it has asked for gets no more than two full buffers. With a mark of one, a
+     * client that has just read a buffer could not have another: jeromq hears of what was read by half a mark at a
+     * time.
      */
     private void bind(ZMQ.Socket router, String endpoint) {
         router.setSndHWM((int) Math.min(2L * bufferSteps + 2, Integer.MAX_VALUE));
@@ -132,9 +133,9 @@ final class KvEventSockets implements AutoCloseable {
     @Override
     public void close() {
         isClosed = true;
-        context.destroySocket(pub);
+        pub.close();
         if (replay != null) {
-            context.destroySocket(replay);
+            replay.close();
         }
         buffer.clear();
     }

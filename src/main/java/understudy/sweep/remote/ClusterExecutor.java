@@ -3,7 +3,6 @@ package understudy.sweep.remote;
 import java.io.IOException;
 import java.util.List;
 import java.util.Queue;
-import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -16,7 +15,7 @@ import understudy.sweep.SweepPoint;
 
 /** Machines that run points. This one only hands them out. */
 public final class ClusterExecutor implements PointExecutor {
-    /** The driver's part of the cluster has ended in the middle of a sweep, by itself or since a machine has told it to. */
+    /** Exception for a cluster that has ended in the middle of a sweep, by itself or since a machine has told it to. */
     public static final class ClusterEndedException extends RuntimeException {
         private static final long serialVersionUID = 1;
 
@@ -38,13 +37,11 @@ public final class ClusterExecutor implements PointExecutor {
      * @param log takes a line for the user, in any thread
      */
     public ClusterExecutor(SweepJob job, Node node, String build, Consumer<String> log) throws IOException {
-        String sweep = UUID.randomUUID().toString();
-        var offer = new Offer(job, node.secret(), sweep, build, job.inputs(), log, numWorkers);
+        var offer = new Offer(job, node.secret(), Secret.newName(), build, job.inputs(), log, numWorkers);
         var config = node.config(List.of(node.address()));
         driver = node.start(() -> ActorSystem.create(Driver.create(offer), Node.SYSTEM, config));
         driver.getWhenTerminated()
-                .thenRun(() -> submitted.forEach(result ->
-                        result.completeExceptionally(new ClusterEndedException())));
+                .thenRun(() -> submitted.forEach(result -> result.completeExceptionally(new ClusterEndedException())));
     }
 
     @Override

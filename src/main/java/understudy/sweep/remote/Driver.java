@@ -36,8 +36,7 @@ final class Driver extends AbstractBehavior<Driver.Command> {
             implements Command, RemoteMessage {}
 
     /** Says why a worker cannot take part. */
-    record Unfit(String reason, ActorRef<Worker.Command> worker, String signature)
-            implements Command, RemoteMessage {}
+    record Unfit(String reason, ActorRef<Worker.Command> worker, String signature) implements Command, RemoteMessage {}
 
     /** A run has ended; repeated until there is an answer. */
     record Ran(String name, String result, ActorRef<Slot.Command> slot, String signature)

@@ -71,8 +71,6 @@ public final class Secret {
     private static void make(Path file) throws IOException {
         var directory = file.toAbsolutePath().getParent();
         Files.createDirectories(directory);
-        var bytes = new byte[NUM_BYTES];
-        new SecureRandom().nextBytes(bytes);
         boolean isPosix = Files.getFileStore(directory).supportsFileAttributeView("posix");
         var draft = isPosix
                 ? Files.createTempFile(
@@ -82,13 +80,24 @@ public final class Secret {
                         PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))
                 : Files.createTempFile(directory, "secret", null);
         try {
-            Files.writeString(draft, HexFormat.of().formatHex(bytes) + "\n");
+            Files.writeString(draft, HexFormat.of().formatHex(randomBytes()) + "\n");
             Files.createLink(file, draft);
         } catch (FileAlreadyExistsException theirs) {
             // Read next.
         } finally {
             Files.delete(draft);
         }
+    }
+
+    /** Returns a name that no other sweep has, so that what was signed in one is nothing in another. */
+    static String newName() {
+        return HexFormat.of().formatHex(randomBytes());
+    }
+
+    private static byte[] randomBytes() {
+        var bytes = new byte[NUM_BYTES];
+        new SecureRandom().nextBytes(bytes);
+        return bytes;
     }
 
     /** Returns a signature of texts, in this order. */
@@ -101,7 +110,8 @@ public final class Secret {
             mac.init(new SecretKeySpec(key, ALGORITHM));
             for (String text : texts) {
                 var bytes = text.getBytes(StandardCharsets.UTF_8);
-                mac.update(ByteBuffer.allocate(Integer.BYTES).putInt(bytes.length).array());
+                mac.update(
+                        ByteBuffer.allocate(Integer.BYTES).putInt(bytes.length).array());
                 mac.update(bytes);
             }
             return HexFormat.of().formatHex(mac.doFinal());

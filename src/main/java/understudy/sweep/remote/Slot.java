@@ -103,8 +103,7 @@ final class Slot extends AbstractBehavior<Slot.Command> {
         boolean isBadInput = ended.failure() instanceof ScenarioException;
         String reason = String.valueOf(
                 ended.failure() instanceof ScenarioException badInput ? badInput.getMessage() : ended.failure());
-        return new Driver.Failed(
-                name, reason, isBadInput, self, secret.sign("failed", work.sweep(), name, reason));
+        return new Driver.Failed(name, reason, isBadInput, self, secret.sign("failed", work.sweep(), name, reason));
     }
 
     private Behavior<Command> onResend(Resend resend) {

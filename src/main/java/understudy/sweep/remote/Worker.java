@@ -131,8 +131,7 @@ final class Worker extends AbstractBehavior<Worker.Command> {
     private Behavior<Command> onRefused(Refused refused) {
         if (!worker.secret().hasSigned(refused.signature(), "refused", refused.driverBuild())) {
             return end(
-                    ClusterWorker.Ending.REFUSED,
-                    "refused: the sweep's driver has another secret; see --secret-file");
+                    ClusterWorker.Ending.REFUSED, "refused: the sweep's driver has another secret; see --secret-file");
         }
         return end(
                 ClusterWorker.Ending.REFUSED,

@@ -31,7 +31,10 @@ final class SideChannelPeersTest {
         "203.0.113.5, 203.0.113.6, false"
     })
     void auto_isThisMachineOrItsCluster(String own, String peer, boolean isOne) {
-        assertThat(SideChannelPeers.read("auto", own).orElseThrow().find(peer, 5600).isPresent())
+        assertThat(SideChannelPeers.read("auto", own)
+                        .orElseThrow()
+                        .find(peer, 5600)
+                        .isPresent())
                 .isEqualTo(isOne);
     }
 
@@ -50,7 +53,10 @@ final class SideChannelPeersTest {
         "'10.0.0.1, 10.0.0.2', 10.0.0.2, 1, true"
     })
     void list_hasHostsPortsAndNetworks(String peers, String host, int port, boolean isOne) {
-        assertThat(SideChannelPeers.read(peers, "127.0.0.1").orElseThrow().find(host, port).isPresent())
+        assertThat(SideChannelPeers.read(peers, "127.0.0.1")
+                        .orElseThrow()
+                        .find(host, port)
+                        .isPresent())
                 .isEqualTo(isOne);
     }
 

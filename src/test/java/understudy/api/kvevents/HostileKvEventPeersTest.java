@@ -27,8 +27,11 @@ final class HostileKvEventPeersTest {
     private static final String ANY_PORT = "tcp://127.0.0.1:*";
 
     /** Frame whose nine bytes of header announce 2 GiB - 1. */
-    private static final byte[] HUGE_FRAME =
-            ByteBuffer.allocate(10).put((byte) 2).putLong(Integer.MAX_VALUE).put((byte) 'x').array();
+    private static final byte[] HUGE_FRAME = ByteBuffer.allocate(10)
+            .put((byte) 2)
+            .putLong(Integer.MAX_VALUE)
+            .put((byte) 'x')
+            .array();
 
     @Test
     void hugeFrame_endsTheConnectionToTheReplaySocketOnly() throws IOException {
@@ -58,8 +61,8 @@ final class HostileKvEventPeersTest {
     @Test
     void hugeFrame_ofASubscriberThatIsConnectedTo_doesNoHarm() throws IOException {
         try (var server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-                var publisher =
-                        new KvEventPublisher(settings("tcp://127.0.0.1:" + server.getLocalPort(), ANY_PORT, 10), 1, 0)) {
+                var publisher = new KvEventPublisher(
+                        settings("tcp://127.0.0.1:" + server.getLocalPort(), ANY_PORT, 10), 1, 0)) {
             try (var socket = server.accept()) {
                 attack(socket, "SUB");
             }
@@ -129,8 +132,8 @@ final class HostileKvEventPeersTest {
     @Test
     void addressOfIpv6_isConnectedTo() throws IOException {
         try (var server = new ServerSocket(0, 1, InetAddress.getByName("::1"));
-                var publisher =
-                        new KvEventPublisher(settings("tcp://[::1]:" + server.getLocalPort(), "tcp://[::1]:*", 10), 1, 0)) {
+                var publisher = new KvEventPublisher(
+                        settings("tcp://[::1]:" + server.getLocalPort(), "tcp://[::1]:*", 10), 1, 0)) {
             server.accept().close();
 
             assertThat(publisher.isBound()).isFalse();
@@ -164,9 +167,8 @@ final class HostileKvEventPeersTest {
 
     /** Some 90 kB. */
     private static LongList manyHashes() {
-        return LongList.of(LongStream.range(0, 10_000)
-                .map(i -> Long.MAX_VALUE - i)
-                .toArray());
+        return LongList.of(
+                LongStream.range(0, 10_000).map(i -> Long.MAX_VALUE - i).toArray());
     }
 
     /** Greets as ZMTP 3.0 does without security, says what socket it is, and announces a huge frame. */

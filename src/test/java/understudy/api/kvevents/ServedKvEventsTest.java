@@ -27,14 +27,14 @@ import understudy.host.Reply;
 /** What a subscriber makes of the KV events of a server, after calls over HTTP. */
 final class ServedKvEventsTest {
     private static final String KV_EVENTS = """
-            kv-cache.kv-events {
-              enable-kv-cache-events = true
-              endpoint = "tcp://127.0.0.1:*"
-              replay-endpoint = "tcp://127.0.0.1:*"
-              topic = "kv@replica-{replica}@m"
-              format = %s
-            }
-            """;
+        kv-cache.kv-events {
+          enable-kv-cache-events = true
+          endpoint = "tcp://127.0.0.1:*"
+          replay-endpoint = "tcp://127.0.0.1:*"
+          topic = "kv@replica-{replica}@m"
+          format = %s
+        }
+        """;
 
     @AutoClose
     private final ServerFixture server = new ServerFixture();
@@ -150,14 +150,14 @@ final class ServedKvEventsTest {
         server.numReplicas = 2;
         server.portsPerReplica = portsPerReplica;
         server.moreSettings = """
-                server.host = "127.0.0.1"
-                kv-cache.kv-events {
-                  enable-kv-cache-events = true
-                  endpoint = "tcp://127.0.0.1:*"
-                  replay-endpoint = "tcp://127.0.0.1:*"
-                  topic = "kv@{host}:{port}@{model}/{replica}"
-                }
-                """;
+            server.host = "127.0.0.1"
+            kv-cache.kv-events {
+              enable-kv-cache-events = true
+              endpoint = "tcp://127.0.0.1:*"
+              replay-endpoint = "tcp://127.0.0.1:*"
+              topic = "kv@{host}:{port}@{model}/{replica}"
+            }
+            """;
         server.startAlone();
         var publisher = server.server().kvEvents().orElseThrow();
         // One goes to either replica.

@@ -35,13 +35,13 @@ final class TwoProcessesTest {
     private static final Duration LONG = Duration.ofSeconds(5);
 
     private static final String SETTINGS = """
-            latency { model = linear, api-delay = 0s }
-            latency.linear { per-step = 5ms, per-token = 1ms, per-decode-seq = 0ns, per-kv-token = 0ns }
-            engine { max-model-len = 2048, max-num-batched-tokens = 2048 }
-            kv-cache { num-gpu-blocks = 200 }
-            kv-cache.transfer { kv-connector = nixl, bandwidth = 0.02097152, post = 0s, notify = 0s, lease-heartbeats = false }
-            server.served-model-name = m
-            """;
+        latency { model = linear, api-delay = 0s }
+        latency.linear { per-step = 5ms, per-token = 1ms, per-decode-seq = 0ns, per-kv-token = 0ns }
+        engine { max-model-len = 2048, max-num-batched-tokens = 2048 }
+        kv-cache { num-gpu-blocks = 200 }
+        kv-cache.transfer { kv-connector = nixl, bandwidth = 0.02097152, post = 0s, notify = 0s, lease-heartbeats = false }
+        server.served-model-name = m
+        """;
 
     private final Sidecar sidecar = new Sidecar();
     private final EmulatedCluster prefill = EmulatedCluster.servePaused(SETTINGS);
@@ -353,14 +353,14 @@ final class TwoProcessesTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-            {"do_remote_prefill":true}                                                | remote_block_ids
-            {"do_remote_prefill":true,"remote_block_ids":[[1]]}                       | remote_port
-            {"do_remote_prefill":true,"remote_block_ids":[[1]],"remote_port":70000}   | remote_port
-            {"do_remote_prefill":true,"remote_block_ids":[[1]],"remote_port":1}       | remote_engine_id
-            {"do_remote_prefill":true,"do_remote_decode":true}                        | do_remote_prefill
-            {"do_remote_decode":7}                                                    | do_remote_decode
-            [1]                                                                       | kv_transfer_params
-            """)
+        {"do_remote_prefill":true}                                                | remote_block_ids
+        {"do_remote_prefill":true,"remote_block_ids":[[1]]}                       | remote_port
+        {"do_remote_prefill":true,"remote_block_ids":[[1]],"remote_port":70000}   | remote_port
+        {"do_remote_prefill":true,"remote_block_ids":[[1]],"remote_port":1}       | remote_engine_id
+        {"do_remote_prefill":true,"do_remote_decode":true}                        | do_remote_prefill
+        {"do_remote_decode":7}                                                    | do_remote_decode
+        [1]                                                                       | kv_transfer_params
+        """)
     void fieldsThatMakeNoSense_areRefused(String params, String named) throws Exception {
         var reply = sidecar.decode(decode.uri(), COMPLETIONS, call(), Sidecar.JSON.readTree(params))
                 .join();

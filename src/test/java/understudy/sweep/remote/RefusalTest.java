@@ -3,7 +3,6 @@ package understudy.sweep.remote;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.typesafe.config.ConfigException;
 import com.typesafe.config.ConfigFactory;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -29,6 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import understudy.scenario.ScenarioFile;
+import understudy.settings.Hocon;
 import understudy.settings.ScenarioException;
 import understudy.sweep.InputFiles;
 import understudy.sweep.SweepJob;
@@ -144,9 +144,12 @@ final class RefusalTest {
 
         assertThat(Files.getPosixFilePermissions(file))
                 .containsExactlyInAnyOrder(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE);
-        assertThat(Secret.readOrMake(file).hasSigned(made.sign("a", "bc"), "a", "bc")).isTrue();
+        assertThat(Secret.readOrMake(file).hasSigned(made.sign("a", "bc"), "a", "bc"))
+                .isTrue();
         assertThat(made.hasSigned(made.sign("a", "bc"), "ab", "c")).isFalse();
-        assertThat(directory.resolve("deep")).isDirectoryContaining(file::equals).isDirectoryNotContaining("glob:**.tmp");
+        assertThat(directory.resolve("deep"))
+                .isDirectoryContaining(file::equals)
+                .isDirectoryNotContaining("glob:**.tmp");
     }
 
     /** The trace changes after the driver has read it, as if the worker's machine had another one. */
