@@ -88,8 +88,8 @@ final class ManualFiguresTest {
                 crash("fail"),
                 crash("reroute"),
                 crash("resume"),
-                row("routing", "| defaults |" + wire(), wired("")),
-                row("routing", "| `kv-event-loss=0.3` |" + wire(), wired("router.wire.kv-event-loss=0.3")),
+                row("routing", "| defaults |" + wire(2), wired("")),
+                row("routing", "| `kv-event-loss=0.3` |" + wire(1), wired("router.wire.kv-event-loss=0.3")),
                 row("questions", third("`on-crash = reroute`"), THIRD),
                 row("questions", third("`on-crash = resume`"), THIRD + " faults.on-crash=resume"),
                 row(
@@ -127,8 +127,8 @@ final class ManualFiguresTest {
                 CRASH + what);
     }
 
-    private static String wire() {
-        return " {hit_percent:1} % | {mean_ttft_ms/1000:2} s | ";
+    private static String wire(int digits) {
+        return " {hit_percent:1} % | {mean_ttft_ms/1000:2} s | {p99_ttft_ms/1000:" + digits + "} s |";
     }
 
     private static String wired(String setting) {
