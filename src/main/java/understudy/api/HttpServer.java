@@ -87,12 +87,16 @@ final class HttpServer {
                     })
                     .map(request -> arrived(request, connection))
                     .mapAsync(2, request -> edge.handle(request, routes))
-                    .map(response -> podHeaders.isEmpty() ? response : response.addHeaders(podHeaders))
+                    .map(response -> {
+                        connection.onResponse();
+                        return podHeaders.isEmpty() ? response : response.addHeaders(podHeaders);
+                    })
                     .via(hangUp.flow());
         });
     }
 
     private static HttpRequest arrived(HttpRequest request, ClientConnection connection) {
+        connection.onRequest();
         boolean isLast = request.getHeader("Connection")
                 .map(header -> header.value().equalsIgnoreCase("close"))
                 .orElse(request.protocol().equals(HttpProtocols.HTTP_1_0));
