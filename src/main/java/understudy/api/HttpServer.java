@@ -89,7 +89,10 @@ final class HttpServer {
                     })
                     .map(request -> arrived(request, connection))
                     .mapAsync(2, this::handle)
-                    .map(response -> podHeaders.isEmpty() ? response : response.addHeaders(podHeaders))
+                    .map(response -> {
+                        connection.onResponse();
+                        return podHeaders.isEmpty() ? response : response.addHeaders(podHeaders);
+                    })
                     .via(hangUp.flow());
         });
     }
@@ -100,6 +103,7 @@ final class HttpServer {
     }
 
     private static HttpRequest arrived(HttpRequest request, ClientConnection connection) {
+        connection.onRequest();
         boolean isLast = request.getHeader("Connection")
                 .map(header -> header.value().equalsIgnoreCase("close"))
                 .orElse(request.protocol().equals(HttpProtocols.HTTP_1_0));

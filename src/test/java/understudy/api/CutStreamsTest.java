@@ -95,18 +95,18 @@ final class CutStreamsTest {
     void plannedCuts_areOfBothKinds() throws Exception {
         start(20);
 
-        cut("false");
+        cut(false);
         for (var seen : calls(50)) {
             assertThat(seen.isReset()).isFalse();
             assertThat(seen.isBrokenOff()).as(seen.text()).isTrue();
             assertThat(seen.numTokens()).isEqualTo(3);
         }
-        cut("true");
+        cut(true);
         assertThat(calls(50)).allMatch(Seen::isReset);
     }
 
-    private void cut(String reset) {
-        String fault = "{\"do\":\"cut-streams\",\"rate\":1,\"after-tokens\":3,\"reset\":\"" + reset + "\"}";
+    private void cut(boolean isReset) {
+        String fault = "{\"do\": \"cut-streams\", \"rate\": 1, \"after-tokens\": 3, \"reset\": " + isReset + "}";
         assertThat(server.post("/admin/faults", fault).status()).isEqualTo(200);
     }
 
@@ -142,6 +142,19 @@ final class CutStreamsTest {
         }
     }
 
+    /** A request that waits behind the one that is cut goes with its connection, which is reset then. */
+    @Test
+    void callBehindACutOne_isNotAnswered() throws Exception {
+        start(1);
+        try (var socket = new Socket("127.0.0.1", server.server().address().getPort())) {
+            socket.getOutputStream().write((request(50, CUT_AT_5) + request(2)).getBytes(StandardCharsets.US_ASCII));
+            var seen = read(socket);
+
+            assertThat(seen.isReset()).isTrue();
+            assertThat(seen.text()).doesNotContain("HTTP/1.1 500").doesNotContain("[DONE]");
+        }
+    }
+
     private List<Seen> calls(int count, String... headers) throws Exception {
         var pool = Executors.newFixedThreadPool(NUM_CLIENTS);
         try {
@@ -163,6 +176,21 @@ final class CutStreamsTest {
             socket.setSoTimeout(30_000);
             socket.getOutputStream().write(request(maxTokens, headers).getBytes(StandardCharsets.US_ASCII));
             return read(socket);
+        }
+    }
+
+    /** There are no chunks then, and nothing to tell a cut answer by but its content. */
+    @Test
+    void callOfHttp10_isCutToo() throws Exception {
+        start(20);
+        try (var socket = new Socket("127.0.0.1", server.server().address().getPort())) {
+            String request = request(50, CUT_AT_5).replace("HTTP/1.1", "HTTP/1.0");
+            socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
+            var seen = read(socket);
+
+            assertThat(seen.isReset()).isFalse();
+            assertThat(seen.text()).doesNotContain("[DONE]").doesNotContain("\"finish_reason\":\"");
+            assertThat(seen.numTokens()).isEqualTo(5);
         }
     }
 

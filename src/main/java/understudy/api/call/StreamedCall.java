@@ -113,7 +113,8 @@ public final class StreamedCall implements Call.Listener {
     @Override
     public void onCut(ApiException failure, boolean isReset) {
         refuse(failure);
-        buffer.fail(new CutException(isReset));
+        // The library would answer a request that waits behind this one, in the middle of the body.
+        buffer.fail(new CutException(() -> isReset || connection.isAwaited()));
     }
 
     @Override

@@ -3,6 +3,7 @@ package understudy.api.http;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.pekko.http.javadsl.model.AttributeKey;
 
 /** Connection of a client, and the exchanges to end when the client disconnects. Thread-safe. */
@@ -21,6 +22,7 @@ public final class ClientConnection {
 
     private final Runnable onHungUp;
     private final Set<Exchange> calls = ConcurrentHashMap.newKeySet();
+    private final AtomicInteger numUnanswered = new AtomicInteger();
     private volatile boolean isClosed;
     private volatile boolean hasLastRequest;
 
@@ -31,6 +33,21 @@ public final class ClientConnection {
      */
     public ClientConnection(Runnable onHungUp) {
         this.onHungUp = onHungUp;
+    }
+
+    /** Counts a request that has come. */
+    public void onRequest() {
+        numUnanswered.incrementAndGet();
+    }
+
+    /** Counts a response that has begun. */
+    public void onResponse() {
+        numUnanswered.decrementAndGet();
+    }
+
+    /** Returns whether a request waits for its response to begin. */
+    public boolean isAwaited() {
+        return numUnanswered.get() > 0;
     }
 
     /** Closes the connection behind the answers that have been given; takes no further requests. */

@@ -7,8 +7,9 @@ import understudy.faults.FaultParser;
 import understudy.faults.RequestFault;
 
 /**
- * Faults of a single request, by its headers: {@code X-Understudy-Fail: 429} (or {@code true}, for 500), {@code X-Understudy-Cut-After-Tokens:
- * 5}, {@code X-Understudy-Reset-After-Tokens: 5}, {@code X-Understudy-Malformed-At-Token: 5}, {@code X-Understudy-Delay: 200ms}.
+ * Faults of a single request, by its headers: {@code X-Understudy-Fail: 429} (or {@code true}, for 500), {@code
+ * X-Understudy-Cut-After-Tokens: 5}, {@code X-Understudy-Reset-After-Tokens: 5}, {@code X-Understudy-Malformed-At-Token:
+ * 5}, {@code X-Understudy-Delay: 200ms}.
  */
 public final class FaultHeaders {
     /** The request is answered by an error, of this status. */

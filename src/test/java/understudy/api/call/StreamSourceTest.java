@@ -73,7 +73,7 @@ final class StreamSourceTest {
         var cut = new StreamBuffer<String>(100);
         cut.offer("a");
         cut.offer("b");
-        cut.fail(new CutException(false));
+        cut.fail(new CutException(() -> false));
 
         var parts = Source.fromGraph(new StreamSource<String>(cut, text -> text, () -> {}))
                 .runWith(Sink.seq(), SYSTEM)
