@@ -74,6 +74,8 @@ final class ImageTest {
             strings = {
                 "vllm serve meta-llama/Llama-3.1-8B-Instruct --port=PORT",
                 "python3 -m vllm.entrypoints.openai.api_server --model meta-llama/Llama-3.1-8B-Instruct --port PORT",
+                "/bin/sh -c pip␠install␠x␠&&␠vllm␠serve␠meta-llama/Llama-3.1-8B-Instruct␠--port=PORT",
+                "/opt/venv/bin/vllm serve meta-llama/Llama-3.1-8B-Instruct --port=PORT",
                 "/bin/bash -c eval␠exec␠vllm␠serve␠meta-llama/Llama-3.1-8B-Instruct␠--port␠PORT␠--enforce-eager"
             })
     void commandOfAManifest_answersUnderTheModelsName(String command) throws Exception {
