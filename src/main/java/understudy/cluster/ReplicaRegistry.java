@@ -40,8 +40,7 @@ final class ReplicaRegistry implements ClusterChange.Target {
         final ReplicaSpec spec;
         int numStarts;
 
-        @Nullable
-        ActorRef<Replica.Command> replica;
+        @Nullable ActorRef<Replica.Command> replica;
 
         RunRecord.ReplicaRecord latestRecord;
         int numRecordsAwaited;
@@ -71,8 +70,7 @@ final class ReplicaRegistry implements ClusterChange.Target {
     }
 
     /** Returns the actor of a replica, or null if it is not there. */
-    @Nullable
-    ActorRef<Replica.Command> find(int index) {
+    @Nullable ActorRef<Replica.Command> find(int index) {
         return index >= 0 && index < entries.size() ? entries.get(index).replica : null;
     }
 

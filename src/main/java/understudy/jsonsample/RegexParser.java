@@ -1,7 +1,6 @@
 package understudy.jsonsample;
 
 import java.util.ArrayList;
-import java.util.List;
 import understudy.jsonsample.RegexNode.Anchor;
 import understudy.jsonsample.RegexNode.Characters;
 import understudy.jsonsample.RegexNode.Choice;

@@ -161,8 +161,7 @@ final class SchemaParts {
     }
 
     /** Returns the values that are allowed, if they are listed, or null. */
-    @Nullable
-    List<JsonNode> values() {
+    @Nullable List<JsonNode> values() {
         Set<JsonNode> values = null;
         for (var part : parts) {
             var listed = new LinkedHashSet<JsonNode>();

@@ -44,7 +44,8 @@ public final class SchemaSample {
     private static void requirePositiveSteps(JsonNode schema, String path) {
         var step = schema.get("multipleOf");
         if (step != null && step.isNumber() && step.decimalValue().signum() <= 0) {
-            throw new RefusedSchemaException("Invalid JSON schema: multipleOf must be greater than 0, got " + step, path);
+            throw new RefusedSchemaException(
+                    "Invalid JSON schema: multipleOf must be greater than 0, got " + step, path);
         }
         for (var entry : schema.properties()) {
             if (!VALUES.contains(entry.getKey())) {

@@ -115,8 +115,7 @@ final class EngineSizes {
     }
 
     /** Returns the groups of layers for sequences of this length, or null if all layers need everything. */
-    @Nullable
-    KvGroups groupsOrNull(int maxModelLen) {
+    @Nullable KvGroups groupsOrNull(int maxModelLen) {
         return groups.isEmpty() ? null : groups(maxNumBatchedTokens(maxModelLen));
     }
 

@@ -111,7 +111,7 @@ final class CompareCommandTest {
                         metric -> assertThat(metric)
                                 .hasToString(
                                         "{\"name\":\"mean_ttft_ms\",\"real\":150.0,\"emulated\":135.0,"
-                                            + "\"difference_percent\":-9.999999999999998,\"tolerance_percent\":5.0,\"within\":false}"));
+                                                + "\"difference_percent\":-9.999999999999998,\"tolerance_percent\":5.0,\"within\":false}"));
         assertThat(run.json().get("requests").get(0).get("mean_absolute_ms").doubleValue())
                 .isEqualTo(15);
     }

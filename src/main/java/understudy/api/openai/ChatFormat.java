@@ -10,8 +10,6 @@ import understudy.api.call.ChunkTemplate;
 import understudy.api.call.Delta;
 import understudy.api.call.Generation;
 import understudy.api.http.Json;
-import understudy.api.http.JsonBody;
-import understudy.api.model.ChatMessage;
 import understudy.prompt.TokenSequence;
 
 /** Format of chat completions. */

@@ -29,7 +29,10 @@ record EncodedPrompt(TokenIds tokens, Supplier<String> question, boolean continu
     /** Reads a field such as {@code prompt}: a string, a list of strings, a list of token ids, or a list of such lists. */
     static List<EncodedPrompt> read(JsonBody body, String key, Tokenizer tokenizer, PromptLimit limit) {
         var prompt = key.equals("prompt") ? body.get(key) : body.require(key);
-        if (prompt == null || (key.equals("prompt") && prompt.isTextual() && prompt.textValue().isEmpty())) {
+        if (prompt == null
+                || (key.equals("prompt")
+                        && prompt.isTextual()
+                        && prompt.textValue().isEmpty())) {
             throw ApiException.parameter("Either prompt or prompt_embeds must be provided and non-empty.", "prompt");
         }
         String path = body.at(key);

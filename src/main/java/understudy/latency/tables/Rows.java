@@ -50,8 +50,7 @@ final class Rows {
     }
 
     /** Returns the times by a column, or null if there are no rows. */
-    @Nullable
-    Curve curve(String column) {
+    @Nullable Curve curve(String column) {
         var builder = new Curve.Builder();
         forEach(row -> builder.add(row.number(column), row.micros()));
         return builder.isEmpty() ? null : builder.build();

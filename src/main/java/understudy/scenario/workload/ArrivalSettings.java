@@ -1,10 +1,10 @@
 package understudy.scenario.workload;
 
 import java.util.Set;
-import understudy.settings.ScenarioException;
-import understudy.settings.Section;
 import understudy.settings.Durations;
 import understudy.settings.Numbers;
+import understudy.settings.ScenarioException;
+import understudy.settings.Section;
 import understudy.workload.Gaps;
 import understudy.workload.RampUp;
 import understudy.workload.RequestRate;

@@ -23,7 +23,6 @@ import org.apache.pekko.actor.typed.receptionist.Receptionist;
 import org.apache.pekko.actor.typed.receptionist.ServiceKey;
 import org.jspecify.annotations.Nullable;
 import understudy.settings.ScenarioException;
-import understudy.settings.Defaults;
 import understudy.sweep.PointResult;
 import understudy.sweep.SweepPoint;
 

@@ -57,8 +57,7 @@ final class SessionTexts implements Closeable {
      *
      * @throws TraceException if a file cannot be read
      */
-    @Nullable
-    SessionText next() {
+    @Nullable SessionText next() {
         try {
             var text = nextLine();
             while (text == null) {

@@ -37,14 +37,14 @@ final class GenerationRoutesTest {
                 .replaceFirst("\"content\":\"[^\"]*\"", "\"content\":\"hi\"");
         assertThat(masked)
                 .isEqualTo("{\"id\":\"chatcmpl-abc\",\"object\":\"chat.completion\",\"created\":1,\"model\":\"m\","
-                               + "\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\",\"content\":\"hi\",\"refusal\":null,"
-                               + "\"annotations\":null,\"audio\":null,\"function_call\":null,\"reasoning\":null},"
-                               + "\"logprobs\":null,\"finish_reason\":\"length\",\"stop_reason\":null,\"token_ids\":null,"
-                               + "\"routed_experts\":null}],\"service_tier\":null,\"system_fingerprint\":null,"
-                               + "\"usage\":{\"prompt_tokens\":9,\"total_tokens\":12,\"completion_tokens\":3,"
-                               + "\"prompt_tokens_details\":{\"cached_tokens\":0},\"completion_tokens_details\":null},"
-                               + "\"prompt_logprobs\":null,\"prompt_token_ids\":null,\"prompt_text\":null,"
-                               + "\"kv_transfer_params\":null,\"ec_transfer_params\":null,\"metrics\":null}");
+                        + "\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\",\"content\":\"hi\",\"refusal\":null,"
+                        + "\"annotations\":null,\"audio\":null,\"function_call\":null,\"reasoning\":null},"
+                        + "\"logprobs\":null,\"finish_reason\":\"length\",\"stop_reason\":null,\"token_ids\":null,"
+                        + "\"routed_experts\":null}],\"service_tier\":null,\"system_fingerprint\":null,"
+                        + "\"usage\":{\"prompt_tokens\":9,\"total_tokens\":12,\"completion_tokens\":3,"
+                        + "\"prompt_tokens_details\":{\"cached_tokens\":0},\"completion_tokens_details\":null},"
+                        + "\"prompt_logprobs\":null,\"prompt_token_ids\":null,\"prompt_text\":null,"
+                        + "\"kv_transfer_params\":null,\"ec_transfer_params\":null,\"metrics\":null}");
         assertThat(reply.headers().firstValue("X-Request-Id")).contains("abc");
     }
 
@@ -236,9 +236,9 @@ final class GenerationRoutesTest {
         var answer = server.post(
                         CHAT,
                         "{\"messages\": [{\"role\": \"user\", \"content\": \"Weather?\"}, {\"role\": \"assistant\","
-                            + " \"content\": null, \"tool_calls\": [{\"id\": \"1\", \"type\": \"function\","
-                            + " \"function\": {\"name\": \"weather\", \"arguments\": \"{}\"}}]}, {\"role\": \"tool\","
-                            + " \"tool_call_id\": \"1\", \"content\": \"sunny\"}], " + TOOLS + "}")
+                                + " \"content\": null, \"tool_calls\": [{\"id\": \"1\", \"type\": \"function\","
+                                + " \"function\": {\"name\": \"weather\", \"arguments\": \"{}\"}}]}, {\"role\": \"tool\","
+                                + " \"tool_call_id\": \"1\", \"content\": \"sunny\"}], " + TOOLS + "}")
                 .json();
 
         assertThat(answer.at("/choices/0/message/content").asText()).isNotEmpty();
