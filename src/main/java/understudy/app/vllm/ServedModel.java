@@ -12,6 +12,7 @@ import java.util.Optional;
 import java.util.function.Function;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import understudy.latency.LlmSpec;
 import understudy.latency.Parallelism;
 import understudy.scenario.LlmFile;
 import understudy.scenario.SpecFiles;
@@ -72,14 +73,19 @@ final class ServedModel {
         return names.stream().map(timing).flatMap(Optional::stream).findFirst();
     }
 
-    /** Returns the timing of the bundled model that is nearest to the size in a name; weights are as the name ends. */
+    /**
+     * Returns the timing of the bundled model that is nearest to the size in a name, or that the name begins with; weights
+     * are as the name ends.
+     */
     private static Optional<Map<String, String>> nearest(String written, Parallelism parallelism) {
         String name = plain(written);
         return ModelSize.of(name)
                 .flatMap(size -> SpecFiles.MODELS.all().stream()
                         .map(file -> LlmFile.read(file).spec())
-                        .filter(llm -> parallelism.canShare(llm) && Double.isFinite(size.distance(llm)))
-                        .min(Comparator.comparingDouble(size::distance))
+                        .filter(parallelism::canShare)
+                        .filter(llm -> isVariant(name, llm.name()) || Double.isFinite(size.distance(llm)))
+                        .min(Comparator.comparing((LlmSpec llm) -> !isVariant(name, llm.name()))
+                                .thenComparingDouble(size::distance))
                         .map(llm -> timing(llm.name(), format(name).orElse(""))));
     }
 
@@ -98,6 +104,12 @@ final class ServedModel {
         } catch (InvalidPathException e) {
             return false;
         }
+    }
+
+    /** A name without a size, such as phi-4, begins those of models of other sizes, too. */
+    private static boolean isVariant(String name, String bundled) {
+        String last = name.substring(name.lastIndexOf('/') + 1).toLowerCase(Locale.ROOT);
+        return last.startsWith(bundled + "-") && ModelSize.of(bundled).isPresent();
     }
 
     private static String plain(String written) {

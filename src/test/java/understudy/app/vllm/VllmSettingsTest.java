@@ -124,7 +124,10 @@ final class VllmSettingsTest {
                         + " latency.llm;");
     }
 
-    /** Mixtures are compared by all weights and by those of a token; 17B-16E says only the latter. */
+    /**
+     * Mixtures are compared by all weights and by those of a token; 17B-16E says only the latter. What a name of a bundled
+     * model begins is that model.
+     */
     @ParameterizedTest
     @CsvSource({
         "acme/rocket-9B, gemma-2-9b, auto",
@@ -134,6 +137,9 @@ final class VllmSettingsTest {
         "Qwen/Qwen3.5-397B-A17B-FP8, qwen3-235b-a22b, fp8",
         "acme/rocket-30B-A3B-AWQ, qwen3-30b-a3b, int4",
         "acme/rocket-8x7B, mixtral-8x7b, auto",
+        "amd/gpt-oss-120b-w-mxfp4-a-fp8, gpt-oss-120b, fp8",
+        "acme/Qwen3-14B-Base-tuned, qwen3-14b, auto",
+        "acme/phi-4-mini-3.8B, gemma-3-4b, auto",
         "meta-llama/Llama-4-Scout-17B-16E-Instruct, qwen3-235b-a22b, auto",
         "/models/rocket-70B-v2/, llama-3.1-70b, auto"
     })
