@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.io.InputStream;
 import java.net.ConnectException;
 import java.net.InetAddress;
@@ -18,6 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.zeromq.SocketType;
 import org.zeromq.ZContext;
+import understudy.Waiting;
 import understudy.cluster.ClusterEvent;
 import understudy.kvcache.KvEvent;
 
@@ -230,18 +232,21 @@ final class HostileKvEventPeersTest {
     }
 
     private static void awaitOpen(KvEventPublisher publisher, int replica) {
-        while (!publisher.hasSockets(replica)) {
-            Thread.onSpinWait();
-        }
+        Waiting.until(() -> publisher.hasSockets(replica));
     }
 
-    private static void awaitFree(int port) throws IOException {
-        while (true) {
-            try (var socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
-                Thread.onSpinWait();
-            } catch (ConnectException e) {
-                return;
-            }
+    private static void awaitFree(int port) {
+        Waiting.until(() -> isFree(port));
+    }
+
+    private static boolean isFree(int port) {
+        try {
+            new Socket(InetAddress.getLoopbackAddress(), port).close();
+            return false;
+        } catch (ConnectException e) {
+            return true;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 }
