@@ -30,6 +30,7 @@ import understudy.api.dev.EngineSleep;
 import understudy.api.dev.ServerInfo;
 import understudy.api.dev.ServerInfoRoutes;
 import understudy.api.dev.SleepRoutes;
+import understudy.api.http.GuardedHttp;
 import understudy.api.http.RequestIds;
 import understudy.api.http.RoutePart;
 import understudy.api.live.LiveFeed;
@@ -94,7 +95,7 @@ final class HttpPorts implements AutoCloseable {
         tokenizer = model.tokenizer().load();
         answers = new Answers(tokenizer, model);
         sleep = new EngineSleep(api.cluster());
-        http = new GuardedHttp(api.system());
+        http = GuardedHttp.of(api.system());
     }
 
     /**

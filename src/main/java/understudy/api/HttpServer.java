@@ -20,6 +20,7 @@ import org.apache.pekko.stream.KillSwitches;
 import org.apache.pekko.stream.javadsl.Flow;
 import org.jspecify.annotations.Nullable;
 import understudy.api.call.ApiContext;
+import understudy.api.http.GuardedHttp;
 import understudy.api.http.AccessLog;
 import understudy.api.http.ClientConnection;
 import understudy.api.http.HttpFailures;

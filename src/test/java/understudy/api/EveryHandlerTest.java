@@ -18,7 +18,15 @@ final class EveryHandlerTest {
             "/reset_prefix_cache",
             "/sleep",
             "/wake_up",
-            "/is_sleeping");
+            "/is_sleeping",
+            "/abort_requests",
+            "/collective_rpc",
+            "/get_world_size",
+            "/is_paused",
+            "/pause",
+            "/reset_encoder_cache",
+            "/reset_mm_cache",
+            "/resume");
 
     @AutoClose
     private final ServerFixture server = new ServerFixture();

@@ -6,12 +6,14 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
-import org.apache.pekko.http.javadsl.Http;
+import org.apache.pekko.http.javadsl.ConnectionContext;
 import org.apache.pekko.http.javadsl.model.HttpEntities;
 import org.apache.pekko.http.javadsl.model.HttpMethods;
 import org.apache.pekko.http.javadsl.model.HttpRequest;
 import org.apache.pekko.http.javadsl.model.HttpResponse;
 import org.apache.pekko.http.javadsl.model.StatusCodes;
+import org.apache.pekko.stream.javadsl.Flow;
+import understudy.api.http.GuardedHttp;
 import understudy.api.call.ApiContext;
 import understudy.api.call.KvAddress;
 import understudy.api.call.SideChannelSettings;
@@ -45,9 +47,13 @@ public final class SideChannelServer {
     }
 
     private void open(SideChannelSettings settings) {
-        var binding = Http.get(api.system())
-                .newServerAt(api.settings().http().host(), settings.port())
-                .bind(this::handle)
+        var binding = GuardedHttp.of(api.system())
+                .bind(
+                        api.settings().http().host(),
+                        settings.port(),
+                        ConnectionContext.noEncryption(),
+                        api.system().classicSystem().log(),
+                        Flow.<HttpRequest>create().mapAsync(1, this::handle))
                 .toCompletableFuture()
                 .orTimeout(BIND_LIMIT_SECONDS, TimeUnit.SECONDS)
                 .join();

@@ -126,7 +126,7 @@ final class PoolingRoutesTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-        /v1/embeddings | {} | body.input: Field required
+        /v1/embeddings | {} | 'loc': ('body', 'input'), 'msg': 'Field required'
         /v1/embeddings | {"input": []} | cannot be empty
         /v1/embeddings | {"input": [[[1]]]} | Input should be a valid integer
         /v1/embeddings | {"input": {"a": 1}} | Input should be a valid string or list
@@ -137,7 +137,7 @@ final class PoolingRoutesTest {
         /v1/embeddings | {"messages": []} | cannot be empty
         /pooling | {"input": "x", "dimensions": 5} | dimensions is currently not supported
         /pooling | {"input": "x", "task": "classify"} | Unsupported task: 'classify'
-        /score | {"text_1": "x"} | body.text_2: Field required
+        /score | {"text_1": "x"} | 'loc': ('body', 'text_2'), 'msg': 'Field required'
         /score | {"text_1": [], "text_2": "x"} | At least one text element must be given
         /score | {"text_1": "x", "text_2": []} | At least one text_pair element must be given
         /score | {"text_1": ["a", "b"], "text_2": ["a", "b", "c"]} | Input lengths must be either 1:1, 1:N or N:N
@@ -145,7 +145,7 @@ final class PoolingRoutesTest {
         /score | {"text_1": {"content": [{"type": "image_url"}]}, "text_2": "x"} | does not support the content part type image_url
         /rerank | {"query": ["a"], "documents": ["b"]} | Input should be a valid string
         /rerank | {"query": "a", "documents": []} | At least one text_pair element must be given
-        /rerank | {"documents": []} | body.query: Field required
+        /rerank | {"documents": []} | 'loc': ('body', 'query'), 'msg': 'Field required'
         """)
     void hostileInput_isRefused(String path, String body, String message) {
         var reply = server("embed").post(path, body);

@@ -1,4 +1,4 @@
-package understudy.api;
+package understudy.api.http;
 
 import org.apache.pekko.util.ByteString;
 

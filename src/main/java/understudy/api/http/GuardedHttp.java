@@ -1,8 +1,9 @@
-package understudy.api;
+package understudy.api.http;
 
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import org.apache.pekko.NotUsed;
+import org.apache.pekko.actor.AbstractExtensionId;
 import org.apache.pekko.actor.ExtendedActorSystem;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.event.LoggingAdapter;
@@ -26,16 +27,19 @@ import scala.jdk.javaapi.FutureConverters;
  * Pekko's HTTP server, with a guard between the bytes of a connection and their parser: see {@link RequestFraming}. The
  * library has no place for one, but a method that it calls for each port, which this class overrides.
  */
-final class GuardedHttp extends HttpExt {
-    private final ExtendedActorSystem system;
+public final class GuardedHttp extends HttpExt {
+    private static final Id ID = new Id();
 
-    GuardedHttp(ActorSystem<?> typed) {
-        this((ExtendedActorSystem) typed.classicSystem());
-    }
+    private final ExtendedActorSystem system;
 
     private GuardedHttp(ExtendedActorSystem system) {
         super(system.settings().config().getConfig("pekko.http"), system);
         this.system = system;
+    }
+
+    /** Returns that of a system; each system has one, since the library gives its actors fixed names. */
+    public static GuardedHttp of(ActorSystem<?> system) {
+        return ID.get(system.classicSystem());
     }
 
     /**
@@ -44,7 +48,7 @@ final class GuardedHttp extends HttpExt {
      * @param perConnection answers the requests of one connection
      */
     @SuppressWarnings("unchecked") // requests and responses of both languages are the same objects
-    CompletionStage<ServerBinding> bind(
+    public CompletionStage<ServerBinding> bind(
             String host,
             int port,
             org.apache.pekko.http.javadsl.ConnectionContext context,
@@ -88,5 +92,13 @@ final class GuardedHttp extends HttpExt {
             return checked == received.bytes() ? part : new TLSProtocol.SessionBytes(received.session(), checked);
         }
         return part;
+    }
+
+    /** Key of the extension. */
+    private static final class Id extends AbstractExtensionId<GuardedHttp> {
+        @Override
+        public GuardedHttp createExtension(ExtendedActorSystem system) {
+            return new GuardedHttp(system);
+        }
     }
 }

@@ -1,4 +1,4 @@
-package understudy.api;
+package understudy.api.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
