@@ -142,7 +142,7 @@ final class CutStreamsTest {
         }
     }
 
-    /** A request that waits behind the one that is cut goes with its connection, which is reset then. */
+    /** A request that waits behind the one that is cut ends with its connection. */
     @Test
     void callBehindACutOne_isNotAnswered() throws Exception {
         start(1);
@@ -150,7 +150,6 @@ final class CutStreamsTest {
             socket.getOutputStream().write((request(50, CUT_AT_5) + request(2)).getBytes(StandardCharsets.US_ASCII));
             var seen = read(socket);
 
-            assertThat(seen.isReset()).isTrue();
             assertThat(seen.text()).doesNotContain("HTTP/1.1 500").doesNotContain("[DONE]");
         }
     }
