@@ -25,7 +25,7 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.junit.jupiter.api.Test;
-import understudy.engine.PlannerConfig;
+import understudy.engine.EngineSpec;
 import understudy.kvcache.Reservation;
 import understudy.kvcache.Settlement;
 import understudy.kvcache.connector.ConnectorSpec;
@@ -60,7 +60,7 @@ final class MessageValuesTest {
             Settlement.class,
             BatchShape.class,
             PrefillEstimate.class,
-            PlannerConfig.class,
+            EngineSpec.class,
             ConnectorSpec.class,
             // Recipes: each call makes something new.
             Function.class,

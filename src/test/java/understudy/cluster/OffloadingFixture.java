@@ -80,8 +80,8 @@ final class OffloadingFixture implements AutoCloseable {
     ReplicaSpec replicaSpec() {
         var plain = replicas.replicaSpec();
         var host = new OffloadingSpec(TierSpec.of(numHostBlocks), 1, false, replicas.isAsync, false, hasStore ? 1 : 0);
-        var connected = plain.kvCache().withConnector(host);
-        return ReplicaSpec.of(plain.scheduler(), plain.limits(), connected, plain.device())
+        var connected = plain.engine().withConnector(host);
+        return ReplicaSpec.of(connected, plain.device())
                 .withTransfers(transfers())
                 .withStores(hasStore ? List.of(storeSpec()) : List.of());
     }
