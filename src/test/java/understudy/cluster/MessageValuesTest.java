@@ -26,6 +26,8 @@ import java.util.function.Supplier;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.junit.jupiter.api.Test;
 import understudy.engine.EngineSpec;
+import understudy.kvcache.KvAnswer;
+import understudy.kvcache.KvAsk;
 import understudy.kvcache.Reservation;
 import understudy.kvcache.Settlement;
 import understudy.kvcache.connector.ConnectorSpec;
@@ -61,6 +63,9 @@ final class MessageValuesTest {
             BatchShape.class,
             PrefillEstimate.class,
             EngineSpec.class,
+            // Only the engines and memories of one family know what is in them.
+            KvAsk.OfFamily.class,
+            KvAnswer.OfFamily.class,
             ConnectorSpec.class,
             // Recipes: each call makes something new.
             Function.class,
