@@ -9,10 +9,13 @@ import understudy.kvcache.KvCacheConfig;
  * Draft tokens of an engine's requests (vLLM {@code spec_token_ids}): how many a step verifies, and what its result makes
  * of them. Without speculation no request has any, and nothing is asked for each of them.
  */
-final class Drafts {
+final class Drafts implements StepRule {
     private final SpeculationConfig config;
     private final boolean isAsync;
     private final int maxModelLen;
+
+    /** Drafts of each request to be verified with the next step. */
+    private final Column numDrafts = new Column();
 
     /** Whether a request that is admitted with one token to compute gets drafts, since all others in the step have. */
     private boolean padsAdmissions;
@@ -31,6 +34,11 @@ final class Drafts {
         return config.numSpeculativeTokens();
     }
 
+    /** Returns how many drafts of a request are to be verified with the next step. */
+    int numDrafts(VllmRequest request) {
+        return config.isOn() ? (int) numDrafts.get(request) : 0;
+    }
+
     /** Returns how many slots a request needs besides those of its scheduled tokens. */
     int numLookaheadTokens() {
         return config.numLookaheadTokens();
@@ -42,58 +50,59 @@ final class Drafts {
         return maxNumBatchedTokens - plan.totalScheduledTokens() - (numSlots == 0 ? 0 : numSlots * (plan.size() + 1));
     }
 
-    /** Begins admissions behind the running requests of a plan. */
-    void beginAdmissions(VllmPlan plan) {
-        padsAdmissions = config.isOn() && plan.size() > 0;
+    @Override
+    public void beginAdmissions(VllmPlan plan) {
+        padsAdmissions = plan.size() > 0;
         for (int i = 0; padsAdmissions && i < plan.size(); i++) {
             padsAdmissions = !plan.request(i).isPrefillChunk;
         }
     }
 
     /**
-     * Returns what the drafts of a request take that may be admitted.
-     *
-     * @param mayHaveLookahead whether there may be blocks for it; a request without it gets in, if its KV has come, where
-     *     such requests hold all blocks, and frees its own when it wants more: in vLLM they wait for ever
+     * Adds what the drafts of a request take that may be admitted. Without lookahead, it gets in if its KV has come, where
+     * such requests hold all blocks, and frees its own when it wants more: in vLLM they wait for ever.
      */
-    DraftSlots slotsOf(VllmRequest head, boolean mayHaveLookahead) {
-        if (!config.isOn()) {
-            return DraftSlots.NONE;
-        }
+    @Override
+    public void ask(AdmissionDraft question, VllmRequest head, int numActive) {
         boolean hasRoom = head.numTokens() + config.numSpeculativeTokens() <= maxModelLen;
         int numDecodeTokens = !padsAdmissions ? 1 : hasRoom ? 1 + config.numSpeculativeTokens() : 0;
-        return new DraftSlots(mayHaveLookahead ? config.numLookaheadTokens() : 0, numDecodeTokens);
+        question.drafts = new DraftSlots(question.allowsLookahead ? config.numLookaheadTokens() : 0, numDecodeTokens);
     }
 
     /**
      * Fixes the drafts of a scheduled request in a plan, before it counts what is scheduled as computed: what is behind
      * its known tokens.
      */
-    void onScheduled(VllmPlan plan, int index) {
-        if (config.isOn()) {
-            var request = plan.request(index);
-            int numBehindKnown = request.numComputedTokens
-                    + plan.numScheduledTokens(index)
-                    - request.numTokens()
-                    - request.numPlaceholders;
-            plan.setDrafts(index, Math.max(0, numBehindKnown));
-        }
+    @Override
+    public void onScheduled(VllmPlan plan, int index) {
+        var request = plan.request(index);
+        int numBehindKnown = request.numComputedTokens
+                + plan.numScheduledTokens(index)
+                - request.numTokens()
+                - request.numPlaceholders;
+        plan.setDrafts(index, Math.max(0, numBehindKnown));
     }
 
     /** Drops the drafts that are scheduled now; with asynchronous scheduling the next ones will come from the device. */
-    void onSettled(VllmRequest request, int numScheduledDrafts, boolean isPartial) {
-        if (config.isOn()) {
-            boolean isAnswering = isAsync && !isPartial;
-            request.numDrafts = isAnswering ? config.numSpeculativeTokens() : 0;
-            request.numPlaceholders += isAnswering ? numScheduledDrafts : 0;
-        }
+    @Override
+    public void onSettled(VllmPlan plan, int index, boolean isPartial) {
+        var request = plan.request(index);
+        boolean isAnswering = isAsync && !isPartial;
+        numDrafts.set(request, isAnswering ? config.numSpeculativeTokens() : 0);
+        request.numPlaceholders += isAnswering ? plan.numDrafts(index) : 0;
     }
 
     /** Takes over the drafts that a step has made for the next one; a prefill chunk has none. */
-    void onProposed(VllmRequest request, VllmPlan executed, int index, DraftOutput output) {
-        if (config.isOn() && !isAsync) {
-            request.numDrafts =
-                    executed.isPartial(index) ? 0 : output.proposed().getInt(index);
+    @Override
+    public void onResult(VllmRequest request, VllmPlan executed, int index, DraftOutput output) {
+        if (!isAsync) {
+            numDrafts.set(
+                    request, executed.isPartial(index) ? 0 : output.proposed().getInt(index));
         }
+    }
+
+    @Override
+    public void onEnded(VllmRequest request) {
+        numDrafts.set(request, 0);
     }
 }

@@ -2,6 +2,8 @@ package understudy.engine.vllm;
 
 import java.util.LinkedHashSet;
 import understudy.engine.vllm.queue.WaitingQueues;
+import understudy.kvcache.Admission;
+import understudy.kvcache.KvAsk;
 import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.LoadState;
 
@@ -10,7 +12,7 @@ import understudy.kvcache.LoadState;
  * WAITING_FOR_REMOTE_KVS} and {@code _inflight_prefill_reserved_blocks}). Does nothing in a replica that has no KV but
  * its own.
  */
-final class KvLoads {
+final class KvLoads implements StepRule {
     /** How many plans in a row may admit nobody although KV has come. */
     private static final int MAX_STUCK_PLANS = 100;
 
@@ -23,6 +25,9 @@ final class KvLoads {
     private final int blockSize;
     private final int maxModelLen;
     private final LinkedHashSet<VllmRequest> prefillsInFlight = new LinkedHashSet<>();
+
+    /** Whether the KV that a request waits for has come, or will not come. */
+    private final Column hasArrived = new Column();
 
     /** Whether a request has ended since the last plan. */
     private boolean hasEnded;
@@ -43,8 +48,9 @@ final class KvLoads {
         return isOn;
     }
 
-    /** Returns whether the memory reads who is scheduled, and who has ended. */
-    boolean readPlans() {
+    /** The memory may read who is scheduled, and who has ended. */
+    @Override
+    public boolean seesEach() {
         return readsPlans;
     }
 
@@ -53,54 +59,78 @@ final class KvLoads {
         return isOn && hasEnded;
     }
 
-    /** Records that the memory is told of a plan. */
-    void onPlanned() {
+    @Override
+    public KvAsk endAsk(VllmPlan plan) {
         hasEnded = false;
+        return plan.endAsk(readsPlans);
     }
 
-    /** Records that a request has ended. */
-    void end(VllmRequest request) {
-        endPrefill(request);
+    @Override
+    public void onEnded(VllmRequest request) {
+        prefillsInFlight.remove(request);
+        hasArrived.set(request, 0);
         hasEnded = true;
         numRounds = 0;
     }
 
-    /** Records that a request has got its first blocks, and will need more. */
-    void beginPrefill(VllmRequest request) {
-        if (isOn) {
-            prefillsInFlight.add(request);
+    /** A request that has got its first blocks may need more. */
+    @Override
+    public void onAdmitted(VllmRequest head, Admission.Admitted admitted) {
+        if (head.numComputedTokens + admitted.numScheduledTokens() < head.numTokens()) {
+            prefillsInFlight.add(head);
         }
     }
 
-    /** Records that a request needs no more blocks for its prompt, or has lost all. */
-    void endPrefill(VllmRequest request) {
-        if (isOn) {
-            prefillsInFlight.remove(request);
+    @Override
+    public void onLoading(VllmRequest head) {
+        hasArrived.set(head, 0);
+        prefillsInFlight.add(head);
+    }
+
+    /** A request needs no more blocks for a prompt that is computed. */
+    @Override
+    public void onSettled(VllmPlan plan, int index, boolean isPartial) {
+        if (!isPartial) {
+            prefillsInFlight.remove(plan.request(index));
         }
+    }
+
+    /** Ends the wait of a request for its KV, with the next plan; does nothing if it waits no more. */
+    void onKvArrived(VllmRequest request) {
+        if (request.status == VllmRequest.Status.WAITING_FOR_REMOTE_KVS) {
+            hasArrived.set(request, 1);
+        }
+    }
+
+    @Override
+    public boolean mayAdmit(VllmRequest head, WaitingQueues<VllmRequest> waiting) {
+        return !isParked(head) && !hasToLetPass(head, waiting);
     }
 
     /** Returns whether a request has to wait for its KV; it waits no longer from the first time on that it need not. */
-    boolean isParked(VllmRequest request) {
+    private boolean isParked(VllmRequest request) {
         if (request.status != VllmRequest.Status.WAITING_FOR_REMOTE_KVS) {
             return false;
         }
-        if (request.hasKvArrived) {
+        if (hasArrived.get(request) > 0) {
+            hasArrived.set(request, 0);
             request.onKvArrived();
         }
         return request.status == VllmRequest.Status.WAITING_FOR_REMOTE_KVS;
     }
 
-    /** Records that a request has lost its blocks; a producer also drops what it has in flight. */
-    void onPreempted(VllmRequest victim) {
+    /** A producer also drops what a preempted request has in flight. */
+    @Override
+    public void onPreempted(VllmRequest victim) {
         if (dropsInFlight) {
             victim.onReset();
         }
-        endPrefill(victim);
+        prefillsInFlight.remove(victim);
     }
 
-    /** Records that a request has preempted itself, behind so many tokens in the plan. */
-    void onSelfPreempted(int numScheduledTokens) {
-        numRounds += isOn && numScheduledTokens == 0 ? 1 : 0;
+    @Override
+    public void onSelfPreempted(int numScheduledTokens) {
+        numRounds += numScheduledTokens == 0 ? 1 : 0;
     }
 
     /**
@@ -108,7 +138,8 @@ final class KvLoads {
      * since one has ended. Where blocks are free only when steps in flight are over, those of the others come too late; vLLM
      * then admits all anew, and may go on so for ever.
      */
-    int maxRunning(int maxNumSeqs) {
+    @Override
+    public int maxRunning(int maxNumSeqs) {
         return areThrashing() ? 1 : maxNumSeqs;
     }
 
@@ -120,7 +151,7 @@ final class KvLoads {
      * Returns whether a request must not go first any more, since others hold the blocks that it needs, but for it; those
      * whose KV is on its way hold them, too.
      */
-    boolean hasToLetPass(VllmRequest head, WaitingQueues<VllmRequest> waiting) {
+    private boolean hasToLetPass(VllmRequest head, WaitingQueues<VllmRequest> waiting) {
         return areThrashing() && !hasBlocks(head) && waiting.hasSkipped(KvLoads::hasBlocks);
     }
 
@@ -131,11 +162,10 @@ final class KvLoads {
     /**
      * Returns whether nothing runs, and requests whose KV has come hold the blocks that a refused one needs, plan after
      * plan. vLLM lets them wait behind it for ever.
-     *
-     * @param numActive requests that run, and steps in flight
      */
-    boolean areStuck(WaitingQueues<VllmRequest> waiting, int numActive) {
-        return isOn && numActive == 0 && isAnyLoaded(waiting) && areStuck();
+    @Override
+    public boolean passesRefused(WaitingQueues<VllmRequest> waiting, int numActive) {
+        return numActive == 0 && isAnyLoaded(waiting) && isStuckAgain();
     }
 
     private boolean isAnyLoaded(WaitingQueues<VllmRequest> waiting) {
@@ -145,17 +175,17 @@ final class KvLoads {
     /** Returns whether the KV of a waiting request has come, which has not been admitted since. */
     private boolean isLoaded(VllmRequest request) {
         boolean isParked = request.status == VllmRequest.Status.WAITING_FOR_REMOTE_KVS;
-        return isParked ? request.hasKvArrived : request.numComputedTokens > 0;
+        return isParked ? hasArrived.get(request) > 0 : request.numComputedTokens > 0;
     }
 
     /** Records one more plan that admits nobody although there is KV, and returns whether there were too many. */
-    private boolean areStuck() {
+    private boolean isStuckAgain() {
         numStuckPlans += wereStuck() ? 0 : 1;
         return wereStuck();
     }
 
     /** Returns whether there were too many such plans since the last one with work for the device. */
-    boolean wereStuck() {
+    private boolean wereStuck() {
         return numStuckPlans > MAX_STUCK_PLANS;
     }
 
@@ -171,26 +201,22 @@ final class KvLoads {
         return numStuckPlans > 0 && numStuckPlans <= MAX_STUCK_PLANS;
     }
 
-    /** Records a plan with work for the device. */
-    void onWork() {
-        numStuckPlans = 0;
+    @Override
+    public void endPlan(VllmPlan plan, WaitingQueues<VllmRequest> waiting) {
+        if (!plan.isEmpty()) {
+            numStuckPlans = 0;
+        }
     }
 
     /**
-     * Returns what the memory has to know of KV from elsewhere to admit a request. While nothing runs, those whose load has
-     * failed get no room: in vLLM they take it from each other, and wait for ever.
-     *
-     * @param numActive requests that run, and steps in flight
+     * Adds what the memory has to know of KV from elsewhere. While nothing runs, those whose load has failed get no room: in
+     * vLLM they take it from each other, and wait for ever; and those that are stuck get no lookahead.
      */
-    LoadState stateOf(VllmRequest request, int numActive) {
-        if (!isOn) {
-            return LoadState.NONE;
-        }
-        return new LoadState(
-                request.id(),
-                request.request().kvTransfer(),
-                request.numComputedTokens,
-                numReservedBlocks(numActive == 0));
+    @Override
+    public void ask(AdmissionDraft question, VllmRequest head, int numActive) {
+        question.load = new LoadState(
+                head.id(), head.request().kvTransfer(), head.numComputedTokens, numReservedBlocks(numActive == 0));
+        question.allowsLookahead = !wereStuck();
     }
 
     private int numReservedBlocks(boolean isIdle) {

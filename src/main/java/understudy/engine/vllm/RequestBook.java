@@ -4,7 +4,6 @@ import it.unimi.dsi.fastutil.ints.IntSet;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.EngineLoad;
 import understudy.engine.EngineRequest;
@@ -22,29 +21,23 @@ public final class RequestBook implements EngineLoad {
     final WaitingQueues<VllmRequest> waiting;
     final RunningList running = new RunningList();
     final DecodeCohort cohort;
-    final KvLoads loads;
-    final Drafts drafts;
+    final SchedulerRules rules;
     private final RequestTable<VllmRequest> all = new RequestTable<>(VllmRequest::new);
     private final StepUpdate stepUpdate;
     private final int blockSize;
     private final SchedulerConfig config;
-    private final StepLoras loras;
     private boolean admitsNone;
 
     /** Creates a book for a scheduler with these settings. */
     RequestBook(KvCacheConfig kvCache, SchedulerConfig config) {
         this.config = config;
         boolean isAsync = config.asyncScheduling();
-        loras = new StepLoras(config.loras());
         waiting = new WaitingQueues<>(config.policy());
         blockSize = kvCache.blockSize();
-        loads = new KvLoads(kvCache);
-        drafts = new Drafts(config.speculation(), kvCache, isAsync);
-        // Who looks at every scheduled request wants to see each of them; and with drafts no two need be alike.
-        boolean isOneByOne = loads.readPlans() || drafts.areOn() || loras.isOn() || config.pipelineParallelSize() > 1;
-        int minRunning = isOneByOne ? DecodeCohort.NEVER : config.decodeCohortMinSeqs();
+        rules = new SchedulerRules(config, kvCache);
+        int minRunning = rules.seeEach() ? DecodeCohort.NEVER : config.decodeCohortMinSeqs();
         cohort = new DecodeCohort(running, kvCache, isAsync, minRunning);
-        stepUpdate = new StepUpdate(kvCache, isAsync, all, waiting, running, cohort, loads, drafts);
+        stepUpdate = new StepUpdate(kvCache, isAsync, all, waiting, running, cohort, rules);
     }
 
     /** Queues a request that has reached the engine at {@code atNanos}. */
@@ -59,88 +52,42 @@ public final class RequestBook implements EngineLoad {
         return stepUpdate.apply(executed, atNanos, output);
     }
 
-    /** Begins admissions behind the running requests of a plan. */
-    void beginAdmissions(VllmPlan plan) {
-        drafts.beginAdmissions(plan);
-        loras.begin();
-        for (int i = 0; loras.isOn() && i < plan.size(); i++) {
-            loras.add(plan.request(i).request().prompt().loraName());
-        }
-    }
-
     /** Returns whether a waiting request may be looked at in this step, or is passed over. */
     boolean isReady(VllmRequest head) {
-        return !loads.isParked(head)
-                && head.numStaleTokens == 0
-                && loras.mayAdmit(head.request().prompt().loraName())
-                && !loads.hasToLetPass(head, waiting);
-    }
-
-    /** Takes note that a request is admitted with so many tokens. */
-    void onAdmitted(VllmRequest head, int numScheduledTokens) {
-        loras.add(head.request().prompt().loraName());
-        if (head.numComputedTokens + numScheduledTokens < head.numTokens()) {
-            loads.beginPrefill(head);
+        for (var rule : rules.on) {
+            if (!rule.mayAdmit(head, waiting)) {
+                return false;
+            }
         }
-    }
-
-    /** Returns whether a running request may be scheduled again only in a plan behind this one. */
-    boolean isAnySpaced(long step) {
-        return config.spacesDecodes() && running.asList().stream().anyMatch(request -> request.eligibleStep > step);
+        return head.numStaleTokens == 0;
     }
 
     /** Counts what a plan schedules as computed; its cohort has done so. */
     void settle(VllmPlan plan) {
         plan.settleMembers();
         for (int i = plan.numMembers(); i < plan.size(); i++) {
+            for (var rule : rules.on) {
+                rule.onScheduled(plan, i);
+            }
             var request = plan.request(i);
             int context = request.numComputedTokens;
-            drafts.onScheduled(plan, i);
             boolean isPartial = request.onScheduled(plan.numScheduledTokens(i), plan.step(), config.asyncScheduling());
             request.isPrefillChunk = isPartial;
-            if (config.spacesDecodes() && !isPartial) {
-                request.eligibleStep = plan.step() + config.pipelineParallelSize();
+            for (var rule : rules.on) {
+                rule.onSettled(plan, i, isPartial);
             }
-            if (!isPartial) {
-                loads.endPrefill(request);
-            }
-            drafts.onSettled(request, plan.numDrafts(i), isPartial);
             plan.settle(i, context, isPartial);
         }
-        if (loras.isOn() && plan.needsDevice()) {
-            settleLoras(plan);
-        }
-    }
-
-    private void settleLoras(VllmPlan plan) {
-        loras.beginBatch();
-        for (int i = 0; i < plan.size(); i++) {
-            loras.schedule(plan.request(i).request().prompt().loraName(), plan.numScheduledTokens(i));
-        }
-        plan.setLoras(loras.endBatch());
     }
 
     /** Returns the adapters of this engine, to load some between two steps. */
     public StepLoras loras() {
-        return loras;
+        return rules.loras.adapters();
     }
 
     @Override
     public AdapterUse adapterUse() {
-        return loras.isOn()
-                ? new AdapterUse(
-                        loras.maxLoras(),
-                        adapters(running.asList().stream()),
-                        adapters(Stream.concat(waiting().stream(), skipped().stream())))
-                : AdapterUse.NONE;
-    }
-
-    private static List<String> adapters(Stream<VllmRequest> requests) {
-        return requests.map(request -> request.request().prompt().loraName())
-                .filter(name -> !name.isEmpty())
-                .distinct()
-                .sorted()
-                .toList();
+        return rules.loras.use(running, waiting);
     }
 
     /** Preempts everything that runs, and drops what is in flight; returns the requests, the last one first. */
@@ -151,7 +98,9 @@ public final class RequestBook implements EngineLoad {
             var request = running.remove(i);
             request.onPreempted();
             request.onReset();
-            loads.endPrefill(request);
+            for (var rule : rules.on) {
+                rule.onPreempted(request);
+            }
             waiting.prepend(request);
             preempted.add(request);
         }
@@ -171,8 +120,8 @@ public final class RequestBook implements EngineLoad {
     /** Ends the wait of a request for its KV, with the next plan; does nothing if it waits no more. */
     public void onKvArrived(long requestId) {
         var request = all.find(requestId);
-        if (request != null && request.status == VllmRequest.Status.WAITING_FOR_REMOTE_KVS) {
-            request.hasKvArrived = true;
+        if (request != null) {
+            rules.loads.onKvArrived(request);
         }
     }
 
@@ -211,7 +160,7 @@ public final class RequestBook implements EngineLoad {
 
     /** Returns whether there is something to plan (vLLM {@code has_requests}): the memory may have to hear of an end. */
     boolean hasWork() {
-        return numToServe() > 0 || loads.hasUnreadEnd();
+        return numToServe() > 0 || rules.loads.hasUnreadEnd();
     }
 
     /** Returns the number of requests that plans are made for (vLLM {@code get_num_unfinished_requests}). */

@@ -2,14 +2,7 @@ package understudy.engine.vllm;
 
 import understudy.engine.lora.LoraConfig;
 import understudy.engine.speculation.SpeculationConfig;
-import understudy.engine.vllm.queue.PrefillThrottle;
 import understudy.engine.vllm.queue.SchedulingPolicy;
-import understudy.kvcache.AdmissionRequest;
-import understudy.kvcache.DraftSlots;
-import understudy.kvcache.KvCacheConfig;
-import understudy.kvcache.KvGroups;
-import understudy.kvcache.LoadState;
-import understudy.kvcache.PrefixOptions;
 
 /**
  * The scheduler's settings, under vLLM's names ({@code vllm/config/scheduler.py}).
@@ -110,63 +103,6 @@ public record SchedulerConfig(
                 loras,
                 pipelineParallelSize,
                 drafts);
-    }
-
-    /** Returns how many tokens a running request may compute now; 0 passes over it without ending the loop. */
-    int tokensToRun(VllmRequest request, long step, int budget, KvCacheConfig kvCache) {
-        int computed = request.numComputedTokens;
-        int placeholders = request.numPlaceholders;
-        if (placeholders > 0 && computed + 2 - placeholders >= request.maxTotalTokens()) {
-            return 0; // the step in flight certainly reaches max_tokens
-        }
-        if (step < request.eligibleStep) {
-            return 0; // its last token is still on its way through the stages
-        }
-        int missing = request.numTokens() + request.numDrafts + placeholders - computed;
-        int limited = longPrefillTokenThreshold > 0 ? Math.min(missing, longPrefillTokenThreshold) : missing;
-        int numTokens = Math.min(Math.min(limited, budget), kvCache.maxModelLen() - computed - 1);
-        return kvCache.groups() == null ? numTokens : cut(numTokens, request, kvCache.groups(), kvCache.prefixes());
-    }
-
-    private static int cut(int numTokens, VllmRequest request, KvGroups groups, PrefixOptions prefixes) {
-        return groups.cut(
-                numTokens,
-                request.numComputedTokens,
-                request.numPromptTokens(),
-                request.numTokens(),
-                request.numJunctionTokens,
-                prefixes.dropsLastHit());
-    }
-
-    /** Returns the question whether a request may run in a step that has {@code budget} tokens left. */
-    AdmissionRequest admission(
-            VllmRequest head,
-            int budget,
-            boolean defersPrefills,
-            boolean isAnythingRunning,
-            long nowNanos,
-            long step,
-            LoadState load,
-            DraftSlots drafts) {
-        return new AdmissionRequest(
-                head.lookup(),
-                budget,
-                longPrefillTokenThreshold,
-                enableChunkedPrefill,
-                defersPrefills,
-                reserveFullSequence,
-                isAnythingRunning,
-                nowNanos,
-                head.isPreempted(),
-                head.maxTotalTokens(),
-                load,
-                drafts,
-                step);
-    }
-
-    /** Returns whether a decode waits until it has passed all stages, and only then is scheduled again. */
-    boolean spacesDecodes() {
-        return asyncScheduling && pipelineParallelSize > 1;
     }
 
     /** Returns how many planned steps may be without a result at a time, at least 1. */

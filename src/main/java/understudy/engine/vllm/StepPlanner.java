@@ -13,7 +13,6 @@ import understudy.engine.StepPlan;
 import understudy.engine.StepResult;
 import understudy.engine.lora.Adapters;
 import understudy.engine.speculation.DraftOutput;
-import understudy.engine.vllm.queue.PrefillThrottle;
 import understudy.engine.vllm.queue.WaitingQueues;
 import understudy.kvcache.Admission;
 import understudy.kvcache.AdmissionRequest;
@@ -44,9 +43,10 @@ public final class StepPlanner implements Engine {
     private final RunningList running;
     private final DecodeCohort cohort;
     private final PreemptionVictim preemptionVictim;
+    private final StepRule[] rules;
     private final KvLoads loads;
     private final Drafts drafts;
-    private final PrefillThrottle throttle;
+    private final AdmissionDraft question = new AdmissionDraft();
     private final ReservationDraft draft = new ReservationDraft();
     private final ArrayDeque<VllmRequest> toRelease = new ArrayDeque<>();
     private final ArrayDeque<VllmPlan> unusedPlans = new ArrayDeque<>();
@@ -75,9 +75,9 @@ public final class StepPlanner implements Engine {
         waiting = requests.waiting;
         running = requests.running;
         cohort = requests.cohort;
-        loads = requests.loads;
-        drafts = requests.drafts;
-        throttle = new PrefillThrottle(config.prefillScheduleInterval());
+        rules = requests.rules.on;
+        loads = requests.rules.loads;
+        drafts = requests.rules.drafts;
         preemptionVictim = config.preemptionVictim().orDefaultOf(config.policy());
     }
 
@@ -131,7 +131,12 @@ public final class StepPlanner implements Engine {
         if (loads.areOn()) {
             return empty.preempted().isEmpty() && !isWoken && !loads.mayGetUnstuck();
         }
-        return !requests.isAnySpaced(empty.step()) && Engine.super.parks(empty, isWoken);
+        for (var rule : rules) {
+            if (rule.mayIdle(running, empty.step())) {
+                return false;
+            }
+        }
+        return Engine.super.parks(empty, isWoken);
     }
 
     @Override
@@ -158,7 +163,9 @@ public final class StepPlanner implements Engine {
         plan.begin(++numSteps);
         phase = Phase.RUNNING;
         nowNanos = atNanos;
-        throttle.begin(running.size() > 0, throttle.isOn() && running.isAnyDecoding());
+        for (var rule : rules) {
+            rule.begin(running);
+        }
         beginWithCohort();
     }
 
@@ -182,8 +189,8 @@ public final class StepPlanner implements Engine {
         while (phase == Phase.RUNNING) {
             for (; cursor < running.size() && budget() > 0; cursor++) {
                 var request = running.get(cursor);
-                int numTokens = config.tokensToRun(request, numSteps, budget(), kvCache);
-                if (numTokens > 0 && !throttle.defers(request.isPrefillChunk)) {
+                int numTokens = tokensToRun(request);
+                if (numTokens > 0) {
                     schedule(request, numTokens);
                 }
             }
@@ -194,7 +201,9 @@ public final class StepPlanner implements Engine {
         }
         if (phase == Phase.MATCHING) {
             phase = Phase.WAITING;
-            requests.beginAdmissions(plan);
+            for (var rule : rules) {
+                rule.beginAdmissions(plan);
+            }
             if (mayAdmit() && !waiting.toMatch().isEmpty()) {
                 return new KvAsk.Match(
                         waiting.toMatch().stream().map(VllmRequest::lookup).toList());
@@ -212,13 +221,34 @@ public final class StepPlanner implements Engine {
             }
             waiting.skip(head);
         }
-        if (loads.areOn() && phase != Phase.OVER) {
+        if (phase != Phase.OVER) {
             phase = Phase.OVER;
-            loads.onPlanned();
-            return plan.endAsk(loads.readPlans());
+            for (var rule : rules) {
+                var last = rule.endAsk(plan);
+                if (last != null) {
+                    return last;
+                }
+            }
         }
         finishPlan();
         return null;
+    }
+
+    /** Returns how many tokens a running request may compute now; 0 passes over it without ending the loop. */
+    private int tokensToRun(VllmRequest request) {
+        int computed = request.numComputedTokens;
+        int placeholders = request.numPlaceholders;
+        if (placeholders > 0 && computed + 2 - placeholders >= request.maxTotalTokens()) {
+            return 0; // the step in flight certainly reaches max_tokens
+        }
+        int missing = request.numTokens() + drafts.numDrafts(request) + placeholders - computed;
+        int threshold = config.longPrefillTokenThreshold();
+        int limited = threshold > 0 ? Math.min(missing, threshold) : missing;
+        int numTokens = Math.min(Math.min(limited, budget()), kvCache.maxModelLen() - computed - 1);
+        for (var rule : rules) {
+            numTokens = rule.limit(request, numTokens, numSteps);
+        }
+        return numTokens;
     }
 
     /** Goes on at once, as if the answer had come, where it is known. */
@@ -272,16 +302,29 @@ public final class StepPlanner implements Engine {
             plan.admit(head, head.isPreempted());
             head.onAdmitted(admitted, numLookaheadTokens, nowNanos, blockSize);
             plan.schedule(head, admitted.numScheduledTokens());
-            requests.onAdmitted(head, admitted.numScheduledTokens());
+            for (var rule : rules) {
+                rule.onAdmitted(head, admitted);
+            }
         } else if (admission instanceof Admission.Loading loading) {
             waiting.skip(head);
             head.onLoading(loading, blockSize);
-            loads.beginPrefill(head);
-        } else if (admission instanceof Admission.Deferred || loads.areStuck(waiting, running.size() + numInFlight)) {
+            for (var rule : rules) {
+                rule.onLoading(head);
+            }
+        } else if (admission instanceof Admission.Deferred || passesRefused()) {
             waiting.skip(head);
         } else {
             phase = Phase.ENDING; // a refusal blocks every request behind the head
         }
+    }
+
+    private boolean passesRefused() {
+        for (var rule : rules) {
+            if (rule.passesRefused(waiting, running.size() + numInFlight)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     @Override
@@ -299,7 +342,9 @@ public final class StepPlanner implements Engine {
 
     @Override
     public void onGroupStep(long number) {
-        throttle.onGroupStep(number, numInFlight - 1);
+        for (var rule : rules) {
+            rule.onGroupStep(number, numInFlight - 1);
+        }
     }
 
     @Override
@@ -312,10 +357,15 @@ public final class StepPlanner implements Engine {
     }
 
     private boolean mayAdmit() {
-        return !requests.admitsNone()
-                && plan.preempted().isEmpty()
-                && budget() > 0
-                && running.size() < loads.maxRunning(config.maxNumSeqs());
+        return !requests.admitsNone() && plan.preempted().isEmpty() && budget() > 0 && running.size() < maxRunning();
+    }
+
+    private int maxRunning() {
+        int max = config.maxNumSeqs();
+        for (var rule : rules) {
+            max = rule.maxRunning(max);
+        }
+        return max;
     }
 
     private void schedule(VllmRequest request, int numTokens) {
@@ -330,11 +380,25 @@ public final class StepPlanner implements Engine {
     }
 
     private AdmissionRequest admission(VllmRequest head) {
-        var load = loads.stateOf(head, running.size() + numInFlight);
-        var slots = drafts.slotsOf(head, !loads.wereStuck());
-        numLookaheadTokens = slots.numLookaheadTokens();
-        return config.admission(
-                head, budget(), throttle.defersPrefills(), running.size() > 0, nowNanos, plan.step(), load, slots);
+        question.clear();
+        for (var rule : rules) {
+            rule.ask(question, head, running.size() + numInFlight);
+        }
+        numLookaheadTokens = question.drafts.numLookaheadTokens();
+        return new AdmissionRequest(
+                head.lookup(),
+                budget(),
+                config.longPrefillTokenThreshold(),
+                config.enableChunkedPrefill(),
+                question.defersPrefills,
+                config.reserveFullSequence(),
+                running.size() > 0,
+                nowNanos,
+                head.isPreempted(),
+                head.maxTotalTokens(),
+                question.load,
+                question.drafts,
+                plan.step());
     }
 
     /** Preempts a victim for the refused request, and tries again with as many tokens as before. */
@@ -348,12 +412,16 @@ public final class StepPlanner implements Engine {
         plan.unschedule(victim);
         plan.preempt(victim);
         victim.onPreempted();
-        loads.onPreempted(victim);
+        for (var rule : rules) {
+            rule.onPreempted(victim);
+        }
         toRelease.add(victim);
         waiting.prepend(victim);
         if (victim == refused) {
             phase = Phase.ENDING;
-            loads.onSelfPreempted(plan.totalScheduledTokens());
+            for (var rule : rules) {
+                rule.onSelfPreempted(plan.totalScheduledTokens());
+            }
             return;
         }
         cursor = victimIndex < runningIndex ? runningIndex - 1 : runningIndex;
@@ -362,13 +430,11 @@ public final class StepPlanner implements Engine {
     }
 
     private void finishPlan() {
-        throttle.endAdmissions(plan.preempted().isEmpty(), waiting.isAnyWaiting());
-        waiting.endStep();
-        if (!plan.isEmpty()) {
-            numInFlight++;
-            throttle.onPlanned();
-            loads.onWork();
-        }
         requests.settle(plan);
+        for (var rule : rules) {
+            rule.endPlan(plan, waiting);
+        }
+        waiting.endStep();
+        numInFlight += plan.isEmpty() ? 0 : 1;
     }
 }

@@ -21,8 +21,7 @@ final class StepUpdate {
     private final WaitingQueues<VllmRequest> waiting;
     private final RunningList running;
     private final DecodeCohort cohort;
-    private final KvLoads loads;
-    private final Drafts drafts;
+    private final StepRule[] rules;
     private final Set<VllmRequest> toDrop = new HashSet<>();
     private final VllmResult result;
 
@@ -33,8 +32,7 @@ final class StepUpdate {
             WaitingQueues<VllmRequest> waiting,
             RunningList running,
             DecodeCohort cohort,
-            KvLoads loads,
-            Drafts drafts) {
+            SchedulerRules rules) {
         blockSize = kvCache.growthUnit();
         maxModelLen = kvCache.maxModelLen();
         cachesPrefixes = kvCache.enablePrefixCaching();
@@ -44,9 +42,8 @@ final class StepUpdate {
         this.waiting = waiting;
         this.running = running;
         this.cohort = cohort;
-        this.loads = loads;
-        this.drafts = drafts;
-        result = new VllmResult(drafts.numSpeculativeTokens(), loads.areOn());
+        this.rules = rules.on;
+        result = new VllmResult(rules.drafts.numSpeculativeTokens(), rules.loads.areOn());
     }
 
     VllmResult apply(VllmPlan plan, long atNanos, DraftOutput output) {
@@ -64,7 +61,9 @@ final class StepUpdate {
                 int numDrafts = plan.numDrafts(i);
                 int numAccepted = numDrafts == 0 ? 0 : output.accepted().getInt(i);
                 apply(request, plan.numScheduledTokens(i), plan.isPartial(i), numDrafts, numAccepted, atNanos);
-                drafts.onProposed(request, plan, i, output);
+                for (int j = 0; j < rules.length && !request.isFinished(); j++) {
+                    rules[j].onResult(request, plan, i, output);
+                }
             }
         }
         toDrop.clear();
@@ -202,7 +201,9 @@ final class StepUpdate {
             waiting.remove(request);
         }
         cohort.leave(request);
-        loads.end(request);
+        for (var rule : rules) {
+            rule.onEnded(request);
+        }
         request.status = VllmRequest.Status.FINISHED;
         request.finishReason = reason;
         requests.remove(request);

@@ -56,9 +56,6 @@ public final class VllmRequest extends EngineRequest implements QueuedRequest {
     /** The part of the tokens in flight that was scheduled before a preemption: delivered, but no longer counted. */
     int numStaleTokens;
 
-    /** Drafts to be verified with the next step. */
-    int numDrafts;
-
     /** Whether it sampled nothing with the step in which it was scheduled last. */
     boolean isPrefillChunk;
 
@@ -77,16 +74,7 @@ public final class VllmRequest extends EngineRequest implements QueuedRequest {
     /** Number of the last step in which the request was scheduled; 0 before the first. */
     long lastStep;
 
-    /** Number of the first step in which a running request may be scheduled again. */
-    long eligibleStep;
-
-    /** Whether the KV that the request waits for has come, or will not come. */
-    boolean hasKvArrived;
-
     int numPreemptions;
-
-    /** Where a cached prefix ended, at the last look, for some layers only; 0 for nowhere. */
-    int numJunctionTokens;
 
     int numCachedTokens;
     ExternalMatch external = ExternalMatch.NONE;
@@ -213,7 +201,6 @@ public final class VllmRequest extends EngineRequest implements QueuedRequest {
     void onAdmitted(Admission.Admitted admission, int numLookaheadTokens, long atNanos, int blockSize) {
         status = Status.RUNNING;
         boolean isLookedUp = numComputedTokens == 0;
-        numJunctionTokens = admission.numJunctionTokens();
         // After a full hit the last token is run as a decode, for the logits of the first answer token, unless they are
         // here.
         int numToRun = Math.min(1, admission.numScheduledTokens());
@@ -231,7 +218,6 @@ public final class VllmRequest extends EngineRequest implements QueuedRequest {
     /** Parks the request until its KV has come. */
     void onLoading(Admission.Loading loading, int blockSize) {
         status = Status.WAITING_FOR_REMOTE_KVS;
-        hasKvArrived = false;
         numComputedTokens = loading.numCachedTokens();
         numSlots = roundUp(numComputedTokens, blockSize);
         if (numPreemptions == 0) {
@@ -248,7 +234,6 @@ public final class VllmRequest extends EngineRequest implements QueuedRequest {
     /** Ends the wait for KV; without any, the prompt is looked up anew. */
     void onKvArrived() {
         status = numPreemptions > 0 ? Status.PREEMPTED : Status.WAITING;
-        hasKvArrived = false;
         numSlots = numComputedTokens == 0 ? 0 : numSlots;
     }
 

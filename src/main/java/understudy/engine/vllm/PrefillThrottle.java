@@ -1,4 +1,6 @@
-package understudy.engine.vllm.queue;
+package understudy.engine.vllm;
+
+import understudy.engine.vllm.queue.WaitingQueues;
 
 /**
  * Cadence of prefills (vLLM {@code prefill_schedule_interval}): while a request decodes, prompts are computed in one of
@@ -9,7 +11,7 @@ package understudy.engine.vllm.queue;
  * does this. A replica on its own counts its own steps, as vLLM's pull request 54627 proposes. A rank that begins to work
  * beside others counts from 0 until the first of its steps has ended, in which case at most one step is taken for another.
  */
-public final class PrefillThrottle {
+final class PrefillThrottle implements StepRule {
     private final int interval;
 
     /** Number of the step that is planned next, from 0. */
@@ -19,13 +21,8 @@ public final class PrefillThrottle {
     private boolean defersPrefills;
 
     /** Creates a cadence; {@code interval} 1 puts nothing off. */
-    public PrefillThrottle(int interval) {
+    PrefillThrottle(int interval) {
         this.interval = interval;
-    }
-
-    /** Returns whether prefills may ever be put off. */
-    public boolean isOn() {
-        return interval > 1;
     }
 
     /**
@@ -34,19 +31,42 @@ public final class PrefillThrottle {
      * @param isAnyRunning whether requests run
      * @param isAnyDecoding whether one of them computes no prompt
      */
-    public void begin(boolean isAnyRunning, boolean isAnyDecoding) {
+    void begin(boolean isAnyRunning, boolean isAnyDecoding) {
         step = isAnyRunning ? step : 0;
         defersPrefills = isAnyDecoding && !isCapacityBound && step % interval != 0;
     }
 
     /** Returns whether the step that is being planned computes no prompt beyond its last token. */
-    public boolean defersPrefills() {
+    boolean defersPrefills() {
         return defersPrefills;
     }
 
-    /** Returns whether a running request is passed over in this step. */
-    public boolean defers(boolean isPrefillChunk) {
-        return isPrefillChunk && defersPrefills;
+    @Override
+    public boolean seesEach() {
+        return false;
+    }
+
+    @Override
+    public void begin(RunningList running) {
+        begin(running.size() > 0, running.isAnyDecoding());
+    }
+
+    @Override
+    public int limit(VllmRequest running, int numTokens, long planned) {
+        return defersPrefills && running.isPrefillChunk ? 0 : numTokens;
+    }
+
+    @Override
+    public void ask(AdmissionDraft question, VllmRequest head, int numActive) {
+        question.defersPrefills = defersPrefills;
+    }
+
+    @Override
+    public void endPlan(VllmPlan plan, WaitingQueues<VllmRequest> waiting) {
+        endAdmissions(plan.preempted().isEmpty(), waiting.isAnyWaiting());
+        if (!plan.isEmpty()) {
+            onPlanned();
+        }
     }
 
     /**
@@ -55,23 +75,18 @@ public final class PrefillThrottle {
      * @param hasAdmitted whether admissions were tried: not after a preemption
      * @param areLeft whether requests are left, those that were passed over aside
      */
-    public void endAdmissions(boolean hasAdmitted, boolean areLeft) {
+    void endAdmissions(boolean hasAdmitted, boolean areLeft) {
         if (hasAdmitted && !defersPrefills) {
             isCapacityBound = areLeft;
         }
     }
 
     /** Takes note that the step planned goes to the device. */
-    public void onPlanned() {
+    void onPlanned() {
         step++;
     }
 
-    /**
-     * Counts as the group does.
-     *
-     * @param number the step of the group that has ended, from 0
-     * @param numInFlight steps planned behind it
-     */
+    @Override
     public void onGroupStep(long number, int numInFlight) {
         step = number + 1 + numInFlight;
     }
