@@ -33,7 +33,7 @@ public final class OneAtATime implements EngineFamily {
         String why = "which means nothing to engine.kind = " + name();
         engine.requireOnly(List.of("kind", "max-model-len", name()), why);
         kvCache.requireDefaults(List.of("sessions"), why);
-        // Not for the groups of layers of which others make use.
+        // As with KV from elsewhere, all layers are one group.
         var sizes = new EngineSizes(engine, kvCache, PrefixUnit.BLOCK, hardware, true, 0);
         var memory = MemorySettings.read(engine, kvCache, sizes, use.recordsEvents(), PrefixUnit.BLOCK, true, false);
         return new Spec(name(), memory, MemorySettings.limits(engine, kvCache, memory, 0));

@@ -12,6 +12,8 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -168,6 +170,13 @@ final class EngineFamilyProviderTest {
         assertThatThrownBy(() -> EmulatedCluster.startPaused(SETTINGS + settings))
                 .isInstanceOf(ScenarioException.class)
                 .hasMessageContaining(problem);
+    }
+
+    @Test
+    void manual_showsThisVeryClass() throws IOException {
+        String source = Files.readString(Path.of("src/test/java/example/OneAtATime.java"));
+
+        assertThat(Files.readString(Path.of("src/site/markdown/scenarios.md"))).contains(source);
     }
 
     @Test
