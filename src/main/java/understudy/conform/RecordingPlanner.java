@@ -27,7 +27,7 @@ import understudy.kvcache.KvCacheSpec;
 import understudy.kvcache.KvSnapshot;
 
 /**
- * Planner that tells of each plan, and of what the memory holds around it, and has the recording's worker do its part
+ * Engine that tells of each plan, and of what the memory holds around it, and has the recording's worker do its part
  * in each step. Before and after it plans it asks the memory one question more, about nothing: when that is answered,
  * the memory has heeded all that was said before.
  *

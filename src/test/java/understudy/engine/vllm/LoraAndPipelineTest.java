@@ -92,6 +92,25 @@ final class LoraAndPipelineTest {
         assertThat(EngineFixture.scheduled(engine.plan())).containsExactly(entry(0L, 1));
     }
 
+    /**
+     * Three stages: request 0, scheduled in step 1, would be eligible in step 4, but ends with its first token. Request 1 has
+     * its handle, and computes a chunk in each of steps 2 and 3.
+     */
+    @Test
+    void requestWithTheHandleOfOneThatEnded_isNotHeldBackForIt() {
+        engine.pipelineParallelSize = 3;
+        engine.isAsync = true;
+        engine.maxNumBatchedTokens = 16;
+        var ended = engine.add(0, 10, 1, 0);
+        engine.step();
+
+        var next = engine.add(1, 40);
+
+        assertThat(next.handle()).isEqualTo(ended.handle());
+        assertThat(engine.step()).containsExactly(entry(1L, 16));
+        assertThat(engine.step()).containsExactly(entry(1L, 16));
+    }
+
     private void add(long id, String adapter) {
         var request = EngineFixture.request(id, EngineFixture.filled(10, (int) id), 2, 0, OutputPlan.ENDLESS);
         var prompt = new Prompt(new TokenIds(EngineFixture.filled(10, (int) id)), adapter, "");
