@@ -10,6 +10,7 @@ import com.typesafe.config.ConfigValueType;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -178,7 +179,8 @@ public record Section(Config config, String path) {
     }
 
     /**
-     * Refuses any key but some with another value than its default, because of {@code why}.
+     * Refuses any key but some with another value than its default, because of {@code why}; the first in the order of the
+     * defaults is named, so that a switch goes before what it switches on.
      *
      * @param keys those that may have any value; a section stands for all in it
      */
@@ -190,7 +192,8 @@ public record Section(Config config, String path) {
                 .filter(key -> !config.getValue(key)
                         .unwrapped()
                         .equals(usual.getValue(key).unwrapped()))
-                .sorted()
+                .sorted(Comparator.comparingInt(
+                        key -> usual.getValue(key).origin().lineNumber()))
                 .forEach(key -> requireDefault(key, why));
     }
 
