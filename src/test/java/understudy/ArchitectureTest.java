@@ -134,6 +134,29 @@ final class ArchitectureTest {
         slices().matching("understudy.(**)").should().beFreeOfCycles().check(MAIN);
     }
 
+    /** Recordings and the fuzzer's draws are about one family; whoever else asked would have to know them all. */
+    @Test
+    void nothingAsksOfWhichFamilyAnEngineIs() {
+        var families = new String[] {"understudy.engine.vllm..", "understudy.engine.roseinfer.."};
+
+        noClasses()
+                .that()
+                .resideOutsideOfPackages(
+                        "understudy.engine.vllm..",
+                        "understudy.engine.roseinfer..",
+                        "understudy.engine.family..",
+                        "understudy.conform..",
+                        "understudy.fuzz..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage(families)
+                .check(MAIN);
+        slices().matching("understudy.engine.(vllm|roseinfer)..")
+                .should()
+                .notDependOnEachOther()
+                .check(MAIN);
+    }
+
     @Test
     void pureCodeKnowsNoActorsAndNoThreads() {
         noClasses()

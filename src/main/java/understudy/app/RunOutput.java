@@ -5,6 +5,7 @@ import java.util.Locale;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import understudy.app.console.Console;
+import understudy.engine.EngineTraits.Feature;
 import understudy.fidelity.Fidelity;
 import understudy.fidelity.MeasuredRun;
 import understudy.host.Emulation;
@@ -21,7 +22,6 @@ import understudy.report.Timeline;
 import understudy.report.TimelineReport;
 import understudy.report.run.RunPage;
 import understudy.report.run.RunSetup;
-import understudy.scenario.EngineKind;
 import understudy.scenario.Scenario;
 
 /**
@@ -145,7 +145,7 @@ record RunOutput(Console console, boolean isJsonOnStdout, ReportFiles files) {
 
     private static String forConsole(RunReport report, Emulation.Result result, Scenario scenario) {
         String text = ConsoleReport.write(report, result.host());
-        if (scenario.engine().kind() == EngineKind.ROSEINFER) {
+        if (scenario.engine().traits().has(Feature.STREAMING_FIGURES)) {
             text += "\n" + StreamingReport.write(report, result.run().requests());
         }
         if (report.timeline().isOn()) {

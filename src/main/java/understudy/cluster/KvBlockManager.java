@@ -26,7 +26,6 @@ import understudy.kvcache.KvEvent;
 import understudy.kvcache.PrefixCacheStats;
 import understudy.kvcache.Settlement;
 import understudy.kvcache.connector.KvTransferParams;
-import understudy.kvcache.session.KvCaches;
 import understudy.report.transfers.KvTraffic;
 import understudy.routing.LoadReport;
 import understudy.runtime.Clock;
@@ -168,7 +167,7 @@ public final class KvBlockManager extends ExtensibleBehavior<KvBlockManager.Comm
 
     /** Creates the empty memory of a replica; see {@link Factory}. */
     public static Behavior<Command> create(Setup setup) {
-        return create(KvCaches.create(setup.spec.kvCache()), setup);
+        return create(setup.spec.engine().createMemory(), setup);
     }
 
     /** Creates an actor before a memory that the caller has made. */

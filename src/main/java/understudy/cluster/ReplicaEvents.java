@@ -8,8 +8,8 @@ import java.util.List;
 import org.apache.pekko.actor.Cancellable;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.jspecify.annotations.Nullable;
+import understudy.engine.EngineLoad;
 import understudy.engine.EngineRequest;
-import understudy.engine.RequestBook;
 import understudy.engine.StepResult;
 import understudy.engine.lora.AdapterUse;
 import understudy.kvcache.KvBlockCounts;
@@ -23,7 +23,7 @@ import understudy.runtime.Clock;
 final class ReplicaEvents {
     private final int replicaIndex;
     private final ReplicaCounters counters;
-    private final RequestBook requests;
+    private final EngineLoad requests;
     private final ActorRef<KvBlockManager.Command> kvBlockManager;
     private final ReplicaPeers peers;
     private final ClusterEvent.@Nullable Subscriber subscriber;
@@ -38,7 +38,7 @@ final class ReplicaEvents {
 
     ReplicaEvents(
             ReplicaCounters counters,
-            RequestBook requests,
+            EngineLoad requests,
             ActorRef<KvBlockManager.Command> kvBlockManager,
             ReplicaPeers peers,
             LoadReporter loadReporter) {
@@ -213,7 +213,7 @@ final class ReplicaEvents {
      */
     static final class LoadReporter {
         private final ReplicaPeers peers;
-        private final RequestBook requests;
+        private final EngineLoad requests;
         private final ActorRef<KvBlockManager.Command> kvBlockManager;
         private final ActorRef<Replica.Command> replica;
         private final Clock clock;
@@ -221,7 +221,7 @@ final class ReplicaEvents {
 
         LoadReporter(
                 ReplicaPeers peers,
-                RequestBook requests,
+                EngineLoad requests,
                 ActorRef<KvBlockManager.Command> kvBlockManager,
                 ActorRef<Replica.Command> replica,
                 Clock clock) {

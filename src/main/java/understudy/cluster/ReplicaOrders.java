@@ -2,8 +2,8 @@ package understudy.cluster;
 
 import java.time.Duration;
 import java.util.ArrayDeque;
-import understudy.engine.SchedulerConfig;
-import understudy.engine.lora.StepLoras;
+import understudy.engine.EngineTraits.Feature;
+import understudy.engine.lora.Adapters;
 import understudy.faults.Fault;
 import understudy.faults.FleetChange;
 import understudy.faults.ReplicaOrder;
@@ -35,7 +35,7 @@ final class ReplicaOrders {
         this.spec = spec;
         this.steps = steps;
         this.aborter = aborter;
-        areWorkersFree = spec.scheduler() instanceof SchedulerConfig vllm && vllm.asyncScheduling();
+        areWorkersFree = spec.engineTraits().has(Feature.CALLS_IN_FLIGHT);
     }
 
     /** Carries out an order, or returns false: then it has to come again when the plan is complete, or the call over. */
@@ -136,18 +136,18 @@ final class ReplicaOrders {
 
     private void carryOutCall() {
         var order = (ReplicaOrder.OfAdapter) calls.element().order();
-        var loras = parts.engine().planner().requests().loras();
+        var adapters = parts.engine().engine().adapters();
         if (order.action() != ReplicaOrder.AdapterAction.LOAD) {
-            loras.unload(order.name());
+            adapters.unload(order.name());
         }
-        long nanos = order.action() == ReplicaOrder.AdapterAction.UNLOAD ? 0 : load(loras, order.name());
+        long nanos = order.action() == ReplicaOrder.AdapterAction.UNLOAD ? 0 : load(adapters, order.name());
         parts.timers().startSingleTimer(this, Replica.CallEnded.NOW, Duration.ofNanos(nanos));
     }
 
-    private long load(StepLoras loras, String name) {
-        var loaded = loras.load(name);
+    private long load(Adapters adapters, String name) {
+        var loaded = adapters.load(name);
         parts.counters().onAdaptersLoaded(loaded);
-        return loras.loadingNanos(loaded);
+        return adapters.loadingNanos(loaded);
     }
 
     /** A call is over; returns whether the engine goes on, since there is no other one. */

@@ -53,9 +53,9 @@ record ReplicaParts(
                 spec.device().create(clock, index, peers.dataParallelGroups().get(index)), "gpu");
         context.watch(kvBlockManager);
         context.watch(gpu);
-        var engine = new EngineCore(spec.scheduler(), spec.kvCache(), spec.limits());
-        var loadReporter = new ReplicaEvents.LoadReporter(
-                peers, engine.planner().requests(), kvBlockManager, context.getSelf(), clock);
+        var engine = new EngineCore(spec.engine());
+        var loadReporter =
+                new ReplicaEvents.LoadReporter(peers, engine.engine().load(), kvBlockManager, context.getSelf(), clock);
         return new ReplicaParts(
                 clock,
                 timers,
@@ -66,7 +66,7 @@ record ReplicaParts(
                 engine,
                 new ClientTable(index, counters, spec.keepsTokenTimes()),
                 counters,
-                new ReplicaEvents(counters, engine.planner().requests(), kvBlockManager, peers, loadReporter),
+                new ReplicaEvents(counters, engine.engine().load(), kvBlockManager, peers, loadReporter),
                 loadReporter);
     }
 
@@ -121,7 +121,7 @@ record ReplicaParts(
             this.clock = clock;
             this.replica = replica;
             intervalNanos = spec.planIntervalNanos();
-            hasTicks = intervalNanos > 0 && spec.scheduler().maxStepsInFlight() > 1;
+            hasTicks = intervalNanos > 0 && spec.engineTraits().maxStepsInFlight() > 1;
         }
 
         /** Returns whether a plan may be made at any time, since there are no ticks to wait for. */

@@ -3,9 +3,10 @@ package understudy.cluster;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import understudy.cluster.link.KvStoreSpec;
-import understudy.engine.PlannerConfig;
+import understudy.engine.EngineSpec;
+import understudy.engine.EngineTraits;
 import understudy.engine.RequestLimits;
-import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.KvCacheSpec;
 import understudy.latency.ApiDelay;
 import understudy.routing.ReplicaTraits;
 import understudy.transfer.KvTransferSpec;
@@ -13,9 +14,7 @@ import understudy.transfer.KvTransferSpec;
 /**
  * Specification of one replica. A value: any number of replicas may be built with it.
  *
- * @param scheduler which kind of engine it is, and its settings
- * @param limits what its front end turns away
- * @param kvCache sizes and switches of its KV memory
+ * @param engine its engine, of whichever family
  * @param memory makes the actor of that memory
  * @param device makes the actor of its device
  * @param apiDelay from the arrival of a request to its entry into the waiting queue
@@ -28,9 +27,7 @@ import understudy.transfer.KvTransferSpec;
  * @param stores memories slower than its host's, the fastest first
  */
 public record ReplicaSpec(
-        PlannerConfig scheduler,
-        RequestLimits limits,
-        KvCacheConfig kvCache,
+        EngineSpec engine,
         KvBlockManager.Factory memory,
         VirtualGpu.Factory device,
         ApiDelay apiDelay,
@@ -41,140 +38,76 @@ public record ReplicaSpec(
         List<KvStoreSpec> stores) {
 
     /** Returns a replica without a delay of its API, which keeps no times of tokens. */
-    public static ReplicaSpec of(
-            PlannerConfig scheduler, RequestLimits limits, KvCacheConfig kvCache, VirtualGpu.Factory device) {
+    public static ReplicaSpec of(EngineSpec engine, VirtualGpu.Factory device) {
         return new ReplicaSpec(
-                scheduler,
-                limits,
-                kvCache,
-                KvBlockManager::create,
-                device,
-                ApiDelay.NONE,
-                false,
-                0,
-                ReplicaTraits.PLAIN,
-                null,
-                List.of());
+                engine, KvBlockManager::create, device, ApiDelay.NONE, false, 0, ReplicaTraits.PLAIN, null, List.of());
+    }
+
+    /** Returns what its front end turns away. */
+    public RequestLimits limits() {
+        return engine.limits();
+    }
+
+    /** Returns sizes and kind of its KV memory. */
+    public KvCacheSpec kvCache() {
+        return engine.kvCache();
+    }
+
+    /** Returns limits and features of its engine. */
+    public EngineTraits engineTraits() {
+        return engine.traits();
+    }
+
+    /** Returns the same replica with another engine. */
+    public ReplicaSpec withEngine(EngineSpec other) {
+        return new ReplicaSpec(
+                other, memory, device, apiDelay, keepsTokenTimes, planIntervalNanos, traits, transfers, stores);
     }
 
     /** Returns the same replica with another memory. */
     public ReplicaSpec withMemory(KvBlockManager.Factory other) {
         return new ReplicaSpec(
-                scheduler,
-                limits,
-                kvCache,
-                other,
-                device,
-                apiDelay,
-                keepsTokenTimes,
-                planIntervalNanos,
-                traits,
-                transfers,
-                stores);
+                engine, other, device, apiDelay, keepsTokenTimes, planIntervalNanos, traits, transfers, stores);
     }
 
     /** Returns the same replica with another device. */
     public ReplicaSpec withDevice(VirtualGpu.Factory other) {
         return new ReplicaSpec(
-                scheduler,
-                limits,
-                kvCache,
-                memory,
-                other,
-                apiDelay,
-                keepsTokenTimes,
-                planIntervalNanos,
-                traits,
-                transfers,
-                stores);
+                engine, memory, other, apiDelay, keepsTokenTimes, planIntervalNanos, traits, transfers, stores);
     }
 
     /** Returns the same replica with this delay from arrival to waiting queue. */
     public ReplicaSpec withApiDelay(ApiDelay other) {
         return new ReplicaSpec(
-                scheduler,
-                limits,
-                kvCache,
-                memory,
-                device,
-                other,
-                keepsTokenTimes,
-                planIntervalNanos,
-                traits,
-                transfers,
-                stores);
+                engine, memory, device, other, keepsTokenTimes, planIntervalNanos, traits, transfers, stores);
     }
 
     /** Returns the same replica, which keeps the times of tokens or not. */
     public ReplicaSpec withTokenTimes(boolean keeps) {
-        return new ReplicaSpec(
-                scheduler,
-                limits,
-                kvCache,
-                memory,
-                device,
-                apiDelay,
-                keeps,
-                planIntervalNanos,
-                traits,
-                transfers,
-                stores);
+        return new ReplicaSpec(engine, memory, device, apiDelay, keeps, planIntervalNanos, traits, transfers, stores);
     }
 
     /** Returns the same replica, which plans at fixed intervals. */
     public ReplicaSpec withPlanIntervalNanos(long nanos) {
-        return new ReplicaSpec(
-                scheduler,
-                limits,
-                kvCache,
-                memory,
-                device,
-                apiDelay,
-                keepsTokenTimes,
-                nanos,
-                traits,
-                transfers,
-                stores);
+        return new ReplicaSpec(engine, memory, device, apiDelay, keepsTokenTimes, nanos, traits, transfers, stores);
     }
 
     /** Returns the same replica, of which a router knows this. */
     public ReplicaSpec withTraits(ReplicaTraits other) {
         return new ReplicaSpec(
-                scheduler,
-                limits,
-                kvCache,
-                memory,
-                device,
-                apiDelay,
-                keepsTokenTimes,
-                planIntervalNanos,
-                other,
-                transfers,
-                stores);
+                engine, memory, device, apiDelay, keepsTokenTimes, planIntervalNanos, other, transfers, stores);
     }
 
     /** Returns the same replica, whose KV is moved like this, or with null never. */
     public ReplicaSpec withTransfers(@Nullable KvTransferSpec other) {
         return new ReplicaSpec(
-                scheduler,
-                limits,
-                kvCache,
-                memory,
-                device,
-                apiDelay,
-                keepsTokenTimes,
-                planIntervalNanos,
-                traits,
-                other,
-                stores);
+                engine, memory, device, apiDelay, keepsTokenTimes, planIntervalNanos, traits, other, stores);
     }
 
     /** Returns the same replica with memories slower than its host's. */
     public ReplicaSpec withStores(List<KvStoreSpec> other) {
         return new ReplicaSpec(
-                scheduler,
-                limits,
-                kvCache,
+                engine,
                 memory,
                 device,
                 apiDelay,

@@ -35,7 +35,7 @@ final class RequestAborter {
      * Ends an answer after the token that a step has brought, and returns its record; its blocks are still to be freed.
      */
     RequestRecord cut(EngineRequest request, long atNanos) {
-        engine.planner().abort(request.request().id());
+        engine.engine().abort(request.request().id());
         String reason = "the answer was cut after " + request.numAnswerTokens() + " tokens";
         var fault = clients.submit(request.request().id()).fault();
         var cause = fault.isReset() ? RequestEvent.FailureCause.RESET : RequestEvent.FailureCause.CUT;
@@ -48,11 +48,11 @@ final class RequestAborter {
      */
     void failAll(CrashRetries retries, ActorRef<Router.Command> router, long atNanos) {
         if (engine.isPlanning()) {
-            parts.counters().onPreempted(engine.planner().plan().preempted().size());
+            parts.counters().onPreempted(engine.engine().plan().preempted().size());
         }
         for (long id : clients.requestIds()) {
             var request = clients.request(id);
-            var running = engine.planner().requests().find(id);
+            var running = engine.engine().find(id);
             int numTokens = running == null ? request.progress().numTokens() : running.numAnswerTokens();
             if (clients.submit(id).mayRetry(retries, numTokens)) {
                 router.tell(new Router.Reroute(clients.withdraw(request, running)));
@@ -112,7 +112,7 @@ final class RequestAborter {
     private @Nullable EngineRequest takeOut(Request request) {
         // It may still be on its way to the waiting queue.
         parts.timers().cancel(request.id());
-        var progress = engine.planner().abort(request.id());
+        var progress = engine.engine().abort(request.id());
         if (progress != null) {
             // At once, since the next request in the queue may get the same handle.
             parts.free(progress);

@@ -113,7 +113,7 @@ final class StepLoop {
 
     /** Takes their blocks from all requests that run. */
     private void preemptAll() {
-        var preempted = engine.planner().preemptAll();
+        var preempted = engine.engine().preemptAll();
         for (var request : preempted) {
             var release = new KvAsk.Release(request.handle(), request.lastStep());
             parts.kvBlockManager().tell(new KvBlockManager.Ask(null, release, parts.self()));
@@ -142,7 +142,7 @@ final class StepLoop {
 
     /** It is time for a plan; returns whether one was made, for which the memory need not be asked. */
     boolean onTick() {
-        ticks.onTick(engine.planner().requests().numUnfinished() > 0);
+        ticks.onTick(engine.engine().load().numUnfinished() > 0);
         if (!ticks.areFree()) {
             engine.unblock();
         }
@@ -155,14 +155,14 @@ final class StepLoop {
 
     /** Takes the memory's answer; returns whether the plan is complete with it. */
     boolean onAnswered(KvAnswer answer) {
-        engine.planner().answer(answer);
+        engine.engine().answer(answer);
         return goOnPlanning();
     }
 
-    /** Asks the planner's questions, until it has to wait for an answer, or, with true, is done. */
+    /** Asks the engine's questions, until it has to wait for an answer, or, with true, is done. */
     private boolean goOnPlanning() {
-        var planner = engine.planner();
-        for (var ask = planner.next(); ask != null; ask = planner.next()) {
+        var asker = engine.engine();
+        for (var ask = asker.next(); ask != null; ask = asker.next()) {
             parts.kvBlockManager().tell(new KvBlockManager.Ask(toSettle, ask, parts.self()));
             toSettle = null;
             parts.events().memoryTouched();
@@ -204,7 +204,7 @@ final class StepLoop {
     boolean onStepDone(VirtualGpu.StepDone done) {
         boolean isInstantOver = ticks.areFree() && parts.clock().isInstantOver();
         if (done.groupStep() >= 0) {
-            engine.planner().onGroupStep(done.groupStep());
+            engine.engine().onGroupStep(done.groupStep());
         }
         // A result that a call has held back is known only now.
         long endNanos = Math.max(done.endNanos(), parts.clock().nowNanos());

@@ -21,6 +21,7 @@ import understudy.cluster.VirtualGpu;
 import understudy.cluster.lockstep.EarlierStages;
 import understudy.engine.FinishReason;
 import understudy.engine.RequestLimits;
+import understudy.engine.vllm.VllmSpec;
 import understudy.latency.LatencyModel;
 import understudy.routing.RouterSpec;
 import understudy.routing.policy.RoundRobin;
@@ -104,8 +105,8 @@ public final class DecisionReplay extends AbstractBehavior<DecisionReplay.Comman
 
     /** The recording's driver makes one plan in each step, an empty one included. */
     private static ReplicaSpec spec(RecordedRun run, RecordingPlanner planner) {
-        return ReplicaSpec.of(
-                        new RecordingPlanner.Config(planner), RequestLimits.NONE, run.kvCacheConfig(), device(run))
+        var settings = new VllmSpec(run.schedulerConfig(), RequestLimits.NONE, run.kvCacheConfig());
+        return ReplicaSpec.of(new RecordingPlanner.Spec(planner, settings), device(run))
                 .withMemory(setup -> KvBlockManager.create(planner.memory(), setup))
                 .withPlanIntervalNanos(NANOS_PER_STEP);
     }

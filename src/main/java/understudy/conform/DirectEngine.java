@@ -2,9 +2,9 @@ package understudy.conform;
 
 import understudy.engine.EngineRequest;
 import understudy.engine.StepPlan;
-import understudy.engine.StepPlanner;
 import understudy.engine.StepResult;
 import understudy.engine.speculation.DraftOutput;
+import understudy.engine.vllm.StepPlanner;
 import understudy.kvcache.KvCache;
 
 /**

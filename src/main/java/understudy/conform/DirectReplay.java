@@ -11,12 +11,12 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.EngineRequest;
 import understudy.engine.StepPlan;
-import understudy.engine.StepPlanner;
 import understudy.engine.StepResult;
 import understudy.engine.speculation.DraftCounts;
+import understudy.engine.vllm.StepPlanner;
+import understudy.engine.vllm.VllmMemory;
 import understudy.kvcache.KvCache;
 import understudy.kvcache.KvSnapshot;
-import understudy.kvcache.session.KvCaches;
 
 /**
  * Replays a recorded run through scheduler and KV cache without actors, by the contract of the recording's driver: add
@@ -42,7 +42,7 @@ public final class DirectReplay {
         planner = new StepPlanner(run.schedulerConfig(), run.kvCacheConfig());
         device = new RecordedDrafts(run);
         worker = ReplayWorker.of(run, planner);
-        kvCache = worker == null ? KvCaches.create(run.kvCacheConfig()) : worker.memory();
+        kvCache = worker == null ? VllmMemory.create(run.kvCacheConfig()) : worker.memory();
         engine = new DirectEngine(planner, kvCache);
         state = kvCache.snapshot(IntList.of());
         kvEvents = new ReplayedEvents(run, kvCache);
@@ -160,7 +160,7 @@ public final class DirectReplay {
                 drafts);
     }
 
-    private static List<String> names(List<EngineRequest> requests) {
+    private static List<String> names(List<? extends EngineRequest> requests) {
         return requests.stream().map(r -> r.request().name()).toList();
     }
 }

@@ -8,8 +8,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import understudy.engine.EngineRequest;
-import understudy.engine.Planner;
 import understudy.engine.StepPlan;
+import understudy.engine.vllm.StepPlanner;
 import understudy.kvcache.connector.TransferJob;
 import understudy.kvcache.tier.OffloadingConnector;
 import understudy.kvcache.tier.PrepareStoreOutput;
@@ -24,18 +24,18 @@ final class OffloadingWorker extends ReplayWorker {
     private final Long2ObjectOpenHashMap<TransferJob> running = new Long2ObjectOpenHashMap<>();
     private List<Long> completed = List.of();
 
-    OffloadingWorker(RecordedRun run, Planner planner, RecordedConnector.Offload settings) {
+    OffloadingWorker(RecordedRun run, StepPlanner planner, RecordedConnector.Offload settings) {
         this(run, planner, settings, new ArrayList<>());
     }
 
     private OffloadingWorker(
-            RecordedRun run, Planner planner, RecordedConnector.Offload settings, List<Object> attempts) {
+            RecordedRun run, StepPlanner planner, RecordedConnector.Offload settings, List<Object> attempts) {
         this(run, planner, settings, attempts, connector(run, settings, attempts));
     }
 
     private OffloadingWorker(
             RecordedRun run,
-            Planner planner,
+            StepPlanner planner,
             RecordedConnector.Offload settings,
             List<Object> attempts,
             OffloadingConnector connector) {

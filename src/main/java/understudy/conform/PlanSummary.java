@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import understudy.engine.EngineRequest;
-import understudy.engine.Planner;
 import understudy.engine.StepPlan;
+import understudy.engine.vllm.StepPlanner;
 import understudy.kvcache.KvSnapshot;
 
 /**
@@ -38,7 +38,7 @@ public record PlanSummary(
             new PlanSummary(Map.of(), Map.of(), List.of(), List.of(), List.of(), List.of(), IntList.of());
 
     /** Writes down a plan that has just been made. */
-    public static PlanSummary of(StepPlan plan, Planner planner, boolean reportsResumedAsNew) {
+    public static PlanSummary of(StepPlan plan, StepPlanner planner, boolean reportsResumedAsNew) {
         var scheduled = new LinkedHashMap<String, Integer>();
         var drafts = new LinkedHashMap<String, Integer>();
         for (int i = 0; i < plan.size(); i++) {

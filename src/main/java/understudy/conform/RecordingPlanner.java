@@ -4,31 +4,37 @@ import it.unimi.dsi.fastutil.ints.IntList;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import understudy.engine.Engine;
+import understudy.engine.EngineLoad;
 import understudy.engine.EngineRequest;
-import understudy.engine.Planner;
-import understudy.engine.PlannerConfig;
-import understudy.engine.RequestBook;
-import understudy.engine.SchedulerConfig;
+import understudy.engine.EngineSpec;
+import understudy.engine.EngineTraits;
+import understudy.engine.Request;
+import understudy.engine.RequestLimits;
 import understudy.engine.StepPlan;
 import understudy.engine.StepResult;
 import understudy.engine.speculation.DraftCounts;
 import understudy.engine.speculation.DraftOutput;
+import understudy.engine.vllm.SchedulerConfig;
+import understudy.engine.vllm.StepPlanner;
+import understudy.engine.vllm.VllmMemory;
+import understudy.engine.vllm.VllmPlan;
+import understudy.engine.vllm.VllmSpec;
 import understudy.kvcache.KvAnswer;
 import understudy.kvcache.KvAsk;
 import understudy.kvcache.KvCache;
-import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.KvCacheSpec;
 import understudy.kvcache.KvSnapshot;
-import understudy.kvcache.session.KvCaches;
 
 /**
- * Planner that tells of each plan, and of what the memory holds around it, and has the recording's worker do its part
+ * Engine that tells of each plan, and of what the memory holds around it, and has the recording's worker do its part
  * in each step. Before and after it plans it asks the memory one question more, about nothing: when that is answered,
  * the memory has heeded all that was said before.
  *
  * <p>The recording's driver plans in each step, and applies a result in each, or in each but the first with two steps in
  * flight; both may be empty. What the engine leaves out of that is made up for before its next plan.
  */
-final class RecordingPlanner implements Planner {
+final class RecordingPlanner implements Engine {
     static final long NANOS_PER_STEP = 1_000_000;
 
     private static final KvAsk NOTHING = new KvAsk.Match(List.of());
@@ -50,7 +56,7 @@ final class RecordingPlanner implements Planner {
     }
 
     private final SchedulerConfig config;
-    private final Planner planner;
+    private final StepPlanner planner;
     private final @Nullable ReplayWorker worker;
     private final RecordedDrafts device;
     private final KvCache memory;
@@ -73,35 +79,44 @@ final class RecordingPlanner implements Planner {
         this.listener = listener;
         config = run.schedulerConfig();
         reportsResumedAsNew = run.config().reportsResumedAsNew();
-        planner = config.createPlanner(run.kvCacheConfig());
+        planner = new StepPlanner(config, run.kvCacheConfig());
         worker = ReplayWorker.of(run, planner);
         device = new RecordedDrafts(run);
-        memory = worker == null ? KvCaches.create(run.kvCacheConfig()) : worker.memory();
+        memory = worker == null ? VllmMemory.create(run.kvCacheConfig()) : worker.memory();
         before = memory.snapshot(IntList.of());
         kvEvents = new ReplayedEvents(run, memory);
     }
 
-    /** Settings of the one engine that has this planner. */
-    record Config(RecordingPlanner planner) implements PlannerConfig {
+    /**
+     * Settings of the one engine that is this planner.
+     *
+     * @param settings those of the recorded one
+     */
+    record Spec(RecordingPlanner planner, VllmSpec settings) implements EngineSpec {
 
         @Override
-        public Planner createPlanner(KvCacheConfig kvCache) {
+        public Engine createEngine() {
             return planner;
         }
 
         @Override
-        public int maxNumSeqs() {
-            return planner.config.maxNumSeqs();
+        public KvCache createMemory() {
+            return planner.memory;
         }
 
         @Override
-        public int maxNumBatchedTokens(int maxModelLen) {
-            return planner.config.maxNumBatchedTokens(maxModelLen);
+        public EngineTraits traits() {
+            return settings.traits();
         }
 
         @Override
-        public int maxStepsInFlight() {
-            return planner.config.maxStepsInFlight();
+        public RequestLimits limits() {
+            return settings.limits();
+        }
+
+        @Override
+        public KvCacheSpec kvCache() {
+            return settings.kvCache();
         }
     }
 
@@ -121,8 +136,53 @@ final class RecordingPlanner implements Planner {
     }
 
     @Override
-    public RequestBook requests() {
-        return planner.requests();
+    public EngineLoad load() {
+        return planner.load();
+    }
+
+    @Override
+    public EngineRequest add(Request request, long atNanos) {
+        return planner.add(request, atNanos);
+    }
+
+    @Override
+    public @Nullable EngineRequest find(long requestId) {
+        return planner.find(requestId);
+    }
+
+    @Override
+    public @Nullable EngineRequest abort(long requestId) {
+        return planner.abort(requestId);
+    }
+
+    @Override
+    public void setAdmitsNone(boolean admitsNone) {
+        planner.setAdmitsNone(admitsNone);
+    }
+
+    @Override
+    public int numToServe() {
+        return planner.numToServe();
+    }
+
+    @Override
+    public boolean hasWork() {
+        return planner.hasWork();
+    }
+
+    @Override
+    public boolean parks(StepPlan empty, boolean isWoken) {
+        return planner.parks(empty, isWoken);
+    }
+
+    @Override
+    public void onKvArrived(long requestId) {
+        planner.onKvArrived(requestId);
+    }
+
+    @Override
+    public void onLoadFailed(long requestId, IntList invalid, IntList table) {
+        planner.onLoadFailed(requestId, invalid, table);
     }
 
     @Override
@@ -186,7 +246,7 @@ final class RecordingPlanner implements Planner {
     void catchUp(int step) {
         endUpdate();
         while (numUpdated < step) {
-            beginUpdate(new StepPlan(), numUpdated * NANOS_PER_STEP);
+            beginUpdate(new VllmPlan(), numUpdated * NANOS_PER_STEP);
             endUpdate();
         }
     }

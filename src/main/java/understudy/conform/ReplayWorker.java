@@ -7,19 +7,20 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.EngineRequest;
-import understudy.engine.Planner;
 import understudy.engine.StepPlan;
+import understudy.engine.vllm.StepPlanner;
+import understudy.engine.vllm.VllmRequest;
 import understudy.kvcache.connector.KvConnector;
 import understudy.kvcache.content.ConnectedKvCacheManager;
 
 /** Worker of a recorded run with a connector: moves KV, and reports that with the updates of steps. */
 abstract class ReplayWorker {
     final RecordedRun run;
-    final Planner planner;
+    final StepPlanner planner;
     final ConnectorLog log;
     final ConnectedKvCacheManager memory;
 
-    ReplayWorker(RecordedRun run, Planner planner, KvConnector connector) {
+    ReplayWorker(RecordedRun run, StepPlanner planner, KvConnector connector) {
         this.run = run;
         this.planner = planner;
         log = new ConnectorLog(run, connector);
@@ -27,7 +28,7 @@ abstract class ReplayWorker {
     }
 
     /** Returns the worker of a recorded run, or null if that has no connector. */
-    static @Nullable ReplayWorker of(RecordedRun run, Planner planner) {
+    static @Nullable ReplayWorker of(RecordedRun run, StepPlanner planner) {
         var connector = run.config().connector();
         if (connector == null) {
             return null;
@@ -52,9 +53,9 @@ abstract class ReplayWorker {
         return fields;
     }
 
-    List<EngineRequest> loadingRequests() {
+    List<VllmRequest> loadingRequests() {
         return planner.requests().skipped().stream()
-                .filter(EngineRequest::isLoading)
+                .filter(VllmRequest::isLoading)
                 .toList();
     }
 

@@ -15,9 +15,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import understudy.engine.EngineRequest;
-import understudy.engine.LoadFailure;
-import understudy.engine.Planner;
 import understudy.engine.StepPlan;
+import understudy.engine.vllm.LoadFailure;
+import understudy.engine.vllm.StepPlanner;
 
 /** Worker of a recorded run whose requests say how long a transfer takes, and what becomes of it. */
 final class ScriptedWorker extends ReplayWorker {
@@ -30,11 +30,11 @@ final class ScriptedWorker extends ReplayWorker {
     private List<LoadFailure.Affected> affected = List.of();
     private Output output = new Output(LongList.of(), LongList.of(), IntSet.of());
 
-    ScriptedWorker(RecordedRun run, Planner planner) {
+    ScriptedWorker(RecordedRun run, StepPlanner planner) {
         this(run, planner, new ScriptedConnector(run));
     }
 
-    private ScriptedWorker(RecordedRun run, Planner planner, ScriptedConnector connector) {
+    private ScriptedWorker(RecordedRun run, StepPlanner planner, ScriptedConnector connector) {
         super(run, planner, connector);
         this.connector = connector;
     }
@@ -140,7 +140,7 @@ final class ScriptedWorker extends ReplayWorker {
         var failed = recomputes()
                 ? List.<EngineRequest>of()
                 : affected.stream()
-                        .map(LoadFailure.Affected::request)
+                        .<EngineRequest>map(LoadFailure.Affected::request)
                         .sorted(Comparator.comparingLong(EngineRequest::id))
                         .toList();
         log.setEndsWithError(true);

@@ -51,11 +51,11 @@ public record AnswerProgress(
                 request.numCachedTokens(),
                 request.numOutputTokens(),
                 request.numPreemptions(),
-                request.queuedNanos,
-                request.lastStep() > 0 ? request.scheduledNanos : NEVER,
-                hasTokens ? request.firstTokenNanos : NEVER,
+                request.queuedNanos(),
+                request.lastStep() > 0 ? request.scheduledNanos() : NEVER,
+                hasTokens ? request.firstTokenNanos() : NEVER,
                 hasTokens ? request.lastTokenNanos() : NEVER,
-                request.prefixCacheEvents,
+                request.prefixCacheEvents(),
                 tokenNanos);
     }
 

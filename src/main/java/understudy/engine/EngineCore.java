@@ -1,7 +1,6 @@
 package understudy.engine;
 
 import it.unimi.dsi.fastutil.ints.IntList;
-import it.unimi.dsi.fastutil.ints.IntOpenHashSet;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.util.ArrayDeque;
@@ -9,10 +8,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import understudy.engine.speculation.DraftOutput;
-import understudy.kvcache.KvCacheConfig;
 
 /**
- * A scheduler and its steps in flight (vLLM {@code v1/engine/core.py}): one, or two with asynchronous scheduling, where
+ * An engine and its steps in flight (vLLM {@code v1/engine/core.py}): one, or two with asynchronous scheduling, where
  * the batch of step n+1 is fixed when step n starts. Requests that arrive while a plan is being made take effect after
  * it.
  *
@@ -20,7 +18,7 @@ import understudy.kvcache.KvCacheConfig;
  * what arrives after an empty plan is looked at when that step has ended, even if there is room for another one.
  */
 public final class EngineCore {
-    private final Planner planner;
+    private final Engine engine;
     private RequestLimits limits;
     private final int maxStepsInFlight;
     private final ArrayDeque<StepPlan> inFlight = new ArrayDeque<>();
@@ -39,15 +37,20 @@ public final class EngineCore {
     private boolean isWoken;
 
     /** Creates an engine without requests, which turns away what is beyond its limits. */
-    public EngineCore(PlannerConfig config, KvCacheConfig kvCache, RequestLimits limits) {
-        planner = config.createPlanner(kvCache);
-        this.limits = limits;
-        maxStepsInFlight = config.maxStepsInFlight();
+    public EngineCore(EngineSpec spec) {
+        this(spec.createEngine(), spec.limits(), spec.traits().maxStepsInFlight());
     }
 
-    /** Returns the scheduler, to carry on a conversation that {@link #beginPlan} has opened, and to look at. */
-    public Planner planner() {
-        return planner;
+    /** Creates the steps of an engine without requests. */
+    public EngineCore(Engine engine, RequestLimits limits, int maxStepsInFlight) {
+        this.engine = engine;
+        this.limits = limits;
+        this.maxStepsInFlight = maxStepsInFlight;
+    }
+
+    /** Returns the engine, to carry on a conversation that {@link #beginPlan} has opened, and to look at. */
+    public Engine engine() {
+        return engine;
     }
 
     /** Returns a request as it can be served, if it can. */
@@ -66,7 +69,7 @@ public final class EngineCore {
      */
     public void onMemoryResized(RequestLimits newLimits) {
         limits = newLimits;
-        planner.onMemoryResized();
+        engine.onMemoryResized();
     }
 
     /** Returns whether a conversation about a plan is open; then requests must not be aborted. */
@@ -80,7 +83,7 @@ public final class EngineCore {
         if (isPlanning) {
             arrivedMeanwhile.add(request);
         } else {
-            planner.add(request, atNanos);
+            engine.add(request, atNanos);
         }
     }
 
@@ -102,7 +105,7 @@ public final class EngineCore {
     /** Sets for whom steps are planned from now on (vLLM {@code pause_scheduler}). */
     public void setPauseState(PauseState pauseState) {
         this.pauseState = pauseState;
-        planner.requests().setAdmitsNone(pauseState != PauseState.UNPAUSED);
+        engine.setAdmitsNone(pauseState != PauseState.UNPAUSED);
     }
 
     public PauseState pauseState() {
@@ -111,7 +114,7 @@ public final class EngineCore {
 
     /** Returns whether nothing runs and nothing is in flight. */
     public boolean isDrained() {
-        return !isPlanning && inFlight.isEmpty() && planner.requests().numRunning() == 0;
+        return !isPlanning && inFlight.isEmpty() && engine.load().numRunning() == 0;
     }
 
     /** Sets whether a call has come that is answered between two plans (vLLM's utility calls): until then none is made. */
@@ -133,9 +136,7 @@ public final class EngineCore {
     public boolean canPlan() {
         boolean mayPlan = !isCalled && !isPlanning && !isBlocked && !isParked;
         boolean hasRoom = mayPlan && inFlight.size() < maxStepsInFlight;
-        return hasRoom
-                && pauseState != PauseState.PAUSED_ALL
-                && (planner.requests().hasWork() || !inFlight.isEmpty());
+        return hasRoom && pauseState != PauseState.PAUSED_ALL && (engine.hasWork() || !inFlight.isEmpty());
     }
 
     /** Tries to plan again without waiting for a result, since the engine plans at fixed intervals. */
@@ -145,7 +146,7 @@ public final class EngineCore {
 
     /** Returns whether nothing is in flight although there are requests. */
     public boolean isIdleWithWork() {
-        return inFlight.isEmpty() && planner.requests().numToServe() > 0;
+        return inFlight.isEmpty() && engine.numToServe() > 0;
     }
 
     /**
@@ -157,13 +158,13 @@ public final class EngineCore {
         if (!canPlan()) {
             return false;
         }
-        if (!planner.requests().hasWork()) {
+        if (!engine.hasWork()) {
             isBlocked = true;
             return false;
         }
         isPlanning = true;
         isWoken = false;
-        planner.begin(atNanos);
+        engine.begin(atNanos);
         return true;
     }
 
@@ -174,29 +175,20 @@ public final class EngineCore {
      * ones, and waiting ones are not looked at after a preemption; or decodes wait for their next turn in a pipeline,
      * which is counted in plans. Then {@link #canPlan()} holds, and the next plan goes on.
      *
-     * @throws IllegalStateException if there are requests, but the device has nothing to do and nothing has changed
-     *     that could give it something: work conservation is broken
+     * @throws IllegalStateException if work conservation is broken; see {@link Engine#parks}
      */
     public StepPlan endPlan(long atNanos) {
         isPlanning = false;
-        var plan = planner.plan();
+        var plan = engine.plan();
         if (!plan.isEmpty()) {
             inFlight.add(plan);
         } else if (!inFlight.isEmpty()) {
             isBlocked = true;
-        } else if (planner.requests().loads.areOn()) {
-            isParked = plan.preempted().isEmpty()
-                    && !isWoken
-                    && !planner.requests().loads.mayGetUnstuck();
-        } else if (plan.preempted().isEmpty()
-                && planner.requests().numToServe() > 0
-                && !planner.requests().isAnySpaced(plan.step())) {
-            throw new IllegalStateException("work conservation: the device is idle, but "
-                    + planner.requests().numRunning() + " requests run and "
-                    + planner.requests().numWaiting() + " wait");
+        } else {
+            isParked = engine.parks(plan, isWoken);
         }
         for (var request = arrivedMeanwhile.poll(); request != null; request = arrivedMeanwhile.poll()) {
-            planner.add(request, atNanos);
+            engine.add(request, atNanos);
         }
         if (inFlight.isEmpty()) {
             applyArrivals();
@@ -220,7 +212,7 @@ public final class EngineCore {
             throw new IllegalStateException("a step ended while another one was being planned");
         }
         isBlocked = false;
-        var result = planner.update(inFlight.remove(), atNanos, output);
+        var result = engine.update(inFlight.remove(), atNanos, output);
         applyArrivals();
         return result;
     }
@@ -251,15 +243,11 @@ public final class EngineCore {
 
     private void applyArrivals() {
         for (var failed : failedLoads) {
-            planner.requests()
-                    .onBlocksInvalid(
-                            new IntOpenHashSet(failed.invalid),
-                            request -> request.id() == failed.requestId ? failed.table.toIntArray() : new int[0],
-                            new StepPlan());
+            engine.onLoadFailed(failed.requestId, failed.invalid, failed.table);
         }
         failedLoads.clear();
         for (int i = 0; i < arrivedKv.size(); i++) {
-            planner.requests().onKvArrived(arrivedKv.getLong(i));
+            engine.onKvArrived(arrivedKv.getLong(i));
         }
         arrivedKv.clear();
     }

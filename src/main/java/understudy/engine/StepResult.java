@@ -9,16 +9,8 @@ import understudy.engine.speculation.DraftCounts;
 import understudy.kvcache.Settlement;
 
 /** Result of a step. Reused: valid until the next step's result is applied. */
-public final class StepResult {
-    /** Requests that got a token, without members of the cohort that go on; of those members that end, first. */
+public class StepResult {
     private final ObjectArrayList<EngineRequest> sampledAlone = new ObjectArrayList<>();
-
-    private int numEndedMembers;
-    private int numMembers;
-    private @Nullable DecodeCohort cohort;
-
-    /** All requests that got a token, if anybody has asked. */
-    private @Nullable List<EngineRequest> sampled;
 
     private final ObjectArrayList<EngineRequest> finished = new ObjectArrayList<>();
     private final LongArrayList gapNanos = new LongArrayList();
@@ -34,19 +26,19 @@ public final class StepResult {
      * @param numSpeculativeTokens most drafts per request
      * @param isAlwaysSettled whether the memory has to hear of the end of each step, since blocks may wait for it
      */
-    StepResult(int numSpeculativeTokens, boolean isAlwaysSettled) {
+    public StepResult(int numSpeculativeTokens, boolean isAlwaysSettled) {
         drafts = new DraftCounts.Builder(numSpeculativeTokens);
         this.isAlwaysSettled = isAlwaysSettled;
     }
 
     /** Returns how many requests got a token. */
     public int numSampled() {
-        return numMembers + sampledAlone.size();
+        return sampledAlone.size();
     }
 
     /** Returns how many tokens they got together: one each, but for drafts that were accepted. */
     public int numSampledTokens() {
-        return numMembers + numTokensOfAlone;
+        return numTokensOfAlone;
     }
 
     /** Returns what has become of the step's drafts; to be asked once. */
@@ -54,7 +46,8 @@ public final class StepResult {
         return drafts.take();
     }
 
-    DraftCounts.Builder drafts() {
+    /** Returns the builder of what has become of drafts. */
+    public DraftCounts.Builder drafts() {
         return drafts;
     }
 
@@ -63,31 +56,12 @@ public final class StepResult {
      * first before any of them is aborted.
      */
     public List<EngineRequest> sampled() {
-        if (cohort == null) {
-            return sampledAlone;
-        }
-        if (sampled == null) {
-            sampled = withMembers(cohort.executedMembers());
-        }
-        return sampled;
+        return sampledAlone;
     }
 
     /** Returns requests that got a token, in scheduling order; all that got their first are among them. */
     public List<EngineRequest> sampledAlone() {
         return sampledAlone;
-    }
-
-    private List<EngineRequest> withMembers(List<EngineRequest> members) {
-        var all = new ObjectArrayList<EngineRequest>(numSampled());
-        int next = 0;
-        for (var member : members) {
-            while (next < numEndedMembers && sampledAlone.get(next).runningOrder < member.runningOrder) {
-                all.add(sampledAlone.get(next++));
-            }
-            all.add(member);
-        }
-        all.addAll(sampledAlone.subList(next, sampledAlone.size()));
-        return all;
     }
 
     /** Returns the requests that ended, in scheduling order. */
@@ -110,28 +84,28 @@ public final class StepResult {
         return isAlwaysSettled || !settlement.isEmpty() ? settlement.build() : null;
     }
 
-    Settlement.Builder settlement() {
+    /** Returns the builder of what the KV memory has to be told. */
+    public Settlement.Builder settlement() {
         return settlement;
     }
 
-    void begin(long step, long atNanos) {
+    /** Empties the result, for the step with this number, which ran until {@code atNanos}. */
+    public void begin(long step, long atNanos) {
         sampledAlone.clear();
         numTokensOfAlone = 0;
-        numEndedMembers = 0;
-        numMembers = 0;
-        cohort = null;
-        sampled = null;
         finished.clear();
         gapNanos.clear();
         gapCounts.clear();
         settlement.begin(step, atNanos);
     }
 
-    void addGap(long nanos) {
+    /** Adds the gap between a token of this step and the same request's token before. */
+    public void addGap(long nanos) {
         addGaps(nanos, 1);
     }
 
-    private void addGaps(long nanos, int count) {
+    /** Adds so many equal gaps. */
+    protected final void addGaps(long nanos, int count) {
         int last = gapNanos.size() - 1;
         if (last >= 0 && gapNanos.getLong(last) == nanos) {
             gapCounts.set(last, gapCounts.getInt(last) + count);
@@ -141,26 +115,14 @@ public final class StepResult {
         }
     }
 
-    /** Adds members of the cohort that got a token and go on; those that end are to be added next. */
-    void addMembers(DecodeCohort executed, int count, long nanosSinceLastToken) {
-        cohort = executed;
-        numMembers = count;
-        if (count > 0) {
-            addGaps(nanosSinceLastToken, count);
-        }
-    }
-
-    /** Ends the members. */
-    void endMembers() {
-        numEndedMembers = sampledAlone.size();
-    }
-
-    void addSampled(EngineRequest request, int numTokens) {
+    /** Adds a request that got so many tokens. */
+    public void addSampled(EngineRequest request, int numTokens) {
         sampledAlone.add(request);
         numTokensOfAlone += numTokens;
     }
 
-    void addFinished(EngineRequest request) {
+    /** Adds a request that has ended. */
+    public void addFinished(EngineRequest request) {
         finished.add(request);
     }
 }

@@ -1,10 +1,10 @@
 package understudy.fuzz;
 
 import java.util.List;
-import understudy.engine.PreemptionVictim;
 import understudy.engine.RequestLimits.ContextOverflow;
-import understudy.engine.RoseinferConfig.PrefillMode;
-import understudy.engine.queue.SchedulingPolicy;
+import understudy.engine.roseinfer.RoseinferConfig.PrefillMode;
+import understudy.engine.vllm.PreemptionVictim;
+import understudy.engine.vllm.queue.SchedulingPolicy;
 import understudy.kvcache.PrefixOptions.FullHit;
 import understudy.kvcache.PrefixOptions.SessionMode;
 import understudy.kvcache.eviction.EvictionPolicy;

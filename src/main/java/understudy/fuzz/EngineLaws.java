@@ -3,23 +3,26 @@ package understudy.fuzz;
 import static understudy.fuzz.BrokenLawException.require;
 
 import it.unimi.dsi.fastutil.ints.IntArrayList;
+import understudy.engine.EngineLoad;
 import understudy.engine.EngineRequest;
-import understudy.engine.RequestBook;
+import understudy.engine.EngineSpec;
+import understudy.engine.EngineTraits;
+import understudy.engine.EngineTraits.Feature;
 import understudy.engine.StepPlan;
 import understudy.kvcache.KvCache;
 import understudy.kvcache.KvEvent;
-import understudy.scenario.EngineKind;
-import understudy.scenario.EngineSettings;
 
 /** Laws of a scheduler and its KV memory that hold after every step, whatever happens. */
 final class EngineLaws {
-    private final EngineSettings settings;
-    private final RequestBook requests;
+    private final EngineSpec settings;
+    private final EngineTraits traits;
+    private final EngineLoad requests;
     private final KvCache memory;
     private long numStored;
 
-    EngineLaws(EngineSettings settings, RequestBook requests, KvCache memory) {
+    EngineLaws(EngineSpec settings, EngineLoad requests, KvCache memory) {
         this.settings = settings;
+        traits = settings.traits();
         this.requests = requests;
         this.memory = memory;
     }
@@ -32,14 +35,14 @@ final class EngineLaws {
             numForwards += plan.numScheduledTokens(i) > 0 ? 1 : 0;
         }
         boolean keepsLimits = numTokens == plan.totalScheduledTokens()
-                && numTokens <= settings.scheduler().maxNumBatchedTokens(settings.maxModelLen())
-                && numForwards <= settings.scheduler().maxNumSeqs();
+                && numTokens <= traits.maxNumBatchedTokens()
+                && numForwards <= traits.maxNumSeqs();
         String counts = numTokens + " tokens, " + plan.totalScheduledTokens() + " in total, of " + numForwards;
         require(keepsLimits, "limits of a step", () -> counts);
         boolean admits = !plan.admitted().isEmpty() || !plan.resumed().isEmpty();
         require(plan.preempted().isEmpty() || !admits, "no admission with a preemption", plan.preempted()::toString);
         plan.admitted().forEach(EngineLaws::checkCached);
-        if (settings.kind() == EngineKind.VLLM) {
+        if (traits.has(Feature.BOUNDED_RUNNING)) {
             checkRunning();
         }
     }
@@ -57,8 +60,8 @@ final class EngineLaws {
      */
     private void checkRunning() {
         int numRunning = requests.numRunning();
-        require(numRunning <= settings.scheduler().maxNumSeqs(), "max-num-seqs", () -> numRunning + " run");
-        if (settings.kvCache().findsBySession() || settings.kvCache().groups() != null) {
+        require(numRunning <= traits.maxNumSeqs(), "max-num-seqs", () -> numRunning + " run");
+        if (!settings.kvCache().isResizable()) {
             return;
         }
         var handles = new IntArrayList();
@@ -67,7 +70,7 @@ final class EngineLaws {
         }
         var tables = memory.snapshot(handles).blockTables();
         int blockSize = settings.kvCache().blockSize();
-        int maxBlocksOfDrafts = (settings.speculation().config().maxTokensBeyondEnd() + blockSize - 1) / blockSize;
+        int maxBlocksOfDrafts = (settings.limits().maxTokensBeyondEnd() + blockSize - 1) / blockSize;
         for (int i = 0; i < numRunning; i++) {
             var request = requests.running(i);
             int numBlocks = tables.get(i).size();

@@ -12,8 +12,7 @@ import understudy.engine.speculation.DraftOutput;
 import understudy.engine.speculation.SyntheticDrafts;
 import understudy.kvcache.KvAsk;
 import understudy.kvcache.KvCache;
-import understudy.kvcache.KvCacheConfig;
-import understudy.kvcache.session.KvCaches;
+import understudy.kvcache.KvCacheSpec;
 import understudy.scenario.Scenario;
 import understudy.workload.RandomStreams;
 
@@ -25,7 +24,7 @@ final class MemoryRun {
     private static final int MAX_BLOCKS_ADDED = 6;
 
     private final Dice dice;
-    private final KvCacheConfig config;
+    private final KvCacheSpec config;
     private final RequestLimits limits;
     private final KvCache memory;
     private final EngineCore engine;
@@ -40,14 +39,15 @@ final class MemoryRun {
 
     MemoryRun(Scenario scenario) {
         dice = new Dice(new RandomStreams(scenario.seed()).stream("memory"));
-        config = scenario.engine().kvCache().withConnector(null);
-        limits = scenario.engine().limits();
-        memory = KvCaches.create(config);
-        engine = new EngineCore(scenario.engine().scheduler(), config, limits);
+        var spec = scenario.engine().withConnector(null);
+        config = spec.kvCache();
+        limits = spec.limits();
+        memory = spec.createMemory();
+        engine = new EngineCore(spec);
         conversations = new Conversations(dice, config.maxModelLen(), MAX_BLOCKS_ADDED * config.blockSize());
         prefixLaw = new PrefixLaw(config, memory);
-        laws = new EngineLaws(scenario.engine(), engine.planner().requests(), memory);
-        var drafts = scenario.engine().speculation().drafts();
+        laws = new EngineLaws(spec, engine.engine().load(), memory);
+        var drafts = spec.drafts();
         var random = new RandomStreams(scenario.seed()).stream("drafts");
         device = drafts == null ? null : new SyntheticDrafts(drafts, random::nextDouble);
         numToCome = (int) Math.min(MAX_REQUESTS, scenario.workload().wholeNumber("requests", 1L, Long.MAX_VALUE));
@@ -67,7 +67,7 @@ final class MemoryRun {
     }
 
     private int numUnfinished() {
-        return engine.planner().requests().numUnfinished();
+        return engine.engine().load().numUnfinished();
     }
 
     private void disturb() {
@@ -90,12 +90,12 @@ final class MemoryRun {
         numToCome--;
         var request = engine.fit(conversations.next(now));
         if (engine.refusal(request).isEmpty()) {
-            known.add(engine.planner().add(request, now));
+            known.add(engine.engine().add(request, now));
         }
     }
 
     private void abort(EngineRequest request) {
-        if (engine.planner().abort(request.id()) != null) {
+        if (engine.engine().abort(request.id()) != null) {
             memory.free(request.handle(), request.lastStep());
         }
     }
@@ -103,7 +103,7 @@ final class MemoryRun {
     private void reset() {
         boolean resetsRunning = dice.oneIn(2);
         if (resetsRunning) {
-            engine.planner().preemptAll().forEach(request -> memory.release(request.handle(), request.lastStep()));
+            engine.engine().preemptAll().forEach(request -> memory.release(request.handle(), request.lastStep()));
         }
         if (memory.resetPrefixCache()) {
             prefixLaw.onReset();
@@ -133,9 +133,9 @@ final class MemoryRun {
 
     /** Returns whether there is anything in the plan. */
     private boolean plan() {
-        var planner = engine.planner();
-        for (KvAsk ask = planner.next(); ask != null; ask = planner.next()) {
-            planner.answer(prefixLaw.answer(ask));
+        var asker = engine.engine();
+        for (KvAsk ask = asker.next(); ask != null; ask = asker.next()) {
+            asker.answer(prefixLaw.answer(ask));
         }
         var plan = engine.endPlan(now);
         laws.checkPlan(plan);

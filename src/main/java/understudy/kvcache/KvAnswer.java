@@ -22,6 +22,9 @@ public sealed interface KvAnswer {
     /** The plan is ended, and its step may run. */
     record PlanEnded(int numFreeBlocks) implements KvAnswer {}
 
+    /** The answer to a {@link KvAsk.OfFamily}, a value that only the engines of the same family read. */
+    non-sealed interface OfFamily extends KvAnswer {}
+
     /** Returns {@link KvCache#numFreeBlocks} after the answer. */
     int numFreeBlocks();
 }

@@ -47,6 +47,13 @@ public sealed interface KvAsk {
     record EndPlan(long step, boolean computes, IntList scheduled, IntList numComputedTokens, IntList numTokens)
             implements KvAsk {}
 
+    /**
+     * Question that the engines of one family put to the memories of that family, and no others. It is a value as all others
+     * are: a record of immutable parts, since it crosses from one actor to another. {@link KvCache#answer(OfFamily)} answers
+     * it; whoever carries it in between does not look into it.
+     */
+    non-sealed interface OfFamily extends KvAsk {}
+
     /** Returns whether the scheduler must know the answer before it can go on. */
     default boolean awaitsAnswer() {
         return !(this instanceof Release) && !(this instanceof Reserve reserve && reserve.isSure);

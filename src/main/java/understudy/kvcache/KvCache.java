@@ -24,9 +24,21 @@ public interface KvCache {
             endPlan(end);
             return new KvAnswer.PlanEnded(numFreeBlocks());
         }
+        if (ask instanceof KvAsk.OfFamily ofFamily) {
+            return answer(ofFamily);
+        }
         var release = (KvAsk.Release) ask;
         release(release.handle(), release.lastStep());
         return new KvAnswer.Released(numFreeBlocks());
+    }
+
+    /**
+     * Answers a question that only engines of the memory's own family ask.
+     *
+     * @throws UnsupportedOperationException if the memory is of another one
+     */
+    default KvAnswer answer(KvAsk.OfFamily ask) {
+        throw new UnsupportedOperationException("a question for the memory of another family of engines: " + ask);
     }
 
     private KvAnswer.Reserved reserved(KvAsk.Reserve ask) {

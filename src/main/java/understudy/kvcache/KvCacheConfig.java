@@ -8,7 +8,7 @@ import understudy.kvcache.eviction.FreeOrder;
 import understudy.prompt.BlockHasher;
 
 /**
- * Sizes and switches of one replica's KV cache, under vLLM's names.
+ * Sizes and switches of a KV cache of blocks, under vLLM's names.
  *
  * @param hasher turns tokens into block hashes; it carries {@code block-size}
  * @param numGpuBlocks physical blocks, the null block included; at least {@link PrefixUnit#minBlocks}
@@ -42,7 +42,8 @@ public record KvCacheConfig(
         boolean sharesWithinStep,
         PrefixOptions prefixes,
         @Nullable ConnectorSpec connector,
-        @Nullable KvGroups groups) {
+        @Nullable KvGroups groups)
+        implements KvCacheSpec {
 
     /** Checks the ranges. */
     public KvCacheConfig {
@@ -196,7 +197,7 @@ public record KvCacheConfig(
                 newGroups);
     }
 
-    /** Returns the tokens that one request may have when no other request holds any blocks. */
+    @Override
     public long maxTokens() {
         if (groups != null) {
             return groups.maxTokens(numGpuBlocks - 1, maxModelLen);
@@ -204,12 +205,12 @@ public record KvCacheConfig(
         return prefixUnit.maxTokens(numGpuBlocks, blockSize());
     }
 
-    /** Returns whether the number of blocks may change while requests run. */
+    @Override
     public boolean isResizable() {
         return prefixUnit == PrefixUnit.BLOCK && !findsBySession() && groups == null;
     }
 
-    /** Returns whether prefixes are found by session instead of by content. */
+    @Override
     public boolean findsBySession() {
         return enablePrefixCaching && prefixes.sessions() != SessionMode.OFF;
     }
@@ -222,8 +223,28 @@ public record KvCacheConfig(
         return groups == null ? blockSize() : 1;
     }
 
-    /** Returns the tokens per block; with groups, per hash. */
+    @Override
     public int blockSize() {
         return hasher.blockSize();
+    }
+
+    @Override
+    public boolean publishesEvents() {
+        return prefixUnit == PrefixUnit.BLOCK && !findsBySession();
+    }
+
+    @Override
+    public boolean takesConnector() {
+        return isResizable() && sharesWithinStep;
+    }
+
+    @Override
+    public boolean dropsLastHit() {
+        return prefixes.dropsLastHit();
+    }
+
+    @Override
+    public String groupsReason() {
+        return groups == null ? "" : groups.reason();
     }
 }

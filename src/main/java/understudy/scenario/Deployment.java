@@ -5,6 +5,8 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
+import understudy.engine.EngineSpec;
+import understudy.engine.Hardware;
 import understudy.kvcache.KvGroup;
 import understudy.latency.GpuSpec;
 import understudy.latency.LlmSpec;
@@ -29,7 +31,8 @@ public record Deployment(
         Parallelism parallelism,
         int pipelineParallelSize,
         double bytesPerKvElement,
-        double gpuMemoryUtilization) {
+        double gpuMemoryUtilization)
+        implements Hardware {
     private static final int MAX_PARALLEL_SIZE = 1024;
     private static final String TENSOR_PARALLEL_SIZE = "tensor-parallel-size";
     private static final String PIPELINE_PARALLEL_SIZE = "pipeline-parallel-size";
@@ -144,7 +147,27 @@ public record Deployment(
         return deployment.gpu;
     }
 
-    /** Returns how many GPUs share each layer of a replica. */
+    @Override
+    public @Nullable LlmSpec model() {
+        return llm == null ? null : llm.spec();
+    }
+
+    @Override
+    public boolean hasDataSheet() {
+        return gpu != null && gpu.hasDataSheet();
+    }
+
+    @Override
+    public boolean hasLoraEmbeddings() {
+        return llm != null && llm.hasLoraEmbeddings();
+    }
+
+    @Override
+    public int numGpuBlocks(Section kvCache, KvRoom room) {
+        return new KvMemory(this, room).numGpuBlocks(kvCache);
+    }
+
+    @Override
     public int tensorParallelSize() {
         return parallelism.tensorParallelSize();
     }
@@ -155,20 +178,22 @@ public record Deployment(
     }
 
     /** Returns vLLM's default for its OpenAI server ({@code EngineArgs.get_batch_defaults}). */
-    int defaultMaxNumSeqs() {
+    @Override
+    public int defaultMaxNumSeqs() {
         return gpu == null || gpu.spec().memoryGib() == 0 || isLarge(gpu.spec()) ? 1024 : 256;
     }
 
     /** Returns vLLM's default for its OpenAI server. */
-    int defaultMaxNumBatchedTokens() {
+    @Override
+    public int defaultMaxNumBatchedTokens() {
         if (gpu == null || gpu.spec().memoryGib() == 0) {
             return 8192;
         }
         return gpu.spec().memoryGib() >= LARGE_GPU_GIB ? 16_384 : isLarge(gpu.spec()) ? 8192 : 2048;
     }
 
-    /** Returns the longest sequence that the model was made for. */
-    int defaultMaxModelLen() {
+    @Override
+    public int defaultMaxModelLen() {
         return llm == null ? DEFAULT_MAX_MODEL_LEN : llm.spec().maxPositionEmbeddings();
     }
 
@@ -176,7 +201,8 @@ public record Deployment(
      * Returns the KV cache groups of a model whose layers do not all need everything; none for others. Those with a window
      * come first, as in the models that have them.
      */
-    List<KvGroup> kvGroups(int blockSize) {
+    @Override
+    public List<KvGroup> kvGroups(int blockSize) {
         var groups = new ArrayList<KvGroup>();
         if (llm != null && llm.spec().layerGroups().numWindow() > 0) {
             var layers = llm.spec().layerGroups();
@@ -190,7 +216,7 @@ public record Deployment(
     }
 
     /** Returns, line by line, what was derived and how. */
-    public List<String> reasons(EngineSettings engine) {
+    public List<String> reasons(EngineSpec engine) {
         var lines = new ArrayList<String>();
         if (llm != null) {
             lines.add(String.format(
@@ -208,20 +234,20 @@ public record Deployment(
             lines.add("latency.gpu " + gpu.spec().name() + ": " + word(gpu.status()) + assumed + " (" + gpu.source()
                     + ")");
         }
-        if (engine.reservedTokens() > 0) {
-            KvMemory.of(this, engine)
+        if (engine.room().reservedTokens() > 0) {
+            new KvMemory(this, engine.room())
                     .capacity()
                     .ifPresent(capacity -> lines.add("kv-cache.num-gpu-blocks "
                             + engine.kvCache().numGpuBlocks() + ", "
                             + engine.kvCache().maxTokens() + " tokens, on " + gpus() + ": " + capacity.reason()));
         }
-        var groups = engine.kvCache().groups();
-        if (groups != null) {
-            lines.add("kv-cache.groups: " + groups.reason());
+        String groups = engine.kvCache().groupsReason();
+        if (!groups.isEmpty()) {
+            lines.add("kv-cache.groups: " + groups);
         }
-        lines.add("engine.max-num-seqs " + engine.scheduler().maxNumSeqs() + ", max-num-batched-tokens "
-                + engine.maxNumBatchedTokens() + ", max-model-len "
-                + engine.maxModelLen());
+        lines.add("engine.max-num-seqs " + engine.traits().maxNumSeqs() + ", max-num-batched-tokens "
+                + engine.traits().maxNumBatchedTokens() + ", max-model-len "
+                + engine.kvCache().maxModelLen());
         return lines;
     }
 

@@ -1,28 +1,15 @@
 package understudy.scenario;
 
 import java.util.Optional;
+import understudy.engine.Hardware.KvRoom;
 import understudy.latency.KvCapacity;
 import understudy.settings.Section;
 
 /**
  * Memory of each GPU of a deployment, and what KV blocks have to leave room for.
- *
- * @param reservedTokens token budget of a step
- * @param blockSize tokens per block
- * @param hasGroups whether layers of a kind share blocks
- * @param loraBytes slots of LoRA adapters on one GPU
  */
-record KvMemory(Deployment deployment, int reservedTokens, int blockSize, boolean hasGroups, double loraBytes) {
+record KvMemory(Deployment deployment, KvRoom room) {
     private static final int DEFAULT_BLOCKS = 29_000;
-
-    static KvMemory of(Deployment deployment, EngineSettings engine) {
-        return new KvMemory(
-                deployment,
-                engine.reservedTokens(),
-                engine.kvCache().blockSize(),
-                engine.kvCache().groups() != null,
-                engine.lora().slotBytes());
-    }
 
     /** Returns the blocks that fit, or the default without model or GPU. */
     int numGpuBlocks(Section kvCache) {
@@ -57,9 +44,9 @@ record KvMemory(Deployment deployment, int reservedTokens, int blockSize, boolea
                 deployment.parallelism(),
                 deployment.bytesPerKvElement(),
                 deployment.gpuMemoryUtilization(),
-                reservedTokens,
-                blockSize,
-                hasGroups ? stage.layerGroups().size() : stage.numLayers(),
-                loraBytes));
+                room.reservedTokens(),
+                room.blockSize(),
+                room.hasGroups() ? stage.layerGroups().size() : stage.numLayers(),
+                room.adapterBytes()));
     }
 }

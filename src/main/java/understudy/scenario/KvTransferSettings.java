@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import understudy.cluster.link.KvStoreSpec;
-import understudy.engine.SchedulerConfig;
+import understudy.engine.EngineSpec;
 import understudy.kvcache.connector.ConnectorSpec;
 import understudy.kvcache.connector.MultiSpec;
 import understudy.kvcache.connector.NixlSpec;
@@ -54,9 +54,9 @@ record KvTransferSettings(ConnectorSpec connector, KvTransferSpec transfers, Lis
      * @param hasNixl whether other replicas read from it, or it from them
      */
     static Optional<KvTransferSettings> read(
-            Section kvCache, EngineSettings engine, Deployment deployment, boolean hasNixl) {
+            Section kvCache, EngineSpec engine, Deployment deployment, boolean hasNixl) {
         var specs = new ArrayList<ConnectorSpec>();
-        boolean isAsync = engine.scheduler().maxStepsInFlight() > 1;
+        boolean isAsync = engine.traits().maxStepsInFlight() > 1;
         if (hasNixl) {
             specs.add(new NixlSpec(true, isAsync));
         }
@@ -96,11 +96,8 @@ record KvTransferSettings(ConnectorSpec connector, KvTransferSpec transfers, Lis
         return !host.isDefault("gib") || !host.isDefault("tokens");
     }
 
-    private static void requireBlocksByContent(Section section, String key, EngineSettings engine) {
-        boolean isVllm = engine.scheduler() instanceof SchedulerConfig
-                && engine.kvCache().isResizable()
-                && engine.kvCache().sharesWithinStep();
-        if (!isVllm) {
+    private static void requireBlocksByContent(Section section, String key, EngineSpec engine) {
+        if (!engine.kvCache().takesConnector()) {
             throw section.unusable(
                     key,
                     "which, like groups with roles and kv-connector = nixl, need engine.kind = vllm with dedup ="
@@ -127,8 +124,7 @@ record KvTransferSettings(ConnectorSpec connector, KvTransferSpec transfers, Lis
         }
     }
 
-    private static Optional<OffloadingSpec> offloading(
-            Section host, Chunks chunks, EngineSettings engine, int numStores) {
+    private static Optional<OffloadingSpec> offloading(Section host, Chunks chunks, EngineSpec engine, int numStores) {
         var policy = host.choice("eviction-policy", TierPolicy.class);
         int threshold = host.wholeNumber("store-threshold", 0, MAX_BLOCKS);
         int tracked = host.wholeNumber("max-tracker-size", 1, MAX_BLOCKS);
@@ -142,8 +138,8 @@ record KvTransferSettings(ConnectorSpec connector, KvTransferSpec transfers, Lis
                 tier,
                 chunks.numBlocks,
                 promptOnly,
-                engine.scheduler().maxStepsInFlight() > 1,
-                engine.kvCache().prefixes().dropsLastHit(),
+                engine.traits().maxStepsInFlight() > 1,
+                engine.kvCache().dropsLastHit(),
                 numStores));
     }
 

@@ -13,6 +13,9 @@ import org.jspecify.annotations.Nullable;
 import understudy.cluster.ReplicaSpec;
 import understudy.cluster.VirtualGpu;
 import understudy.cluster.link.KvStoreSpec;
+import understudy.cluster.lockstep.EarlierStages;
+import understudy.engine.EngineFamily.KvUse;
+import understudy.engine.EngineSpec;
 import understudy.kvcache.connector.KvSource;
 import understudy.latency.ApiDelay;
 import understudy.latency.BatchShape;
@@ -43,7 +46,7 @@ import understudy.workload.RandomStreams;
 public record ReplicaGroup(
         String name,
         int numReplicas,
-        EngineSettings engine,
+        EngineSpec engine,
         LatencySettings latency,
         Role role,
         @Nullable KvTransferSpec transfers,
@@ -147,9 +150,11 @@ public record ReplicaGroup(
     }
 
     private static KnownKeys knownKeys() {
-        return new KnownKeys(DEFAULTS.withFallback(Defaults.CONFIG.withOnlyPath("engine"))
-                .withFallback(Defaults.CONFIG.withOnlyPath("kv-cache"))
-                .withFallback(Defaults.CONFIG.withOnlyPath("latency")));
+        return new KnownKeys(
+                DEFAULTS.withFallback(Defaults.CONFIG.withOnlyPath("engine"))
+                        .withFallback(Defaults.CONFIG.withOnlyPath("kv-cache"))
+                        .withFallback(Defaults.CONFIG.withOnlyPath("latency")),
+                key -> EngineSettings.isOfAnotherFamily(key));
     }
 
     private static ReplicaGroup read(
@@ -174,9 +179,8 @@ public record ReplicaGroup(
         var engine = EngineSettings.read(
                 settings.section("engine"),
                 kvCache,
-                recordsKvEvents,
                 latency.deployment(),
-                hasNixl || KvTransferSettings.hasTiers(kvCache));
+                new KvUse(recordsKvEvents, hasNixl || KvTransferSettings.hasTiers(kvCache)));
         var transfers = KvTransferSettings.read(kvCache, engine, latency.deployment(), hasNixl);
         var connected = transfers.isEmpty()
                 ? engine
@@ -209,19 +213,24 @@ public record ReplicaGroup(
     List<String> warnings() {
         var lines = new ArrayList<>(latency.warnings());
         lines.addAll(latency.model()
-                .warnings(engine.maxNumBatchedTokens(), engine.scheduler().maxNumSeqs(), engine.maxModelLen()));
+                .warnings(
+                        engine.traits().maxNumBatchedTokens(),
+                        engine.traits().maxNumSeqs(),
+                        engine.kvCache().maxModelLen()));
         return lines;
     }
 
     /** Returns a scenario with the values of its groups in place of words such as {@code auto}. */
     static Config resolve(List<ReplicaGroup> groups, Config config) {
         if (groups.get(0).name.isEmpty()) {
-            return groups.get(0).engine.resolve(config);
+            return EngineSettings.resolve(groups.get(0).engine, config);
         }
         var entries = new Section(config, "").section("cluster").configs(GROUPS);
         var resolved = new ArrayList<Object>();
         for (int i = 0; i < groups.size(); i++) {
-            resolved.add(groups.get(i).engine.resolve(entries.get(i)).root().unwrapped());
+            resolved.add(EngineSettings.resolve(groups.get(i).engine, entries.get(i))
+                    .root()
+                    .unwrapped());
         }
         return config.withValue("cluster." + GROUPS, ConfigValueFactory.fromIterable(resolved));
     }
@@ -234,7 +243,8 @@ public record ReplicaGroup(
 
     /** Returns prompt tokens per second, computed in full batches on an idle replica. */
     double prefillTokensPerSecond() {
-        return TokenAware.prefillTokensPerSecond(latency.model(), engine.maxNumBatchedTokens(), ApiDelay.NONE);
+        return TokenAware.prefillTokensPerSecond(
+                latency.model(), engine.traits().maxNumBatchedTokens(), ApiDelay.NONE);
     }
 
     /**
@@ -243,22 +253,22 @@ public record ReplicaGroup(
      * @param unit prompt tokens per second for a weight of 1
      */
     ReplicaSpec spec(double unit, RandomStreams streams, boolean keepsTokenTimes) {
-        var speculation = engine.speculation();
+        var earlier = latency.pipeline().earlier();
         var device = new VirtualGpu.Modelled(
-                engine.lora().latency(speculation.latency(latency.pipeline().last())),
+                engine.latency(latency.pipeline().last()),
                 latency.jitter(),
-                speculation.drafts(),
+                engine.drafts(),
                 streams,
                 latency.deployment().lockstepSize(),
-                engine.lora().latency(latency.pipeline().earlier()));
+                earlier.count() == 0 ? earlier : new EarlierStages(earlier.count(), engine.latency(earlier.latency())));
         double weight = ownWeight.orElseGet(() -> prefillTokensPerSecond() / unit);
         var traits = new ReplicaTraits(
                 name,
                 weight,
                 engine.kvCache().numGpuBlocks(),
-                new PrefillSteps(latency.model(), engine.maxPrefillChunkTokens()),
+                new PrefillSteps(latency.model(), engine.traits().maxPrefillChunkTokens()),
                 role);
-        return ReplicaSpec.of(engine.scheduler(), engine.limits(), engine.kvCache(), device)
+        return ReplicaSpec.of(engine, device)
                 .withApiDelay(latency.apiDelay())
                 .withTokenTimes(keepsTokenTimes)
                 .withTraits(traits)

@@ -50,7 +50,9 @@ final class ScalingSettings {
      */
     static Optional<ScalingSpec> read(Section scaling, List<ReplicaGroup> groups, AdmissionSpec admission) {
         var first = groups.get(0);
-        var spec = new ScalingSettings(scaling, first.latency(), first.engine().maxNumBatchedTokens()).spec();
+        var spec = new ScalingSettings(
+                        scaling, first.latency(), first.engine().traits().maxNumBatchedTokens())
+                .spec();
         if (spec.rule().isEmpty() && spec.gpuHourPrice() == 0) {
             return Optional.empty();
         }

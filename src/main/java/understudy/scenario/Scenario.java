@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
 import understudy.api.kvevents.KvEventSettings;
 import understudy.cluster.ClusterSpec;
 import understudy.cluster.ReplicaSpec;
-import understudy.engine.SchedulerConfig;
+import understudy.engine.EngineSpec;
+import understudy.engine.EngineTraits.Feature;
 import understudy.faults.FaultPlan;
 import understudy.report.ServiceLevels;
 import understudy.routing.RouterSpec;
@@ -75,7 +76,6 @@ public record Scenario(
         var kvEvents = KvEventsSection.read(kvEventSection, numReplicas);
         for (var group : groups) {
             requireKvEvents(root.section("router"), router, group.engine());
-            requireReservation(root.section("engine"), group.engine());
         }
         if (router.minPeerFetchTokens() > 0 && groups.stream().noneMatch(group -> group.hasHostMemory())) {
             throw root.section("router").unusable("peer-fetch-min-tokens", "which needs kv-cache.tiers.host");
@@ -105,7 +105,7 @@ public record Scenario(
 
     private static void requireLoras(Section workload, List<ReplicaGroup> groups) {
         boolean hasAll =
-                groups.stream().allMatch(group -> group.engine().lora().config().isOn());
+                groups.stream().allMatch(group -> group.engine().traits().has(Feature.ADAPTERS));
         if (WorkloadSettings.numLoras(workload) > 0 && !hasAll) {
             throw workload.section("loras").unusable("count", "which needs engine.lora.enable = true");
         }
@@ -120,24 +120,10 @@ public record Scenario(
         return (int) seconds;
     }
 
-    /** With sessions a preempted request starts anew, so requests that take each other's blocks may never end. */
-    private static void requireReservation(Section section, EngineSettings engine) {
-        boolean reserves = !(engine.scheduler() instanceof SchedulerConfig vllm) || vllm.reserveFullSequence();
-        if (engine.kvCache().findsBySession() && !reserves) {
-            throw section.unusable(
-                    "scheduler-reserve-full-isl",
-                    "but with kv-cache.sessions a preempted request starts anew, and without the reservation requests"
-                            + " may preempt each other for ever");
-        }
-    }
-
     /** A router that follows KV events needs replicas that publish some. */
-    private static void requireKvEvents(Section section, RouterSpec router, EngineSettings engine) {
+    private static void requireKvEvents(Section section, RouterSpec router, EngineSpec engine) {
         if (!router.wants(Signal.KV_EVENTS)) {
             return;
-        }
-        if (engine.kind() == EngineKind.ROSEINFER) {
-            throw section.unusable("policy", "which follows KV events, but engine.kind = roseinfer publishes none");
         }
         if (engine.kvCache().findsBySession()) {
             throw section.unusable(
@@ -145,17 +131,25 @@ public record Scenario(
                     "but kv-cache.sessions is on, and then no replica says what it has cached;"
                             + " router.policy = session-affinity keeps a session on its replica");
         }
+        if (!engine.kvCache().publishesEvents()) {
+            throw section.unusable(
+                    "policy",
+                    "which follows KV events, but engine.kind = "
+                            + engine.traits().family() + " publishes none");
+        }
     }
 
     /** A replica that turns long prompts away would have the least load, and so get the most. */
     private static void requireSameLength(Section cluster, List<ReplicaGroup> groups) {
         var first = groups.get(0);
         for (var group : groups) {
-            if (group.engine().maxModelLen() != first.engine().maxModelLen()) {
+            if (group.engine().kvCache().maxModelLen()
+                    != first.engine().kvCache().maxModelLen()) {
                 throw cluster.unusable(
                         "groups",
-                        "but max-model-len is " + first.engine().maxModelLen() + " in " + first.name() + " and "
-                                + group.engine().maxModelLen() + " in " + group.name()
+                        "but max-model-len is " + first.engine().kvCache().maxModelLen() + " in " + first.name()
+                                + " and "
+                                + group.engine().kvCache().maxModelLen() + " in " + group.name()
                                 + "; set engine.max-model-len to what all can hold");
             }
         }
@@ -185,7 +179,7 @@ public record Scenario(
     }
 
     /** Returns the engine of the first group. */
-    public EngineSettings engine() {
+    public EngineSpec engine() {
         return groups.get(0).engine();
     }
 
@@ -201,7 +195,7 @@ public record Scenario(
 
     /** Returns the longest sequence in tokens that every replica takes. */
     public int maxModelLen() {
-        return engine().maxModelLen();
+        return engine().kvCache().maxModelLen();
     }
 
     /** Returns what follows from the settings, a line each. */

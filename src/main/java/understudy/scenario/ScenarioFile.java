@@ -34,7 +34,8 @@ public final class ScenarioFile {
     /** Read by the shell script that starts the program. */
     private static final Set<String> OF_THE_LAUNCHER = Set.of("UNDERSTUDY_JAVA_OPTS", "UNDERSTUDY_ARCHIVE");
 
-    private final KnownKeys knownKeys = new KnownKeys(Defaults.CONFIG, RouterSettings::isOfAnotherPolicy);
+    private final KnownKeys knownKeys = new KnownKeys(
+            Defaults.CONFIG, key -> RouterSettings.isOfAnotherPolicy(key) || EngineSettings.isOfAnotherFamily(key));
     private final Map<String, String> environment;
 
     /** Takes environment variables from {@code environment}. */

@@ -28,8 +28,7 @@ import understudy.api.model.ModelSettings.AnswerMode;
 import understudy.api.model.ModelTemplate;
 import understudy.api.model.Tokenizer;
 import understudy.api.model.TokenizerFile;
-import understudy.engine.SchedulerConfig;
-import understudy.engine.queue.SchedulingPolicy;
+import understudy.engine.EngineTraits.Feature;
 import understudy.scenario.workload.DrawSettings;
 import understudy.settings.ScenarioException;
 import understudy.settings.Section;
@@ -111,8 +110,8 @@ public final class ServerSettings {
     }
 
     private static @Nullable LoraModules loras(Scenario scenario) {
-        var lora = scenario.engine().lora();
-        return lora.config().isOn() ? new LoraModules(lora.modules()) : null;
+        var engine = scenario.engine();
+        return engine.traits().has(Feature.ADAPTERS) ? new LoraModules(engine.loraModules()) : null;
     }
 
     /** Returns what the user of a server should know of its scenario, a line each. */
@@ -239,13 +238,12 @@ public final class ServerSettings {
     }
 
     private static ModelSettings model(Scenario scenario, Section server) {
-        var scheduler = scenario.engine().scheduler();
         var mode = server.choice("answers", AnswerMode.class);
         var tokenizer = tokenizer(server);
         return new ModelSettings(
                 scenario.seed(),
                 scenario.maxModelLen(),
-                scheduler instanceof SchedulerConfig vllm && vllm.policy() == SchedulingPolicy.PRIORITY,
+                scenario.engine().traits().has(Feature.PRIORITIES),
                 tokenizer,
                 chatTemplate(server, tokenizer),
                 mode,

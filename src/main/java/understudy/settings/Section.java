@@ -8,6 +8,8 @@ import com.typesafe.config.ConfigValueFactory;
 import com.typesafe.config.ConfigValueType;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Collection;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -175,9 +177,46 @@ public record Section(Config config, String path) {
         }
     }
 
+    /**
+     * Refuses any key but some with another value than its default, because of {@code why}; the first in the order of the
+     * defaults is named, so that a switch goes before what it switches on.
+     *
+     * @param keys those that may have any value; a section stands for all in it
+     */
+    public void requireOnly(Collection<String> keys, String why) {
+        var usual = Defaults.CONFIG.getConfig(usual(path));
+        usual.entrySet().stream()
+                .map(Map.Entry::getKey)
+                .filter(key -> keys.stream().noneMatch(each -> key.equals(each) || key.startsWith(each + ".")))
+                .filter(key -> !config.getValue(key)
+                        .unwrapped()
+                        .equals(usual.getValue(key).unwrapped()))
+                .sorted(Comparator.comparingInt(
+                        key -> usual.getValue(key).origin().lineNumber()))
+                .forEach(key -> requireDefault(key, why));
+    }
+
+    private void requireDefault(String key, String why) {
+        if (config.getValue(key).valueType() == ConfigValueType.LIST || !isDefault(key)) {
+            throw unusable(key, why);
+        }
+    }
+
+    /** Returns the section with defaults for keys that the defaults of scenarios do not have, and no other keys. */
+    public Section withDefaults(String hocon) {
+        var defaults = ConfigFactory.parseString(hocon);
+        new KnownKeys(defaults).check(path, config);
+        return new Section(config.withFallback(defaults), path);
+    }
+
+    /** Returns the path of a key in the defaults, which have no groups. */
+    private static String usual(String fullPath) {
+        return GROUP.matcher(fullPath).replaceFirst("");
+    }
+
     /** Returns whether a setting is what the defaults say. */
     public boolean isDefault(String key) {
-        String usual = Defaults.CONFIG.getString(GROUP.matcher(full(key)).replaceFirst(""));
+        String usual = Defaults.CONFIG.getString(usual(full(key)));
         // A number may be written in several ways; NaN, for what is none, equals nothing.
         return text(key).equals(usual) || Numbers.parse(text(key)) == Numbers.parse(usual);
     }

@@ -7,14 +7,15 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
-import understudy.engine.PreemptionVictim;
 import understudy.engine.Request;
 import understudy.engine.RequestLimits;
 import understudy.engine.RequestLimits.ContextOverflow;
-import understudy.engine.SchedulerConfig;
 import understudy.engine.lora.LoraConfig;
-import understudy.engine.queue.SchedulingPolicy;
 import understudy.engine.speculation.SpeculationConfig;
+import understudy.engine.vllm.PreemptionVictim;
+import understudy.engine.vllm.SchedulerConfig;
+import understudy.engine.vllm.VllmSpec;
+import understudy.engine.vllm.queue.SchedulingPolicy;
 import understudy.faults.CrashRetries;
 import understudy.faults.FaultPlan;
 import understudy.kvcache.KvCacheConfig;
@@ -100,7 +101,7 @@ public final class ClusterFixture {
                 null,
                 null);
         var limits = new RequestLimits(maxModelLen, kvCache.maxTokens(), contextOverflow, hasher.blockSize());
-        return ReplicaSpec.of(scheduler, limits, kvCache, VirtualGpu.Factory.of(latency))
+        return ReplicaSpec.of(new VllmSpec(scheduler, limits, kvCache), VirtualGpu.Factory.of(latency))
                 .withApiDelay(apiDelay)
                 .withTokenTimes(true);
     }

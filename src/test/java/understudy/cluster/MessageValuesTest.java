@@ -25,7 +25,9 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.junit.jupiter.api.Test;
-import understudy.engine.PlannerConfig;
+import understudy.engine.EngineSpec;
+import understudy.kvcache.KvAnswer;
+import understudy.kvcache.KvAsk;
 import understudy.kvcache.Reservation;
 import understudy.kvcache.Settlement;
 import understudy.kvcache.connector.ConnectorSpec;
@@ -60,7 +62,10 @@ final class MessageValuesTest {
             Settlement.class,
             BatchShape.class,
             PrefillEstimate.class,
-            PlannerConfig.class,
+            EngineSpec.class,
+            // Only the engines and memories of one family know what is in them.
+            KvAsk.OfFamily.class,
+            KvAnswer.OfFamily.class,
             ConnectorSpec.class,
             // Recipes: each call makes something new.
             Function.class,

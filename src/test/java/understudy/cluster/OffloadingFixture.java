@@ -90,8 +90,8 @@ final class OffloadingFixture implements AutoCloseable {
             stores.add(storeSpec(true));
         }
         var host = new OffloadingSpec(TierSpec.of(numHostBlocks), 1, false, replicas.isAsync, false, stores.size());
-        var connected = plain.kvCache().withConnector(host);
-        return ReplicaSpec.of(plain.scheduler(), plain.limits(), connected, plain.device())
+        var connected = plain.engine().withConnector(host);
+        return ReplicaSpec.of(connected, plain.device())
                 .withTransfers(transfers())
                 .withStores(stores);
     }

@@ -93,8 +93,8 @@ final class PrefillDecodeFixture implements AutoCloseable {
     private ReplicaSpec replica(Role role) {
         replicas.numBlocks = role == Role.PREFILL ? 10_000 : numBlocksOfDecode;
         var plain = replicas.replicaSpec();
-        var connected = plain.kvCache().withConnector(new NixlSpec(true, replicas.isAsync));
-        return ReplicaSpec.of(plain.scheduler(), plain.limits(), connected, VirtualGpu.Factory.of(replicas.latency))
+        var connected = plain.engine().withConnector(new NixlSpec(true, replicas.isAsync));
+        return ReplicaSpec.of(connected, VirtualGpu.Factory.of(replicas.latency))
                 .withApiDelay(replicas.apiDelay)
                 .withTraits(new ReplicaTraits(role.name(), 1, replicas.numBlocks, PrefillEstimate.perToken(0), role))
                 .withTransfers(transfers());

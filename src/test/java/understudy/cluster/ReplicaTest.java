@@ -15,6 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import understudy.cluster.orders.OrderAnswers;
 import understudy.engine.FinishReason;
+import understudy.engine.vllm.VllmSpec;
 import understudy.faults.CrashRetries;
 import understudy.faults.FleetChange;
 import understudy.faults.ReplicaOrder;
@@ -303,11 +304,12 @@ final class ReplicaTest {
                 null);
         var spec = cluster.replicaSpec();
         var recording = ReplicaSpec.of(
-                        spec.scheduler(),
-                        spec.limits(),
-                        KvCacheConfig.vllm(cluster.hasher, 1_000)
-                                .withMaxModelLen(cluster.maxModelLen)
-                                .withConnector(connector),
+                        new VllmSpec(
+                                ((VllmSpec) spec.engine()).scheduler(),
+                                spec.limits(),
+                                KvCacheConfig.vllm(cluster.hasher, 1_000)
+                                        .withMaxModelLen(cluster.maxModelLen)
+                                        .withConnector(connector)),
                         spec.device())
                 .withApiDelay(cluster.apiDelay);
         return kit.spawn(Replica.create(kit.clock(), 0, recording, peers), "replica");

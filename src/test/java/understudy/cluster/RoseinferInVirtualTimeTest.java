@@ -12,8 +12,9 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import understudy.engine.Request;
 import understudy.engine.RequestLimits;
-import understudy.engine.RoseinferConfig;
-import understudy.engine.RoseinferConfig.PrefillMode;
+import understudy.engine.roseinfer.RoseinferConfig;
+import understudy.engine.roseinfer.RoseinferConfig.PrefillMode;
+import understudy.engine.roseinfer.RoseinferSpec;
 import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.PrefixUnit;
 import understudy.latency.LinearLatency;
@@ -195,9 +196,8 @@ final class RoseinferInVirtualTimeTest {
                 .withMaxModelLen(1_000)
                 .withPrefixUnit(PrefixUnit.PROMPT, dedups);
         return ReplicaSpec.of(
-                new RoseinferConfig(8, prefill),
-                new RequestLimits(1_000, kvCache.maxTokens()),
-                kvCache,
+                new RoseinferSpec(
+                        new RoseinferConfig(8, prefill), new RequestLimits(1_000, kvCache.maxTokens()), kvCache),
                 VirtualGpu.Factory.of(new LinearLatency(10 * MILLI, MILLI, 0, 0)));
     }
 }

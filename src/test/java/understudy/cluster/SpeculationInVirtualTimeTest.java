@@ -17,11 +17,11 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import understudy.cluster.lockstep.EarlierStages;
 import understudy.engine.Request;
-import understudy.engine.SchedulerConfig;
 import understudy.engine.speculation.AcceptanceRates;
 import understudy.engine.speculation.DraftCounts;
 import understudy.engine.speculation.SpeculationMethod;
 import understudy.engine.speculation.SyntheticDrafts;
+import understudy.engine.vllm.VllmSpec;
 import understudy.faults.CrashRetries;
 import understudy.faults.Fault;
 import understudy.faults.FaultPlan;
@@ -134,14 +134,16 @@ final class SpeculationInVirtualTimeTest {
 
     private RunRecord run(Request... requests) {
         var plain = cluster.replicaSpec();
+        var engine = (VllmSpec) plain.engine();
         var config = method.config(3);
-        var scheduler = ((SchedulerConfig) plain.scheduler()).withSpeculation(config);
-        var kvCache = plain.kvCache().withPrefixes(cluster.prefixes.withDropsLastHit(config.usesEagle()));
+        var scheduler = engine.scheduler().withSpeculation(config);
+        var kvCache = engine.kvCache().withPrefixes(cluster.prefixes.withDropsLastHit(config.usesEagle()));
         var drafts = new SyntheticDrafts.Spec(3, 1, rates);
         var device = new VirtualGpu.Modelled(cluster.latency, 0, drafts, new RandomStreams(1), 1, EarlierStages.NONE);
         return cluster.run(
                 workload(requests),
-                ReplicaSpec.of(scheduler, plain.limits(), kvCache, device).withTokenTimes(true));
+                ReplicaSpec.of(new VllmSpec(scheduler, plain.limits(), kvCache), device)
+                        .withTokenTimes(true));
     }
 
     private static DraftCounts stats(RunRecord run) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import understudy.engine.RequestLimits.ContextOverflow;
+import understudy.engine.vllm.EngineFixture;
 
 final class RequestLimitsTest {
 

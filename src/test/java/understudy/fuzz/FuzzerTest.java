@@ -7,7 +7,7 @@ import java.util.Set;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
-import understudy.engine.queue.SchedulingPolicy;
+import understudy.engine.vllm.queue.SchedulingPolicy;
 import understudy.settings.ScenarioException;
 
 final class FuzzerTest {

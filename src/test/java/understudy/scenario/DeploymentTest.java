@@ -61,8 +61,8 @@ final class DeploymentTest {
     void sizes_followTheGpu(String gpu, int maxNumSeqs, int maxNumBatchedTokens) {
         var engine = read(Map.of("latency.model", "linear", "latency.gpu", gpu)).engine();
 
-        assertThat(engine.scheduler().maxNumSeqs()).isEqualTo(maxNumSeqs);
-        assertThat(engine.maxNumBatchedTokens()).isEqualTo(maxNumBatchedTokens);
+        assertThat(engine.traits().maxNumSeqs()).isEqualTo(maxNumSeqs);
+        assertThat(engine.traits().maxNumBatchedTokens()).isEqualTo(maxNumBatchedTokens);
     }
 
     /**
@@ -105,15 +105,15 @@ final class DeploymentTest {
     void maxModelLen_isThatOfTheModel() {
         var settings = Map.of("latency.llm", "llama-2-7b", "latency.gpu", "h100");
 
-        assertThat(read(settings).engine().maxModelLen()).isEqualTo(4096);
+        assertThat(read(settings).engine().kvCache().maxModelLen()).isEqualTo(4096);
     }
 
     @Test
     void defaultNumberOfSequences_givesWayToASmallBudget() {
-        var scheduler =
-                read(Map.of("engine.max-num-batched-tokens", "512")).engine().scheduler();
+        var traits =
+                read(Map.of("engine.max-num-batched-tokens", "512")).engine().traits();
 
-        assertThat(scheduler.maxNumSeqs()).isEqualTo(512);
+        assertThat(traits.maxNumSeqs()).isEqualTo(512);
     }
 
     @Test

@@ -111,8 +111,7 @@ final class KvGroupSettingsTest {
     }
 
     private static KvCacheConfig read(Map<String, String> settings) {
-        return Scenario.read(new ScenarioFile(Map.of()).load("conf/demo.conf", settings))
-                .engine()
-                .kvCache();
+        var scenario = Scenario.read(new ScenarioFile(Map.of()).load("conf/demo.conf", settings));
+        return (KvCacheConfig) scenario.engine().kvCache();
     }
 }

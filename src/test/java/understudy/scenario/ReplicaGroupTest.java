@@ -15,15 +15,15 @@ import understudy.cluster.ReplicaSpec;
 /** The list {@code cluster.groups}. */
 final class ReplicaGroupTest {
     private static final String TWO = """
-            engine { max-num-seqs = 100, max-model-len = 4000 }
-            kv-cache.num-gpu-blocks = 1000
-            cluster.groups = [
-              { name = small, replicas = 2, kv-cache { num-gpu-blocks = 500 } }
-              { name = fast, replicas = 1, latency { linear { per-step = 0ms, per-token = 10us, per-decode-seq = 0us } } }
-            ]
-            latency.model = linear
-            latency.linear { per-step = 0ms, per-token = 20us, per-decode-seq = 0us, per-kv-token = 0ns }
-            """;
+        engine { max-num-seqs = 100, max-model-len = 4000 }
+        kv-cache.num-gpu-blocks = 1000
+        cluster.groups = [
+          { name = small, replicas = 2, kv-cache { num-gpu-blocks = 500 } }
+          { name = fast, replicas = 1, latency { linear { per-step = 0ms, per-token = 10us, per-decode-seq = 0us } } }
+        ]
+        latency.model = linear
+        latency.linear { per-step = 0ms, per-token = 20us, per-decode-seq = 0us, per-kv-token = 0ns }
+        """;
 
     @Test
     void group_differsInWhatItSays() {
@@ -38,8 +38,8 @@ final class ReplicaGroupTest {
                 .extracting(replica -> replica.kvCache().numGpuBlocks())
                 .containsExactly(500, 500, 1000);
         assertThat(spec.replicas())
-                .extracting(ReplicaSpec::scheduler)
-                .containsOnly(scenario.engine().scheduler());
+                .extracting(ReplicaSpec::engineTraits)
+                .containsOnly(scenario.engine().traits());
         assertThat(scenario.maxModelLen()).isEqualTo(4000);
     }
 
@@ -79,8 +79,8 @@ final class ReplicaGroupTest {
                 "[{ name = a, replicas = -1 }] | cluster.groups.0.replicas is -1, must be from 0 to 100000",
                 "[{ name = a, replicas = 0 }] | which have no replica",
                 "[{ name = a, weight = 0 }] | cluster.groups.0.weight is 0, must be a number above 0",
-                "[{ name = a, engine { max-num-sequs = 8 } }] | unknown key cluster.groups.0.engine.max-num-sequs; did you mean"
-                        + " engine.max-num-seqs?",
+                "[{ name = a, engine { max-num-sequs = 8 } }] | unknown key cluster.groups.0.engine.max-num-sequs; did"
+                        + " you mean engine.max-num-seqs?",
                 "[{ name = a, router { policy = random } }] | unknown key cluster.groups.0.router; a group has name,",
                 "[{ name = a, engine { max-num-seqs = 0 } }] | cluster.groups.0.engine.max-num-seqs is 0",
                 "3 | cluster.groups is 3"

@@ -1,13 +1,9 @@
 package understudy.api.dev;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import java.util.Locale;
 import understudy.api.call.ApiSettings;
 import understudy.api.http.Json;
 import understudy.cluster.ReplicaSpec;
-import understudy.engine.PlannerConfig;
-import understudy.engine.SchedulerConfig;
-import understudy.kvcache.KvCacheConfig;
 
 /**
  * The settings of a replica, under the names of vLLM's {@code VllmConfig}; settings that the emulation has not are left
@@ -45,37 +41,13 @@ public record ServerInfo(ApiSettings settings, ReplicaSpec replica) {
         settings.models().forEach(names::add);
         model.put("max_model_len", settings.model().maxModelLen())
                 .put("seed", settings.model().seed());
-        addCache(replica.kvCache(), config.putObject("cache_config"));
-        addScheduler(replica.scheduler(), config.putObject("scheduler_config"));
-        var parallel = config.putObject("parallel_config");
-        if (replica.scheduler() instanceof SchedulerConfig scheduler) {
-            parallel.put("pipeline_parallel_size", scheduler.pipelineParallelSize());
-        }
-        int numDrafts = replica.scheduler().numSpeculativeTokens();
+        replica.engine().describe().forEach((name, values) -> config.set(name, Json.read(Json.write(values))));
+        config.withObject("/cache_config")
+                .put("prefix_caching_hash_algo", settings.model().hashAlgorithm());
+        int numDrafts = replica.engineTraits().numSpeculativeTokens();
         config.set(
                 "speculative_config",
                 numDrafts == 0 ? config.nullNode() : Json.object().put("num_speculative_tokens", numDrafts));
         return config;
-    }
-
-    private void addCache(KvCacheConfig kvCache, ObjectNode cache) {
-        cache.put("block_size", kvCache.blockSize())
-                .put("num_gpu_blocks", kvCache.numGpuBlocks())
-                .put("enable_prefix_caching", kvCache.enablePrefixCaching())
-                .put("prefix_caching_hash_algo", settings.model().hashAlgorithm());
-    }
-
-    private void addScheduler(PlannerConfig planner, ObjectNode config) {
-        config.put("max_num_seqs", planner.maxNumSeqs())
-                .put(
-                        "max_num_batched_tokens",
-                        planner.maxNumBatchedTokens(settings.model().maxModelLen()));
-        if (planner instanceof SchedulerConfig scheduler) {
-            config.put("long_prefill_token_threshold", scheduler.longPrefillTokenThreshold())
-                    .put("enable_chunked_prefill", scheduler.enableChunkedPrefill())
-                    .put("scheduler_reserve_full_isl", scheduler.reserveFullSequence())
-                    .put("policy", scheduler.policy().name().toLowerCase(Locale.ROOT))
-                    .put("async_scheduling", scheduler.asyncScheduling());
-        }
     }
 }

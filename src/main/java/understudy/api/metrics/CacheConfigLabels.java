@@ -2,7 +2,7 @@ package understudy.api.metrics;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
-import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.KvCacheSpec;
 
 /**
  * The labels of {@code vllm:cache_config_info}: every field of vLLM's {@code CacheConfig}, as Python writes its values.
@@ -17,7 +17,7 @@ final class CacheConfigLabels {
     private CacheConfigLabels() {}
 
     /** Returns their values for a replica, in the order of the names. */
-    static String[] of(int engine, KvCacheConfig kvCache, String hashAlgorithm) {
+    static String[] of(int engine, KvCacheSpec kvCache, String hashAlgorithm) {
         var labels = new LinkedHashMap<>(DEFAULTS);
         labels.put("engine", String.valueOf(engine));
         labels.put("block_size", String.valueOf(kvCache.blockSize()));

@@ -15,9 +15,9 @@ import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import understudy.cluster.ReplicaSpec;
-import understudy.engine.SchedulerConfig;
+import understudy.engine.EngineTraits.Feature;
 import understudy.faults.ReplicaState;
-import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.KvCacheSpec;
 
 /** The families, whose series the replicas have. */
 final class EngineFamilies {
@@ -87,19 +87,18 @@ final class EngineFamilies {
     }
 
     private static boolean hasDrafts(ReplicaSpec replica) {
-        return replica.scheduler().numSpeculativeTokens() > 0;
+        return replica.engineTraits().numSpeculativeTokens() > 0;
     }
 
     private static boolean hasLoras(ReplicaSpec replica) {
-        return replica.scheduler() instanceof SchedulerConfig vllm
-                && vllm.loras().isOn();
+        return replica.engineTraits().has(Feature.ADAPTERS);
     }
 
     /** Shows the series of a replica that speculates; null of one that does not. */
     DraftMetrics.@Nullable Series drafts(String engine, String model, ReplicaSpec replica) {
         return drafts == null || !hasDrafts(replica)
                 ? null
-                : drafts.new Series(engine, model, replica.scheduler().numSpeculativeTokens());
+                : drafts.new Series(engine, model, replica.engineTraits().numSpeculativeTokens());
     }
 
     private static List<Counter> alwaysZero(MetricFamilies make) {
@@ -175,7 +174,7 @@ final class EngineFamilies {
         }
     }
 
-    void cacheConfig(int engine, KvCacheConfig kvCache, String hashAlgorithm) {
+    void cacheConfig(int engine, KvCacheSpec kvCache, String hashAlgorithm) {
         var labels = CacheConfigLabels.of(engine, kvCache, hashAlgorithm);
         cacheConfigs.put(engine, labels);
         cacheConfig.addLabelValues(labels);

@@ -9,7 +9,7 @@ import understudy.latency.BatchShape;
  * v1/core/sched/scheduler.py}). A waiting request with one more is passed over. Running requests are not asked: they were
  * admitted under the same limit.
  */
-public final class StepLoras {
+public final class StepLoras implements Adapters {
     private final LoraConfig config;
     private final AdapterCache cache;
     private final Set<String> names = new LinkedHashSet<>();
@@ -26,7 +26,7 @@ public final class StepLoras {
         return config.isOn();
     }
 
-    /** Loads an adapter between two steps, if there may be any, and returns what that takes. */
+    @Override
     public BatchShape.Loras load(String name) {
         if (isOn()) {
             cache.use(name);
@@ -34,12 +34,12 @@ public final class StepLoras {
         return new BatchShape.Loras(0, 0, cache.takeLoads(), cache.takeActivations());
     }
 
-    /** Returns how long that takes while no step runs. */
+    @Override
     public long loadingNanos(BatchShape.Loras loaded) {
         return config.loadingNanos(loaded);
     }
 
-    /** Forgets an adapter; a step that needs it loads it again. */
+    @Override
     public void unload(String name) {
         cache.remove(name);
     }

@@ -1,0 +1,33 @@
+package understudy.engine;
+
+import understudy.settings.Section;
+
+/**
+ * Family of engines, such as vLLM's: its name, and how its settings are read. It is registered by a line in {@code
+ * engine.family.EngineFamilies}, or, if it is not part of Understudy, by {@link java.util.ServiceLoader}.
+ */
+public interface EngineFamily {
+
+    /** Returns the name by which {@code engine.kind} chooses it: words in lower case, with hyphens. */
+    String name();
+
+    /**
+     * Reads the settings of an engine and of its memory, in the family's own sections and under its own errors. Keys that a
+     * family does not know are those of others: {@link Section#requireOnly} refuses them. What it needs besides stands in the
+     * section {@code engine.<name>}.
+     *
+     * @param engine the section {@code engine} of a scenario, or of a group of replicas
+     * @param kvCache the section {@code kv-cache}
+     * @param hardware what follows from model and GPUs
+     * @param use what others want of its memory
+     */
+    EngineSpec read(Section engine, Section kvCache, Hardware hardware, KvUse use);
+
+    /**
+     * Uses of a replica's KV by others.
+     *
+     * @param recordsEvents whether to collect changes of what is cached
+     * @param hasConnector whether KV will come from elsewhere, or be kept for others; see {@link EngineSpec#withConnector}
+     */
+    record KvUse(boolean recordsEvents, boolean hasConnector) {}
+}

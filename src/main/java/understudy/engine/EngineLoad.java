@@ -1,0 +1,38 @@
+package understudy.engine;
+
+import understudy.engine.lora.AdapterUse;
+
+/** Unfinished requests of an engine: how many there are, and where, as its replica reports them. */
+public interface EngineLoad {
+
+    /** Returns the number of requests that have not ended. */
+    int numUnfinished();
+
+    /** Returns the number of requests that were admitted and have not ended. */
+    int numRunning();
+
+    /** Returns a running request, in the order in which they are served. */
+    EngineRequest running(int index);
+
+    /** Returns the number of requests that wait to be admitted. */
+    int numWaiting();
+
+    /** Returns how many of those that wait could not be admitted when it was their turn. */
+    default int numSkipped() {
+        return 0;
+    }
+
+    /** Returns the prompt tokens that are not computed yet, of all requests; takes time in proportion to their number. */
+    long pendingPrefillTokens();
+
+    /** Returns which adapters the requests have; takes time in proportion to their number. */
+    default AdapterUse adapterUse() {
+        return AdapterUse.NONE;
+    }
+
+    /** Returns the exception for an engine that has requests, and nothing for its device to do. */
+    default IllegalStateException idleWithWork() {
+        return new IllegalStateException("work conservation: the device is idle, but " + numRunning()
+                + " requests run and " + numWaiting() + " wait");
+    }
+}

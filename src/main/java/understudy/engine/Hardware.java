@@ -1,0 +1,59 @@
+package understudy.engine;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import understudy.kvcache.KvGroup;
+import understudy.latency.LlmSpec;
+import understudy.settings.Section;
+
+/** Model and GPUs of a replica, as far as the settings of its engine follow from them. */
+public interface Hardware {
+
+    /** Returns the model, or null if none is named. */
+    @Nullable
+    LlmSpec model();
+
+    /** Returns whether the GPU's compute and bandwidth are known. */
+    boolean hasDataSheet();
+
+    /** Returns whether adapters of the model may have tables of embedding and head. */
+    boolean hasLoraEmbeddings();
+
+    /** Returns how many GPUs share each layer of a replica. */
+    int tensorParallelSize();
+
+    /** Returns the stages of a replica. */
+    int pipelineParallelSize();
+
+    /** Returns how many requests may run at a time, unless that is given. */
+    int defaultMaxNumSeqs();
+
+    /** Returns the token budget of a step, unless that is given. */
+    int defaultMaxNumBatchedTokens();
+
+    /** Returns the longest sequence that the model was made for. */
+    int defaultMaxModelLen();
+
+    /** Returns the KV cache groups of a model whose layers do not all need everything; none for others. */
+    List<KvGroup> kvGroups(int blockSize);
+
+    /**
+     * Returns the KV blocks for which there is memory, or a default without model or GPU.
+     *
+     * @param kvCache the section to blame if there is none
+     */
+    int numGpuBlocks(Section kvCache, KvRoom room);
+
+    /**
+     * Memory that KV blocks have to share with others.
+     *
+     * @param reservedTokens token budget of a step
+     * @param blockSize tokens per block
+     * @param hasGroups whether layers of a kind share blocks
+     * @param adapterBytes slots of LoRA adapters on one GPU
+     */
+    record KvRoom(int reservedTokens, int blockSize, boolean hasGroups, double adapterBytes) {
+        /** Nothing is set aside: the number of blocks is given. */
+        public static final KvRoom GIVEN = new KvRoom(0, 1, false, 0);
+    }
+}

@@ -1,0 +1,45 @@
+package understudy.engine.vllm;
+
+import understudy.kvcache.Admission;
+import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.KvGroups;
+
+/** Chunks of a prompt whose layers need different parts of it: they end where all groups can keep what they cache. */
+final class GroupRule implements StepRule {
+    private final KvGroups groups;
+    private final boolean dropsLastHit;
+
+    /** Where a cached prefix ended, at the last look, for some layers only; 0 for nowhere. */
+    private final Column numJunctionTokens = new Column();
+
+    GroupRule(KvGroups groups, KvCacheConfig kvCache) {
+        this.groups = groups;
+        dropsLastHit = kvCache.dropsLastHit();
+    }
+
+    @Override
+    public boolean seesEach() {
+        return false;
+    }
+
+    @Override
+    public int limit(VllmRequest running, int numTokens, long step) {
+        return groups.cut(
+                numTokens,
+                running.numComputedTokens,
+                running.numPromptTokens(),
+                running.numTokens(),
+                (int) numJunctionTokens.get(running),
+                dropsLastHit);
+    }
+
+    @Override
+    public void onAdmitted(VllmRequest head, Admission.Admitted admitted) {
+        numJunctionTokens.set(head, admitted.numJunctionTokens());
+    }
+
+    @Override
+    public void onEnded(VllmRequest request) {
+        numJunctionTokens.set(request, 0);
+    }
+}

@@ -1,0 +1,91 @@
+package understudy.engine.vllm;
+
+import java.util.List;
+import understudy.engine.EngineFamily;
+import understudy.engine.EngineSizes;
+import understudy.engine.EngineSpec;
+import understudy.engine.Hardware;
+import understudy.engine.MemorySettings;
+import understudy.engine.MemorySettings.Dedup;
+import understudy.engine.lora.LoraConfig;
+import understudy.engine.speculation.SpeculationConfig;
+import understudy.engine.vllm.queue.SchedulingPolicy;
+import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.PrefixUnit;
+import understudy.settings.Section;
+
+/** Family of vLLM V1. */
+public final class VllmFamily implements EngineFamily {
+    static final String NAME = "vllm";
+
+    private static final int MAX_INTERVAL = 1_000_000;
+
+    @Override
+    public String name() {
+        return NAME;
+    }
+
+    @Override
+    public EngineSpec read(Section engine, Section kvCache, Hardware hardware, KvUse use) {
+        var lora = LoraSettings.read(engine, hardware);
+        var sizes = new EngineSizes(engine, kvCache, PrefixUnit.BLOCK, hardware, use.hasConnector(), lora.slotBytes());
+        var speculation = SpeculationSettings.read(engine);
+        var memory = MemorySettings.read(
+                engine,
+                kvCache,
+                sizes,
+                use.recordsEvents(),
+                PrefixUnit.BLOCK,
+                MemorySettings.sharesWithinStep(engine, kvCache, NAME, Dedup.BLOCKS),
+                speculation.config().usesEagle());
+        var scheduler = scheduler(engine, sizes, memory.maxModelLen(), lora.config(), speculation.config());
+        if (memory.findsBySession() && speculation.config().isOn()) {
+            throw kvCache.unusable("sessions", "which engine.speculative.method needs to be off");
+        }
+        requireReservation(engine, scheduler, memory);
+        var limits = MemorySettings.limits(
+                engine, kvCache, memory, speculation.config().maxTokensBeyondEnd());
+        return new VllmSpec(scheduler, limits, memory, speculation, lora, sizes.room());
+    }
+
+    private static SchedulerConfig scheduler(
+            Section engine, EngineSizes sizes, int maxModelLen, LoraConfig loras, SpeculationConfig speculation) {
+        engine.requireDefaults(List.of("prefill"), "which needs engine.kind = roseinfer");
+        if (sizes.pipelineParallelSize() > 1 && speculation.isOn()) {
+            throw engine.unusable("speculative.method", "but there are no drafts in a pipeline");
+        }
+        int maxNumBatchedTokens = sizes.maxNumBatchedTokens(maxModelLen);
+        int longest = engine.bool("enable-chunked-prefill") ? 1 : maxModelLen;
+        if (maxNumBatchedTokens < speculation.numDraftSlots() + longest) {
+            throw engine.unusable(
+                    EngineSizes.MAX_NUM_BATCHED_TOKENS,
+                    "but with engine.speculative each request takes " + speculation.numDraftSlots()
+                            + " more of them than its own; it must be at least "
+                            + (speculation.numDraftSlots() + longest));
+        }
+        return new SchedulerConfig(
+                sizes.maxNumSeqs(),
+                maxNumBatchedTokens,
+                engine.wholeNumber("long-prefill-token-threshold", 0, EngineSizes.MAX_TOKENS),
+                engine.bool("enable-chunked-prefill"),
+                engine.bool("scheduler-reserve-full-isl"),
+                engine.choice("scheduling-policy", SchedulingPolicy.class),
+                engine.choice("preemption-victim", PreemptionVictim.class),
+                sizes.isAsync(),
+                engine.wholeNumber("decode-cohort-min-seqs", 0, EngineSizes.MAX_TOKENS),
+                engine.wholeNumber("prefill-schedule-interval", 1, MAX_INTERVAL),
+                loras,
+                sizes.pipelineParallelSize(),
+                speculation);
+    }
+
+    /** With sessions a preempted request starts anew, so requests that take each other's blocks may never end. */
+    private static void requireReservation(Section engine, SchedulerConfig scheduler, KvCacheConfig memory) {
+        if (memory.findsBySession() && !scheduler.reserveFullSequence()) {
+            throw engine.unusable(
+                    "scheduler-reserve-full-isl",
+                    "but with kv-cache.sessions a preempted request starts anew, and without the reservation requests"
+                            + " may preempt each other for ever");
+        }
+    }
+}

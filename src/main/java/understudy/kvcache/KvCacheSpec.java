@@ -1,0 +1,71 @@
+package understudy.kvcache;
+
+import org.jspecify.annotations.Nullable;
+import understudy.kvcache.connector.ConnectorSpec;
+import understudy.prompt.BlockHasher;
+
+/**
+ * Settings of one replica's KV memory, as far as others need to know them. Each kind of memory has a record of its own.
+ */
+public interface KvCacheSpec {
+
+    /** Returns what turns tokens into block hashes; it carries {@code block-size}. */
+    BlockHasher hasher();
+
+    /** Returns the physical blocks, the null block included. */
+    int numGpuBlocks();
+
+    /** Returns the longest sequence in tokens, prompt and output together. */
+    int maxModelLen();
+
+    /** Returns whether prefixes stay findable. */
+    boolean enablePrefixCaching();
+
+    /** Returns the tokens that one request may have when no other request holds any blocks. */
+    long maxTokens();
+
+    /** Returns the tokens per block, or per hash where blocks have several sizes. */
+    default int blockSize() {
+        return hasher().blockSize();
+    }
+
+    /** Returns whether the number of blocks may change while requests run; see {@link KvCache#resize}. */
+    default boolean isResizable() {
+        return false;
+    }
+
+    /** Returns whether prefixes are found by session instead of by content. */
+    default boolean findsBySession() {
+        return false;
+    }
+
+    /** Returns whether the memory tells of changes of what is cached, if that is wanted. */
+    default boolean publishesEvents() {
+        return false;
+    }
+
+    /** Returns whether that is wanted. */
+    default boolean recordsEvents() {
+        return false;
+    }
+
+    /** Returns whether the memory can exchange KV with others. */
+    default boolean takesConnector() {
+        return false;
+    }
+
+    /** Returns where KV from elsewhere comes from, or null if there is none. */
+    default @Nullable ConnectorSpec connector() {
+        return null;
+    }
+
+    /** Returns whether the last block of a hit is computed again, for a draft model (vLLM {@code use_eagle}). */
+    default boolean dropsLastHit() {
+        return false;
+    }
+
+    /** Returns, in a line, why layers hold different parts of a sequence; empty if all hold everything. */
+    default String groupsReason() {
+        return "";
+    }
+}
