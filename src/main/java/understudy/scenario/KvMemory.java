@@ -1,6 +1,7 @@
 package understudy.scenario;
 
 import java.util.Optional;
+import understudy.engine.ModelTooLargeException;
 import understudy.engine.Hardware.KvRoom;
 import understudy.latency.KvCapacity;
 import understudy.settings.Section;

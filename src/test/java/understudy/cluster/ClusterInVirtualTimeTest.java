@@ -355,8 +355,7 @@ final class ClusterInVirtualTimeTest {
         };
 
         var plain = cluster.replicaSpec();
-        var replica = ReplicaSpec.of(
-                        plain.scheduler(), plain.limits(), plain.kvCache().withConnector(leaking), plain.device())
+        var replica = ReplicaSpec.of(plain.engine().withConnector(leaking), plain.device())
                 .withTransfers(OffloadingFixture.transfers());
 
         assertThatThrownBy(() -> cluster.run(workload(request(0, 0, 10, 1)), replica))

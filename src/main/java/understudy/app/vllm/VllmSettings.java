@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
 import understudy.latency.GpuSpec;
 import understudy.latency.Parallelism;
 import understudy.scenario.GpuFile;
-import understudy.scenario.ModelTooLargeException;
+import understudy.engine.ModelTooLargeException;
 import understudy.scenario.Scenario;
 import understudy.scenario.ScenarioFile;
 import understudy.scenario.SpecFiles;

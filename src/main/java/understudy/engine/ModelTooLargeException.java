@@ -1,4 +1,4 @@
-package understudy.scenario;
+package understudy.engine;
 
 import understudy.settings.ScenarioException;
 
@@ -12,7 +12,7 @@ public final class ModelTooLargeException extends ScenarioException {
      * @param problem what does not fit where
      * @param remedy which settings help
      */
-    ModelTooLargeException(String problem, String remedy) {
+    public ModelTooLargeException(String problem, String remedy) {
         super(problem + "; " + remedy);
         this.problem = problem;
     }
