@@ -4,14 +4,13 @@ import com.github.freva.asciitable.ColumnData;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import understudy.report.ConsoleReport;
 import understudy.report.ReportSink;
-import understudy.report.RunReport;
+import understudy.report.Result;
 import understudy.report.Tables;
 import understudy.report.html.HtmlPage;
 import understudy.report.html.HtmlSection;
 
-/** All figures of the console's report, in two sections: lines under headings, and tables. */
+/** All figures of a result, in two sections: lines under headings, and tables. */
 final class FiguresSection implements ReportSink {
     private record Line(String label, String value) {}
 
@@ -22,9 +21,9 @@ final class FiguresSection implements ReportSink {
 
     private FiguresSection() {}
 
-    static void add(RunReport report, HtmlPage page) {
+    static void add(Result result, HtmlPage page) {
         var sections = new FiguresSection();
-        ConsoleReport.writeFigures(report, sections);
+        result.showIn(sections);
         page.section(sections.figures).section(sections.tables);
     }
 

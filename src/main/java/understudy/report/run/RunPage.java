@@ -9,6 +9,7 @@ import understudy.report.HostStats;
 import understudy.report.ReplicaStats;
 import understudy.report.RunRecord;
 import understudy.report.RunReport;
+import understudy.report.RunResult;
 import understudy.report.ServiceLevels;
 import understudy.report.Tables;
 import understudy.report.html.HtmlChart;
@@ -39,7 +40,7 @@ public record RunPage(
             page.section(balance());
         }
         page.section(RequestSection.of(history.sample));
-        FiguresSection.add(report, page);
+        FiguresSection.add(RunResult.of(report, run.requests()), page);
         page.section(configuration()).section(honesty()).section(timing()).write(out);
     }
 
