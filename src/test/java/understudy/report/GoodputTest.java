@@ -93,7 +93,7 @@ final class GoodputTest {
         assertThat(json.get("service_levels").toString())
                 .isEqualTo(
                         "[{\"priority\":1,\"requests\":1,\"good\":0,\"attainment\":0.0,\"wanted\":0.9,\"met\":false},"
-                            + "{\"priority\":null,\"requests\":2,\"good\":1,\"attainment\":0.5,\"wanted\":0.5,\"met\":true}]");
+                                + "{\"priority\":null,\"requests\":2,\"good\":1,\"attainment\":0.5,\"wanted\":0.5,\"met\":true}]");
     }
 
     @Test

@@ -16,7 +16,7 @@ import understudy.bench.result.BenchRequest.End;
 import understudy.report.Figures;
 import understudy.report.Result;
 import understudy.report.Total;
-import understudy.workload.arrival.RampUp;
+import understudy.workload.RampUp;
 
 /**
  * Figures of a benchmark as {@code vllm bench serve} reports and saves them: its keys in its order, then ours. Lists in
@@ -183,8 +183,7 @@ public final class BenchFigures {
         for (var request : result.requests()) {
             for (long reached = (long) rampUp.perSecond(request.id()); last < reached; ) {
                 last++;
-                changes.add(
-                        rateChange(last, start.plusNanos(request.times().intendedNanos())));
+                changes.add(rateChange(last, start.plusNanos(request.times().intendedNanos())));
             }
         }
         return changes;
@@ -232,7 +231,11 @@ public final class BenchFigures {
         var statistics = new ArrayList<>(List.of("mean", "median"));
         options.choice.percentiles().forEach(percent -> statistics.add("p" + MetricChoice.word(percent)));
         chosen().forEach(metric -> metric.name().addBlock(statistics, shown));
-        shown.end().block(" From the Schedule ", '=', Stream.of(own).map(Total::key).toList());
+        shown.end()
+                .block(
+                        " From the Schedule ",
+                        '=',
+                        Stream.of(own).map(Total::key).toList());
         result.metricsFromSchedule().forEach(metric -> metric.name().addBlock(statistics, shown));
         shown.end();
         addErrors(result.errorCounts(), shown);
