@@ -43,7 +43,7 @@ final class ArchitectureTest {
 
     /** The floors of the house, from the ground up: a room may use those below it and, without a circle, its neighbours. */
     private static final List<Set<String>> FLOORS = List.of(
-            Set.of("prompt"),
+            Set.of("json", "prompt"),
             Set.of(
                     "latency",
                     "transfer",
@@ -66,6 +66,7 @@ final class ArchitectureTest {
     /** No Pekko, no clock, no thread, no unseeded random. */
     private static final Set<String> PURE = Set.of(
             "api.jinja",
+            "json",
             "prompt",
             "latency",
             "kvcache",

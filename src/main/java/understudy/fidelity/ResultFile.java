@@ -1,9 +1,7 @@
 package understudy.fidelity;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import it.unimi.dsi.fastutil.doubles.DoubleList;
 import it.unimi.dsi.fastutil.longs.Long2ObjectMap;
 import it.unimi.dsi.fastutil.longs.Long2ObjectRBTreeMap;
@@ -19,6 +17,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
+import understudy.json.Jackson;
 import understudy.scenario.keys.ScenarioException;
 
 /**
@@ -30,7 +29,6 @@ import understudy.scenario.keys.ScenarioException;
  * @param requests completed requests by number; empty unless the file was saved with details
  */
 record ResultFile(String kind, Map<String, Double> metrics, Long2ObjectMap<RequestTimes> requests) {
-    private static final ObjectMapper JSON = new ObjectMapper().enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS);
     private static final Pattern LATENCY = Pattern.compile("(mean|median|std|max|p[0-9.]+)_[a-z0-9_]+_ms");
     private static final Set<String> TOTALS = Set.of(
             "duration",
@@ -81,7 +79,7 @@ record ResultFile(String kind, Map<String, Double> metrics, Long2ObjectMap<Reque
 
     private static JsonNode parse(String file) {
         try {
-            return JSON.readTree(Files.readAllBytes(Path.of(file)));
+            return Jackson.readerOfWholeTexts().readTree(Files.readAllBytes(Path.of(file)));
         } catch (NoSuchFileException | InvalidPathException e) {
             throw new ScenarioException(file + ": no such file");
         } catch (JsonProcessingException e) {

@@ -1,6 +1,5 @@
 package understudy.report;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.databind.util.TokenBuffer;
 import com.github.freva.asciitable.ColumnData;
@@ -11,14 +10,13 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.function.Consumer;
+import understudy.json.Jackson;
 
 /**
  * Result of a run or of a benchmark: its {@linkplain Figures figures}, and how people read them: blocks of lines, as
  * {@code vllm bench serve} prints them, then tables and words.
  */
 public final class Result {
-    private static final ObjectMapper JSON = new ObjectMapper();
-
     private final Figures figures;
     private final List<Consumer<ReportSink>> parts = new ArrayList<>();
 
@@ -86,7 +84,7 @@ public final class Result {
 
     private String json(boolean isIndented) {
         var text = new StringWriter();
-        try (var json = JSON.createGenerator(text)) {
+        try (var json = Jackson.FACTORY.createGenerator(text)) {
             if (isIndented) {
                 json.useDefaultPrettyPrinter();
             }
@@ -99,9 +97,9 @@ public final class Result {
 
     /** Returns the figures as a tree that others may change. */
     public ObjectNode tree() {
-        try (var json = new TokenBuffer(JSON, false)) {
+        try (var json = new TokenBuffer(Jackson.mapper(), false)) {
             figures.writeTo(json);
-            return JSON.readTree(json.asParser());
+            return Jackson.mapper().readTree(json.asParser());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

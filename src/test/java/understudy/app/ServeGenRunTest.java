@@ -33,7 +33,7 @@ final class ServeGenRunTest {
         assertThat(run.json().get("total_output_tokens").asLong()).isEqualTo(45_000);
         assertThat(page)
                 .content()
-                .contains("\"id\":\"arrivals\"", "\"id\":\"ttft-course\"", "\"id\":\"ready-replicas\"");
+                .contains("\"id\":\"arrivals\"", "\"id\":\"ttft-time\"");
     }
 
     /** The busiest hours of the day with a quarter of its requests, so that it is soon over. */

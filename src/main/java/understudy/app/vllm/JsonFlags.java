@@ -7,11 +7,12 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import understudy.json.Jackson;
 import understudy.scenario.keys.ScenarioException;
 
 /** Flags whose value is a JSON object, whole or key by key. */
 final class JsonFlags {
-    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final ObjectMapper JSON = Jackson.mapper();
     private static final String EVENTS = "kv-cache.kv-events.";
     private static final List<String> EVENT_KEYS = List.of(
             "enable_kv_cache_events",
