@@ -81,7 +81,8 @@ public final class ResultOptions {
         return settings;
     }
 
-    private Result figures(BenchResult result) {
+    /** Returns the figures of vLLM's report, whatever the format is. */
+    public Result figures(BenchResult result) {
         var choice = new MetricChoice(percentileMetrics, percentiles);
         return BenchFigures.of(result, new BenchFigures.Options(label, metadata, isDetailed, choice));
     }

@@ -16,8 +16,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import understudy.json.Jackson;
+import understudy.report.Total;
 import understudy.scenario.keys.ScenarioException;
 
 /**
@@ -30,18 +33,20 @@ import understudy.scenario.keys.ScenarioException;
  */
 record ResultFile(String kind, Map<String, Double> metrics, Long2ObjectMap<RequestTimes> requests) {
     private static final Pattern LATENCY = Pattern.compile("(mean|median|std|max|p[0-9.]+)_[a-z0-9_]+_ms");
-    private static final Set<String> TOTALS = Set.of(
-            "duration",
-            "completed",
-            "failed",
-            "total_input_tokens",
-            "total_output_tokens",
-            "request_throughput",
-            "request_goodput",
-            "output_throughput",
-            "total_token_throughput",
-            "max_output_tokens_per_s",
-            "max_concurrent_requests");
+    private static final Set<String> TOTALS = Stream.of(
+                    Total.DURATION,
+                    Total.COMPLETED,
+                    Total.FAILED,
+                    Total.TOTAL_INPUT_TOKENS,
+                    Total.TOTAL_OUTPUT_TOKENS,
+                    Total.REQUEST_THROUGHPUT,
+                    Total.REQUEST_GOODPUT,
+                    Total.OUTPUT_THROUGHPUT,
+                    Total.TOTAL_TOKEN_THROUGHPUT,
+                    Total.MAX_OUTPUT_TOKENS_PER_S,
+                    Total.MAX_CONCURRENT_REQUESTS)
+            .map(Total::key)
+            .collect(Collectors.toUnmodifiableSet());
     private static final double MILLIS_PER_SECOND = 1e3;
     private static final double NANOS_PER_SECOND = 1e9;
 

@@ -17,8 +17,6 @@ import org.jspecify.annotations.Nullable;
  * number, a text, a boolean, nothing, further figures, or a list of these. The order is that of JSON.
  */
 public final class Figures {
-    private static final double NANOS_PER_MILLI = 1e6;
-
     private final Map<String, Figure> byKey = new LinkedHashMap<>();
 
     /**
@@ -76,16 +74,6 @@ public final class Figures {
                 return size;
             }
         });
-    }
-
-    /**
-     * Adds a statistic of a latency, such as {@code mean_ttft_ms}, titled {@code Mean TTFT}.
-     *
-     * @param name of the latency for people
-     */
-    public Figures addMillis(String statistic, String key, String name, double nanos) {
-        String title = Character.toUpperCase(statistic.charAt(0)) + statistic.substring(1) + " " + name;
-        return add(statistic + "_" + key + "_ms", title, Unit.MILLIS, nanos / NANOS_PER_MILLI);
     }
 
     /**
