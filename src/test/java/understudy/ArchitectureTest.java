@@ -47,7 +47,7 @@ final class ArchitectureTest {
 
     /** The floors of the house, from the ground up: a room may use those below it and, without a circle, its neighbours. */
     private static final List<Set<String>> FLOORS = List.of(
-            Set.of("prompt", "settings", "jinja", "jsonsample", "parquet"),
+            Set.of("prompt", "settings", "json", "jinja", "jsonsample", "parquet"),
             Set.of(
                     "latency",
                     "transfer",
@@ -72,6 +72,7 @@ final class ArchitectureTest {
             "jinja",
             "jsonsample",
             "parquet",
+            "json",
             "prompt",
             "latency",
             "kvcache",

@@ -10,13 +10,13 @@ import understudy.fidelity.Fidelity;
 import understudy.fidelity.MeasuredRun;
 import understudy.host.Emulation;
 import understudy.host.watch.RoutingExplanation;
-import understudy.report.ConsoleReport;
 import understudy.report.Goodput;
 import understudy.report.Invariants;
-import understudy.report.JsonReport;
 import understudy.report.Outcome;
+import understudy.report.Result;
 import understudy.report.RunRecord;
 import understudy.report.RunReport;
+import understudy.report.RunResult;
 import understudy.report.StreamingReport;
 import understudy.report.Timeline;
 import understudy.report.TimelineReport;
@@ -90,14 +90,15 @@ record RunOutput(Console console, boolean isJsonOnStdout, ReportFiles files) {
             return INVARIANT_BROKEN;
         }
         var report = RunReport.of(result.run(), scenario.serviceLevels(), scenario.timelineSeconds());
-        String json = JsonReport.write(report, result.run().requests(), result.host());
+        var figures = RunResult.of(report, result.run().requests(), result.host());
+        String json = figures.indentedJson();
         int inFiles = console.write(() -> files.write(json, result.run().requests(), report.timeline()));
         int inPage = watchers.history()
                 .map(history -> new RunPage(
                         setup.get(), result.run(), report, scenario.serviceLevels(), history, result.host()))
                 .map(page -> writePage(page::write))
                 .orElse(0);
-        int onStdout = print(isJsonOnStdout ? json : forConsole(report, result, scenario));
+        int onStdout = print(isJsonOnStdout ? json : forConsole(figures, report, result, scenario));
         int written = Math.max(Math.max(inFiles, inPage), onStdout);
         int missed = failsOnSlo ? missed(report.goodput()) : 0;
         return written == 0 ? missed : written;
@@ -143,8 +144,8 @@ record RunOutput(Console console, boolean isJsonOnStdout, ReportFiles files) {
         }
     }
 
-    private static String forConsole(RunReport report, Emulation.Result result, Scenario scenario) {
-        String text = ConsoleReport.write(report, result.host());
+    private static String forConsole(Result figures, RunReport report, Emulation.Result result, Scenario scenario) {
+        String text = figures.text();
         if (scenario.engine().traits().has(Feature.STREAMING_FIGURES)) {
             text += "\n" + StreamingReport.write(report, result.run().requests());
         }

@@ -13,12 +13,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
 import org.jspecify.annotations.Nullable;
+import understudy.json.Jackson;
 import understudy.runtime.Stopwatch;
 import understudy.settings.Numbers;
 
 /** One attempt to get an answer: reads the stream, or the error that comes instead of it. */
 final class Attempt implements HttpResponse.BodySubscriber<LiveAnswer> {
-    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final ObjectMapper JSON = Jackson.mapper();
     private static final int OK = 200;
     private static final int TOO_MANY_REQUESTS = 429;
     private static final int UNAVAILABLE = 503;

@@ -6,13 +6,14 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import it.unimi.dsi.fastutil.ints.IntArrayList;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import understudy.bench.result.BenchRequest.End;
+import understudy.json.Jackson;
 
 /**
  * Answer to one attempt, chunk by chunk, under the rules of {@code vllm bench serve}: every chunk with a choice counts
  * as a token in time, and the server's {@code usage} says how many tokens there were. Not thread-safe.
  */
 final class LiveAnswer {
-    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final ObjectMapper JSON = Jackson.mapper();
     private static final String DONE = "[DONE]";
 
     private final LongArrayList chunkNanos = new LongArrayList();

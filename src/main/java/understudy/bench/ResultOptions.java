@@ -6,13 +6,13 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
+import understudy.bench.result.BenchFigures;
 import understudy.bench.result.BenchResult;
 import understudy.bench.result.MetricChoice;
-import understudy.bench.result.ServingJson;
-import understudy.bench.result.ServingText;
 import understudy.bench.result.StreamingText;
-import understudy.settings.Numbers;
+import understudy.report.Result;
 import understudy.settings.ScenarioException;
+import understudy.settings.Numbers;
 
 /** Options of a benchmark that say what its result looks like, and what is good. */
 public final class ResultOptions {
@@ -81,22 +81,26 @@ public final class ResultOptions {
         return settings;
     }
 
-    private MetricChoice choice() {
-        return new MetricChoice(percentileMetrics, percentiles);
+    /** Returns the figures of vLLM's report, whatever the format is. */
+    public Result figures(BenchResult result) {
+        var choice = new MetricChoice(percentileMetrics, percentiles);
+        return BenchFigures.of(result, new BenchFigures.Options(label, metadata, isDetailed, choice));
     }
 
     /** Returns the result for people. */
     public String text(BenchResult result) {
-        return format == Format.ROSEINFER ? StreamingText.write(result) : ServingText.write(result, choice());
+        return format == Format.ROSEINFER
+                ? StreamingText.write(result)
+                : figures(result).text();
     }
 
     /** Returns the result for machines. */
     public String json(BenchResult result) {
-        return ServingJson.write(result, new ServingJson.Options(label, metadata, isDetailed, choice()));
+        return figures(result).json();
     }
 
     /** Returns the name that vLLM gives the file of a result. */
     public String fileName(BenchResult result) {
-        return ServingJson.fileName(result.setup(), label);
+        return BenchFigures.fileName(result.setup(), label);
     }
 }

@@ -13,11 +13,12 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
+import understudy.json.Jackson;
 import understudy.prompt.SessionTurn;
 
 /** Link to a server, with as many connections as there are requests at a time. */
 public final class ServerLink {
-    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final ObjectMapper JSON = Jackson.mapper();
     private static final Duration PATIENCE = Duration.ofSeconds(10);
     private static final int NUM_READERS = 4;
     private static final int OK = 200;

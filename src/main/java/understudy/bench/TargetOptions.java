@@ -11,11 +11,12 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import understudy.json.Jackson;
 import understudy.settings.ScenarioException;
 
 /** Options of a benchmark that say where requests go, and what is in them besides the workload. */
 public final class TargetOptions {
-    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final ObjectMapper JSON = Jackson.mapper();
 
     private enum Prompts {
         IDS,

@@ -3,7 +3,6 @@ package understudy.conform;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.MappingIterator;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import java.io.Closeable;
@@ -20,6 +19,7 @@ import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.speculation.DraftCounts;
+import understudy.json.Jackson;
 import understudy.workload.trace.TraceException;
 import understudy.workload.trace.TraceFile;
 
@@ -66,7 +66,7 @@ public final class RecordedRunReader implements Closeable {
     public RecordedRunReader(Path path) {
         file = path.toString();
         try {
-            runs = new ObjectMapper().readerFor(JsonNode.class).readValues(TraceFile.open(path));
+            runs = Jackson.mapper().readerFor(JsonNode.class).readValues(TraceFile.open(path));
         } catch (IOException e) {
             throw notJson(e);
         }

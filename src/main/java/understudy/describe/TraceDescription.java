@@ -4,11 +4,12 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.io.Writer;
+import understudy.json.Jackson;
 import understudy.replay.SharingView;
 
 /** Description of a trace. */
 public final class TraceDescription {
-    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final ObjectMapper JSON = Jackson.mapper();
 
     final String file;
     final String format;

@@ -1,9 +1,6 @@
 package understudy.fidelity;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectWriter;
-import com.fasterxml.jackson.databind.PropertyNamingStrategies;
-import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.github.freva.asciitable.ColumnData;
 import java.io.IOException;
 import java.io.Writer;
@@ -15,16 +12,12 @@ import java.util.OptionalDouble;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import understudy.fidelity.Fidelity.Figure;
+import understudy.json.Jackson;
 import understudy.report.Tables;
 import understudy.settings.ScenarioException;
 
 /** Two results of benchmarks or runs side by side: every figure that both have, and request by request if both can. */
 public final class ResultComparison {
-    private static final ObjectWriter JSON = JsonMapper.builder()
-            .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
-            .build()
-            .writerWithDefaultPrettyPrinter();
-
     private final ResultFile real;
     private final ResultFile emulated;
     private final List<Row> rows;
@@ -128,14 +121,15 @@ public final class ResultComparison {
 
     /** Returns the same as JSON. */
     public String json() throws JsonProcessingException {
-        return JSON.writeValueAsString(new Comparison(
-                        real.kind(),
-                        emulated.kind(),
-                        isWithin(),
-                        rows.stream().map(Metric::of).toList(),
-                        requests.numPairs(),
-                        requests.numDifferentLengths(),
-                        requests.differences()))
+        return Jackson.snakeCaseWriter()
+                        .writeValueAsString(new Comparison(
+                                real.kind(),
+                                emulated.kind(),
+                                isWithin(),
+                                rows.stream().map(Metric::of).toList(),
+                                requests.numPairs(),
+                                requests.numDifferentLengths(),
+                                requests.differences()))
                 + "\n";
     }
 }

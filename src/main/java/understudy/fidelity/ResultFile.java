@@ -1,9 +1,7 @@
 package understudy.fidelity;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import it.unimi.dsi.fastutil.doubles.DoubleList;
 import it.unimi.dsi.fastutil.longs.Long2ObjectMap;
 import it.unimi.dsi.fastutil.longs.Long2ObjectRBTreeMap;
@@ -18,7 +16,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import understudy.json.Jackson;
+import understudy.report.Total;
 import understudy.settings.ScenarioException;
 
 /**
@@ -30,20 +32,21 @@ import understudy.settings.ScenarioException;
  * @param requests completed requests by number; empty unless the file was saved with details
  */
 record ResultFile(String kind, Map<String, Double> metrics, Long2ObjectMap<RequestTimes> requests) {
-    private static final ObjectMapper JSON = new ObjectMapper().enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS);
     private static final Pattern LATENCY = Pattern.compile("(mean|median|std|max|p[0-9.]+)_[a-z0-9_]+_ms");
-    private static final Set<String> TOTALS = Set.of(
-            "duration",
-            "completed",
-            "failed",
-            "total_input_tokens",
-            "total_output_tokens",
-            "request_throughput",
-            "request_goodput",
-            "output_throughput",
-            "total_token_throughput",
-            "max_output_tokens_per_s",
-            "max_concurrent_requests");
+    private static final Set<String> TOTALS = Stream.of(
+                    Total.DURATION,
+                    Total.COMPLETED,
+                    Total.FAILED,
+                    Total.TOTAL_INPUT_TOKENS,
+                    Total.TOTAL_OUTPUT_TOKENS,
+                    Total.REQUEST_THROUGHPUT,
+                    Total.REQUEST_GOODPUT,
+                    Total.OUTPUT_THROUGHPUT,
+                    Total.TOTAL_TOKEN_THROUGHPUT,
+                    Total.MAX_OUTPUT_TOKENS_PER_S,
+                    Total.MAX_CONCURRENT_REQUESTS)
+            .map(Total::key)
+            .collect(Collectors.toUnmodifiableSet());
     private static final double MILLIS_PER_SECOND = 1e3;
     private static final double NANOS_PER_SECOND = 1e9;
 
@@ -81,7 +84,7 @@ record ResultFile(String kind, Map<String, Double> metrics, Long2ObjectMap<Reque
 
     private static JsonNode parse(String file) {
         try {
-            return JSON.readTree(Files.readAllBytes(Path.of(file)));
+            return Jackson.readerOfWholeTexts().readTree(Files.readAllBytes(Path.of(file)));
         } catch (NoSuchFileException | InvalidPathException e) {
             throw new ScenarioException(file + ": no such file");
         } catch (JsonProcessingException e) {

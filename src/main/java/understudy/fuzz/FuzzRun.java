@@ -7,17 +7,15 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import understudy.cluster.ClusterSpec;
 import understudy.host.Emulation;
-import understudy.report.HostStats;
 import understudy.report.Invariants;
-import understudy.report.JsonReport;
 import understudy.report.RequestsCsv;
 import understudy.report.RunRecord;
 import understudy.report.RunReport;
+import understudy.report.RunResult;
 
 /** One run, as fast as possible, in a thread of its own from its creation on. */
 final class FuzzRun implements AutoCloseable {
     private static final long MAX_SECONDS = 30;
-    private static final HostStats NO_HOST = new HostStats(0, 0, 0, 0, 0, 0);
 
     private final Emulation emulation = new Emulation();
 
@@ -32,7 +30,7 @@ final class FuzzRun implements AutoCloseable {
             String law = broken.substring(0, broken.indexOf(':'));
             throw new BrokenLawException(law, broken.substring(law.length() + 2));
         }
-        return JsonReport.write(RunReport.of(run), run.requests(), NO_HOST) + requests(run);
+        return RunResult.of(RunReport.of(run), run.requests()).json() + requests(run);
     }
 
     private RunRecord end() throws InterruptedException {

@@ -1,16 +1,15 @@
 package understudy.replay;
 
-import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import it.unimi.dsi.fastutil.ints.IntList;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.io.Writer;
+import understudy.json.Jackson;
 
 /** Writes the report of a replay as JSON. */
 public final class ReplayJson {
-    private static final JsonFactory JSON = new JsonFactory().disable(JsonGenerator.Feature.AUTO_CLOSE_TARGET);
     private static final double MILLIS_PER_SECOND = 1e3;
 
     private final ReplayReport report;
@@ -29,7 +28,8 @@ public final class ReplayJson {
      * @param wallSeconds goes into the object {@code host}, the only part that differs between equal replays
      */
     public static void write(ReplayReport report, double wallSeconds, Writer out) throws IOException {
-        try (var json = JSON.createGenerator(out)) {
+        try (var json = Jackson.FACTORY.createGenerator(out)) {
+            json.disable(JsonGenerator.Feature.AUTO_CLOSE_TARGET);
             json.useDefaultPrettyPrinter();
             json.writeStartObject();
             var writer = new ReplayJson(report, json, true);
@@ -43,7 +43,7 @@ public final class ReplayJson {
     /** Returns the report on one line, without requests and without what depends on the machine. */
     static String compact(ReplayReport report) {
         var text = new StringWriter();
-        try (var json = JSON.createGenerator(text)) {
+        try (var json = Jackson.FACTORY.createGenerator(text)) {
             json.writeStartObject();
             new ReplayJson(report, json, false).writeContent();
             json.writeEndObject();

@@ -1,20 +1,29 @@
 package understudy.report;
 
-import com.fasterxml.jackson.core.JsonGenerator;
 import de.siegmar.fastcsv.writer.CsvWriter;
 import java.io.IOException;
 import java.io.Writer;
+import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /** Writes a timeline: a line of numbers for each interval, empty where there is none; the same in text, CSV and JSON. */
 public final class TimelineReport {
     private static final double NANOS_PER_MILLI = 1e6;
 
     /** Name of a column, its header for people, and its values. */
-    private record Column(String name, String header, Function<Timeline.Interval, String> value) {}
+    private record Column(String name, String header, Function<Timeline.Interval, String> value) {
+
+        /** Returns the number as it is in text, or null if there is none. */
+        @Nullable
+        BigDecimal number(Timeline.Interval interval) {
+            String text = value.apply(interval);
+            return text.isEmpty() ? null : new BigDecimal(text);
+        }
+    }
 
     private TimelineReport() {}
 
@@ -56,24 +65,16 @@ public final class TimelineReport {
         csv.flush();
     }
 
-    /** Writes a list of objects. */
-    static void writeJson(Timeline timeline, JsonGenerator json) throws IOException {
+    /** Returns the figures of each interval. */
+    static List<Figures> figures(Timeline timeline) {
         var columns = columns(timeline);
-        json.writeStartArray();
-        for (var interval : timeline.intervals()) {
-            json.writeStartObject();
-            for (var column : columns) {
-                String value = column.value.apply(interval);
-                json.writeFieldName(column.name);
-                if (value.isEmpty()) {
-                    json.writeNull();
-                } else {
-                    json.writeNumber(value);
-                }
-            }
-            json.writeEndObject();
-        }
-        json.writeEndArray();
+        return timeline.intervals().stream()
+                .map(interval -> {
+                    var figures = new Figures();
+                    columns.forEach(column -> figures.add(column.name, column.number(interval)));
+                    return figures;
+                })
+                .toList();
     }
 
     private static String ttft(Timeline.Interval interval, double nanos) {

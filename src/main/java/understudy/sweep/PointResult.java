@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Optional;
+import understudy.json.Jackson;
 
 /**
  * Result of one run.
@@ -17,7 +18,7 @@ import java.util.Optional;
  *     follows per GPU; nothing of a hopeless run
  */
 public record PointResult(String name, Optional<Boolean> meetsSlo, boolean isHopeless, ObjectNode figures) {
-    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final ObjectMapper JSON = Jackson.mapper();
 
     private static final List<String> FIELDS = List.of("point", "slo_met", "stopped_early", "report");
 

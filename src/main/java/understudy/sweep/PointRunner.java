@@ -1,11 +1,8 @@
 package understudy.sweep;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.typesafe.config.Config;
-import java.io.UncheckedIOException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -17,20 +14,17 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import understudy.cluster.ClusterSpec;
 import understudy.host.Emulation;
-import understudy.report.HostStats;
 import understudy.report.Invariants;
-import understudy.report.JsonReport;
 import understudy.report.RunRecord;
 import understudy.report.RunReport;
+import understudy.report.RunResult;
 import understudy.scenario.Scenario;
 import understudy.settings.ScenarioException;
 import understudy.workload.Workload;
 
 /** Runs points, in whatever thread asks for it, as fast as possible. */
 final class PointRunner {
-    private static final ObjectMapper JSON = new ObjectMapper();
-    private static final HostStats NO_HOST = new HostStats(0, 0, 0, 0, 0, 0);
-    private static final List<String> OF_ONE_RUN = List.of("host", "per_replica", "timeline", "step_digest");
+    private static final List<String> OF_ONE_RUN = List.of("per_replica", "timeline", "step_digest");
 
     private final boolean stopsHopeless;
     private final Set<Emulation> running = ConcurrentHashMap.newKeySet();
@@ -118,7 +112,7 @@ final class PointRunner {
     }
 
     private static PointResult hopeless(String name) {
-        return new PointResult(name, Optional.of(false), true, JSON.createObjectNode());
+        return new PointResult(name, Optional.of(false), true, JsonNodeFactory.instance.objectNode());
     }
 
     private static PointResult result(String name, Scenario scenario, RunRecord run) {
@@ -137,12 +131,7 @@ final class PointRunner {
     }
 
     private static ObjectNode figures(RunReport report, RunRecord run) {
-        try {
-            var all = (ObjectNode) JSON.readTree(JsonReport.write(report, run.requests(), NO_HOST));
-            return all.without(new ArrayList<>(OF_ONE_RUN));
-        } catch (JsonProcessingException e) {
-            throw new UncheckedIOException(e);
-        }
+        return RunResult.of(report, run.requests()).tree().without(OF_ONE_RUN);
     }
 
     private static int numGpus(Scenario scenario) {

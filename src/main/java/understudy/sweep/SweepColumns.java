@@ -10,7 +10,9 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import understudy.report.LatencyName;
 import understudy.report.Tables;
+import understudy.report.Total;
 import understudy.settings.ScenarioException;
 
 /**
@@ -29,14 +31,14 @@ public record SweepColumns(List<String> settings, List<String> figures) {
 
     private static Map<String, String> usual() {
         var names = new LinkedHashMap<String, String>();
-        names.put("completed", "completed");
-        names.put("request_throughput", "requests/s");
-        names.put("request_goodput", "good/s");
-        names.put("output_throughput", "tokens/s");
-        names.put("mean_ttft_ms", "mean TTFT, ms");
-        names.put("p99_ttft_ms", "p99 TTFT, ms");
-        names.put("mean_tpot_ms", "mean TPOT, ms");
-        names.put("p99_tpot_ms", "p99 TPOT, ms");
+        names.put(Total.COMPLETED.key(), "completed");
+        names.put(Total.REQUEST_THROUGHPUT.key(), "requests/s");
+        names.put(Total.REQUEST_GOODPUT.key(), "good/s");
+        names.put(Total.OUTPUT_THROUGHPUT.key(), "tokens/s");
+        names.put(LatencyName.TTFT.keyOf("mean"), "mean TTFT, ms");
+        names.put(LatencyName.TTFT.keyOf("p99"), "p99 TTFT, ms");
+        names.put(LatencyName.TPOT.keyOf("mean"), "mean TPOT, ms");
+        names.put(LatencyName.TPOT.keyOf("p99"), "p99 TPOT, ms");
         names.put("output_throughput_per_user", "tokens/s/user");
         names.put("output_throughput_per_gpu", "tokens/s/GPU");
         names.put(COST, "cost/M tokens");

@@ -1,12 +1,12 @@
 package understudy.sweep;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.typesafe.config.Config;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
+import understudy.json.Jackson;
 import understudy.scenario.ScenarioFile;
 import understudy.settings.Defaults;
 
@@ -21,7 +21,7 @@ final class SweepIdentity {
      */
     static ObjectNode of(String version, ScenarioFile files, List<String> scenarios, Map<String, String> settings)
             throws IOException {
-        var header = new ObjectMapper().createObjectNode();
+        var header = Jackson.mapper().createObjectNode();
         header.put("version", version);
         for (String scenario : scenarios) {
             header.put(scenario, digest(files.load(scenario, settings)));

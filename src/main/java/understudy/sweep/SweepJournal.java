@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import understudy.json.Jackson;
 import understudy.settings.ScenarioException;
 
 /**
@@ -18,7 +19,7 @@ import understudy.settings.ScenarioException;
  * run has ended, so that a sweep that was killed goes on with the others; a last line without its end is dropped.
  */
 final class SweepJournal implements AutoCloseable {
-    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final ObjectMapper JSON = Jackson.mapper();
 
     private final Path path;
     private final RandomAccessFile file;

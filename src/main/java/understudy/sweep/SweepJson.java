@@ -2,18 +2,15 @@ package understudy.sweep;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.SerializationFeature;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Locale;
+import understudy.json.Jackson;
 
 /** Writes the rows of a sweep as JSON: settings, verdict, every run's report, and means over seeds. */
 public final class SweepJson {
-    private static final ObjectMapper JSON = new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
-
     private SweepJson() {}
 
     /**
@@ -22,13 +19,13 @@ public final class SweepJson {
      * @param isPartial whether runs are missing since the sweep was broken off
      */
     public static String write(List<SweepRow> rows, boolean isPartial) {
-        var root = JSON.createObjectNode();
+        var root = Jackson.mapper().createObjectNode();
         root.put("partial", isPartial);
         var array = root.putArray("rows");
         var front = ParetoFront.of(rows);
         rows.forEach(row -> write(row, front.contains(row), array.addObject()));
         try {
-            return JSON.writeValueAsString(root) + "\n";
+            return Jackson.mapper().writerWithDefaultPrettyPrinter().writeValueAsString(root) + "\n";
         } catch (JsonProcessingException e) {
             throw new UncheckedIOException(e);
         }

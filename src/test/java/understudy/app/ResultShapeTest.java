@@ -34,8 +34,7 @@ final class ResultShapeTest {
                 "groups | conf/groups.conf workload.requests=60",
                 "service-levels | conf/crash.conf workload.requests=200 report.timeline=5s",
                 "fleet | conf/scaling/burst.conf workload.requests=800",
-                "admission | conf/questions/third-of-fleet.conf workload.requests=400"
-                        + " router.admission.queue.max-wait=10ms",
+                "admission | conf/bench/w1.conf workload.requests=40 router.admission.rate-limit.rate=1",
                 "token-times | conf/bench/w1.conf workload.requests=3 report.save-detailed=true",
                 "roseinfer | conf/roseinfer/after.conf"
             })

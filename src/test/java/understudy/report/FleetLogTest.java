@@ -52,14 +52,17 @@ final class FleetLogTest {
     @Test
     void reports_haveTheFleetOnlyIfItIsAskedFor() {
         var fixture = new ReportFixture();
-        assertThat(ConsoleReport.write(fixture.report(), ReportFixture.host())).doesNotContain("GPU hours");
+        assertThat(RunResult.of(fixture.report(), new RequestLog(false), ReportFixture.host())
+                        .text())
+                .doesNotContain("GPU hours");
         assertThat(json(fixture)).doesNotContain("\"fleet\"");
 
         var history = List.of(new Point(0, 2, 0), new Point(10 * MINUTE, 2, 1));
         fixture.fleet = Optional.of(new FleetStats(1.5, 3, 2, history));
 
         // 3 GPU hours at 2 are 6, for 5 answer tokens.
-        assertThat(ConsoleReport.write(fixture.report(), ReportFixture.host()))
+        assertThat(RunResult.of(fixture.report(), new RequestLog(false), ReportFixture.host())
+                        .text())
                 .containsPattern("Most replicas at a time: +3 ")
                 .containsPattern("GPU hours: +3.00 ")
                 .containsPattern("Cost per million generated tokens: +1200000.00")
@@ -69,6 +72,7 @@ final class FleetLogTest {
     }
 
     private static String json(ReportFixture fixture) {
-        return JsonReport.write(fixture.report(), fixture.log.requests(), ReportFixture.host());
+        return RunResult.of(fixture.report(), fixture.log.requests(), ReportFixture.host())
+                .indentedJson();
     }
 }

@@ -100,7 +100,8 @@ final class GoodputTest {
     void text_hasGoodputAndClasses() {
         var levels = levels(Map.of(1, limits(OFF, OFF, 1, 0.9)), JUST_MET.others());
 
-        assertThat(ConsoleReport.write(RunReport.of(fixture.run(), levels, 0), ReportFixture.host()))
+        assertThat(RunResult.of(RunReport.of(fixture.run(), levels, 0), new RequestLog(false), ReportFixture.host())
+                        .text())
                 .contains("Request goodput (req/s):                 0.10      \n")
                 .contains("| Priority | Requests | Good | Attainment | Wanted | SLO    |\n")
                 .contains("|        1 |        1 |    0 |     0.0000 |    0.9 | missed |\n")
@@ -111,12 +112,15 @@ final class GoodputTest {
     void reportWithoutServiceLevels_saysNothingOfThem() {
         assertThat(goodput(ServiceLevels.NONE)).isEqualTo(new Goodput(0, List.of()));
         assertThat(json(ServiceLevels.NONE)).doesNotContain("goodput", "service_levels");
-        assertThat(ConsoleReport.write(fixture.report(), ReportFixture.host())).doesNotContain("goodput", "Priority");
+        assertThat(RunResult.of(fixture.report(), new RequestLog(false), ReportFixture.host())
+                        .text())
+                .doesNotContain("goodput", "Priority");
     }
 
     private String json(ServiceLevels levels) {
         var run = fixture.run();
-        return JsonReport.write(RunReport.of(run, levels, 0), run.requests(), ReportFixture.host());
+        return RunResult.of(RunReport.of(run, levels, 0), run.requests(), ReportFixture.host())
+                .indentedJson();
     }
 
     private Goodput goodput(ServiceLevels levels) {

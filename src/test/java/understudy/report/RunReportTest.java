@@ -121,13 +121,15 @@ final class RunReportTest {
 
     @Test
     void json_leavesListsOutIfNothingWasKept() {
-        assertThat(JsonReport.write(fixture.report(), new RequestLog(false), ReportFixture.host()))
+        assertThat(RunResult.of(fixture.report(), new RequestLog(false), ReportFixture.host())
+                        .indentedJson())
                 .doesNotContain("itls");
     }
 
     @Test
     void console_looksLikeVllmBench() {
-        String text = ConsoleReport.write(fixture.report(), ReportFixture.host());
+        String text = RunResult.of(fixture.report(), new RequestLog(false), ReportFixture.host())
+                .text();
 
         assertThat(text)
                 .startsWith("============ Serving Benchmark Result ============\n")
@@ -151,7 +153,8 @@ final class RunReportTest {
         fixture.isPartial = true;
         fixture.numUnfinished = 5;
 
-        assertThat(ConsoleReport.write(fixture.report(), ReportFixture.host()))
+        assertThat(RunResult.of(fixture.report(), new RequestLog(false), ReportFixture.host())
+                        .text())
                 .contains("(partial)")
                 .contains("Unfinished requests:                     5");
     }
@@ -177,7 +180,8 @@ final class RunReportTest {
 
     @Test
     void console_tellsOfPrefixCachingWhenThereIsSomethingToTell() {
-        assertThat(ConsoleReport.write(fixture.report(), ReportFixture.host()))
+        assertThat(RunResult.of(fixture.report(), new RequestLog(false), ReportFixture.host())
+                        .text())
                 .contains("Prefix Caching by Request")
                 .contains("Conversational hit rate (%):             100.00")
                 .contains("Mean prefilled tokens:                   126.00");
@@ -261,6 +265,7 @@ final class RunReportTest {
 
     private JsonNode json() throws IOException {
         return new ObjectMapper()
-                .readTree(JsonReport.write(fixture.report(), fixture.log.requests(), ReportFixture.host()));
+                .readTree(RunResult.of(fixture.report(), fixture.log.requests(), ReportFixture.host())
+                        .indentedJson());
     }
 }

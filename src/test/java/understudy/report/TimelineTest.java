@@ -136,7 +136,7 @@ final class TimelineTest {
 
     private String json(int intervalSeconds) {
         var report = RunReport.of(fixture.run(), LEVELS, intervalSeconds);
-        return JsonReport.write(report, new RequestLog(false), ReportFixture.host());
+        return RunResult.of(report, new RequestLog(false), ReportFixture.host()).indentedJson();
     }
 
     private Timeline timeline(int intervalSeconds) {

@@ -14,6 +14,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import understudy.jinja.JinjaTemplate;
 import understudy.jinja.python.JinjaException;
+import understudy.json.Jackson;
 
 /**
  * A model's chat template, and the names of special tokens that it may write.
@@ -23,7 +24,7 @@ import understudy.jinja.python.JinjaException;
  * @param specialTokens texts by the names of variables, such as {@code bos_token}
  */
 public record ModelTemplate(JinjaTemplate withoutTools, JinjaTemplate withTools, Map<String, String> specialTokens) {
-    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final ObjectMapper JSON = Jackson.mapper();
     private static final String FILE = "chat_template.jinja";
     private static final String CONFIG = "tokenizer_config.json";
     private static final long MAX_BYTES = 64L << 20;

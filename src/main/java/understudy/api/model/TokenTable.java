@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import understudy.json.Jackson;
 
 /**
  * Tokens of a {@code tokenizer.json} and their bytes, as the decoders of the library {@code tokenizers} have them:
@@ -22,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * pieces of words behind {@code ##} (WordPiece).
  */
 final class TokenTable {
-    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final ObjectMapper JSON = Jackson.mapper();
     private static final long MAX_BYTES = 128L << 20;
     private static final int MAX_TOKENS = 4_000_000;
     private static final Pattern BYTE = Pattern.compile("<0x([0-9A-Fa-f]{2})>");

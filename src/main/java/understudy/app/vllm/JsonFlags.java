@@ -11,11 +11,12 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import understudy.engine.speculation.SpeculationMethod;
+import understudy.json.Jackson;
 import understudy.settings.ScenarioException;
 
 /** Flags whose value is a JSON object, whole or key by key. */
 final class JsonFlags {
-    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final ObjectMapper JSON = Jackson.mapper();
     private static final String EVENTS = "kv-cache.kv-events.";
     private static final List<String> EVENT_KEYS = List.of(
             "enable_kv_cache_events",

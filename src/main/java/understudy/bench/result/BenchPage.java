@@ -5,14 +5,16 @@ import java.io.Writer;
 import java.util.Comparator;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
+import understudy.report.Result;
 import understudy.report.html.HtmlChart;
 import understudy.report.html.HtmlPage;
 import understudy.report.html.HtmlSection;
 import understudy.report.html.HtmlSeries;
 import understudy.report.html.LatencyUnit;
 import understudy.report.html.Quantiles;
+import understudy.report.html.ResultSections;
 
-/** Page of a benchmark: vLLM's block of figures, latencies by percentile and over time, and whether the client was late. */
+/** Page of a benchmark: whether the client was late, latencies by percentile and over time, and all figures. */
 public final class BenchPage {
     private static final double NANOS_PER_SECOND = 1e9;
     private static final int MAX_POINTS = 2000;
@@ -28,22 +30,22 @@ public final class BenchPage {
     /**
      * Writes the page.
      *
-     * @param figures the text of the console
+     * @param figures of the same benchmark
      */
-    public void write(String figures, Writer out) throws IOException {
+    public void write(Result figures, Writer out) throws IOException {
         var page = new HtmlPage("Benchmark of " + result.setup().url())
                 .fact("Model", result.setup().model())
                 .fact("Requests", String.valueOf(result.requests().size()))
                 .fact("Partial", result.isPartial() ? "yes, it was broken off" : "no");
         verdict(page);
-        page.section(new HtmlSection("figures-text", "Figures").details("As on the console", figures))
-                .section(new HtmlSection("percentiles", "Latencies")
+        page.section(new HtmlSection("percentiles", "Latencies")
                         .paragraph(
                                 "From the send, as vLLM measures them, and from the time at which the workload wanted"
                                         + " the request sent.")
                         .charts(ttft(), e2el(), tpot(), lag()))
-                .section(new HtmlSection("time", "Over time").charts(overTime()))
-                .write(out);
+                .section(new HtmlSection("time", "Over time").charts(overTime()));
+        ResultSections.add(figures, "Errors", page);
+        page.write(out);
     }
 
     private void verdict(HtmlPage page) {

@@ -9,6 +9,7 @@ import java.util.stream.DoubleStream;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import understudy.bench.result.BenchRequest.End;
+import understudy.report.LatencyName;
 import understudy.report.ServiceLevels;
 import understudy.report.latency.LatencyStats;
 import understudy.workload.Traffic;
@@ -111,23 +112,21 @@ public record BenchResult(Setup setup, List<BenchRequest> requests, long duratio
     /** Returns vLLM's metrics. */
     List<Metric> metrics() {
         var metrics = new ArrayList<Metric>();
-        metrics.add(metric("ttft", "TTFT", "Time to First Token", BenchRequest::ttftNanos));
+        metrics.add(metric(LatencyName.TTFT, BenchRequest::ttftNanos));
         var tokens = completed().stream().filter(each -> each.outputTokens() > 1);
-        metrics.add(new Metric(
-                "tpot",
-                "TPOT",
-                "Time per Output Token (excl. 1st token)",
-                tokens.mapToDouble(BenchRequest::tpotNanos)));
-        metrics.add(new Metric("itl", "ITL", "Inter-token Latency", gaps()));
-        metrics.add(metric("e2el", "E2EL", "End-to-end Latency", BenchRequest::e2elNanos));
+        metrics.add(new Metric(LatencyName.TPOT, tokens.mapToDouble(BenchRequest::tpotNanos)));
+        metrics.add(new Metric(LatencyName.ITL, gaps()));
+        metrics.add(metric(LatencyName.E2EL, BenchRequest::e2elNanos));
         if (setup.traffic.maxConcurrency() > 0) {
-            metrics.add(
-                    metric("client_queue_time", "Client Queue Time", "Client-side Queueing", BenchRequest::queueNanos));
+            metrics.add(metric(
+                    new LatencyName("client_queue_time", "Client Queue Time", "Client-side Queueing"),
+                    BenchRequest::queueNanos));
             if (!setup.traffic.isClosedLoop()) {
                 metrics.add(metric(
-                        "e2el_including_client_queue",
-                        "E2EL incl. Client Queue",
-                        "Queue-inclusive End-to-end Latency",
+                        new LatencyName(
+                                "e2el_including_client_queue",
+                                "E2EL incl. Client Queue",
+                                "Queue-inclusive End-to-end Latency"),
                         each -> each.e2elNanos() + each.queueNanos()));
             }
         }
@@ -138,23 +137,17 @@ public record BenchResult(Setup setup, List<BenchRequest> requests, long duratio
     List<Metric> metricsFromSchedule() {
         return List.of(
                 metric(
-                        "ttft_from_schedule",
-                        "TTFT from Schedule",
-                        "TTFT from the Intended Send Time",
+                        new LatencyName("ttft_from_schedule", "TTFT from Schedule", "TTFT from the Intended Send Time"),
                         each -> each.ttftNanos() + each.beforeSendNanos()),
                 metric(
-                        "e2el_from_schedule",
-                        "E2EL from Schedule",
-                        "E2EL from the Intended Send Time",
+                        new LatencyName("e2el_from_schedule", "E2EL from Schedule", "E2EL from the Intended Send Time"),
                         each -> each.e2elNanos() + each.beforeSendNanos()),
                 scheduleLag());
     }
 
     private Metric scheduleLag() {
         return new Metric(
-                "schedule_lag",
-                "Schedule Lag",
-                "Lateness of the Client",
+                new LatencyName("schedule_lag", "Schedule Lag", "Lateness of the Client"),
                 requests.stream().mapToDouble(BenchRequest::lagNanos));
     }
 
@@ -184,14 +177,14 @@ public record BenchResult(Setup setup, List<BenchRequest> requests, long duratio
                                 each.chunkNanos().getLong(i) - each.chunkNanos().getLong(i - 1)));
     }
 
-    private Metric metric(String key, String name, String title, ToDoubleFunction<BenchRequest> nanos) {
-        return new Metric(key, name, title, completed().stream().mapToDouble(nanos));
+    private Metric metric(LatencyName name, ToDoubleFunction<BenchRequest> nanos) {
+        return new Metric(name, completed().stream().mapToDouble(nanos));
     }
 
     /** Returns the statistics of one of vLLM's metrics. */
-    LatencyStats stats(String key) {
+    LatencyStats stats(LatencyName name) {
         return metrics().stream()
-                .filter(metric -> metric.key().equals(key))
+                .filter(metric -> metric.name().equals(name))
                 .findFirst()
                 .orElseThrow()
                 .stats();

@@ -21,6 +21,6 @@ public record MetricChoice(List<String> metrics, List<Double> percentiles) {
     }
 
     boolean includes(Metric metric) {
-        return metrics.contains(metric.key());
+        return metrics.contains(metric.name().key());
     }
 }

@@ -1,5 +1,6 @@
 package understudy.bench.result;
 
+import understudy.report.LatencyName;
 import understudy.report.StreamingReport;
 import understudy.report.latency.LatencyStats;
 
@@ -33,9 +34,9 @@ public final class StreamingText {
                         submittedNanos - startNanos,
                         endNanos - startNanos,
                         addRequest,
-                        result.stats("ttft"),
-                        result.stats("tpot"),
-                        result.stats("itl"),
-                        result.stats("e2el"));
+                        result.stats(LatencyName.TTFT),
+                        result.stats(LatencyName.TPOT),
+                        result.stats(LatencyName.ITL),
+                        result.stats(LatencyName.E2EL));
     }
 }

@@ -1,21 +1,14 @@
 package understudy.fidelity.cells;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectWriter;
-import com.fasterxml.jackson.databind.PropertyNamingStrategies;
-import com.fasterxml.jackson.databind.json.JsonMapper;
 import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import understudy.json.Jackson;
 
 /** Comparison as JSON, in snake case. */
 final class CellJson {
-    private static final ObjectWriter JSON = JsonMapper.builder()
-            .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
-            .build()
-            .writerWithDefaultPrettyPrinter();
-
     private CellJson() {}
 
     private record Comparison(List<Summary> summary, List<Cell> cells, List<LeftOut> leftOut) {}
@@ -54,7 +47,8 @@ final class CellJson {
                 .map(CellJson::cell)
                 .toList();
         try {
-            return JSON.writeValueAsString(new Comparison(summary, cells, comparison.leftOut())) + "\n";
+            return Jackson.snakeCaseWriter().writeValueAsString(new Comparison(summary, cells, comparison.leftOut()))
+                    + "\n";
         } catch (JsonProcessingException e) {
             throw new UncheckedIOException(e);
         }

@@ -1,17 +1,15 @@
 package understudy.report.html;
 
-import com.fasterxml.jackson.core.JsonFactory;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.io.Writer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
+import understudy.json.Jackson;
 
 /** Page with a title, a verdict, a few facts, and sections. All texts are plain. */
 public final class HtmlPage {
-    private static final JsonFactory JSON = new JsonFactory();
-
     private final String title;
     private final StringBuilder verdict = new StringBuilder();
     private final StringBuilder facts = new StringBuilder();
@@ -70,7 +68,7 @@ public final class HtmlPage {
 
     private String data() throws IOException {
         var text = new StringWriter();
-        try (var json = JSON.createGenerator(text)) {
+        try (var json = Jackson.FACTORY.createGenerator(text)) {
             json.writeStartObject();
             json.writeArrayFieldStart("charts");
             for (var section : sections) {

@@ -9,12 +9,14 @@ import understudy.report.HostStats;
 import understudy.report.ReplicaStats;
 import understudy.report.RunRecord;
 import understudy.report.RunReport;
+import understudy.report.RunResult;
 import understudy.report.ServiceLevels;
 import understudy.report.Tables;
 import understudy.report.html.HtmlChart;
 import understudy.report.html.HtmlPage;
 import understudy.report.html.HtmlSection;
 import understudy.report.html.HtmlSeries;
+import understudy.report.html.ResultSections;
 
 /**
  * Page about a run. Equal runs give equal pages but for the section {@code host}.
@@ -39,7 +41,7 @@ public record RunPage(
             page.section(balance());
         }
         page.section(RequestSection.of(history.sample));
-        FiguresSection.add(report, page);
+        ResultSections.add(RunResult.of(report, run.requests()), "Replicas and memories", page);
         page.section(configuration()).section(honesty()).section(timing()).write(out);
     }
 

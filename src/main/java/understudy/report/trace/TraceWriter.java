@@ -1,6 +1,5 @@
 package understudy.report.trace;
 
-import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import java.io.Closeable;
 import java.io.IOException;
@@ -8,6 +7,7 @@ import java.io.UncheckedIOException;
 import java.io.Writer;
 import java.math.BigDecimal;
 import org.jspecify.annotations.Nullable;
+import understudy.json.Jackson;
 
 /**
  * Writer of a trace in the <a
@@ -17,7 +17,6 @@ import org.jspecify.annotations.Nullable;
  * <p>A failure to write shows when the trace is closed, since events come from where none could act upon it.
  */
 public final class TraceWriter implements Closeable {
-    private static final JsonFactory JSON = new JsonFactory();
     private static final int DIGITS_OF_MICROS = 3;
 
     private final JsonGenerator json;
@@ -31,7 +30,7 @@ public final class TraceWriter implements Closeable {
     /** Begins a trace; {@code out} is closed with it. */
     public TraceWriter(Writer out) {
         try {
-            json = JSON.createGenerator(out);
+            json = Jackson.FACTORY.createGenerator(out);
             json.writeStartObject();
             json.writeStringField("displayTimeUnit", "ms");
             json.writeArrayFieldStart("traceEvents");

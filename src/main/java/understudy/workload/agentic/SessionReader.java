@@ -1,6 +1,5 @@
 package understudy.workload.agentic;
 
-import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
@@ -8,6 +7,7 @@ import com.fasterxml.jackson.core.exc.InputCoercionException;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
+import understudy.json.Jackson;
 import understudy.workload.trace.TraceException;
 import understudy.workload.trace.TraceFile;
 
@@ -18,7 +18,6 @@ import understudy.workload.trace.TraceFile;
  * {@code {t, type, requests}}. Prompt tokens behind the last id are the request's own. All other fields are passed over.
  */
 final class SessionReader {
-    private static final JsonFactory JSON = new JsonFactory();
     private static final int USUAL_BLOCK_SIZE = 64;
     private static final int MAX_TOKENS = 100_000_000;
     private static final int MAX_DEPTH = 16;
@@ -41,7 +40,7 @@ final class SessionReader {
      * @throws TraceException if it cannot be used
      */
     static AgenticSession read(SessionText text) {
-        try (var parser = JSON.createParser(text.in())) {
+        try (var parser = Jackson.FACTORY.createParser(text.in())) {
             return new SessionReader(text, parser).session();
         } catch (InputCoercionException e) {
             throw new TraceException(text.file(), lineOf(text, e), "a number is out of range");

@@ -5,11 +5,12 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.util.TreeMap;
+import understudy.json.Jackson;
 import understudy.workload.trace.TraceException;
 
 /** The lengths of a client's requests over time: a file {@code chunk-N-dataset.json}. */
 final class ClientLengths {
-    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final ObjectMapper JSON = Jackson.mapper();
 
     private final String file;
     private final TreeMap<Long, Tables> tables = new TreeMap<>();

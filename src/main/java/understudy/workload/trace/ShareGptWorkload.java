@@ -12,6 +12,7 @@ import java.util.function.Function;
 import org.apache.commons.rng.sampling.ListSampler;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.Request;
+import understudy.json.Jackson;
 import understudy.prompt.Prompt;
 import understudy.prompt.TokenIds;
 import understudy.workload.Arrivals;
@@ -27,7 +28,7 @@ import understudy.workload.Workload;
  * again.
  */
 public final class ShareGptWorkload implements Workload {
-    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final ObjectMapper JSON = Jackson.mapper();
     private static final int MIN_TOKENS = 4;
     private static final int MAX_PROMPT_TOKENS = 1024;
     private static final int MAX_TOKENS = 2048;

@@ -1,6 +1,5 @@
 package understudy.workload.trace;
 
-import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.io.ByteArrayOutputStream;
@@ -8,6 +7,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.math.BigDecimal;
 import org.jspecify.annotations.Nullable;
+import understudy.json.Jackson;
 import understudy.prompt.BlockHasher;
 import understudy.prompt.Prompt;
 import understudy.prompt.SequenceTokens;
@@ -39,7 +39,6 @@ public record TraceLine(
         String user,
         String loraName,
         @Nullable String text) {
-    private static final JsonFactory JSON = new JsonFactory();
     private static final int NANO_DIGITS = 9;
 
     /** Field that must be written. */
@@ -111,7 +110,7 @@ public record TraceLine(
 
     private static byte[] bytes(Body body) {
         var bytes = new ByteArrayOutputStream();
-        try (var json = JSON.createGenerator(bytes)) {
+        try (var json = Jackson.FACTORY.createGenerator(bytes)) {
             json.writeStartObject();
             body.write(json);
             json.writeEndObject();

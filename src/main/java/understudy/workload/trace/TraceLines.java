@@ -1,6 +1,5 @@
 package understudy.workload.trace;
 
-import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
@@ -14,6 +13,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
+import understudy.json.Jackson;
 
 /**
  * The lines of a trace of JSON lines, one object for each request, in any of three formats, which their fields tell
@@ -21,7 +21,6 @@ import java.util.regex.Pattern;
  * passed over, and so are blank lines. A line's fields hold until the next one is read.
  */
 public final class TraceLines implements Closeable {
-    private static final JsonFactory JSON = new JsonFactory();
     private static final Set<String> NUMBERS = Set.of(
             "timestamp",
             "time",
@@ -185,7 +184,7 @@ public final class TraceLines implements Closeable {
         hasHashIds = false;
         hashIds.clear();
         outputHashIds.clear();
-        try (var json = JSON.createParser(lines.bytes(), lines.start(), lines.length())) {
+        try (var json = Jackson.FACTORY.createParser(lines.bytes(), lines.start(), lines.length())) {
             if (json.nextToken() != JsonToken.START_OBJECT) {
                 throw problem("not a JSON object");
             }

@@ -12,12 +12,14 @@ final class BenchShapeTest {
     void benchmark_keepsKeysAndWords() {
         var result = ResultFixture.result();
         var choice = new MetricChoice(MetricChoice.KNOWN, List.of(50.0, 99.0, 99.9));
-        var options = new ServingJson.Options("label", Map.of("version", "7"), true, choice);
+        var options = new BenchFigures.Options("label", Map.of("version", "7"), true, choice);
+
+        var figures = BenchFigures.of(result, options);
 
         ResultShape.assertIsThatOf(
                 "bench",
-                ResultShape.ofJson(ServingJson.write(result, options)) + "\n"
-                        + ResultShape.ofText(ServingText.write(result, choice)) + "\n"
+                ResultShape.ofJson(figures.json()) + "\n"
+                        + ResultShape.ofText(figures.text()) + "\n"
                         + ResultShape.ofText(StreamingText.write(result)));
     }
 }

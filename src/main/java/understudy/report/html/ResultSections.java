@@ -1,31 +1,39 @@
-package understudy.report.run;
+package understudy.report.html;
 
 import com.github.freva.asciitable.ColumnData;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import understudy.report.ConsoleReport;
 import understudy.report.ReportSink;
-import understudy.report.RunReport;
+import understudy.report.Result;
 import understudy.report.Tables;
-import understudy.report.html.HtmlPage;
-import understudy.report.html.HtmlSection;
 
-/** All figures of the console's report, in two sections: lines under headings, and tables. */
-final class FiguresSection implements ReportSink {
+/** All that people read of a result, in two sections: lines under headings, and tables with words. */
+public final class ResultSections implements ReportSink {
     private record Line(String label, String value) {}
 
     private final HtmlSection figures = new HtmlSection("figures", "Figures");
-    private final HtmlSection tables = new HtmlSection("tables", "Replicas and memories");
+    private final HtmlSection tables;
     private final List<Line> lines = new ArrayList<>();
     private String title = "";
+    private boolean hasTables;
 
-    private FiguresSection() {}
+    private ResultSections(String tablesTitle) {
+        tables = new HtmlSection("tables", tablesTitle);
+    }
 
-    static void add(RunReport report, HtmlPage page) {
-        var sections = new FiguresSection();
-        ConsoleReport.writeFigures(report, sections);
-        page.section(sections.figures).section(sections.tables);
+    /**
+     * Adds the sections to a page.
+     *
+     * @param tablesTitle heading of the second one, which is there if it has something in it
+     */
+    public static void add(Result result, String tablesTitle, HtmlPage page) {
+        var sections = new ResultSections(tablesTitle);
+        result.showIn(sections);
+        page.section(sections.figures);
+        if (sections.hasTables) {
+            page.section(sections.tables);
+        }
     }
 
     @Override
@@ -49,11 +57,13 @@ final class FiguresSection implements ReportSink {
 
     @Override
     public <T> void table(Collection<T> rows, List<ColumnData<T>> columns) {
+        hasTables = true;
         tables.table("", rows, columns);
     }
 
     @Override
     public void append(String words) {
+        hasTables = true;
         tables.paragraph(words.strip());
     }
 }

@@ -3,12 +3,13 @@ package understudy.bench.result;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import understudy.report.ServiceLevels;
 import understudy.workload.RequestRate;
 import understudy.workload.Traffic;
 
-final class ServingTextTest {
+final class BenchTextTest {
 
     /**
      * TTFT 100 and 100. TPOT (200 - 100) / 2 = 50 and (250 - 100) / 4 = 37.5. Gaps of 50, five times. E2EL 200 and 250; with
@@ -17,7 +18,7 @@ final class ServingTextTest {
      */
     @Test
     void block_isThatOfVllm() {
-        assertThat(ServingText.write(ResultFixture.result(), ResultFixture.ALL)).startsWith("""
+        assertThat(text(ResultFixture.result(), ResultFixture.ALL)).startsWith("""
                 ============ Serving Benchmark Result ============
                 Successful requests:                     2\s\s\s\s\s\s\s\s\s
                 Failed requests:                         1\s\s\s\s\s\s\s\s\s
@@ -63,7 +64,7 @@ final class ServingTextTest {
     /** From wanted to the end: 200 and 360. Lags of 0, 10, 5 and 0 of all requests. */
     @Test
     void belowIt_standWhatTheScheduleShows_andTheErrors() {
-        assertThat(ServingText.write(ResultFixture.result(), ResultFixture.ALL))
+        assertThat(text(ResultFixture.result(), ResultFixture.ALL))
                 .contains("Aborted requests:                        1  ")
                 .contains("Retries:                                 1  ")
                 .contains("Mean TTFT from Schedule (ms):            155.00")
@@ -77,7 +78,7 @@ final class ServingTextTest {
     void choice_leavesOutMetrics_andHasItsPercentiles() {
         var choice = new MetricChoice(List.of("itl"), List.of(25.0, 99.9));
 
-        assertThat(ServingText.write(ResultFixture.result(), choice))
+        assertThat(text(ResultFixture.result(), choice))
                 .contains("P25 ITL (ms):", "P99.9 ITL (ms):")
                 .doesNotContain("P99 ITL", "Mean TTFT (ms)", "Mean Client Queue");
     }
@@ -98,7 +99,7 @@ final class ServingTextTest {
         var traffic = new Traffic(RequestRate.constant(Double.POSITIVE_INFINITY), 1, 2, false);
         var result = ResultFixture.result(traffic, ServiceLevels.NONE);
 
-        assertThat(ServingText.write(result, ResultFixture.ALL))
+        assertThat(text(result, ResultFixture.ALL))
                 .contains("Client-side Queueing")
                 .doesNotContain("Request rate configured", "Queue-inclusive", "goodput");
     }
@@ -131,5 +132,10 @@ final class ServingTextTest {
                 Latency p50/p95/p99: 225.00/247.50/249.50 ms
                 Throughput (completion,total): 17.39 tokens/s
                 """);
+    }
+
+    private static String text(BenchResult result, MetricChoice choice) {
+        return BenchFigures.of(result, new BenchFigures.Options(null, Map.of(), false, choice))
+                .text();
     }
 }

@@ -13,7 +13,7 @@ import understudy.workload.RampUp;
 import understudy.workload.RequestRate;
 import understudy.workload.Traffic;
 
-final class ServingJsonTest {
+final class BenchJsonTest {
 
     /** The keys of vllm bench serve --save-result --save-detailed with a limit on concurrency, in its order. */
     @Test
@@ -97,7 +97,7 @@ final class ServingJsonTest {
                 .containsExactly(1, 2, 3);
         assertThat(json.get("rps_change_events").get(1).get("timestamp").textValue())
                 .endsWith("00.200");
-        assertThat(ServingJson.fileName(result.setup(), "x")).startsWith("x-ramp-up-linear-1qps-3qps-m-");
+        assertThat(BenchFigures.fileName(result.setup(), "x")).startsWith("x-ramp-up-linear-1qps-3qps-m-");
     }
 
     @Test
@@ -110,8 +110,8 @@ final class ServingJsonTest {
         assertThat(json.get("max_concurrency").isNull()).isTrue();
         assertThat(json.get("request_goodput").isNull()).isTrue();
         assertThat(json.has("mean_client_queue_time_ms")).isFalse();
-        assertThat(ServingJson.fileName(result.setup(), null)).matches("openai-infqps-m-\\d{8}-\\d{6}\\.json");
-        assertThat(ServingJson.fileName(ResultFixture.result().setup(), null))
+        assertThat(BenchFigures.fileName(result.setup(), null)).matches("openai-infqps-m-\\d{8}-\\d{6}\\.json");
+        assertThat(BenchFigures.fileName(ResultFixture.result().setup(), null))
                 .startsWith("openai-10.0qps-concurrency2-m-");
     }
 
@@ -130,7 +130,9 @@ final class ServingJsonTest {
 
     private static JsonNode json(BenchResult result, boolean isDetailed) throws IOException {
         return new ObjectMapper()
-                .readTree(ServingJson.write(
-                        result, new ServingJson.Options(null, Map.of("version", "7"), isDetailed, ResultFixture.ALL)));
+                .readTree(BenchFigures.of(
+                                result,
+                                new BenchFigures.Options(null, Map.of("version", "7"), isDetailed, ResultFixture.ALL))
+                        .json());
     }
 }
