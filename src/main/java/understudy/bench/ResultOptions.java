@@ -11,8 +11,8 @@ import understudy.bench.result.BenchResult;
 import understudy.bench.result.MetricChoice;
 import understudy.bench.result.StreamingText;
 import understudy.report.Result;
-import understudy.settings.ScenarioException;
 import understudy.settings.Numbers;
+import understudy.settings.ScenarioException;
 
 /** Options of a benchmark that say what its result looks like, and what is good. */
 public final class ResultOptions {

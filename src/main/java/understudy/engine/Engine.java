@@ -33,15 +33,13 @@ public interface Engine {
     EngineRequest add(Request request, long atNanos);
 
     /** Returns a request that has not ended, or null. */
-    @Nullable
-    EngineRequest find(long requestId);
+    @Nullable EngineRequest find(long requestId);
 
     /** Starts to plan a step at virtual time {@code atNanos}. */
     void begin(long atNanos);
 
     /** Returns the next question to the KV memory, or null if the step is planned. */
-    @Nullable
-    KvAsk next();
+    @Nullable KvAsk next();
 
     /** Accepts the answer to the last question; that to one which does not await it may be left out. */
     void answer(KvAnswer answer);
@@ -71,8 +69,7 @@ public interface Engine {
      *
      * @return the request, or null if it has ended already or was never here
      */
-    @Nullable
-    EngineRequest abort(long requestId);
+    @Nullable EngineRequest abort(long requestId);
 
     /**
      * Preempts everything that runs (vLLM {@code reset_prefix_cache}) and drops what is in flight, so that the prefix

@@ -10,8 +10,7 @@ import understudy.settings.Section;
 public interface Hardware {
 
     /** Returns the model, or null if none is named. */
-    @Nullable
-    LlmSpec model();
+    @Nullable LlmSpec model();
 
     /** Returns whether the GPU's compute and bandwidth are known. */
     boolean hasDataSheet();

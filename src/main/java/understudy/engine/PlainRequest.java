@@ -42,8 +42,7 @@ public final class PlainRequest extends EngineRequest {
     }
 
     /** Samples the next token, and returns why the answer ends with it, or null if it goes on. */
-    @Nullable
-    FinishReason sample(long atNanos, int maxModelLen) {
+    @Nullable FinishReason sample(long atNanos, int maxModelLen) {
         if (numOutputTokens == 0 && !isResumed()) {
             firstTokenNanos = atNanos;
         }

@@ -18,8 +18,7 @@ public final class TimelineReport {
     private record Column(String name, String header, Function<Timeline.Interval, String> value) {
 
         /** Returns the number as it is in text, or null if there is none. */
-        @Nullable
-        BigDecimal number(Timeline.Interval interval) {
+        @Nullable BigDecimal number(Timeline.Interval interval) {
             String text = value.apply(interval);
             return text.isEmpty() ? null : new BigDecimal(text);
         }

@@ -1,8 +1,8 @@
 package understudy.scenario;
 
 import java.util.Optional;
-import understudy.engine.ModelTooLargeException;
 import understudy.engine.Hardware.KvRoom;
+import understudy.engine.ModelTooLargeException;
 import understudy.latency.KvCapacity;
 import understudy.settings.Section;
 

@@ -13,10 +13,10 @@ import org.apache.pekko.http.javadsl.model.HttpRequest;
 import org.apache.pekko.http.javadsl.model.HttpResponse;
 import org.apache.pekko.http.javadsl.model.StatusCodes;
 import org.apache.pekko.stream.javadsl.Flow;
-import understudy.api.http.GuardedHttp;
 import understudy.api.call.ApiContext;
 import understudy.api.call.KvAddress;
 import understudy.api.call.SideChannelSettings;
+import understudy.api.http.GuardedHttp;
 import understudy.api.http.HttpFailures;
 import understudy.cluster.sidechannel.SideChannel;
 

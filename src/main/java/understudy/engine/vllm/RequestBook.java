@@ -108,8 +108,7 @@ public final class RequestBook implements EngineLoad {
     }
 
     /** Ends a request; returns null if it has ended already or was never here. */
-    @Nullable
-    VllmRequest abort(long requestId) {
+    @Nullable VllmRequest abort(long requestId) {
         var request = all.find(requestId);
         if (request != null) {
             stepUpdate.abort(request);

@@ -22,8 +22,7 @@ final class RequestCalendar {
     }
 
     /** Removes and returns the next request that is due at a step or before, or null if there is none. */
-    @Nullable
-    VllmRequest pollDue(int step) {
+    @Nullable VllmRequest pollDue(int step) {
         while (!entries.isEmpty() && entries.firstLong() >>> Integer.SIZE <= step) {
             var due = running.find((int) entries.dequeueLong());
             if (due != null) {

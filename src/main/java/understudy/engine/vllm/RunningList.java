@@ -53,8 +53,7 @@ final class RunningList {
     }
 
     /** Returns the request with a place in the running order, or null if it is no longer here. */
-    @Nullable
-    VllmRequest find(int runningOrder) {
+    @Nullable VllmRequest find(int runningOrder) {
         int index = indexOf(runningOrder);
         if (index == requests.size()) {
             return null;

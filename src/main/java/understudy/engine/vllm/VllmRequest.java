@@ -37,8 +37,7 @@ public final class VllmRequest extends EngineRequest implements QueuedRequest {
     int runningOrder;
 
     /** Membership in the cohort of decodes, or null outside of it. */
-    @Nullable
-    CohortMember cohortMember;
+    @Nullable CohortMember cohortMember;
 
     Status status = Status.WAITING;
     // What follows lags behind in a member of the cohort until it catches up; the public methods see to that.
@@ -86,8 +85,7 @@ public final class VllmRequest extends EngineRequest implements QueuedRequest {
 
     long lastTokenNanos;
 
-    @Nullable
-    FinishReason finishReason;
+    @Nullable FinishReason finishReason;
 
     VllmRequest(Request request, int handle, long queuedNanos) {
         super(request, handle, queuedNanos);

@@ -8,8 +8,7 @@ import org.jspecify.annotations.Nullable;
 interface RequestQueue<R extends QueuedRequest> {
 
     /** Returns the request to admit next, or null when the queue is empty. */
-    @Nullable
-    R peek();
+    @Nullable R peek();
 
     /** Removes the request that {@link #peek()} returned. */
     void pop();
