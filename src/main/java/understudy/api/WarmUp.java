@@ -1,5 +1,6 @@
 package understudy.api;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -36,7 +37,11 @@ public final class WarmUp {
                 ClusterSpec.ofOne(spec.kinds().get(0)), Double.POSITIVE_INFINITY, unseen(settings))) {
             for (int i = 0; i < numRequests; i++) {
                 boolean asksOthers = settings.sideChannel().isPresent() && i % CALLS_PER_WORD == 0;
-                call(server.address(), i, settings.servedModel(), asksOthers);
+                if (settings.model().pooling() == null) {
+                    call(server.address(), i, settings.servedModel(), asksOthers);
+                } else {
+                    pool(server.address(), i, settings.servedModel());
+                }
             }
         } catch (IOException e) {
             LOG.warn("the warm-up broke off: {}", e.toString());
@@ -92,8 +97,17 @@ public final class WarmUp {
                     .putArray("remote_block_ids")
                     .add(1);
         }
+        send(server, isChat ? "/v1/chat/completions" : "/v1/completions", body);
+    }
+
+    /** The one route that all pooling models have. */
+    private static void pool(InetSocketAddress server, int number, String model) throws IOException {
+        send(server, "/pooling", Json.object().put("model", model).put("input", "Warm up " + number));
+    }
+
+    private static void send(InetSocketAddress server, String path, ObjectNode body) throws IOException {
         byte[] bytes = Json.bytes(body);
-        String head = "POST " + (isChat ? "/v1/chat/completions" : "/v1/completions")
+        String head = "POST " + path
                 + " HTTP/1.1\r\nHost: localhost\r\n"
                 + "Content-Type: application/json\r\nConnection: close\r\nContent-Length: " + bytes.length + "\r\n\r\n";
         try (var socket = new Socket(server.getAddress(), server.getPort())) {

@@ -60,7 +60,7 @@ public final class ScenarioSummary {
     private static List<String> notModelled(Scenario scenario) {
         var lines = new ArrayList<String>();
         lines.add("Tokens mean nothing: there are no weights, and an answer is as long as the workload says.");
-        lines.add("There is no multimodal input and no swapping.");
+        lines.add("Media of requests count their tokens, and encoders take no time; there is no swapping.");
         lines.add(stepTime(scenario));
         if (scenario.groups().stream().allMatch(group -> group.latency().jitter() == 0)) {
             lines.add("Equal steps take equally long (latency.jitter = 0).");

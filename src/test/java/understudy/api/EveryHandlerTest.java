@@ -6,6 +6,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -19,14 +20,17 @@ final class EveryHandlerTest {
             "/sleep",
             "/wake_up",
             "/is_sleeping",
+            "/pause",
+            "/resume",
+            "/is_paused",
             "/abort_requests",
             "/collective_rpc",
             "/get_world_size",
-            "/is_paused",
-            "/pause",
-            "/reset_encoder_cache",
             "/reset_mm_cache",
-            "/resume");
+            "/reset_encoder_cache");
+
+    private static final Set<String> OF_POOLING_MODELS = Set.of(
+            "/v1/embeddings", "/pooling", "/classify", "/score", "/v1/score", "/rerank", "/v1/rerank", "/v2/rerank");
 
     @AutoClose
     private final ServerFixture server = new ServerFixture();
@@ -57,6 +61,17 @@ final class EveryHandlerTest {
         assertThat(handlers(path -> status(method, path, "Sec-Fetch-Site", "cross-site") == 403))
                 .isEqualTo(new TreeSet<>(CLOSED_TO_FOREIGN_PAGES));
         assertThat(handlers(path -> status(method, path) == 403)).isEmpty();
+    }
+
+    /** All but the pages themselves, the probe that vLLM does not have, and what only pooling models do. */
+    @Test
+    void docs_nameEachPath() {
+        server.moreSettings = "server.dev-mode = true";
+        server.start();
+        var paths = server.get("/openapi.json").json().get("paths");
+
+        assertThat(handlers(path -> !paths.has(path) && !OF_POOLING_MODELS.contains(path)))
+                .containsExactlyInAnyOrder("/docs", "/redoc", "/openapi.json", "/health/ready");
     }
 
     private static TreeSet<String> handlers(Predicate<String> are) {

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.typesafe.config.ConfigFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import understudy.cluster.ClusterSpec;
 import understudy.cluster.VirtualGpu;
 import understudy.scenario.EmbeddedScenario;
@@ -21,6 +23,16 @@ final class WarmUpTest {
 
         // Each of the four takes one step at least.
         assertThat(numSteps).hasValueGreaterThanOrEqualTo(4);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"embed", "classify", "score"})
+    void poolingModels_areWarmedByTheirOwnRoute(String task) {
+        var pooling = EmbeddedScenario.of(ConfigFactory.parseString("server.task = " + task));
+
+        WarmUp.run(spec(), pooling.server(), 2);
+
+        assertThat(numSteps).hasValueGreaterThanOrEqualTo(2);
     }
 
     @Test

@@ -25,6 +25,8 @@ public final class DocsRoutes implements RoutePart {
         POST /v1/completions             Create Completion
         POST /v1/chat/completions/render Render Chat Completion
         POST /v1/completions/render      Render Completion
+        POST /v1/chat/completions/batch  Create Batch Chat Completion
+        POST /inference/v1/generate      Generate
         POST /v1/responses               Create Responses
         GET  /v1/responses/{response_id} Retrieve Responses
         POST /v1/responses/{response_id}/cancel Cancel Responses
@@ -58,6 +60,18 @@ public final class DocsRoutes implements RoutePart {
         POST /reset_encoder_cache        Reset Encoder Cache
         """);
 
+    /** Those of all tasks of pooling models. */
+    private static final List<Endpoint> OF_POOLING_MODELS = read("""
+        POST /v1/embeddings              Create Embedding
+        POST /pooling                    Create Pooling
+        POST /classify                   Create Classify
+        POST /score                      Create Score
+        POST /v1/score                   Create Score V1
+        POST /rerank                     Do Rerank
+        POST /v1/rerank                  Do Rerank V1
+        POST /v2/rerank                  Do Rerank V2
+        """);
+
     private final ApiSettings settings;
 
     private record Endpoint(String method, String path, String summary) {}
@@ -82,11 +96,13 @@ public final class DocsRoutes implements RoutePart {
     }
 
     private List<Endpoint> endpoints() {
-        if (!settings.surface().hasDevEndpoints()) {
-            return ENDPOINTS;
-        }
         var all = new ArrayList<>(ENDPOINTS);
-        all.addAll(OF_DEV_MODE);
+        if (settings.model().pooling() != null) {
+            all.addAll(OF_POOLING_MODELS);
+        }
+        if (settings.surface().hasDevEndpoints()) {
+            all.addAll(OF_DEV_MODE);
+        }
         return all;
     }
 
