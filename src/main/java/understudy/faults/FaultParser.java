@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.function.Function;
 import understudy.settings.Durations;
 import understudy.settings.Numbers;
 
@@ -19,6 +20,47 @@ public final class FaultParser {
     private static final int MAX_COUNT = 1_000_000_000;
     private static final String STATUS = "status";
     private static final String RESET = "reset";
+
+    /** What each name stands for, in the order in which messages list them. */
+    private static final List<Map.Entry<String, Function<FaultParser, ClusterChange>>> KINDS = List.of(
+            Map.entry(
+                    "add",
+                    fields -> new FleetChange.Add(fields.fields.containsKey("group") ? fields.text("group") : "")),
+            Map.entry("crash", fields -> new Fault.Crash(fields.replica())),
+            Map.entry("restart", fields -> new FleetChange.Restart(fields.replica())),
+            Map.entry("drain", fields -> new FleetChange.Drain(fields.replica())),
+            Map.entry("resume", fields -> new FleetChange.Resume(fields.replica())),
+            Map.entry("remove", fields -> new FleetChange.Remove(fields.replica())),
+            Map.entry("slow-gpu", fields -> new Fault.SlowGpu(fields.replica(), fields.number("factor", 0.001, 1e6))),
+            Map.entry(
+                    "shrink-kv",
+                    fields -> new Fault.ShrinkKv(fields.replica(), fields.wholeNumber("num-gpu-blocks", 2, MAX_COUNT))),
+            Map.entry(
+                    "slow-link",
+                    fields -> new Fault.SlowLink(fields.replicaOrAll(), fields.link(), fields.number("factor", 0, 1))),
+            Map.entry("fail-transfers", FaultParser::failTransfers),
+            Map.entry("lose-kv", fields -> new Fault.LoseKv(fields.replica(), fields.number("share", 0, 1))),
+            Map.entry(
+                    "error-rate",
+                    fields -> new Fault.ErrorRate(fields.replicaOrAll(), fields.number("rate", 0, 1), fields.status())),
+            Map.entry(
+                    "error-sequence",
+                    fields -> new Fault.ErrorSequence(
+                            fields.replicaOrAll(), fields.wholeNumber("count", 0, MAX_COUNT), fields.status())),
+            Map.entry(
+                    "cut-streams",
+                    fields -> new Fault.CutStreams(
+                            fields.replicaOrAll(),
+                            fields.number("rate", 0, 1),
+                            fields.wholeNumber("after-tokens", 1, MAX_COUNT),
+                            fields.isReset())),
+            Map.entry(
+                    "malform-streams",
+                    fields -> new Fault.MalformStreams(
+                            fields.replicaOrAll(),
+                            fields.number("rate", 0, 1),
+                            fields.wholeNumber("at-token", 1, MAX_COUNT))),
+            Map.entry("latency-spike", fields -> new Fault.LatencySpike(fields.replicaOrAll(), fields.nanos("delay"))));
 
     private final Map<String, String> fields;
     private final Set<String> used = new HashSet<>();
@@ -56,36 +98,19 @@ public final class FaultParser {
         return changes;
     }
 
+    /** Returns the names of all faults and operations. */
+    public static List<String> names() {
+        return KINDS.stream().map(Map.Entry::getKey).toList();
+    }
+
     private ClusterChange change() {
-        return switch (text("do")) {
-            case "add" -> new FleetChange.Add(fields.containsKey("group") ? text("group") : "");
-            case "crash" -> new Fault.Crash(replica());
-            case "restart" -> new FleetChange.Restart(replica());
-            case "drain" -> new FleetChange.Drain(replica());
-            case "resume" -> new FleetChange.Resume(replica());
-            case "remove" -> new FleetChange.Remove(replica());
-            case "slow-gpu" -> new Fault.SlowGpu(replica(), number("factor", 0.001, 1e6));
-            case "shrink-kv" -> new Fault.ShrinkKv(replica(), wholeNumber("num-gpu-blocks", 2, MAX_COUNT));
-            case "slow-link" -> new Fault.SlowLink(replicaOrAll(), link(), number("factor", 0, 1));
-            case "fail-transfers" -> failTransfers();
-            case "lose-kv" -> new Fault.LoseKv(replica(), number("share", 0, 1));
-            case "error-rate" -> new Fault.ErrorRate(replicaOrAll(), number("rate", 0, 1), status());
-            case "error-sequence" ->
-                new Fault.ErrorSequence(replicaOrAll(), wholeNumber("count", 0, MAX_COUNT), status());
-            case "cut-streams" ->
-                new Fault.CutStreams(
-                        replicaOrAll(), number("rate", 0, 1), wholeNumber("after-tokens", 1, MAX_COUNT), isReset());
-            case "malform-streams" ->
-                new Fault.MalformStreams(replicaOrAll(), number("rate", 0, 1), wholeNumber("at-token", 1, MAX_COUNT));
-            case "latency-spike" -> new Fault.LatencySpike(replicaOrAll(), nanos("delay"));
-            default ->
-                throw unusable(
-                        "do",
-                        text("do"),
-                        "one of add, crash, restart, drain, resume, remove, slow-gpu, shrink-kv, slow-link,"
-                                + " fail-transfers, lose-kv, error-rate, error-sequence, cut-streams, malform-streams,"
-                                + " latency-spike");
-        };
+        String name = text("do");
+        for (var kind : KINDS) {
+            if (kind.getKey().equals(name)) {
+                return kind.getValue().apply(this);
+            }
+        }
+        throw unusable("do", name, "one of " + String.join(", ", names()));
     }
 
     /** The network is one: its transfers fail whatever replica they are for. */

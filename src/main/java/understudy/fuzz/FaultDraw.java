@@ -14,23 +14,7 @@ import understudy.workload.RandomStreams;
 final class FaultDraw {
     private static final long NANOS_PER_MILLI = 1_000_000;
     private static final int MAX_ENTRIES = 6;
-    private static final List<String> KINDS = List.of(
-            "add",
-            "crash",
-            "restart",
-            "drain",
-            "resume",
-            "remove",
-            "slow-gpu",
-            "shrink-kv",
-            "slow-link",
-            "fail-transfers",
-            "lose-kv",
-            "error-rate",
-            "error-sequence",
-            "cut-streams",
-            "malform-streams",
-            "latency-spike");
+    private static final List<String> KINDS = FaultParser.names();
 
     private final Draft draft;
     private final Dice dice;
