@@ -21,7 +21,10 @@ import java.util.zip.GZIPInputStream;
  * from.
  */
 public final class TestData {
-    private static final Path PUBLIC = Path.of(System.getProperty("understudy.data", "../shared/data"));
+    private static final String PROPERTY = "understudy.data";
+
+    private static final String HELP = "; -Dunderstudy.data=DIR names a folder with public data sets, and"
+            + " src/site/markdown/data.md says where they come from";
 
     private TestData() {}
 
@@ -55,18 +58,12 @@ public final class TestData {
         }
     }
 
-    /** Returns a file or folder of a public data set, which need not be there. */
-    public static Path publicData(String name) {
-        return PUBLIC.resolve(name);
-    }
-
     /** Returns a file or folder of a public data set; skips the test if it is not there. */
     public static Path require(String name) {
-        var path = publicData(name);
-        assumeTrue(
-                Files.exists(path),
-                "skipped: there is no " + path + "; -Dunderstudy.data=DIR names a folder with public data sets, and"
-                        + " src/site/markdown/data.md says where they come from");
+        String folder = System.getProperty(PROPERTY, "");
+        assumeTrue(!folder.isEmpty(), "skipped: " + PROPERTY + " is not set" + HELP);
+        var path = Path.of(folder, name);
+        assumeTrue(Files.exists(path), "skipped: there is no " + path + HELP);
         return path;
     }
 }

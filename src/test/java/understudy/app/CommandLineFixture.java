@@ -9,9 +9,9 @@ import java.io.StringWriter;
 
 /** Calls the program as a user does, but in this process. */
 public final class CommandLineFixture {
-    final String out;
-    final String err;
-    final int exitCode;
+    public final String out;
+    public final String err;
+    public final int exitCode;
 
     private CommandLineFixture(String... args) {
         var outText = new StringWriter();
@@ -24,16 +24,16 @@ public final class CommandLineFixture {
         err = errText.toString();
     }
 
-    static CommandLineFixture call(String... args) {
+    public static CommandLineFixture call(String... args) {
         return new CommandLineFixture(args);
     }
 
-    JsonNode json() throws IOException {
+    public JsonNode json() throws IOException {
         return new ObjectMapper().readTree(out);
     }
 
     /** The report without what depends on the machine. */
-    String jsonWithoutHost() throws IOException {
+    public String jsonWithoutHost() throws IOException {
         return ((ObjectNode) json()).without("host").toString();
     }
 }

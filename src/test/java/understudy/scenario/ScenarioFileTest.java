@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
-import understudy.app.ValidationTest;
+import understudy.evidence.ValidationTest;
 import understudy.settings.ScenarioException;
 
 final class ScenarioFileTest {

@@ -1,4 +1,4 @@
-package understudy.app;
+package understudy.evidence;
 
 import java.io.IOException;
 import java.util.List;

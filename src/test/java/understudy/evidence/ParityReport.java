@@ -1,4 +1,4 @@
-package understudy.app;
+package understudy.evidence;
 
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongList;

@@ -1,4 +1,4 @@
-package understudy.app;
+package understudy.evidence;
 
 import java.util.Locale;
 import java.util.Map;

@@ -1,4 +1,4 @@
-package understudy.app;
+package understudy.conform;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static understudy.app.CommandLineFixture.call;
@@ -15,6 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import understudy.TestData;
+import understudy.app.CommandLineFixture;
 
 /**
  * A recording made by hand: 3 usable blocks of 4 tokens, one request of 6 tokens that is to give 2.

@@ -1,4 +1,4 @@
-package understudy.app;
+package understudy.evidence;
 
 import java.io.BufferedReader;
 import java.io.IOException;

@@ -1,4 +1,4 @@
-package understudy.app;
+package understudy.evidence;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
