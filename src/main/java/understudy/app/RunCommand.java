@@ -22,6 +22,7 @@ import understudy.host.Emulation;
 import understudy.report.run.RunSetup;
 import understudy.scenario.Scenario;
 import understudy.scenario.ScenarioSummary;
+import understudy.scenario.ServerSettings;
 import understudy.settings.Defaults;
 import understudy.settings.ScenarioException;
 import understudy.workload.Workload;
@@ -171,6 +172,8 @@ final class RunCommand extends ConsoleCommand {
                     "--fail-on-slo: the scenario has no service level; set slo.ttft, slo.tpot, slo.e2el or slo.classes,"
                             + " such as --set slo.ttft=500ms");
         }
+        // A run has no server, but a file that is run today is served tomorrow.
+        ServerSettings.read(scenario);
         return new Checked(config, scenario, scenario.workloadSource().open());
     }
 

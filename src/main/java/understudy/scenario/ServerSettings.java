@@ -22,6 +22,7 @@ import understudy.api.http.HttpSettings;
 import understudy.api.http.OwnPageGuard;
 import understudy.api.http.PodNames;
 import understudy.api.http.TlsContexts;
+import understudy.api.media.MultimodalSettings;
 import understudy.api.model.CannedAnswers;
 import understudy.api.model.ModelSettings;
 import understudy.api.model.ModelSettings.AnswerMode;
@@ -29,9 +30,12 @@ import understudy.api.model.ModelTemplate;
 import understudy.api.model.Tokenizer;
 import understudy.api.model.TokenizerFile;
 import understudy.engine.EngineTraits.Feature;
+import understudy.engine.SchedulerConfig;
+import understudy.engine.queue.SchedulingPolicy;
 import understudy.scenario.workload.DrawSettings;
 import understudy.settings.ScenarioException;
 import understudy.settings.Section;
+import understudy.workload.DrawSettings;
 
 /** The section {@code server}. */
 public final class ServerSettings {

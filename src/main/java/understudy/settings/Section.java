@@ -53,6 +53,11 @@ public record Section(Config config, String path) {
         return config.hasPath(key) ? section(key) : new Section(ConfigFactory.empty(Defaults.RESOURCE), full(key));
     }
 
+    /** Returns whether the key has a value. */
+    public boolean has(String key) {
+        return config.hasPath(key);
+    }
+
     public String text(String key) {
         return get(key, config::getString);
     }
@@ -222,7 +227,12 @@ public record Section(Config config, String path) {
     }
 
     /** One entry of a list of small sections, and where it stands. */
-    public record Entry(Map<String, String> values, ConfigOrigin origin) {}
+    public record Entry(Map<String, String> values, ConfigOrigin origin) {
+        /** Returns the exception for an entry that cannot be used; it begins with the entry's place. */
+        public ScenarioException unusable(String problem) {
+            return new ScenarioException(origin, problem);
+        }
+    }
 
     /** Returns the entries of a list whose elements have plain values; see {@link #sections}. */
     public List<Entry> entries(String key) {

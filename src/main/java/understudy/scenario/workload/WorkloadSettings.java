@@ -4,8 +4,10 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 import understudy.api.model.Tokenizer;
 import understudy.settings.Section;
+import understudy.workload.ArrivalSettings;
 import understudy.workload.BurstWorkload;
 import understudy.workload.ConcurrencyLimit;
+import understudy.workload.DrawSettings;
 import understudy.workload.GeneratedWorkload;
 import understudy.workload.LoraWorkload;
 import understudy.workload.OutputLimit;
@@ -14,7 +16,9 @@ import understudy.workload.RandomStreams;
 import understudy.workload.RequestRate;
 import understudy.workload.Traffic;
 import understudy.workload.Workload;
+import understudy.workload.agentic.AgenticSettings;
 import understudy.workload.servegen.ServeGenReader;
+import understudy.workload.servegen.ServeGenSettings;
 import understudy.workload.trace.ShareGptWorkload;
 import understudy.workload.trace.TraceException;
 import understudy.workload.trace.TraceFormat;
@@ -29,8 +33,8 @@ public final class WorkloadSettings {
     private static final int MAX_TURNS = 1_000_000;
     private static final int MAX_PROMPTS_IN_TURN = 10_000_000;
     private static final long MAX_REQUESTS = 1_000_000_000_000L;
-    static final double MIN_TIME_SCALE = 1e-9;
-    static final double MAX_TIME_SCALE = 1e9;
+    private static final double MIN_TIME_SCALE = 1e-9;
+    private static final double MAX_TIME_SCALE = 1e9;
 
     /** Kinds beside those that are formats of traces. */
     private enum Kind {

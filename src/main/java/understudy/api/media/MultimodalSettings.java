@@ -1,18 +1,13 @@
-package understudy.scenario;
+package understudy.api.media;
 
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
-import understudy.api.media.ImageSize;
-import understudy.api.media.KnownProcessors;
-import understudy.api.media.MediaKind;
-import understudy.api.media.MediaProcessor;
-import understudy.api.media.MediaSettings;
 import understudy.settings.Section;
 
 /** The section {@code server.multimodal}. */
-final class MultimodalSettings {
+public final class MultimodalSettings {
     private static final String AUTO = "auto";
     private static final String PROCESSOR = "processor";
     private static final int MAX_SIDE = 65_535;
@@ -20,7 +15,7 @@ final class MultimodalSettings {
 
     private MultimodalSettings() {}
 
-    static MediaSettings read(Section server) {
+    public static MediaSettings read(Section server) {
         var section = server.section("multimodal");
         String served = server.text("served-model-name").split(",", 2)[0].strip();
         String model = section.text("model").isEmpty() ? served : section.text("model");

@@ -1,25 +1,21 @@
-package understudy.scenario;
+package understudy.faults;
 
 import java.util.ArrayList;
-import understudy.faults.CrashRetries;
-import understudy.faults.FaultParser;
-import understudy.faults.FaultPlan;
-import understudy.settings.ScenarioException;
 import understudy.settings.Section;
 import understudy.workload.RandomStreams;
 
 /** The section {@code faults}. */
-final class FaultSettings {
+public final class FaultSettings {
     private FaultSettings() {}
 
     /** Reads the plan, and checks that so many replicas can carry it out. */
-    static FaultPlan read(Section faults, long seed, int numReplicas) {
+    public static FaultPlan read(Section faults, long seed, int numReplicas) {
         var timed = new ArrayList<FaultPlan.TimedChange>();
         for (var entry : faults.entries("plan")) {
             try {
                 timed.addAll(FaultParser.parseTimed(entry.values()));
             } catch (IllegalArgumentException e) {
-                throw new ScenarioException(entry.origin(), "faults.plan: " + e.getMessage());
+                throw entry.unusable("faults.plan: " + e.getMessage());
             }
         }
         var plan = new FaultPlan(

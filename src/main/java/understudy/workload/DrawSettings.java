@@ -1,8 +1,6 @@
-package understudy.scenario.workload;
+package understudy.workload;
 
 import understudy.settings.Section;
-import understudy.workload.Distribution;
-import understudy.workload.WholeNumbers;
 
 /** Sections that describe draws: lengths in tokens, and durations. */
 public final class DrawSettings {
@@ -35,7 +33,7 @@ public final class DrawSettings {
     }
 
     /** Reads durations, whose draws are in seconds. */
-    static Distribution seconds(Section section) {
+    public static Distribution seconds(Section section) {
         double min = section.nanos("min") / NANOS_PER_SECOND;
         double max = section.nanos("max") / NANOS_PER_SECOND;
         if (max < min) {

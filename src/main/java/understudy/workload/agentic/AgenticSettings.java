@@ -1,15 +1,15 @@
-package understudy.scenario.workload;
+package understudy.workload.agentic;
 
 import understudy.settings.Section;
 import understudy.workload.OutputLimit;
 import understudy.workload.RandomStreams;
 import understudy.workload.Workload;
-import understudy.workload.agentic.AgenticOptions;
-import understudy.workload.agentic.AgenticWorkload;
 
 /** The section {@code workload.agentic}. */
-final class AgenticSettings {
+public final class AgenticSettings {
     private static final double NANOS_PER_SECOND = 1e9;
+    private static final double MIN_TIME_SCALE = 1e-9;
+    private static final double MAX_TIME_SCALE = 1e9;
     private static final int MAX_LANES = 1_000_000;
 
     private enum Timing {
@@ -39,13 +39,13 @@ final class AgenticSettings {
 
     private AgenticSettings() {}
 
-    static AgenticOptions read(Section workload, OutputLimit outputLimit, int maxModelLen) {
+    public static AgenticOptions read(Section workload, OutputLimit outputLimit, int maxModelLen) {
         var agentic = workload.section("agentic");
         return new AgenticOptions(
                 agentic.wholeNumber("lanes", 0, MAX_LANES),
                 agentic.choice("timing", Timing.class) == Timing.CLOSED_LOOP,
                 seconds(agentic, "idle-gap-cap"),
-                workload.number("time-scale", WorkloadSettings.MIN_TIME_SCALE, WorkloadSettings.MAX_TIME_SCALE),
+                workload.number("time-scale", MIN_TIME_SCALE, MAX_TIME_SCALE),
                 workload.wholeNumber("limit", 0L, Long.MAX_VALUE),
                 agentic.wholeNumber("plays", 0L, Long.MAX_VALUE),
                 seconds(agentic, "duration"),
@@ -64,7 +64,7 @@ final class AgenticSettings {
         return agentic.nanosOrOff(key).orElse(Double.POSITIVE_INFINITY) / NANOS_PER_SECOND;
     }
 
-    static Workload.Source source(Section workload, AgenticOptions options, RandomStreams streams) {
+    public static Workload.Source source(Section workload, AgenticOptions options, RandomStreams streams) {
         if (workload.wholeNumber("max-concurrency", 0, Integer.MAX_VALUE) > 0) {
             throw workload.unusable("max-concurrency", "but for agents' sessions workload.agentic.lanes is the limit");
         }

@@ -1,11 +1,10 @@
-package understudy.scenario;
+package understudy.api.kvevents;
 
 import java.util.Optional;
-import understudy.api.kvevents.KvEventSettings;
 import understudy.settings.Section;
 
 /** The section {@code kv-cache.kv-events}. */
-final class KvEventsSection {
+public final class KvEventsSection {
     private enum Publisher {
         ZMQ,
         NULL
@@ -14,7 +13,7 @@ final class KvEventsSection {
     private KvEventsSection() {}
 
     /** Returns how KV events are published by so many replicas, or empty if they are not. */
-    static Optional<KvEventSettings> read(Section kvEvents, int numReplicas) {
+    public static Optional<KvEventSettings> read(Section kvEvents, int numReplicas) {
         var settings = new KvEventSettings(
                 endpoint(kvEvents, "endpoint", numReplicas),
                 endpoint(kvEvents, "replay-endpoint", numReplicas),
@@ -26,7 +25,7 @@ final class KvEventsSection {
         return isEnabled(kvEvents) ? Optional.of(settings) : Optional.empty();
     }
 
-    static boolean isEnabled(Section kvEvents) {
+    public static boolean isEnabled(Section kvEvents) {
         boolean isPublished = kvEvents.choice("publisher", Publisher.class) == Publisher.ZMQ;
         return kvEvents.bool("enable-kv-cache-events") && isPublished;
     }

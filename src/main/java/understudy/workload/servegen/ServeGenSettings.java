@@ -1,11 +1,10 @@
-package understudy.scenario.workload;
+package understudy.workload.servegen;
 
 import java.util.List;
 import understudy.settings.Section;
-import understudy.workload.servegen.ServeGenOptions;
 
 /** The section {@code workload.servegen}. */
-final class ServeGenSettings {
+public final class ServeGenSettings {
     private static final double NANOS_PER_SECOND = 1e9;
     private static final double MAX_SCALE = 1e6;
     private static final String WHY = "but servegen needs a directory, or a tar archive";
@@ -13,7 +12,7 @@ final class ServeGenSettings {
     private ServeGenSettings() {}
 
     /** Reads and checks the section but for the services, which only this kind of workload needs. */
-    static ServeGenOptions read(Section servegen) {
+    public static ServeGenOptions read(Section servegen) {
         return new ServeGenOptions(
                 List.of(),
                 seconds(servegen, "start", 0),
@@ -32,12 +31,12 @@ final class ServeGenSettings {
     }
 
     /** Reads the services: those of the section, or the trace of the workload alone. */
-    static ServeGenOptions withServices(Section workload, ServeGenOptions options) {
+    public static ServeGenOptions withServices(Section workload, ServeGenOptions options) {
         var servegen = workload.section("servegen");
         double scale = scale(servegen);
         var services = servegen.sections("services").stream()
                 .map(each -> new ServeGenOptions.Service(
-                        each.path("path", WHY), each.config().hasPath("rate-scale") ? scale * scale(each) : scale))
+                        each.path("path", WHY), each.has("rate-scale") ? scale * scale(each) : scale))
                 .toList();
         return options.with(
                 services.isEmpty()

@@ -1,18 +1,13 @@
-package understudy.scenario;
+package understudy.routing.admission;
 
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import understudy.report.ServiceLevels;
-import understudy.routing.admission.AdmissionSpec;
-import understudy.routing.admission.EjectionSpec;
-import understudy.routing.admission.QueueSpec;
-import understudy.routing.admission.RateLimit;
-import understudy.routing.admission.Saturation;
 import understudy.settings.Section;
 
 /** The section {@code router.admission}. */
-final class AdmissionSettings {
+public final class AdmissionSettings {
     private static final int MAX_WAITING = 10_000_000;
     private static final String TTFT_LIMIT = "ttft-limit";
 
@@ -31,7 +26,7 @@ final class AdmissionSettings {
 
     private AdmissionSettings() {}
 
-    static AdmissionSpec read(Section admission, String policy, ServiceLevels serviceLevels) {
+    public static AdmissionSpec read(Section admission, String policy, ServiceLevels serviceLevels) {
         var queue = admission.section("queue");
         return new AdmissionSpec(
                 rateLimit(admission.section("rate-limit")),

@@ -1,4 +1,4 @@
-package understudy.scenario;
+package understudy.routing.policy;
 
 import java.util.HashMap;
 import java.util.List;
@@ -14,13 +14,14 @@ import understudy.routing.RoutingPolicyFactory;
 import understudy.routing.RoutingPolicyProvider;
 import understudy.routing.Wire;
 import understudy.routing.admission.AdmissionSpec;
-import understudy.routing.policy.RoutingPolicies;
 import understudy.settings.ScenarioException;
 import understudy.settings.Section;
 import understudy.workload.RandomStreams;
 
 /** The section {@code router}. */
-final class RouterSettings {
+public final class RouterSettings {
+    private static final int MAX_TOKENS = 100_000_000;
+
     private RouterSettings() {}
 
     private enum PrefillFailure {
@@ -33,7 +34,7 @@ final class RouterSettings {
      *
      * @param isDisaggregated whether some replicas only compute prompts
      */
-    static RouterSpec read(Section router, long seed, AdmissionSpec admission, boolean isDisaggregated) {
+    public static RouterSpec read(Section router, long seed, AdmissionSpec admission, boolean isDisaggregated) {
         var policies = policies();
         var names = List.copyOf(policies.keySet());
         String name = router.choice("policy", names);
@@ -42,7 +43,7 @@ final class RouterSettings {
         String prefillName = isSame ? name : disaggregation.choice("prefill-policy", names);
         var factories = new HashMap<String, RoutingPolicyFactory>();
         policies.forEach((each, policy) -> {
-            if (each.equals(name) || each.equals(prefillName) || router.config().hasPath(each)) {
+            if (each.equals(name) || each.equals(prefillName) || router.has(each)) {
                 factories.put(each, policy.read(PolicySettings.of(router.sectionOrEmpty(each))));
             }
         });
@@ -52,16 +53,16 @@ final class RouterSettings {
                 wire(router.section("wire")),
                 admission.signals(),
                 new RandomStreams(seed),
-                router.wholeNumber("peer-fetch-min-tokens", 0, EngineSizes.MAX_TOKENS),
+                router.wholeNumber("peer-fetch-min-tokens", 0, MAX_TOKENS),
                 isDisaggregated ? prefill : null);
     }
 
     private static DisaggregationSpec disaggregation(Section section, RoutingPolicyFactory policy) {
         return new DisaggregationSpec(
                 section.choice("decider", DisaggregationSpec.Decider.class),
-                section.wholeNumber("uncached-tokens", 0, EngineSizes.MAX_TOKENS),
-                section.wholeNumber("max-local-prefill-length", 0, EngineSizes.MAX_TOKENS),
-                section.wholeNumber("max-prefill-queue-size", 1, EngineSizes.MAX_TOKENS),
+                section.wholeNumber("uncached-tokens", 0, MAX_TOKENS),
+                section.wholeNumber("max-local-prefill-length", 0, MAX_TOKENS),
+                section.wholeNumber("max-prefill-queue-size", 1, MAX_TOKENS),
                 section.choice("on-prefill-failure", PrefillFailure.class) == PrefillFailure.DECODE_LOCALLY,
                 policy);
     }
@@ -75,7 +76,7 @@ final class RouterSettings {
     }
 
     /** Returns whether a key is the section of a policy that is not ours, of whose keys nothing is known. */
-    static boolean isOfAnotherPolicy(String key) {
+    public static boolean isOfAnotherPolicy(String key) {
         String prefix = "router.";
         String name = key.startsWith(prefix) ? key.substring(prefix.length()) : "";
         return !name.isEmpty()

@@ -1,16 +1,12 @@
-package understudy.scenario.workload;
+package understudy.workload;
 
 import java.util.Set;
 import understudy.settings.Durations;
 import understudy.settings.Numbers;
-import understudy.settings.ScenarioException;
 import understudy.settings.Section;
-import understudy.workload.Gaps;
-import understudy.workload.RampUp;
-import understudy.workload.RequestRate;
 
 /** The section {@code workload.arrivals}. */
-final class ArrivalSettings {
+public final class ArrivalSettings {
     private static final double MAX_ARRIVAL_SECONDS = 1e8;
     private static final double MIN_BURSTINESS = 1e-3;
     private static final double MIN_RPS = 1e-3;
@@ -31,7 +27,7 @@ final class ArrivalSettings {
     private ArrivalSettings() {}
 
     /** Reads the rate; that of a ramp-up, if there is one, has the place of all others. */
-    static RequestRate rate(Section arrivals, long requests) {
+    public static RequestRate rate(Section arrivals, long requests) {
         var strategy = arrivals.section("ramp-up").choice("strategy", RampUpStrategy.class);
         return strategy == RampUpStrategy.OFF
                 ? rateOverTime(arrivals, requests)
@@ -62,21 +58,19 @@ final class ArrivalSettings {
         double perSecond = Numbers.parse(entry.values().getOrDefault("request-rate", ""));
         boolean hasBoth = entry.values().keySet().equals(Set.of("at", "request-rate"));
         if (!hasBoth || !(atNanos >= 0) || !(perSecond >= 0 && perSecond < Double.POSITIVE_INFINITY)) {
-            throw new ScenarioException(
-                    entry.origin(),
-                    "workload.arrivals.profile has " + entry.values()
-                            + ", but each entry must have at, a duration such as 30s, and request-rate, a number"
-                            + " from 0");
+            throw entry.unusable("workload.arrivals.profile has " + entry.values()
+                    + ", but each entry must have at, a duration such as 30s, and request-rate, a number"
+                    + " from 0");
         }
         return new RequestRate.Piece(atNanos, perSecond);
     }
 
-    static Gaps gaps(Section arrivals) {
+    public static Gaps gaps(Section arrivals) {
         return new Gaps(burstiness(arrivals), arrivals.bool("scale-gaps"));
     }
 
     /** Reads the shape of the gaps; infinite makes them equal. */
-    static double burstiness(Section arrivals) {
+    public static double burstiness(Section arrivals) {
         return switch (arrivals.choice("kind", ArrivalKind.class)) {
             case POISSON -> 1;
             case CONSTANT -> Double.POSITIVE_INFINITY;
