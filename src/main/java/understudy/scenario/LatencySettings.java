@@ -7,7 +7,6 @@ import java.util.Locale;
 import java.util.TreeMap;
 import understudy.latency.ApiDelay;
 import understudy.latency.HostOverhead;
-import understudy.latency.KernelFiles;
 import understudy.latency.LatencyModel;
 import understudy.latency.LinearLatency;
 import understudy.latency.LlmSpec;

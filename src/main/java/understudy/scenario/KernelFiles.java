@@ -1,4 +1,4 @@
-package understudy.latency;
+package understudy.scenario;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -7,6 +7,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import understudy.latency.KernelTable;
+import understudy.latency.KernelTables;
 import understudy.settings.Section;
 import understudy.workload.trace.CsvTable;
 
@@ -15,7 +17,7 @@ import understudy.workload.trace.CsvTable;
  * NAME_attention.csv} (prefill_chunk, kv_prefill, n_decode, kv_decode, time_us), {@code NAME_per_sequence.csv} (layer,
  * sequences, time_us) and, for a mixture of experts, {@code NAME_moe.csv} (tokens, activated_experts, time_us).
  */
-public final class KernelFiles {
+final class KernelFiles {
     private static final String KEY = "tables";
     private static final String TIME = "time_us";
     private static final String DENSE = "_dense.csv";
@@ -26,7 +28,7 @@ public final class KernelFiles {
     private KernelFiles() {}
 
     /** Reads the files whose common beginning, or any of which, {@code profiled.tables} names. */
-    public static KernelTables read(Section profiled) {
+    static KernelTables read(Section profiled) {
         String name = profiled.text(KEY);
         if (name.isEmpty()) {
             throw profiled.unusable(KEY, "but this latency model needs files: --set latency.profiled.tables=PATH/NAME");
