@@ -6,7 +6,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.ServiceConfigurationError;
-import understudy.engine.EngineSizes;
 import understudy.routing.DisaggregationSpec;
 import understudy.routing.PolicySettings;
 import understudy.routing.RouterSpec;
