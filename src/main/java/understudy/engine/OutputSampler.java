@@ -5,22 +5,23 @@ package understudy.engine;
  * been sampled are counted in {@link #numPeeks()}; a run whose counter is not 0 has broken the rule that nothing in
  * control of a request reads its true output.
  */
-final class OutputSampler {
+public final class OutputSampler {
     private final OutputPlan plan;
     private int numSampled;
     private int numPeeks;
 
-    OutputSampler(OutputPlan plan) {
+    /** Creates the sampler of an answer that has no token yet. */
+    public OutputSampler(OutputPlan plan) {
         this.plan = plan;
     }
 
     /** Samples the next token and returns whether it is the end-of-sequence token. */
-    boolean sample() {
+    public boolean sample() {
         return ++numSampled == plan.length();
     }
 
     /** Samples so many tokens, of which none ends the answer. */
-    void sampleMany(int count) {
+    public void sampleMany(int count) {
         numSampled += count;
     }
 
@@ -28,12 +29,12 @@ final class OutputSampler {
      * Returns how many more tokens are sampled until the end-of-sequence token, itself included; 0 if it has come, or
      * never does. Only for what applies the result of steps: nothing that plans one may know.
      */
-    int numUntilEndOfSequence() {
+    public int numUntilEndOfSequence() {
         return plan.length() == OutputPlan.ENDLESS ? 0 : Math.max(0, plan.length() - numSampled);
     }
 
     /** Returns a token that has been sampled. */
-    int tokenAt(int index) {
+    public int tokenAt(int index) {
         if (index >= numSampled) {
             numPeeks++;
         }
@@ -41,7 +42,7 @@ final class OutputSampler {
     }
 
     /** Returns how often a token was read before it was sampled. */
-    int numPeeks() {
+    public int numPeeks() {
         return numPeeks;
     }
 }

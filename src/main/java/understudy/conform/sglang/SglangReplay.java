@@ -1,0 +1,322 @@
+package understudy.conform.sglang;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import understudy.engine.sglang.SglangBatch;
+import understudy.engine.sglang.SglangEngine;
+import understudy.engine.sglang.SglangPlan;
+import understudy.engine.sglang.SglangRequest;
+import understudy.kvcache.radix.RadixMemory;
+
+/**
+ * Replay of a recording through scheduler and memory without actors, by the contract of its recorder: add what arrives,
+ * abort, plan, launch, then apply the result of this turn, or where results overlap with plans that of the turn before.
+ */
+public final class SglangReplay {
+    private final SglangRecording recording;
+    private final SglangEngine engine;
+    private final RadixMemory memory;
+    private final List<Integer> arrivals;
+    private final ArrayDeque<Launched> inFlight = new ArrayDeque<>();
+    private final Map<String, SglangRequest> live = new LinkedHashMap<>();
+    private final int[] numLaunched;
+    private final boolean overlaps;
+    private int numArrived;
+    private boolean hadBatch;
+    private long numStored;
+    private long numRemoved;
+    private long numHitTokens;
+    private long numInputTokens;
+
+    private final Map<String, Integer> totals = new LinkedHashMap<>();
+
+    /** Batch that was launched, with what its verification gives. */
+    private record Launched(SglangBatch batch, int[] numAccepted) {}
+
+    /**
+     * Agreement of a replay with the recording.
+     *
+     * @param numSteps recorded turns
+     * @param numIdentical how many of them were the same in every field, up to the first that was not
+     * @param difference what differs first, or empty if nothing does
+     */
+    public record Result(int numSteps, int numIdentical, Optional<String> difference) {}
+
+    private SglangReplay(SglangRecording recording) {
+        this.recording = recording;
+        var config = recording.schedulerConfig();
+        overlaps = config.overlaps();
+        engine = SglangEngine.create(config);
+        memory = RadixMemory.create(config.memory());
+        arrivals = IntStream.range(0, recording.requests().size())
+                .boxed()
+                .sorted(Comparator.comparingInt(i -> recording.requests().get(i).number("arrival_step")))
+                .toList();
+        numLaunched = new int[recording.requests().size()];
+    }
+
+    /** Replays a recording up to the first turn that differs. */
+    public static Result replay(SglangRecording recording) {
+        return new SglangReplay(recording).replay();
+    }
+
+    private Result replay() {
+        int count = recording.steps().size();
+        for (int i = 0; i < count; i++) {
+            var expected = recording.steps().get(i);
+            var actual = turn(expected);
+            var difference = Difference.first("step " + expected.get("step") + ", ", expected, actual);
+            if (difference.isPresent()) {
+                return new Result(count, i, difference);
+            }
+        }
+        var difference = Difference.first("end, ", recording.end(), end(recording.end()));
+        return new Result(count, difference.isEmpty() ? count : count - 1, difference);
+    }
+
+    private Map<String, Object> turn(Map<String, Object> expected) {
+        int step = ((Number) expected.get("step")).intValue();
+        var fields = new LinkedHashMap<String, Object>();
+        fields.put("step", step);
+        arrive(step);
+        abort(step, fields);
+        var plan = plan();
+        planned(plan, expected, fields);
+        memoryFields("", fields);
+        var batch = plan.batch();
+        if (batch != null && batch.mode() != SglangBatch.Mode.DECODE) {
+            numHitTokens += plan.numHitTokens();
+            numInputTokens += plan.numInputTokens();
+        }
+        var results = new ArrayList<Map<String, Object>>();
+        var accepted = new LinkedHashMap<String, Object>();
+        if (batch != null) {
+            inFlight.add(launch(batch, accepted));
+        }
+        boolean isResultDue = overlaps ? hadBatch : batch != null;
+        if (isResultDue) {
+            results.add(apply(inFlight.remove()));
+        }
+        if (batch == null && !isResultDue && inFlight.isEmpty()) {
+            engine.onIdle();
+        }
+        hadBatch = batch != null;
+        fields.put("accepted", accepted);
+        fields.put("results", results);
+        finished(fields);
+        memoryFields("_after", fields);
+        lengths("lengths_after", batch, fields);
+        return fields;
+    }
+
+    private void arrive(int step) {
+        while (numArrived < arrivals.size()) {
+            int index = arrivals.get(numArrived);
+            var recorded = recording.requests().get(index);
+            if (recorded.number("arrival_step") > step) {
+                return;
+            }
+            numArrived++;
+            var options = new SglangRequest.Options(
+                    recorded.ignoresEos(), recorded.priority(), recorded.text("routing_key"), null);
+            live.put(recorded.id(), engine.add(recorded.request(index), options, index));
+        }
+    }
+
+    private void abort(int step, Map<String, Object> fields) {
+        var aborted = new ArrayList<String>();
+        for (var recorded : recording.requests()) {
+            var request = live.get(recorded.id());
+            if (request != null && recorded.number("abort_step", -1) == step) {
+                aborted.add(recorded.id());
+            }
+        }
+        for (String id : aborted) {
+            if (engine.abort(live.get(id))) {
+                live.remove(id);
+            }
+        }
+        if (!aborted.isEmpty()) {
+            fields.put("aborted", aborted);
+        }
+    }
+
+    private SglangPlan plan() {
+        engine.begin();
+        for (var ask = engine.next(); ask != null; ask = engine.next()) {
+            var answer = memory.answer(ask);
+            if (ask.awaitsAnswer()) {
+                engine.answer(answer);
+            }
+        }
+        return engine.plan();
+    }
+
+    private void planned(SglangPlan plan, Map<String, Object> expected, Map<String, Object> fields) {
+        var batch = plan.batch();
+        fields.put("mode", batch == null ? "idle" : batch.mode().name().toLowerCase(java.util.Locale.ROOT));
+        var scheduled = new LinkedHashMap<String, Object>();
+        var prefix = new LinkedHashMap<String, Object>();
+        for (int i = 0; batch != null && i < batch.size(); i++) {
+            scheduled.put(batch.request(i).name(), batch.numTokens(i));
+            if (i < batch.numPrefills()) {
+                prefix.put(batch.request(i).name(), batch.numPrefixTokens(i));
+            }
+        }
+        fields.put("scheduled", scheduled);
+        fields.put("prefix", prefix);
+        var chunked = engine.chunked();
+        fields.put("chunked", chunked == null ? null : chunked.name());
+        fields.put("retracted", names(plan.retracted()));
+        fields.put("preempted", names(plan.preempted()));
+        fields.put("lost", names(plan.lost()));
+        fields.put("oom_aborted", names(plan.outOfMemory()));
+        count("retractions", plan.retracted().size());
+        count("preemptions", plan.preempted().size());
+        count("lost", plan.lost().size());
+        count("oom_aborts", plan.outOfMemory().size());
+        plan.outOfMemory().forEach(request -> live.remove(request.name()));
+        plan.lost().forEach(request -> live.remove(request.name()));
+        fields.put("waiting", names(engine.waiting()));
+        fields.put("running", names(engine.running()));
+        fields.put("batch_is_full", engine.isFull());
+        fields.put("new_token_ratio", engine.newTokenRatio());
+        var tables = new LinkedHashMap<String, Object>();
+        var slots = new LinkedHashMap<String, Object>();
+        for (var request : seated(batch)) {
+            tables.put(request.name(), runs(memory.table(request.handle())));
+            slots.put(request.name(), request.slot());
+        }
+        fields.put("tables", tables);
+        fields.put("slots", slots);
+        if (expected.containsKey("tried")) {
+            fields.put(
+                    "tried",
+                    plan.tried().stream()
+                            .map(tried -> List.of(
+                                    tried.request().name(),
+                                    tried.numPrefixTokens(),
+                                    tried.hostHit(),
+                                    tried.result().name()))
+                            .toList());
+        }
+        lengths("lengths", batch, fields);
+    }
+
+    /** Returns the requests of the batch, and those that run, which have a row of the request table. */
+    private LinkedHashSet<SglangRequest> seated(@Nullable SglangBatch batch) {
+        var requests = new LinkedHashSet<SglangRequest>();
+        if (batch != null) {
+            requests.addAll(batch.requests());
+        }
+        requests.addAll(engine.running());
+        requests.removeIf(request -> request.slot() == 0);
+        return requests;
+    }
+
+    private void lengths(String field, @Nullable SglangBatch batch, Map<String, Object> fields) {
+        if (!recording.speculates()) {
+            return;
+        }
+        var lengths = new LinkedHashMap<String, Object>();
+        for (var request : seated(batch)) {
+            lengths.put(
+                    request.name(), List.of(memory.numCommitted(request.handle()), memory.numPlaces(request.handle())));
+        }
+        fields.put(field, lengths);
+    }
+
+    private void memoryFields(String mark, Map<String, Object> fields) {
+        fields.put("free" + mark, memory.numFullFree());
+        fields.put("evictable" + mark, memory.numEvictable());
+        fields.put("protected" + mark, memory.numProtected());
+        fields.put("stored" + mark, memory.numStored() - numStored);
+        fields.put("removed" + mark, memory.numRemoved() - numRemoved);
+        count("stored", (int) (memory.numStored() - numStored));
+        count("removed", (int) (memory.numRemoved() - numRemoved));
+        numStored = memory.numStored();
+        numRemoved = memory.numRemoved();
+    }
+
+    /** Launches a batch: a verification accepts what the request says, by the number of its first new token. */
+    private Launched launch(SglangBatch batch, Map<String, Object> accepted) {
+        boolean verifies = recording.speculates() && batch.mode() == SglangBatch.Mode.DECODE;
+        var counts = new int[verifies ? batch.size() : 0];
+        for (int i = 0; i < batch.size() && recording.speculates(); i++) {
+            var request = batch.request(i);
+            if (!verifies) {
+                numLaunched[request.handle()] = memory.numCommitted(request.handle());
+                continue;
+            }
+            int first = numLaunched[request.handle()] - request.numPromptTokens() + 1;
+            counts[i] = recording.requests().get(request.handle()).accepted(first);
+            numLaunched[request.handle()] += counts[i];
+            accepted.put(request.name(), counts[i]);
+            count("verifications", 1);
+            count("accepted", counts[i]);
+        }
+        return new Launched(batch, counts);
+    }
+
+    private Map<String, Object> apply(Launched launched) {
+        var sampled = new ArrayList<SglangEngine.Sampled>();
+        memory.answer(engine.update(launched.batch(), launched.numAccepted(), sampled));
+        var result = new LinkedHashMap<String, Object>();
+        sampled.forEach(one -> result.put(one.request().name(), one.numTokens()));
+        return result;
+    }
+
+    private void finished(Map<String, Object> fields) {
+        var finished = live.values().stream()
+                .filter(SglangRequest::isFinished)
+                .map(SglangRequest::name)
+                .sorted()
+                .toList();
+        finished.forEach(live::remove);
+        fields.put("finished", finished);
+    }
+
+    private Map<String, Object> end(Map<String, Object> expected) {
+        var fields = new LinkedHashMap<String, Object>();
+        fields.put("free_order", runs(memory.freeOrder()));
+        fields.put("free_slots", IntStream.of(engine.freeSlots()).boxed().toList());
+        fields.put("prefill_hit_tokens", numHitTokens);
+        fields.put("prefill_input_tokens", numInputTokens);
+        fields.putAll(totals);
+        fields.put("tree", TreeRows.of(memory, recording));
+        fields.keySet().retainAll(expected.keySet());
+        expected.keySet().stream()
+                .filter(key -> !fields.containsKey(key))
+                .forEach(key -> fields.put(key, expected.get(key)));
+        return fields;
+    }
+
+    private void count(String total, int more) {
+        totals.merge(total, more, Integer::sum);
+    }
+
+    private static List<String> names(List<SglangRequest> requests) {
+        return requests.stream().map(SglangRequest::name).toList();
+    }
+
+    /** Returns numbers as runs of those that follow each other: the first, and how many. */
+    static List<List<Integer>> runs(int[] numbers) {
+        var runs = new ArrayList<List<Integer>>();
+        int first = 0;
+        for (int i = 1; i <= numbers.length; i++) {
+            if (i == numbers.length || numbers[i] != numbers[i - 1] + 1) {
+                runs.add(List.of(numbers[first], i - first));
+                first = i;
+            }
+        }
+        return runs;
+    }
+}
