@@ -1,13 +1,18 @@
 package understudy.conform.sglang;
 
+import it.unimi.dsi.fastutil.ints.IntImmutableList;
+import it.unimi.dsi.fastutil.ints.IntList;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.sglang.SglangBatch;
@@ -39,7 +44,7 @@ public final class SglangReplay {
     private final Map<String, Integer> totals = new LinkedHashMap<>();
 
     /** Batch that was launched, with what its verification gives. */
-    private record Launched(SglangBatch batch, int[] numAccepted) {}
+    private record Launched(SglangBatch batch, IntList numAccepted) {}
 
     /**
      * Agreement of a replay with the recording.
@@ -83,7 +88,7 @@ public final class SglangReplay {
     }
 
     private Map<String, Object> turn(Map<String, Object> expected) {
-        int step = ((Number) expected.get("step")).intValue();
+        int step = ((Number) Objects.requireNonNull(expected.get("step"))).intValue();
         var fields = new LinkedHashMap<String, Object>();
         fields.put("step", step);
         arrive(step);
@@ -140,7 +145,7 @@ public final class SglangReplay {
             }
         }
         for (String id : aborted) {
-            if (engine.abort(live.get(id))) {
+            if (engine.abort(Objects.requireNonNull(live.get(id)))) {
                 live.remove(id);
             }
         }
@@ -162,7 +167,7 @@ public final class SglangReplay {
 
     private void planned(SglangPlan plan, Map<String, Object> expected, Map<String, Object> fields) {
         var batch = plan.batch();
-        fields.put("mode", batch == null ? "idle" : batch.mode().name().toLowerCase(java.util.Locale.ROOT));
+        fields.put("mode", batch == null ? "idle" : batch.mode().name().toLowerCase(Locale.ROOT));
         var scheduled = new LinkedHashMap<String, Object>();
         var prefix = new LinkedHashMap<String, Object>();
         for (int i = 0; batch != null && i < batch.size(); i++) {
@@ -212,7 +217,7 @@ public final class SglangReplay {
     }
 
     /** Returns the requests of the batch, and those that run, which have a row of the request table. */
-    private LinkedHashSet<SglangRequest> seated(@Nullable SglangBatch batch) {
+    private Set<SglangRequest> seated(@Nullable SglangBatch batch) {
         var requests = new LinkedHashSet<SglangRequest>();
         if (batch != null) {
             requests.addAll(batch.requests());
@@ -263,12 +268,12 @@ public final class SglangReplay {
             count("verifications", 1);
             count("accepted", counts[i]);
         }
-        return new Launched(batch, counts);
+        return new Launched(batch, new IntImmutableList(counts));
     }
 
     private Map<String, Object> apply(Launched launched) {
         var sampled = new ArrayList<SglangEngine.Sampled>();
-        memory.answer(engine.update(launched.batch(), launched.numAccepted(), sampled));
+        memory.answer(engine.update(launched.batch(), launched.numAccepted().toIntArray(), sampled));
         var result = new LinkedHashMap<String, Object>();
         sampled.forEach(one -> result.put(one.request().name(), one.numTokens()));
         return result;

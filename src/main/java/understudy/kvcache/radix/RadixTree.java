@@ -350,7 +350,7 @@ class RadixTree {
 
     private long keyHash(RadixNode parent, TokenSource tokens, String extraKey, int at) {
         tokens.copy(at, firstPage.length, firstPage, 0);
-        long hash = HashCommon.murmurHash3((long) parent.id << Integer.SIZE | extraKey.hashCode() & 0xFFFFFFFFL);
+        long hash = HashCommon.murmurHash3((long) parent.id << Integer.SIZE | (extraKey.hashCode() & 0xFFFFFFFFL));
         for (int token : firstPage) {
             hash = HashCommon.murmurHash3(hash + token);
         }
