@@ -161,6 +161,10 @@ public record SglangRecording(
         return config.get("pd_role") instanceof String role ? role : "";
     }
 
+    boolean hasWindow() {
+        return config.containsKey("swa_window");
+    }
+
     boolean speculates() {
         return config.containsKey("eagle_num_steps");
     }

@@ -214,6 +214,28 @@ public final class SglangReplay {
                             .toList());
         }
         lengths("lengths", batch, fields);
+        windowed(batch, fields);
+    }
+
+    private void windowed(@Nullable SglangBatch batch, Map<String, Object> fields) {
+        if (!recording.hasWindow()) {
+            return;
+        }
+        var windowed = new ArrayList<List<Object>>();
+        var taken = memory.takeWindowed();
+        for (int i = 0; i < taken.size(); i += 3) {
+            windowed.add(List.of(
+                    recording.requests().get(taken.getInt(i)).id(), taken.getInt(i + 1), taken.getInt(i + 2)));
+            count("windowed_tokens", taken.getInt(i + 2) - taken.getInt(i + 1));
+        }
+        fields.put("windowed", windowed);
+        var tables = new LinkedHashMap<String, Object>();
+        for (var request : seated(batch)) {
+            tables.put(
+                    request.name(),
+                    windowRuns(memory.windowPages(new IntImmutableList(memory.table(request.handle())))));
+        }
+        fields.put("swa_tables", tables);
     }
 
     /** Returns the requests of the batch, and those that run, which have a row of the request table. */
@@ -245,6 +267,11 @@ public final class SglangReplay {
         fields.put("protected" + mark, memory.numProtected());
         fields.put("stored" + mark, memory.numStored() - numStored);
         fields.put("removed" + mark, memory.numRemoved() - numRemoved);
+        if (recording.hasWindow()) {
+            fields.put("swa_free" + mark, memory.numWindowFree());
+            fields.put("swa_evictable" + mark, memory.numWindowEvictable());
+            fields.put("swa_protected" + mark, memory.numWindowProtected());
+        }
         count("stored", (int) (memory.numStored() - numStored));
         count("removed", (int) (memory.numRemoved() - numRemoved));
         numStored = memory.numStored();
@@ -292,6 +319,7 @@ public final class SglangReplay {
     private Map<String, Object> end(Map<String, Object> expected) {
         var fields = new LinkedHashMap<String, Object>();
         fields.put("free_order", runs(memory.freeOrder()));
+        fields.put("swa_free_order", runs(memory.windowFreeOrder()));
         fields.put("free_slots", IntStream.of(engine.freeSlots()).boxed().toList());
         fields.put("prefill_hit_tokens", numHitTokens);
         fields.put("prefill_input_tokens", numInputTokens);
@@ -319,6 +347,20 @@ public final class SglangReplay {
         for (int i = 1; i <= numbers.length; i++) {
             if (i == numbers.length || numbers[i] != numbers[i - 1] + 1) {
                 runs.add(List.of(numbers[first], i - first));
+                first = i;
+            }
+        }
+        return runs;
+    }
+
+    /** Returns pages of a window as runs; those that are gone are runs of 0. */
+    static List<List<Integer>> windowRuns(IntList pages) {
+        var runs = new ArrayList<List<Integer>>();
+        int first = 0;
+        for (int i = 1; i <= pages.size(); i++) {
+            int step = pages.getInt(i - 1) == 0 ? 0 : 1;
+            if (i == pages.size() || pages.getInt(i) != pages.getInt(i - 1) + step) {
+                runs.add(List.of(pages.getInt(first), i - first));
                 first = i;
             }
         }

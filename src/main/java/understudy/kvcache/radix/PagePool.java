@@ -79,8 +79,8 @@ class PagePool {
         }
     }
 
-    /** Frees pages at once, though others are being collected. */
-    final void putBack(int[] pages, int from, int to) {
+    /** Frees pages at once. */
+    void putBack(int[] pages, int from, int to) {
         if (to <= from) {
             return;
         }

@@ -32,6 +32,9 @@ public class RadixMemory {
 
     /** Creates an empty memory. */
     public static RadixMemory create(RadixConfig config) {
+        if (config.window() != null) {
+            return WindowRadixMemory.of(config, config.window());
+        }
         int numPages = config.maxTotalTokens() / config.pageSize();
         var pool = new PagePool(config.pageSize(), 1, numPages, config.needSort());
         return new RadixMemory(
@@ -81,6 +84,31 @@ public class RadixMemory {
     /** Returns the tokens of layers with a window that requests may get; without such layers there is no limit. */
     public int numWindowAvailable() {
         return Integer.MAX_VALUE;
+    }
+
+    /** Returns the free tokens of the window's pool. */
+    public int numWindowFree() {
+        return 0;
+    }
+
+    /** Returns the cached tokens of the window's pool that may be evicted. */
+    public int numWindowEvictable() {
+        return 0;
+    }
+
+    /** Returns the cached tokens of the window's pool that are locked. */
+    public int numWindowProtected() {
+        return 0;
+    }
+
+    /** Returns the free pages of the window's pool, next to be given out first. */
+    public int[] windowFreeOrder() {
+        return new int[0];
+    }
+
+    /** Returns who has left the window since the last call: handle, from which token, to which; in threes. */
+    public IntList takeWindowed() {
+        return IntList.of();
     }
 
     /** Returns the pages that have become findable since the start. */

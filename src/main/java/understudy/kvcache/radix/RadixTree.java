@@ -23,6 +23,8 @@ class RadixTree {
     /** Priority that is lower than each of a request. */
     private static final long ROOT_PRIORITY = Long.MIN_VALUE;
 
+    private static final int TIME_SHIFT = 20;
+
     final int pageSize;
     final RadixNode root;
 
@@ -87,8 +89,9 @@ class RadixTree {
         return policy;
     }
 
+    /** Returns the next time; between two there is room for those of the nodes above one. */
     final long tick() {
-        return ++clock;
+        return ++clock << TIME_SHIFT;
     }
 
     /** Returns the tokens in whole pages of keys that so many tokens have. */
