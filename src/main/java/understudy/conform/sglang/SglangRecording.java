@@ -161,6 +161,10 @@ public record SglangRecording(
         return config.get("pd_role") instanceof String role ? role : "";
     }
 
+    boolean hasHost() {
+        return config.containsKey("hicache_ratio");
+    }
+
     boolean hasWindow() {
         return config.containsKey("swa_window");
     }

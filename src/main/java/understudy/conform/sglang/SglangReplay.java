@@ -15,6 +15,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
+import understudy.engine.sglang.AddResult;
 import understudy.engine.sglang.SglangBatch;
 import understudy.engine.sglang.SglangEngine;
 import understudy.engine.sglang.SglangPlan;
@@ -26,6 +27,34 @@ import understudy.kvcache.radix.RadixMemory;
  * abort, plan, launch, then apply the result of this turn, or where results overlap with plans that of the turn before.
  */
 public final class SglangReplay {
+    /** Sums over all turns that a recording may have at its end. */
+    private static final List<String> TOTALS = List.of(
+            "retractions",
+            "preemptions",
+            "lost",
+            "oom_aborts",
+            "stored",
+            "removed",
+            "verifications",
+            "accepted",
+            "windowed_tokens",
+            "host_size",
+            "host_hit_tokens",
+            "backed_up",
+            "backup_refused",
+            "host_evicted_tokens",
+            "load_backs",
+            "loaded",
+            "load_refused",
+            "host_stored",
+            "host_removed",
+            "bootstrapped",
+            "preallocated",
+            "transferred",
+            "resumed",
+            "failed",
+            "pieces");
+
     private final SglangRecording recording;
     private final SglangEngine engine;
     private final RadixMemory memory;
@@ -83,7 +112,7 @@ public final class SglangReplay {
                 return new Result(count, i, difference);
             }
         }
-        var difference = Difference.first("end, ", recording.end(), end(recording.end()));
+        var difference = Difference.first("end, ", recording.end(), end());
         return new Result(count, difference.isEmpty() ? count : count - 1, difference);
     }
 
@@ -93,6 +122,7 @@ public final class SglangReplay {
         fields.put("step", step);
         arrive(step);
         abort(step, fields);
+        memory.setTurn(step);
         var plan = plan();
         planned(plan, expected, fields);
         memoryFields("", fields);
@@ -111,7 +141,7 @@ public final class SglangReplay {
             results.add(apply(inFlight.remove()));
         }
         if (batch == null && !isResultDue && inFlight.isEmpty()) {
-            engine.onIdle();
+            engine.onIdle(memory.hasPendingCopies());
         }
         hadBatch = batch != null;
         fields.put("accepted", accepted);
@@ -188,6 +218,11 @@ public final class SglangReplay {
         count("preemptions", plan.preempted().size());
         count("lost", plan.lost().size());
         count("oom_aborts", plan.outOfMemory().size());
+        for (var tried : plan.tried()) {
+            if (recording.hasHost() && tried.result() == AddResult.CONTINUE) {
+                count("host_hit_tokens", tried.hostHit());
+            }
+        }
         plan.outOfMemory().forEach(request -> live.remove(request.name()));
         plan.lost().forEach(request -> live.remove(request.name()));
         fields.put("waiting", names(engine.waiting()));
@@ -224,8 +259,8 @@ public final class SglangReplay {
         var windowed = new ArrayList<List<Object>>();
         var taken = memory.takeWindowed();
         for (int i = 0; i < taken.size(); i += 3) {
-            windowed.add(List.of(
-                    recording.requests().get(taken.getInt(i)).id(), taken.getInt(i + 1), taken.getInt(i + 2)));
+            windowed.add(
+                    List.of(recording.requests().get(taken.getInt(i)).id(), taken.getInt(i + 1), taken.getInt(i + 2)));
             count("windowed_tokens", taken.getInt(i + 2) - taken.getInt(i + 1));
         }
         fields.put("windowed", windowed);
@@ -272,10 +307,66 @@ public final class SglangReplay {
             fields.put("swa_evictable" + mark, memory.numWindowEvictable());
             fields.put("swa_protected" + mark, memory.numWindowProtected());
         }
+        hostFields(mark, fields);
         count("stored", (int) (memory.numStored() - numStored));
         count("removed", (int) (memory.numRemoved() - numRemoved));
         numStored = memory.numStored();
         numRemoved = memory.numRemoved();
+    }
+
+    private void hostFields(String mark, Map<String, Object> fields) {
+        var host = memory.takeHostActivity();
+        if (host == null) {
+            return;
+        }
+        fields.put("host_free" + mark, host.numFree());
+        fields.put("host_used" + mark, host.numUsed());
+        fields.put("pending_writes" + mark, host.numPendingWrites());
+        fields.put("pending_loads" + mark, host.numPendingLoads());
+        fields.put("backups" + mark, host.backups());
+        fields.put("backup_refused" + mark, host.numRefusedBackups());
+        fields.put("host_evicted" + mark, pairs(host.evictions()));
+        fields.put("load_backs" + mark, namedPairs(host.loads()));
+        fields.put("load_refused" + mark, namedPairs(host.refusedLoads()));
+        fields.put("acked_writes" + mark, host.numAcknowledgedWrites());
+        fields.put("acked_loads" + mark, host.numAcknowledgedLoads());
+        fields.put("host_stored" + mark, host.numStored());
+        fields.put("host_removed" + mark, host.numRemoved());
+        var nodes = memory.nodes();
+        fields.put(
+                "nodes" + mark,
+                List.of(
+                        nodes.size(),
+                        nodes.stream().filter(node -> node.hostPages() != null).count(),
+                        nodes.stream().filter(node -> node.pages() == null).count()));
+        count("host_size", host.numFree() + host.numUsed() - totals.getOrDefault("host_size", 0));
+        count("backed_up", host.backups().intStream().sum());
+        count("backup_refused", host.numRefusedBackups());
+        count("host_evicted_tokens", secondOfPairs(host.evictions()));
+        count("load_backs", host.loads().size() / 2);
+        count("loaded", secondOfPairs(host.loads()));
+        count("load_refused", host.refusedLoads().size() / 2);
+        count("host_stored", host.numStored());
+        count("host_removed", host.numRemoved());
+    }
+
+    private static int secondOfPairs(IntList pairs) {
+        return IntStream.range(0, pairs.size() / 2)
+                .map(i -> pairs.getInt(2 * i + 1))
+                .sum();
+    }
+
+    private static List<List<Integer>> pairs(IntList numbers) {
+        return IntStream.range(0, numbers.size() / 2)
+                .mapToObj(i -> List.of(numbers.getInt(2 * i), numbers.getInt(2 * i + 1)))
+                .toList();
+    }
+
+    private List<List<Object>> namedPairs(IntList numbers) {
+        return IntStream.range(0, numbers.size() / 2)
+                .mapToObj(i -> List.<Object>of(
+                        recording.requests().get(numbers.getInt(2 * i)).id(), numbers.getInt(2 * i + 1)))
+                .toList();
     }
 
     /** Launches a batch: a verification accepts what the request says, by the number of its first new token. */
@@ -316,19 +407,21 @@ public final class SglangReplay {
         fields.put("finished", finished);
     }
 
-    private Map<String, Object> end(Map<String, Object> expected) {
+    private Map<String, Object> end() {
         var fields = new LinkedHashMap<String, Object>();
         fields.put("free_order", runs(memory.freeOrder()));
         fields.put("swa_free_order", runs(memory.windowFreeOrder()));
+        fields.put("host_free_order", runs(memory.hostFreeOrder()));
+        if (recording.hasWindow()) {
+            fields.put("swa_size", memory.numWindowFree() + memory.numWindowEvictable() + memory.numWindowProtected());
+        }
         fields.put("free_slots", IntStream.of(engine.freeSlots()).boxed().toList());
         fields.put("prefill_hit_tokens", numHitTokens);
         fields.put("prefill_input_tokens", numInputTokens);
-        fields.putAll(totals);
+        for (String total : TOTALS) {
+            fields.put(total, totals.getOrDefault(total, 0));
+        }
         fields.put("tree", TreeRows.of(memory, recording));
-        fields.keySet().retainAll(expected.keySet());
-        expected.keySet().stream()
-                .filter(key -> !fields.containsKey(key))
-                .forEach(key -> fields.put(key, expected.get(key)));
         return fields;
     }
 

@@ -51,7 +51,10 @@ final class TreeRows {
         row.addAll(List.of(node.hits(), node.priority()));
         row.add(runs(node.pages()));
         if (config.window() != null) {
-            row.add(node.hasWindow() && node.pages() != null ? SglangReplay.windowRuns(memory.windowPages(node.pages())) : null);
+            row.add(
+                    node.hasWindow() && node.pages() != null
+                            ? SglangReplay.windowRuns(memory.windowPages(node.pages()))
+                            : null);
         }
         if (config.hierarchy() != null) {
             row.add(runs(node.hostPages()));

@@ -621,9 +621,18 @@ public class SglangEngine {
     /** Tokens of a request that a result has brought. */
     public record Sampled(SglangRequest request, int numTokens) {}
 
-    /** Ends a turn in which nothing ran while nothing is in flight ({@code is_fully_idle}, {@code self_check}). */
-    public void onIdle() {
-        if (running.isEmpty() && chunked == null && lastRequests.isEmpty() && waiting.isEmpty() && isIdle()) {
+    /**
+     * Ends a turn in which nothing ran while nothing is in flight ({@code is_fully_idle}).
+     *
+     * @param hasPendingCopies whether the memory copies to or from the host
+     */
+    public void onIdle(boolean hasPendingCopies) {
+        if (!hasPendingCopies
+                && running.isEmpty()
+                && chunked == null
+                && lastRequests.isEmpty()
+                && waiting.isEmpty()
+                && isIdle()) {
             newTokenRatio = config.initNewTokenRatio();
         }
     }

@@ -35,6 +35,9 @@ public class RadixMemory {
         if (config.window() != null) {
             return WindowRadixMemory.of(config, config.window());
         }
+        if (config.hierarchy() != null) {
+            return HostRadixMemory.of(config, config.hierarchy());
+        }
         int numPages = config.maxTotalTokens() / config.pageSize();
         var pool = new PagePool(config.pageSize(), 1, numPages, config.needSort());
         return new RadixMemory(
@@ -109,6 +112,24 @@ public class RadixMemory {
     /** Returns who has left the window since the last call: handle, from which token, to which; in threes. */
     public IntList takeWindowed() {
         return IntList.of();
+    }
+
+    /** Says which turn of the scheduler this is: copies to and from the host last a number of turns. */
+    public void setTurn(long turn) {}
+
+    /** Returns whether a copy to or from the host is not acknowledged yet, or has not begun. */
+    public boolean hasPendingCopies() {
+        return false;
+    }
+
+    /** Returns what happened between device and host since the last call, or null if there are no copies on the host. */
+    public @Nullable HostActivity takeHostActivity() {
+        return null;
+    }
+
+    /** Returns the free pages of the host's pool, next to be given out first. */
+    public int[] hostFreeOrder() {
+        return new int[0];
     }
 
     /** Returns the pages that have become findable since the start. */

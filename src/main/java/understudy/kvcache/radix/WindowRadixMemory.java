@@ -21,8 +21,7 @@ final class WindowRadixMemory extends RadixMemory {
         int pageSize = config.pageSize();
         int numWindowPages = (int) (config.maxTotalTokens() * window.fullTokensRatio()) / pageSize;
         var pool = new WindowPool(pageSize, config.maxTotalTokens() / pageSize, numWindowPages);
-        var tree = new WindowTree(
-                pageSize, pool, config.evictionPolicy(), config.eagleReserve() > 0, window.size());
+        var tree = new WindowTree(pageSize, pool, config.evictionPolicy(), config.eagleReserve() > 0, window.size());
         return new WindowRadixMemory(config, pool, tree, window.size());
     }
 
@@ -134,9 +133,6 @@ final class WindowRadixMemory extends RadixMemory {
     @Override
     void freeUncached(RadixSequence sequence, boolean isCached) {
         int from = isCached ? tree.keyLength(sequence.numCommitted) : sequence.numProtected;
-        pool.free(
-                sequence.pages,
-                from / pageSize(),
-                Math.min(numPages(sequence.numCommitted), sequence.numPages));
+        pool.free(sequence.pages, from / pageSize(), Math.min(numPages(sequence.numCommitted), sequence.numPages));
     }
 }
