@@ -65,6 +65,7 @@ public final class SglangReplay {
     private final boolean overlaps;
     private int numArrived;
     private boolean hadBatch;
+    private int now;
     private long numStored;
     private long numRemoved;
     private long numHitTokens;
@@ -120,6 +121,7 @@ public final class SglangReplay {
         int step = ((Number) Objects.requireNonNull(expected.get("step"))).intValue();
         var fields = new LinkedHashMap<String, Object>();
         fields.put("step", step);
+        now = step;
         arrive(step);
         abort(step, fields);
         memory.setTurn(step);
@@ -143,7 +145,9 @@ public final class SglangReplay {
         if (batch == null && !isResultDue && inFlight.isEmpty()) {
             engine.onIdle(memory.hasPendingCopies());
         }
+        memory.answer(engine.endTurn());
         hadBatch = batch != null;
+        roleFieldsAfter(plan, fields);
         fields.put("accepted", accepted);
         fields.put("results", results);
         finished(fields);
@@ -161,7 +165,10 @@ public final class SglangReplay {
             }
             numArrived++;
             var options = new SglangRequest.Options(
-                    recorded.ignoresEos(), recorded.priority(), recorded.text("routing_key"), null);
+                    recorded.ignoresEos(),
+                    recorded.priority(),
+                    recorded.text("routing_key"),
+                    recording.role().isEmpty() ? null : new ScriptedPeer(recorded, () -> now));
             live.put(recorded.id(), engine.add(recorded.request(index), options, index));
         }
     }
@@ -250,6 +257,54 @@ public final class SglangReplay {
         }
         lengths("lengths", batch, fields);
         windowed(batch, fields);
+        roleFields(plan, fields);
+    }
+
+    private void roleFields(SglangPlan plan, Map<String, Object> fields) {
+        if (recording.role().isEmpty()) {
+            return;
+        }
+        fields.put("bootstrapped", names(plan.bootstrapped()));
+        fields.put("resumed", names(plan.resumed()));
+        fields.put("preallocated", names(plan.preallocated()));
+        fields.put("transferred", names(plan.transferred()));
+        fields.put("queued", names(plan.queued()));
+        fields.put("prebuilt", names(plan.prebuilt()));
+        count("bootstrapped", plan.bootstrapped().size());
+        count("resumed", plan.resumed().size());
+        count("preallocated", plan.preallocated().size());
+        count("transferred", plan.transferred().size());
+        fields.put("metadata_free", engine.numFreeMetadata());
+        engine.roleQueues().forEach((name, queue) -> fields.put(name, names(queue)));
+        var held = new LinkedHashMap<String, Object>();
+        for (var request : engine.roleQueues().getOrDefault("transfer", List.of())) {
+            held.put(request.name(), runs(memory.table(request.handle())));
+        }
+        for (var request : engine.waiting()) {
+            held.put(request.name(), runs(memory.table(request.handle())));
+        }
+        fields.put("held_tables", held);
+    }
+
+    private void roleFieldsAfter(SglangPlan plan, Map<String, Object> fields) {
+        if (recording.role().isEmpty()) {
+            return;
+        }
+        fields.put("metadata_free_after", engine.numFreeMetadata());
+        fields.put("inflight", names(engine.roleQueues().getOrDefault("inflight", List.of())));
+        fields.put(
+                "sent",
+                plan.sent().stream()
+                        .map(sent -> List.of(sent.request().name(), sent.numPages(), sent.isLast()))
+                        .toList());
+        count("pieces", plan.sent().size());
+        var failed = live.values().stream()
+                .filter(SglangRequest::hasFailed)
+                .map(SglangRequest::name)
+                .sorted()
+                .toList();
+        fields.put("failed", failed);
+        count("failed", failed.size());
     }
 
     private void windowed(@Nullable SglangBatch batch, Map<String, Object> fields) {
@@ -411,6 +466,7 @@ public final class SglangReplay {
         var fields = new LinkedHashMap<String, Object>();
         fields.put("free_order", runs(memory.freeOrder()));
         fields.put("swa_free_order", runs(memory.windowFreeOrder()));
+        fields.put("release_order", runs(memory.releaseOrder()));
         fields.put("host_free_order", runs(memory.hostFreeOrder()));
         if (recording.hasWindow()) {
             fields.put("swa_size", memory.numWindowFree() + memory.numWindowEvictable() + memory.numWindowProtected());

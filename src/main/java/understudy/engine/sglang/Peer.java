@@ -23,5 +23,5 @@ public interface Peer {
     void abort();
 
     /** Starts to wait for the end of the transfer: the last piece was sent, or the places were announced. */
-    void onLastPiece();
+    void onTransferBegun();
 }

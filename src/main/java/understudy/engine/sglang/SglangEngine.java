@@ -6,6 +6,7 @@ import it.unimi.dsi.fastutil.objects.ObjectArrayList;
 import java.util.ArrayDeque;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.Request;
@@ -79,7 +80,11 @@ public class SglangEngine {
 
     /** Creates a scheduler for a role of disaggregation, or for both. */
     public static SglangEngine create(SglangConfig config) {
-        return new SglangEngine(config);
+        var role = config.disaggregation();
+        if (role == null) {
+            return new SglangEngine(config);
+        }
+        return role.isPrefill() ? new PrefillRoleEngine(config, role) : new DecodeRoleEngine(config, role);
     }
 
     private static SplittableRandom seeded(long seed) {
@@ -89,8 +94,12 @@ public class SglangEngine {
     /** Queues a request. */
     public SglangRequest add(Request request, SglangRequest.Options options, int handle) {
         var added = new SglangRequest(config, request, options, handle);
-        enqueue(added);
+        arrive(added);
         return added;
+    }
+
+    void arrive(SglangRequest request) {
+        enqueue(request);
     }
 
     final void enqueue(SglangRequest request) {
@@ -125,13 +134,13 @@ public class SglangEngine {
         plan.clear();
         asks.clear();
         settlement.begin();
-        if (abortedChunk != null) {
-            endAbortedChunk(abortedChunk);
-        }
         beginTurn();
     }
 
     void beginTurn() {
+        if (abortedChunk != null) {
+            endAbortedChunk(abortedChunk);
+        }
         cacheChunk();
         mergeLast();
         askSettlement();
@@ -340,7 +349,18 @@ public class SglangEngine {
             }
         } else if (answer instanceof RetractAsk.Outcome outcome) {
             onRetracted(outcome);
+        } else {
+            onAnswer(answer);
         }
+    }
+
+    /** Accepts the answer to a question of a role. */
+    void onAnswer(RadixAnswer answer) {
+        throw new IllegalArgumentException("nobody has asked for " + answer);
+    }
+
+    final void ask(RadixAsk ask) {
+        asks.add(ask);
     }
 
     private void onPrefill(PrefillOutcome outcome) {
@@ -556,7 +576,26 @@ public class SglangEngine {
         lastRequests = last == null || last.mode() == SglangBatch.Mode.DECODE
                 ? new ObjectArrayList<>()
                 : new ObjectArrayList<>(last.requests());
+        onPlanned(plan);
         return plan;
+    }
+
+    void onPlanned(SglangPlan planned) {}
+
+    /** Ends a turn, after its result was applied; returns what that does to the memory. */
+    public RadixSettlement endTurn() {
+        settlement.begin();
+        return settlement.build();
+    }
+
+    /** Returns the queues of a role that a request goes through besides, by name; none without a role. */
+    public Map<String, List<SglangRequest>> roleQueues() {
+        return Map.of();
+    }
+
+    /** Returns the free metadata buffers of a role. */
+    public int numFreeMetadata() {
+        return 0;
     }
 
     /**

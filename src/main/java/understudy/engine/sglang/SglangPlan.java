@@ -14,8 +14,18 @@ public final class SglangPlan {
     final ObjectArrayList<SglangRequest> lost = new ObjectArrayList<>();
     final ObjectArrayList<SglangRequest> outOfMemory = new ObjectArrayList<>();
     final ObjectArrayList<Tried> tried = new ObjectArrayList<>();
+    final ObjectArrayList<Sent> sent = new ObjectArrayList<>();
+    final ObjectArrayList<SglangRequest> bootstrapped = new ObjectArrayList<>();
+    final ObjectArrayList<SglangRequest> resumed = new ObjectArrayList<>();
+    final ObjectArrayList<SglangRequest> preallocated = new ObjectArrayList<>();
+    final ObjectArrayList<SglangRequest> transferred = new ObjectArrayList<>();
+    final ObjectArrayList<SglangRequest> queued = new ObjectArrayList<>();
+    final ObjectArrayList<SglangRequest> prebuilt = new ObjectArrayList<>();
     int numHitTokens;
     int numInputTokens;
+
+    /** Pages that were sent to the other engine, or places that were announced to it. */
+    public record Sent(SglangRequest request, int numPages, boolean isLast) {}
 
     /**
      * Trial of a waiting request.
@@ -32,6 +42,13 @@ public final class SglangPlan {
         lost.clear();
         outOfMemory.clear();
         tried.clear();
+        sent.clear();
+        bootstrapped.clear();
+        resumed.clear();
+        preallocated.clear();
+        transferred.clear();
+        queued.clear();
+        prebuilt.clear();
         numHitTokens = 0;
         numInputTokens = 0;
     }
@@ -74,5 +91,40 @@ public final class SglangPlan {
     /** Returns the tokens of a prefill batch that are computed, in whole pages ({@code log_input_tokens}). */
     public int numInputTokens() {
         return numInputTokens;
+    }
+
+    /** Returns what was sent, or announced, up to now. */
+    public List<Sent> sent() {
+        return sent;
+    }
+
+    /** Returns the requests whose handshake is done now, or need not be done, of a prefill engine. */
+    public List<SglangRequest> bootstrapped() {
+        return bootstrapped;
+    }
+
+    /** Returns the retracted requests that have their places again, of a decode engine. */
+    public List<SglangRequest> resumed() {
+        return resumed;
+    }
+
+    /** Returns the requests that got places for the KV of their prompts, of a decode engine. */
+    public List<SglangRequest> preallocated() {
+        return preallocated;
+    }
+
+    /** Returns the requests whose KV has arrived, of a decode engine. */
+    public List<SglangRequest> transferred() {
+        return transferred;
+    }
+
+    /** Returns who waited before the prebuilt batch, of a decode engine. */
+    public List<SglangRequest> queued() {
+        return queued;
+    }
+
+    /** Returns who was in the prebuilt batch, of a decode engine. */
+    public List<SglangRequest> prebuilt() {
+        return prebuilt;
     }
 }

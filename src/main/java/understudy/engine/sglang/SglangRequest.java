@@ -1,5 +1,6 @@
 package understudy.engine.sglang;
 
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.OutputSampler;
 import understudy.engine.Request;
@@ -52,6 +53,23 @@ public final class SglangRequest {
     boolean hasFailed;
 
     final @Nullable Peer peer;
+
+    /** Whether the handshake with the other engine is still to be done. */
+    boolean isHandshakePending;
+
+    /** Prefills that were started before the handshake was done. */
+    int numOptimisticAttempts;
+
+    /** Prompt tokens that were sent. */
+    int numSentTokens;
+
+    /** Prompt tokens up to the end of the chunk before. */
+    int chunkEnd;
+
+    boolean hasMetadata;
+
+    /** Whether a token has ended the answer. */
+    boolean hasEnded;
 
     /** Creates a request that has reached the scheduler. */
     SglangRequest(SglangConfig config, Request request, Options options, int handle) {
@@ -116,6 +134,10 @@ public final class SglangRequest {
 
     public boolean hasFailed() {
         return hasFailed;
+    }
+
+    Peer requirePeer() {
+        return Objects.requireNonNull(peer, "a disaggregated request has a peer");
     }
 
     boolean ignoresEos() {

@@ -274,6 +274,15 @@ public class RadixMemory {
         }
     }
 
+    /** Gives a request the places of its first tokens, whose KV comes from elsewhere ({@code disaggregation/decode.py}). */
+    public final void allocate(RadixLookup lookup, int numTokens) {
+        var sequence = open(lookup);
+        pool.ready(pageSize == 1 ? numTokens : numTokens / pageSize + 2);
+        grow(sequence, numTokens);
+        sequence.end = numTokens;
+        sequence.numCommitted = numTokens;
+    }
+
     /** Takes pages from the front until so many tokens have a place. */
     void grow(RadixSequence sequence, int numTokens) {
         int count = numPages(numTokens);

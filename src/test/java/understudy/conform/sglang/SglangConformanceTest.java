@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 final class SglangConformanceTest {
 
     @ParameterizedTest
-    @CsvSource({"scheduler,20,7979", "eagle,12,2899", "swa,10,2636", "hicache,12,2271"})
+    @CsvSource({"scheduler,20,7979", "eagle,12,2899", "swa,10,2636", "hicache,12,2271", "pd,12,3386"})
     void replay_isIdenticalToTheRecordedScheduler(String set, int numWorkloads, int numSteps)
             throws URISyntaxException {
         var name = "/understudy/recordings/sglang-" + set + ".json.gz";
