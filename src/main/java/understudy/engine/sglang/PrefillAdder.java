@@ -87,7 +87,7 @@ final class PrefillAdder {
             if (added.size() >= Math.min(config.maxRunningRequests() - numRunning, numFreeSlots)) {
                 outcome.isFull = true;
             }
-            if (outcome.isFull && !(config.priorities().arePreempting() && preemptFor(request))) {
+            if (outcome.isFull && !(config.priorities().arePreempting() && preemptFor(request, place))) {
                 break;
             }
             var sequence = memory.open(request.lookup());
@@ -336,7 +336,11 @@ final class PrefillAdder {
         if (known == null) {
             var list = new ObjectArrayList<RemainingTokens>();
             addRemaining(request, list);
-            running.forEach(other -> addRemaining(other, list));
+            for (int i = 0; i < running.size(); i++) {
+                if (!outcome.victims.contains(i)) {
+                    addRemaining(running.get(i), list);
+                }
+            }
             added.forEach(other -> addRemaining(other, list));
             list.sort((a, b) -> Double.compare(a.numLeft(), b.numLeft()));
             states = list;
@@ -369,9 +373,9 @@ final class PrefillAdder {
 
     /**
      * Preempts running requests for a more important one, if enough are less important ({@code preempt_to_schedule}). What
-     * it needs is what it needed when it was tried last.
+     * it needs goes by the tokens that it had when it was tried last, and by what was found of it at the last look.
      */
-    private boolean preemptFor(RequestView request) {
+    private boolean preemptFor(RequestView request, int place) {
         var byImportance = new IntArrayList();
         for (int i = 0; i < running.size(); i++) {
             if (!running.get(i).isFinished() && !outcome.victims.contains(i)) {
@@ -385,7 +389,9 @@ final class PrefillAdder {
                     ? byPriority
                     : Long.compare(running.get(b).entry(), running.get(a).entry());
         });
-        double need = request.numUncached() + clipped(request.maxNewTokens()) - remTotal();
+        var order = outcome.order;
+        int numPrefix = order == null ? request.numPrefixTokens() : order.numPrefixTokens(order.at(place));
+        double need = request.numFillTokens() - numPrefix + clipped(request.maxNewTokens()) - remTotal();
         int count = 0;
         while (count < byImportance.size() && (count == 0 || need > 0)) {
             var victim = running.get(byImportance.getInt(count));

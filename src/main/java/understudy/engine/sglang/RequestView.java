@@ -7,7 +7,8 @@ import understudy.kvcache.radix.RadixLookup;
  *
  * @param lookup what the memory needs of it
  * @param numTokens tokens that are known
- * @param numUncached tokens that it had when it was tried last, without those that were found then
+ * @param numFillTokens tokens that it had when it was tried last
+ * @param numPrefixTokens tokens that were found at the last look
  */
 record RequestView(
         RadixLookup lookup,
@@ -18,7 +19,8 @@ record RequestView(
         long priority,
         long entry,
         boolean isFinished,
-        int numUncached) {
+        int numFillTokens,
+        int numPrefixTokens) {
 
     static RequestView of(SglangRequest request) {
         return new RequestView(
@@ -30,7 +32,8 @@ record RequestView(
                 request.priority,
                 request.entry,
                 request.isFinished,
-                request.numFillTokens - request.numPrefixTokens);
+                request.numFillTokens,
+                request.numPrefixTokens);
     }
 
     int handle() {
