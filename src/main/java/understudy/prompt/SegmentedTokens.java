@@ -137,11 +137,23 @@ public final class SegmentedTokens implements TokenSequence {
         }
     }
 
-    private int startOf(int piece) {
+    /** Returns the number of a piece's segment. */
+    long segmentOf(int piece) {
+        return segments[piece];
+    }
+
+    /** Returns the position of a piece's first token. */
+    int startOf(int piece) {
         return piece == 0 ? 0 : ends[piece - 1];
     }
 
-    private int pieceOf(int index) {
+    /** Returns the position behind a piece's last token. */
+    int endOf(int piece) {
+        return ends[piece];
+    }
+
+    /** Returns the piece that has the token at a position. */
+    int pieceOf(int index) {
         int found = Arrays.binarySearch(ends, index + 1);
         return found >= 0 ? found : -found - 1;
     }

@@ -1,0 +1,47 @@
+package understudy.engine.sglang;
+
+import understudy.kvcache.radix.RadixLookup;
+
+/**
+ * Request as it was when a question was asked.
+ *
+ * @param lookup what the memory needs of it
+ * @param numTokens tokens that are known
+ * @param numFillTokens tokens that it had when it was tried last
+ * @param numPrefixTokens tokens that were found at the last look
+ */
+record RequestView(
+        RadixLookup lookup,
+        int numTokens,
+        int numOutputTokens,
+        int maxNewTokens,
+        boolean ignoresEos,
+        long priority,
+        long entry,
+        boolean isFinished,
+        int numFillTokens,
+        int numPrefixTokens) {
+
+    static RequestView of(SglangRequest request) {
+        return new RequestView(
+                request.lookup,
+                request.numTokens(),
+                request.numOutputTokens,
+                request.maxNewTokens,
+                request.ignoresEos(),
+                request.priority,
+                request.entry,
+                request.isFinished,
+                request.numFillTokens,
+                request.numPrefixTokens);
+    }
+
+    int handle() {
+        return lookup.handle();
+    }
+
+    /** Returns how many tokens it is expected to need still. */
+    double offset(double newTokenRatio) {
+        return PrefillAdder.offset(maxNewTokens, numOutputTokens, newTokenRatio);
+    }
+}

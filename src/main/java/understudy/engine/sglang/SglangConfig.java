@@ -1,0 +1,134 @@
+package understudy.engine.sglang;
+
+import org.jspecify.annotations.Nullable;
+import understudy.kvcache.radix.RadixConfig;
+
+/**
+ * Settings of SGLang's scheduler, under its names.
+ *
+ * @param overlaps whether results are applied a turn later (not {@code disable_overlap_schedule})
+ * @param chunkedPrefillSize most tokens of a prefill batch, or 0 for no limit ({@code chunked_prefill_size})
+ * @param mixesChunks whether prefill batches take the running requests along ({@code enable_mixed_chunk})
+ * @param prefillMaxRequests most requests of a prefill batch, or 0 for no limit
+ * @param maxModelLen longest sequence in tokens ({@code context_length})
+ * @param retractsByPriority whether the least important is retracted first ({@code retraction_policy} {@code priority})
+ * @param newTokenRatioDecaySteps decode steps until the ratio is at its least
+ * @param requeuesRefusedPreemption whether a request that was preempted for one that is then refused waits again; SGLang
+ *     forgets it
+ * @param windowEvictionInterval forwards between two looks at who has left the window
+ * @param disaggregation the role of disaggregation, or null for both
+ * @param seed of the order {@link SchedulePolicy#RANDOM}
+ */
+public record SglangConfig(
+        SchedulePolicy schedulePolicy,
+        boolean overlaps,
+        int chunkedPrefillSize,
+        boolean mixesChunks,
+        int maxPrefillTokens,
+        int prefillMaxRequests,
+        int maxRunningRequests,
+        int maxModelLen,
+        double scheduleConservativeness,
+        Priorities priorities,
+        boolean retractsByPriority,
+        int newTokenRatioDecaySteps,
+        boolean requeuesRefusedPreemption,
+        int windowEvictionInterval,
+        @Nullable Disaggregation disaggregation,
+        RadixConfig memory,
+        long seed) {
+    /** Least ratio, as a part of the first one ({@code SGLANG_MIN_NEW_TOKEN_RATIO_FACTOR}). */
+    private static final double MIN_NEW_TOKEN_RATIO_FACTOR = 0.14;
+
+    /** First ratio of a conservativeness of 1 ({@code SGLANG_INIT_NEW_TOKEN_RATIO}). */
+    private static final double INIT_NEW_TOKEN_RATIO = 0.7;
+
+    /**
+     * Priorities of requests.
+     *
+     * @param areOn whether they count at all ({@code enable_priority_scheduling})
+     * @param lowFirst whether low values go first ({@code schedule_low_priority_values_first})
+     * @param preempts whether a more important request takes the place of others (not {@code
+     *     disable_priority_preemption})
+     * @param preemptionThreshold how much more important it must at least be than each of them, exclusive; at least 0
+     */
+    public record Priorities(boolean areOn, boolean lowFirst, boolean preempts, int preemptionThreshold) {
+        /** Priorities do not count. */
+        public static final Priorities NONE = new Priorities(false, false, false, 10);
+
+        /** Returns the value of a request that has none: the least preferred one. */
+        public long unset() {
+            return lowFirst ? Long.MAX_VALUE : Long.MIN_VALUE;
+        }
+
+        /** Compares two values; the preferred one comes first. */
+        public int compare(long one, long other) {
+            return lowFirst ? Long.compare(one, other) : Long.compare(other, one);
+        }
+
+        /** Returns whether a value is preferred to another one by more than the threshold. */
+        boolean mayPreempt(long one, long other) {
+            long preferred = lowFirst ? other : one;
+            long rest = lowFirst ? one : other;
+            // A difference that does not fit is that to a request without a priority.
+            long difference = preferred - rest;
+            return preferred > rest && (difference < 0 || difference > preemptionThreshold);
+        }
+
+        boolean arePreempting() {
+            return areOn && preempts;
+        }
+    }
+
+    /**
+     * Role of one of two engines that share the work on a request.
+     *
+     * @param isPrefill whether it computes prompts; else it decodes
+     * @param numReservedDecodeTokens tokens that are kept free for each running request
+     * @param decodePollingInterval turns between two looks at the queues of a decoding engine
+     * @param decodeExtraSlots requests that a decoding engine may hold besides those that run
+     * @param optimisticPrefillAttempts how often a prefill may start before the handshake is done
+     */
+    public record Disaggregation(
+            boolean isPrefill,
+            int numReservedDecodeTokens,
+            int decodePollingInterval,
+            int decodeExtraSlots,
+            int optimisticPrefillAttempts) {}
+
+    boolean chunksPrefill() {
+        return chunkedPrefillSize > 0;
+    }
+
+    boolean isMixing() {
+        return mixesChunks && chunksPrefill();
+    }
+
+    double initNewTokenRatio() {
+        return Math.min(INIT_NEW_TOKEN_RATIO * scheduleConservativeness, 1);
+    }
+
+    double minNewTokenRatio() {
+        return Math.min(initNewTokenRatio() * MIN_NEW_TOKEN_RATIO_FACTOR, 1);
+    }
+
+    double newTokenRatioDecay() {
+        return (initNewTokenRatio() - minNewTokenRatio()) / newTokenRatioDecaySteps;
+    }
+
+    /** Returns the policy that is in force: without a tree none goes by prefixes. */
+    SchedulePolicy effectivePolicy() {
+        boolean needsTree = schedulePolicy == SchedulePolicy.LPM || schedulePolicy == SchedulePolicy.DFS_WEIGHT;
+        return needsTree && memory.disableRadixCache() ? SchedulePolicy.FCFS : schedulePolicy;
+    }
+
+    /** Returns the output tokens that a request may have ({@code init_req_max_new_tokens}). */
+    public int maxNewTokens(int asked, int numPromptTokens) {
+        int total = memory.maxTotalTokens();
+        int pageSize = memory.pageSize();
+        int ceil = (numPromptTokens + pageSize - 1) / pageSize * pageSize;
+        int maxLength = Math.min(maxModelLen - 1, total - 1);
+        int room = Math.min(maxLength - numPromptTokens - 1, total - ceil - pageSize - 1);
+        return Math.max(0, Math.min(asked, room));
+    }
+}

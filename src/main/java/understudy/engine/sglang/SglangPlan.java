@@ -1,0 +1,130 @@
+package understudy.engine.sglang;
+
+import it.unimi.dsi.fastutil.objects.ObjectArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** What was decided in one turn. */
+public final class SglangPlan {
+    @Nullable
+    SglangBatch batch;
+
+    final ObjectArrayList<SglangRequest> retracted = new ObjectArrayList<>();
+    final ObjectArrayList<SglangRequest> preempted = new ObjectArrayList<>();
+    final ObjectArrayList<SglangRequest> lost = new ObjectArrayList<>();
+    final ObjectArrayList<SglangRequest> outOfMemory = new ObjectArrayList<>();
+    final ObjectArrayList<Tried> tried = new ObjectArrayList<>();
+    final ObjectArrayList<Sent> sent = new ObjectArrayList<>();
+    final ObjectArrayList<SglangRequest> bootstrapped = new ObjectArrayList<>();
+    final ObjectArrayList<SglangRequest> resumed = new ObjectArrayList<>();
+    final ObjectArrayList<SglangRequest> preallocated = new ObjectArrayList<>();
+    final ObjectArrayList<SglangRequest> transferred = new ObjectArrayList<>();
+    final ObjectArrayList<SglangRequest> queued = new ObjectArrayList<>();
+    final ObjectArrayList<SglangRequest> prebuilt = new ObjectArrayList<>();
+    int numHitTokens;
+    int numInputTokens;
+
+    /** Pages that were sent to the other engine, or places that were announced to it. */
+    public record Sent(SglangRequest request, int numPages, boolean isLast) {}
+
+    /**
+     * Trial of a waiting request.
+     *
+     * @param numPrefixTokens tokens found on the device
+     * @param hostHit tokens found on the host behind them
+     */
+    public record Tried(SglangRequest request, int numPrefixTokens, int hostHit, AddResult result) {}
+
+    void clear() {
+        batch = null;
+        retracted.clear();
+        preempted.clear();
+        lost.clear();
+        outOfMemory.clear();
+        tried.clear();
+        sent.clear();
+        bootstrapped.clear();
+        resumed.clear();
+        preallocated.clear();
+        transferred.clear();
+        queued.clear();
+        prebuilt.clear();
+        numHitTokens = 0;
+        numInputTokens = 0;
+    }
+
+    /** Returns what runs, or null if nothing does. */
+    public @Nullable SglangBatch batch() {
+        return batch;
+    }
+
+    /** Returns the running requests that had to give up their places so that others can go on, in order. */
+    public List<SglangRequest> retracted() {
+        return retracted;
+    }
+
+    /** Returns the running requests that had to give up their places to more important ones, in order. */
+    public List<SglangRequest> preempted() {
+        return preempted;
+    }
+
+    /** Returns those of them that nobody will ever run again. */
+    public List<SglangRequest> lost() {
+        return lost;
+    }
+
+    /** Returns requests that were aborted because they do not fit even alone. */
+    public List<SglangRequest> outOfMemory() {
+        return outOfMemory;
+    }
+
+    /** Returns the waiting requests that were tried, in order. */
+    public List<Tried> tried() {
+        return tried;
+    }
+
+    /** Returns the tokens of a prefill batch that were there already ({@code log_hit_tokens}). */
+    public int numHitTokens() {
+        return numHitTokens;
+    }
+
+    /** Returns the tokens of a prefill batch that are computed, in whole pages ({@code log_input_tokens}). */
+    public int numInputTokens() {
+        return numInputTokens;
+    }
+
+    /** Returns what was sent, or announced, up to now. */
+    public List<Sent> sent() {
+        return sent;
+    }
+
+    /** Returns the requests whose handshake is done now, or need not be done, of a prefill engine. */
+    public List<SglangRequest> bootstrapped() {
+        return bootstrapped;
+    }
+
+    /** Returns the retracted requests that have their places again, of a decode engine. */
+    public List<SglangRequest> resumed() {
+        return resumed;
+    }
+
+    /** Returns the requests that got places for the KV of their prompts, of a decode engine. */
+    public List<SglangRequest> preallocated() {
+        return preallocated;
+    }
+
+    /** Returns the requests whose KV has arrived, of a decode engine. */
+    public List<SglangRequest> transferred() {
+        return transferred;
+    }
+
+    /** Returns who waited before the prebuilt batch, of a decode engine. */
+    public List<SglangRequest> queued() {
+        return queued;
+    }
+
+    /** Returns who was in the prebuilt batch, of a decode engine. */
+    public List<SglangRequest> prebuilt() {
+        return prebuilt;
+    }
+}

@@ -1,0 +1,68 @@
+package understudy.kvcache.radix;
+
+/** SGLang's KV memory with copies on the host (HiCache). */
+final class HostRadixMemory extends RadixMemory {
+    private final HostTree tree;
+
+    private HostRadixMemory(RadixConfig config, PagePool pool, HostTree tree) {
+        super(config, pool, tree);
+        this.tree = tree;
+    }
+
+    static HostRadixMemory of(RadixConfig config, RadixConfig.Hierarchy hierarchy) {
+        int numPages = config.maxTotalTokens() / config.pageSize();
+        var pool = new PagePool(config.pageSize(), 1, numPages, config.needSort());
+        return new HostRadixMemory(config, pool, new HostTree(config, hierarchy, pool));
+    }
+
+    @Override
+    void onMatched(RadixSequence sequence) {
+        sequence.hostHit = tree.hostHit;
+        sequence.best = tree.best;
+    }
+
+    @Override
+    public void loadBack(RadixSequence sequence) {
+        int count = tree.loadBack(sequence.handle(), sequence.best, sequence.hostHit);
+        if (count > 0) {
+            sequence.node = sequence.best;
+            sequence.numPrefixTokens += count;
+            sequence.numProtected = sequence.numPrefixTokens;
+        }
+    }
+
+    @Override
+    public void startLoading() {
+        tree.startLoading();
+    }
+
+    @Override
+    public void acknowledgeWrites() {
+        tree.acknowledgeWrites();
+    }
+
+    @Override
+    public void acknowledgeLoads() {
+        tree.acknowledgeLoads();
+    }
+
+    @Override
+    public void setTurn(long turn) {
+        tree.setTurn(turn);
+    }
+
+    @Override
+    public boolean hasPendingCopies() {
+        return tree.hasPendingCopies();
+    }
+
+    @Override
+    public HostActivity takeHostActivity() {
+        return tree.takeActivity();
+    }
+
+    @Override
+    public int[] hostFreeOrder() {
+        return tree.hostFreeOrder();
+    }
+}

@@ -1,0 +1,451 @@
+package understudy.kvcache.radix;
+
+import it.unimi.dsi.fastutil.ints.IntArrayList;
+import it.unimi.dsi.fastutil.objects.ObjectArrayList;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.Objects;
+import java.util.PriorityQueue;
+import org.jspecify.annotations.Nullable;
+import understudy.kvcache.radix.RadixConfig.WritePolicy;
+import understudy.prompt.TokenSource;
+
+/**
+ * Radix tree over device and host (SGLang {@code mem_cache/hiradix_cache.py}). A node has its KV on the device, on the
+ * host, or on both; below one that is not on the device there is none that is.
+ */
+final class HostTree extends RadixTree {
+    /** Shorter runs are not loaded ({@code load_back_threshold}). */
+    private static final int LOAD_BACK_THRESHOLD = 10;
+
+    /** Tokens behind the matched node that are on the host, and the last node that has some. */
+    int hostHit;
+
+    RadixNode best;
+
+    private final PageList hostFree = new PageList();
+    private final int hostSize;
+    private final RadixConfig.Hierarchy config;
+    private final boolean writesBack;
+    private final int writeThreshold;
+    private final ArrayDeque<Write> writing = new ArrayDeque<>();
+    private final ArrayDeque<Load> loading = new ArrayDeque<>();
+    private ObjectArrayList<RadixNode> loads = new ObjectArrayList<>();
+    private long turn;
+
+    private final IntArrayList backups = new IntArrayList();
+    private final IntArrayList evictions = new IntArrayList();
+    private final IntArrayList loadBacks = new IntArrayList();
+    private final IntArrayList refusedLoads = new IntArrayList();
+    private int numRefusedBackups;
+    private int numAcknowledgedWrites;
+    private int numAcknowledgedLoads;
+    private int numHostStored;
+    private int numHostRemoved;
+
+    /** Copy to the host. */
+    private record Write(long dueTurn, RadixNode node, int numPages) {}
+
+    /** Copies from the host that were begun together. */
+    private record Load(long dueTurn, ObjectArrayList<RadixNode> nodes) {}
+
+    /** Node that is copied and leaves the device. */
+    private record Staged(RadixNode node, PageSpan pages) {}
+
+    /** Pages of a node. */
+    private static final class PageSpan {
+        private final int[] pages;
+
+        private PageSpan(int[] pages) {
+            this.pages = pages;
+        }
+    }
+
+    HostTree(RadixConfig config, RadixConfig.Hierarchy hierarchy, PagePool pool) {
+        super(config.pageSize(), pool, config.evictionPolicy(), config.eagleReserve() > 0);
+        this.config = hierarchy;
+        int numPages = (int) (config.maxTotalTokens() * hierarchy.ratio()) / pageSize + 1;
+        for (int page = 0; page < numPages; page++) {
+            hostFree.addLast(page);
+        }
+        hostSize = numPages * pageSize;
+        writesBack = hierarchy.writePolicy() == WritePolicy.WRITE_BACK;
+        writeThreshold = hierarchy.writePolicy() == WritePolicy.WRITE_THROUGH ? 1 : 2;
+        best = root;
+    }
+
+    void setTurn(long newTurn) {
+        turn = newTurn;
+    }
+
+    boolean hasPendingCopies() {
+        return !writing.isEmpty() || !loads.isEmpty() || !loading.isEmpty();
+    }
+
+    int[] hostFreeOrder() {
+        return hostFree.toArray();
+    }
+
+    @Override
+    void match(TokenSource tokens, String extraKey, int numTokens) {
+        matched = root;
+        matchedLength = 0;
+        hostHit = 0;
+        best = root;
+        int length = keyLength(numTokens);
+        if (length == 0) {
+            return;
+        }
+        root.access = tick();
+        var node = root;
+        int at = 0;
+        while (at < length) {
+            var child = child(node, tokens, extraKey, at);
+            if (child == null) {
+                break;
+            }
+            child.access = tick();
+            int common = common(child, tokens, at, length - at);
+            boolean isWhole = common == child.length;
+            node = isWhole ? child : split(child, common);
+            at += common;
+            if (!isWhole) {
+                break;
+            }
+        }
+        best = node;
+        while (!node.isOnDevice()) {
+            hostHit += node.length;
+            node = Objects.requireNonNull(node.parent);
+        }
+        matched = node;
+        matchedLength = at - hostHit;
+    }
+
+    /** Inserts; a node that was on the host alone takes the sequence's pages, and does not count as there. */
+    @Override
+    int insert(TokenSource tokens, String extraKey, int numTokens, int[] pages, long priority, boolean isChunked) {
+        int length = keyLength(numTokens);
+        var node = root;
+        int at = 0;
+        int known = 0;
+        while (at < length) {
+            var child = child(node, tokens, extraKey, at);
+            if (child == null) {
+                break;
+            }
+            child.access = tick();
+            child.priority = Math.max(child.priority, priority);
+            int common = common(child, tokens, at, length - at);
+            node = common == child.length ? child : split(child, common);
+            if (node.isOnDevice()) {
+                countHit(node, isChunked);
+                known += common;
+            } else {
+                addEvictable(common);
+                setPages(node, Arrays.copyOfRange(pages, at / pageSize, (at + common) / pageSize));
+            }
+            at += common;
+        }
+        if (at < length) {
+            countHit(addLeaf(node, tokens, extraKey, at, length, pages, priority), isChunked);
+        }
+        return known;
+    }
+
+    private void setPages(RadixNode node, int @Nullable [] pages) {
+        var parent = Objects.requireNonNull(node.parent);
+        parent.numDeviceChildren += (pages == null ? 0 : 1) - (node.isOnDevice() ? 1 : 0);
+        node.pages = pages;
+        refresh(node);
+        refresh(parent);
+    }
+
+    @Override
+    RadixNode split(RadixNode lower, int length) {
+        var upper = super.split(lower, length);
+        upper.hostPages = head(lower.hostPages, length);
+        lower.hostPages = tail(lower.hostPages, length);
+        return upper;
+    }
+
+    @Override
+    boolean isEvictable(RadixNode node) {
+        return node.isOnDevice() && node.locks == 0 && node.numDeviceChildren == 0;
+    }
+
+    private void countHit(RadixNode node, boolean isChunked) {
+        if (writesBack || isChunked) {
+            return;
+        }
+        node.hits++;
+        if (node.hostPages == null && node.hits >= writeThreshold) {
+            backUp(node);
+        }
+    }
+
+    /** Begins to copy a node to the host, and returns whether it does ({@code write_backup}). */
+    private boolean backUp(RadixNode node) {
+        var parent = Objects.requireNonNull(node.parent);
+        int numPages = node.length / pageSize;
+        boolean mayBe = writesBack || parent == root || parent.hostPages != null;
+        if (mayBe && numPages > hostFree.size()) {
+            evictHost(node.length);
+        }
+        if (!mayBe || numPages > hostFree.size()) {
+            numRefusedBackups++;
+            return false;
+        }
+        var copy = new int[numPages];
+        for (int i = 0; i < numPages; i++) {
+            copy[i] = hostFree.removeFirst();
+        }
+        node.hostPages = copy;
+        writing.add(new Write(turn + config.writeTurns(), node, numPages));
+        backups.add(node.length);
+        if (!writesBack) {
+            lock(node);
+        }
+        return true;
+    }
+
+    void acknowledgeWrites() {
+        while (!writing.isEmpty() && writing.getFirst().dueTurn() <= turn) {
+            unlock(acknowledge(writing.removeFirst()));
+        }
+    }
+
+    private RadixNode acknowledge(Write write) {
+        numHostStored += write.numPages();
+        numAcknowledgedWrites++;
+        return write.node();
+    }
+
+    void acknowledgeLoads() {
+        while (!loading.isEmpty() && loading.getFirst().dueTurn() <= turn) {
+            for (var node : loading.removeFirst().nodes()) {
+                unlock(node);
+                numAcknowledgedLoads++;
+            }
+        }
+    }
+
+    /** Evicts whole nodes from the host until so many tokens are free ({@code evict_host}). */
+    private void evictHost(int numTokens) {
+        var queue = new PriorityQueue<RadixNode>(policy()::compare);
+        for (var node : nodes()) {
+            if (!node.isOnDevice() && node.locks == 0 && !hasChildOnHost(node)) {
+                queue.add(node);
+            }
+        }
+        int done = 0;
+        while (done < numTokens && !queue.isEmpty()) {
+            var node = queue.remove();
+            if (node.isOnDevice() || node.hostUses > 0) {
+                continue;
+            }
+            done += node.length;
+            freeHost(node);
+            remove(node);
+            var parent = Objects.requireNonNull(node.parent);
+            if (!parent.hasChildren() && !parent.isOnDevice()) {
+                queue.add(parent);
+            }
+        }
+        evictions.add(numTokens);
+        evictions.add(done);
+    }
+
+    private static boolean hasChildOnHost(RadixNode node) {
+        for (var child = node.firstChild; child != null; child = child.next) {
+            if (child.hostPages != null) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void freeHost(RadixNode node) {
+        var pages = Objects.requireNonNull(node.hostPages);
+        numHostRemoved += pages.length;
+        hostFree.addLast(pages, 0, pages.length);
+        node.hostPages = null;
+    }
+
+    /** Takes a node's places on the device away, and returns them. */
+    private int[] demote(RadixNode node) {
+        var pages = Objects.requireNonNull(node.pages);
+        numRemoved += pages.length;
+        addEvictable(-node.length);
+        setPages(node, null);
+        return pages;
+    }
+
+    private void freeDevice(RadixNode node) {
+        var pages = demote(node);
+        pool().free(pages, 0, pages.length);
+    }
+
+    @Override
+    void evict(int numTokens) {
+        var queue = new PriorityQueue<>(Math.max(1, leaves().size()), policy()::compare);
+        queue.addAll(leaves());
+        var staged = new ObjectArrayList<Staged>();
+        int done = 0;
+        while (done < numTokens && !queue.isEmpty()) {
+            var node = queue.remove();
+            if (node.locks > 0) {
+                continue;
+            }
+            var parent = Objects.requireNonNull(node.parent);
+            int count = node.length;
+            if (node.hostPages != null) {
+                freeDevice(node);
+            } else if (!writesBack) {
+                freeDevice(node);
+                remove(node);
+            } else if (backUp(node)) {
+                node.hostUses++;
+                staged.add(new Staged(node, new PageSpan(demote(node))));
+            } else {
+                flush(staged);
+                count = drop(node);
+            }
+            done += count;
+            if (parent != root && parent.numDeviceChildren == 0) {
+                queue.add(parent);
+            }
+        }
+        flush(staged);
+    }
+
+    /** Waits for the copies of nodes that leave the device, and frees their places. */
+    private void flush(ObjectArrayList<Staged> staged) {
+        while (writesBack && !writing.isEmpty()) {
+            acknowledge(writing.removeFirst());
+        }
+        for (var one : staged) {
+            pool().free(one.pages().pages, 0, one.pages().pages.length);
+            one.node().hostUses--;
+        }
+        staged.clear();
+    }
+
+    /** Drops a node for which there is no room on the host, with all below it; returns the tokens freed on the device. */
+    private int drop(RadixNode top) {
+        var nodes = new ObjectArrayList<RadixNode>();
+        var stack = new ObjectArrayList<RadixNode>();
+        stack.push(top);
+        while (!stack.isEmpty()) {
+            var node = stack.pop();
+            if (node.hostUses > 0) {
+                return 0;
+            }
+            nodes.add(node);
+            for (var child = node.firstChild; child != null; child = child.next) {
+                stack.push(child);
+            }
+        }
+        int freed = 0;
+        for (var node : nodes) {
+            if (node.hostPages != null) {
+                freeHost(node);
+            }
+            if (node.isOnDevice()) {
+                freed += node.length;
+                freeDevice(node);
+            }
+        }
+        for (int i = nodes.size() - 1; i >= 0; i--) {
+            remove(nodes.get(i));
+        }
+        return freed;
+    }
+
+    /**
+     * Brings all nodes from the device's last one to another one back, or none ({@code load_back}).
+     *
+     * @return how many tokens were brought back
+     */
+    int loadBack(int handle, RadixNode last, int hit) {
+        var todo = new ObjectArrayList<RadixNode>();
+        int count = 0;
+        var top = last;
+        while (!top.isOnDevice()) {
+            todo.add(top);
+            count += top.length;
+            top = Objects.requireNonNull(top.parent);
+        }
+        int[] pages = count < LOAD_BACK_THRESHOLD ? null : takePages(todo, top, count / pageSize);
+        if (pages == null) {
+            refusedLoads.add(handle);
+            refusedLoads.add(hit);
+            return 0;
+        }
+        int at = 0;
+        for (int i = todo.size() - 1; i >= 0; i--) {
+            int numPages = todo.get(i).length / pageSize;
+            setPages(todo.get(i), Arrays.copyOfRange(pages, at, at + numPages));
+            at += numPages;
+        }
+        numStored += at;
+        addEvictable(count);
+        lock(last);
+        loads.add(last);
+        loadBacks.add(handle);
+        loadBacks.add(count);
+        return count;
+    }
+
+    private int @Nullable [] takePages(ObjectArrayList<RadixNode> todo, RadixNode top, int numPages) {
+        lock(top);
+        todo.forEach(node -> node.hostUses++);
+        var pages = pool().takeAll(numPages);
+        if (pages == null) {
+            evict(numPages * pageSize);
+            pages = pool().takeAll(numPages);
+        }
+        unlock(top);
+        todo.forEach(node -> node.hostUses--);
+        return pages;
+    }
+
+    void startLoading() {
+        if (!loads.isEmpty()) {
+            loading.add(new Load(turn + config.loadTurns(), loads));
+            loads = new ObjectArrayList<>();
+        }
+    }
+
+    HostActivity takeActivity() {
+        int numPendingLoads = loads.size();
+        for (var load : loading) {
+            numPendingLoads += load.nodes().size();
+        }
+        int numFree = hostFree.size() * pageSize;
+        var activity = new HostActivity(
+                numFree,
+                hostSize - numFree,
+                writing.size(),
+                numPendingLoads,
+                new IntArrayList(backups),
+                numRefusedBackups,
+                new IntArrayList(evictions),
+                new IntArrayList(loadBacks),
+                new IntArrayList(refusedLoads),
+                numAcknowledgedWrites,
+                numAcknowledgedLoads,
+                numHostStored,
+                numHostRemoved);
+        backups.clear();
+        evictions.clear();
+        loadBacks.clear();
+        refusedLoads.clear();
+        numRefusedBackups = 0;
+        numAcknowledgedWrites = 0;
+        numAcknowledgedLoads = 0;
+        numHostStored = 0;
+        numHostRemoved = 0;
+        return activity;
+    }
+}

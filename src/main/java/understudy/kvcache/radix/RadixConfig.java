@@ -1,0 +1,66 @@
+package understudy.kvcache.radix;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Settings of SGLang's memory, under its names.
+ *
+ * @param maxTotalTokens tokens of the pool ({@code max_total_tokens})
+ * @param disableRadixCache whether nothing is shared ({@code disable_radix_cache})
+ * @param chunksPrefill whether prefills are cut; says which cache stands in for the tree
+ * @param evictionPolicy order of eviction ({@code radix_eviction_policy})
+ * @param eagleReserve places that a request has beyond its committed ones when it verifies drafts, or 0 without a draft
+ *     model
+ * @param needSort whether freed pages wait to be sorted, as in the roles of disaggregation
+ * @param window sliding window of some layers, or null if there is none
+ * @param hierarchy copies on the host (HiCache), or null if there are none
+ */
+public record RadixConfig(
+        int pageSize,
+        int maxTotalTokens,
+        boolean disableRadixCache,
+        boolean chunksPrefill,
+        RadixEvictionPolicy evictionPolicy,
+        int eagleReserve,
+        boolean needSort,
+        @Nullable Window window,
+        @Nullable Hierarchy hierarchy) {
+
+    /**
+     * Returns the places that a request has beyond its committed ones when it verifies drafts: twice what one verification
+     * may take ({@code speculative/eagle_info_v2.py}).
+     */
+    public static int eagleReserve(int pageSize, int numSteps, int topk, int numDraftTokens) {
+        int each = pageSize == 1 || topk == 1
+                ? numSteps * topk
+                : (2 * (pageSize - 1) + numSteps) / pageSize * pageSize * topk;
+        return 2 * Math.max(each, numDraftTokens);
+    }
+
+    /**
+     * Sliding window of some layers, which have a pool of their own.
+     *
+     * @param size tokens of the window
+     * @param fullTokensRatio size of the window's pool by that of the full one ({@code swa_full_tokens_ratio})
+     */
+    public record Window(int size, double fullTokensRatio) {}
+
+    /**
+     * Copies of nodes on the host.
+     *
+     * @param ratio size of the host's pool by that of the device ({@code hicache_ratio})
+     * @param writeTurns turns of the scheduler after which a copy to the host is acknowledged
+     * @param loadTurns turns after which a copy from the host is acknowledged
+     */
+    public record Hierarchy(double ratio, WritePolicy writePolicy, int writeTurns, int loadTurns) {}
+
+    /** When a node is copied to the host ({@code hicache_write_policy}). */
+    public enum WritePolicy {
+        /** At the first hit. */
+        WRITE_THROUGH,
+        /** At the second hit. */
+        WRITE_THROUGH_SELECTIVE,
+        /** When it is evicted from the device. */
+        WRITE_BACK
+    }
+}

@@ -1,0 +1,138 @@
+package understudy.kvcache.radix;
+
+import it.unimi.dsi.fastutil.ints.IntArrayList;
+import it.unimi.dsi.fastutil.ints.IntList;
+
+/** SGLang's KV memory for a model of which some layers have a sliding window. */
+final class WindowRadixMemory extends RadixMemory {
+    private final WindowPool pool;
+    private final WindowTree tree;
+    private final int window;
+    private final IntArrayList windowed = new IntArrayList();
+
+    private WindowRadixMemory(RadixConfig config, WindowPool pool, WindowTree tree, int window) {
+        super(config, pool, tree);
+        this.pool = pool;
+        this.tree = tree;
+        this.window = window;
+    }
+
+    static WindowRadixMemory of(RadixConfig config, RadixConfig.Window window) {
+        int pageSize = config.pageSize();
+        int numWindowPages = (int) (config.maxTotalTokens() * window.fullTokensRatio()) / pageSize;
+        var pool = new WindowPool(pageSize, config.maxTotalTokens() / pageSize, numWindowPages);
+        var tree = new WindowTree(pageSize, pool, config.evictionPolicy(), config.eagleReserve() > 0, window.size());
+        return new WindowRadixMemory(config, pool, tree, window.size());
+    }
+
+    @Override
+    public int numAvailable() {
+        return pool.fullSize() + tree.evictable();
+    }
+
+    @Override
+    public int numFullFree() {
+        return pool.fullSize();
+    }
+
+    @Override
+    public int numWindowAvailable() {
+        return pool.windowSize() + tree.windowEvictable();
+    }
+
+    @Override
+    public int numWindowFree() {
+        return pool.windowSize();
+    }
+
+    @Override
+    public int numWindowEvictable() {
+        return tree.windowEvictable();
+    }
+
+    @Override
+    public int numWindowProtected() {
+        return tree.windowLocked();
+    }
+
+    @Override
+    public int[] windowFreeOrder() {
+        return pool.windowOrder();
+    }
+
+    @Override
+    public IntList windowPages(IntList pages) {
+        var found = new IntArrayList(pages.size());
+        for (int i = 0; i < pages.size(); i++) {
+            found.add(pool.windowPage(pages.getInt(i)));
+        }
+        return found;
+    }
+
+    @Override
+    public IntList takeWindowed() {
+        var taken = new IntArrayList(windowed);
+        windowed.clear();
+        return taken;
+    }
+
+    /** Makes room by what is missing in each pool. */
+    @Override
+    public void makeRoom(int numTokens) {
+        if (pool.size() < numTokens && isCaching()) {
+            tree.evict(Math.max(0, numTokens - pool.fullSize()), Math.max(0, numTokens - pool.windowSize()));
+        }
+    }
+
+    @Override
+    int lock(RadixNode node) {
+        tree.lock(node);
+        return tree.lockWindow(node);
+    }
+
+    @Override
+    void unlock(RadixNode node, int mark) {
+        tree.unlock(node);
+        tree.unlockWindow(node, mark);
+    }
+
+    @Override
+    public void leaveWindow(int handle, int numTokens) {
+        var sequence = sequence(handle);
+        if (sequence.numDecodes == 0) {
+            return;
+        }
+        int before = sequence.windowGone;
+        int from = Math.max(before, sequence.numProtected);
+        int to = Math.max(from, numTokens - 1 - Math.max(window, pageSize())) / pageSize() * pageSize();
+        if (to > from) {
+            pool.freeWindow(sequence.pages, from / pageSize(), to / pageSize());
+        }
+        sequence.windowGone = Math.max(from, to);
+        if (sequence.windowGone != before) {
+            windowed.add(handle);
+            windowed.add(before);
+            windowed.add(sequence.windowGone);
+        }
+    }
+
+    @Override
+    void insert(RadixSequence sequence, int numTokens, boolean isChunked) {
+        var lookup = sequence.lookup;
+        tree.insert(
+                lookup.tokens(),
+                lookup.extraKey(),
+                numTokens,
+                sequence.pages,
+                lookup.priority(),
+                isChunked,
+                sequence.numProtected,
+                sequence.windowGone);
+    }
+
+    @Override
+    void freeUncached(RadixSequence sequence, boolean isCached) {
+        int from = isCached ? tree.keyLength(sequence.numCommitted) : sequence.numProtected;
+        pool.free(sequence.pages, from / pageSize(), Math.min(numPages(sequence.numCommitted), sequence.numPages));
+    }
+}
