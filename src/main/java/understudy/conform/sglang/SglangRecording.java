@@ -67,8 +67,7 @@ public record SglangRecording(
             return fields.get(name) instanceof String text ? text : "";
         }
 
-        @Nullable
-        Long priority() {
+        @Nullable Long priority() {
             return fields.get("priority") instanceof Number number ? (Long) number.longValue() : null;
         }
 

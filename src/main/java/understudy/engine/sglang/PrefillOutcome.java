@@ -9,8 +9,7 @@ import understudy.kvcache.radix.RadixAnswer;
 
 /** Answer to a {@link PrefillAsk}; filled by the {@link PrefillAdder}, then fixed. */
 final class PrefillOutcome implements RadixAnswer {
-    @Nullable
-    PrefixOrder order;
+    @Nullable PrefixOrder order;
 
     /** Waiting requests that were tried, in order, by their place in the queue after it was sorted. */
     final ObjectArrayList<Trial> trials = new ObjectArrayList<>();

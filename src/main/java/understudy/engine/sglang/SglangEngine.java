@@ -47,17 +47,14 @@ public class SglangEngine {
     long runningForward;
 
     /** Batch of the turn before, and what is left of its requests. */
-    @Nullable
-    SglangBatch last;
+    @Nullable SglangBatch last;
 
     ObjectArrayList<SglangRequest> lastRequests = new ObjectArrayList<>();
 
     /** The only request whose prefill is unfinished ({@code chunked_req}). */
-    @Nullable
-    SglangRequest chunked;
+    @Nullable SglangRequest chunked;
 
-    @Nullable
-    SglangRequest abortedChunk;
+    @Nullable SglangRequest abortedChunk;
 
     double newTokenRatio;
     private final ArrayDeque<RadixAsk> asks = new ArrayDeque<>();

@@ -6,8 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /** What was decided in one turn. */
 public final class SglangPlan {
-    @Nullable
-    SglangBatch batch;
+    @Nullable SglangBatch batch;
 
     final ObjectArrayList<SglangRequest> retracted = new ObjectArrayList<>();
     final ObjectArrayList<SglangRequest> preempted = new ObjectArrayList<>();

@@ -15,8 +15,7 @@ final class RadixNode {
 
     final String extraKey;
 
-    @Nullable
-    RadixNode parent;
+    @Nullable RadixNode parent;
 
     TokenSource tokens = NO_TOKENS;
     int from;
@@ -32,17 +31,13 @@ final class RadixNode {
     long created;
 
     /** Children in the order in which they came, and the place of this node in such a list. */
-    @Nullable
-    RadixNode firstChild;
+    @Nullable RadixNode firstChild;
 
-    @Nullable
-    RadixNode lastChild;
+    @Nullable RadixNode lastChild;
 
-    @Nullable
-    RadixNode previous;
+    @Nullable RadixNode previous;
 
-    @Nullable
-    RadixNode next;
+    @Nullable RadixNode next;
 
     /** Children with KV on the device. */
     int numDeviceChildren;
@@ -50,8 +45,7 @@ final class RadixNode {
     /** Place in the table of nodes by their first page. */
     long keyHash;
 
-    @Nullable
-    RadixNode nextInBucket;
+    @Nullable RadixNode nextInBucket;
 
     /** Number that no other node of the tree has. */
     final int id;
@@ -76,11 +70,9 @@ final class RadixNode {
     int windowMark;
 
     /** Neighbours in the order of eviction from the window; later ones were used before. */
-    @Nullable
-    RadixNode newer;
+    @Nullable RadixNode newer;
 
-    @Nullable
-    RadixNode older;
+    @Nullable RadixNode older;
 
     boolean isListed;
 

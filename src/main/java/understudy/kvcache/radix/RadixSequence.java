@@ -31,8 +31,7 @@ public final class RadixSequence {
     RadixNode node;
 
     /** Node that is locked for the time of a trial. */
-    @Nullable
-    RadixNode held;
+    @Nullable RadixNode held;
 
     int heldMark;
 
