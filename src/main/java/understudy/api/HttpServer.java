@@ -90,10 +90,7 @@ final class HttpServer {
                     })
                     .map(request -> arrived(request, connection))
                     .mapAsync(2, this::handle)
-                    .map(response -> {
-                        connection.onResponse();
-                        return podHeaders.isEmpty() ? response : response.addHeaders(podHeaders);
-                    })
+                    .map(response -> podHeaders.isEmpty() ? response : response.addHeaders(podHeaders))
                     .via(hangUp.flow());
         });
     }
@@ -104,13 +101,13 @@ final class HttpServer {
     }
 
     private static HttpRequest arrived(HttpRequest request, ClientConnection connection) {
-        connection.onRequest();
+        int ordinal = connection.onRequest();
         boolean isLast = request.getHeader("Connection")
                 .map(header -> header.value().equalsIgnoreCase("close"))
                 .orElse(request.protocol().equals(HttpProtocols.HTTP_1_0));
         if (isLast) {
             connection.onLastRequest();
         }
-        return request.addAttribute(ClientConnection.KEY, connection);
+        return request.addAttribute(ClientConnection.KEY, connection).addAttribute(ClientConnection.ORDINAL, ordinal);
     }
 }

@@ -142,18 +142,6 @@ final class CutStreamsTest {
         }
     }
 
-    /** A request that waits behind the one that is cut ends with its connection. */
-    @Test
-    void callBehindACutOne_isNotAnswered() throws Exception {
-        start(1);
-        try (var socket = new Socket("127.0.0.1", server.server().address().getPort())) {
-            socket.getOutputStream().write((request(50, CUT_AT_5) + request(2)).getBytes(StandardCharsets.US_ASCII));
-            var seen = read(socket);
-
-            assertThat(seen.text()).doesNotContain("HTTP/1.1 500").doesNotContain("[DONE]");
-        }
-    }
-
     private List<Seen> calls(int count, String... headers) throws Exception {
         var pool = Executors.newFixedThreadPool(NUM_CLIENTS);
         try {

@@ -108,7 +108,8 @@ public final class CallRunner {
     private CompletionStage<HttpResponse> stream(
             HttpRequest request, List<Generation.Spec> specs, Arrival arrival, CallFormat format) {
         var connection = request.getAttribute(ClientConnection.KEY).orElseGet(() -> new ClientConnection(() -> {}));
-        var call = new StreamedCall(api, specs.size(), format, connection);
+        int ordinal = request.getAttribute(ClientConnection.ORDINAL).orElse(0);
+        var call = new StreamedCall(api, specs.size(), format, connection, ordinal);
         register(request, call.call());
         return call.begin(specs, arrival)
                 .thenApply(events -> responseOf(events)

@@ -16,6 +16,7 @@ import understudy.api.http.HttpMetrics;
 public final class StreamedCall implements Call.Listener {
     private final CallFormat format;
     private final ClientConnection connection;
+    private final int ordinal;
     private final HttpMetrics metrics;
     private final StreamBuffer<Piece> buffer;
     private final Call call;
@@ -46,7 +47,8 @@ public final class StreamedCall implements Call.Listener {
         }
     }
 
-    StreamedCall(ApiContext api, int numChoices, CallFormat format, ClientConnection connection) {
+    StreamedCall(ApiContext api, int numChoices, CallFormat format, ClientConnection connection, int ordinal) {
+        this.ordinal = ordinal;
         this.format = format;
         this.connection = connection;
         metrics = api.metrics();
@@ -114,7 +116,7 @@ public final class StreamedCall implements Call.Listener {
     public void onCut(ApiException failure, boolean isReset) {
         refuse(failure);
         // The library would answer a request that waits behind this one, in the middle of the body.
-        buffer.fail(new CutException(() -> isReset || connection.isAwaited()));
+        buffer.fail(new CutException(() -> isReset || connection.hasRequestBehind(ordinal)));
     }
 
     @Override

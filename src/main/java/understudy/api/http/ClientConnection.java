@@ -12,6 +12,9 @@ public final class ClientConnection {
     public static final AttributeKey<ClientConnection> KEY =
             AttributeKey.create("understudy-connection", ClientConnection.class);
 
+    /** Key under which a request carries its ordinal number on its connection. */
+    public static final AttributeKey<Integer> ORDINAL = AttributeKey.create("understudy-ordinal", Integer.class);
+
     /** Exchange over a connection, which ends with it. */
     public interface Exchange {
         void close();
@@ -22,7 +25,7 @@ public final class ClientConnection {
 
     private final Runnable onHungUp;
     private final Set<Exchange> calls = ConcurrentHashMap.newKeySet();
-    private final AtomicInteger numUnanswered = new AtomicInteger();
+    private final AtomicInteger numRequests = new AtomicInteger();
     private volatile boolean isClosed;
     private volatile boolean hasLastRequest;
 
@@ -35,19 +38,14 @@ public final class ClientConnection {
         this.onHungUp = onHungUp;
     }
 
-    /** Counts a request that has come. */
-    public void onRequest() {
-        numUnanswered.incrementAndGet();
+    /** Counts a request that has come; returns its ordinal number. */
+    public int onRequest() {
+        return numRequests.incrementAndGet();
     }
 
-    /** Counts a response that has begun. */
-    public void onResponse() {
-        numUnanswered.decrementAndGet();
-    }
-
-    /** Returns whether a request waits for its response to begin. */
-    public boolean isAwaited() {
-        return numUnanswered.get() > 0;
+    /** Returns whether another request has come behind the one of this ordinal number. */
+    public boolean hasRequestBehind(int ordinal) {
+        return numRequests.get() > ordinal;
     }
 
     /** Closes the connection behind the answers that have been given; takes no further requests. */
