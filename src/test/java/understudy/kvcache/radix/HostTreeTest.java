@@ -21,7 +21,7 @@ final class HostTreeTest {
             null,
             new RadixConfig.Hierarchy(2, RadixConfig.WritePolicy.WRITE_THROUGH, 0, 0));
 
-    /** A copy of 10 tokens or more is worth loading; the recordings have none of exactly 10. */
+    /** A copy of 10 tokens or more is worth loading; no recording tells that from 11 tokens. */
     @ParameterizedTest
     @CsvSource({"9,0", "10,10"})
     void load_needsTenTokens(int numTokens, int numLoaded) {

@@ -1,0 +1,37 @@
+package understudy.kvcache.radix;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import understudy.prompt.TokenIds;
+
+final class WindowTreeTest {
+
+    /**
+     * A window of 2 tokens splits 8 tokens into 6 and 2, which are equally old. Of 8 + 4 tokens the first 2 go, then the 6
+     * above them, which are older than the other 4.
+     */
+    @Test
+    void upperPartOfASplitNode_isAsOldAsTheNode() {
+        var pool = new WindowPool(1, 20, 20);
+        var tree = new WindowTree(1, pool, RadixEvictionPolicy.FIFO, false, 2);
+        tree.insert(tokens(0, 8), "", 8, take(pool, 8), 0, false, 0, 0);
+        tree.insert(tokens(100, 4), "", 4, take(pool, 4), 0, false, 0, 0);
+        assertThat(tree.evictable()).isEqualTo(12);
+
+        tree.evict(1, 0);
+        assertThat(tree.evictable()).isEqualTo(10);
+
+        tree.evict(1, 0);
+        assertThat(tree.evictable()).isEqualTo(4);
+    }
+
+    private static TokenIds tokens(int first, int count) {
+        return new TokenIds(IntStream.range(first, first + count).toArray());
+    }
+
+    private static int[] take(WindowPool pool, int count) {
+        return IntStream.range(0, count).map(i -> pool.take()).toArray();
+    }
+}
