@@ -9,8 +9,8 @@ import understudy.prompt.TokenIds;
 final class WindowTreeTest {
 
     /**
-     * A window of 2 tokens splits 8 tokens into 6 and 2, which are equally old. Of 8 + 4 tokens the first 2 go, then the 6
-     * above them, which are older than the other 4.
+     * A window of 2 tokens splits 8 tokens into 6 and 2; a match of 3 splits the 6 once more, after 4 others have come. All
+     * three parts are as old as the whole: of 8 + 4 tokens first 2 go, then 3, then the 3 above them, and not the others.
      */
     @Test
     void upperPartOfASplitNode_isAsOldAsTheNode() {
@@ -18,10 +18,14 @@ final class WindowTreeTest {
         var tree = new WindowTree(1, pool, RadixEvictionPolicy.FIFO, false, 2);
         tree.insert(tokens(0, 8), "", 8, take(pool, 8), 0, false, 0, 0);
         tree.insert(tokens(100, 4), "", 4, take(pool, 4), 0, false, 0, 0);
+        tree.match(tokens(0, 8), "", 3);
         assertThat(tree.evictable()).isEqualTo(12);
 
         tree.evict(1, 0);
         assertThat(tree.evictable()).isEqualTo(10);
+
+        tree.evict(1, 0);
+        assertThat(tree.evictable()).isEqualTo(7);
 
         tree.evict(1, 0);
         assertThat(tree.evictable()).isEqualTo(4);
