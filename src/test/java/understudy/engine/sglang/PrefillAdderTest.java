@@ -1,0 +1,102 @@
+package understudy.engine.sglang;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import it.unimi.dsi.fastutil.objects.ObjectArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Rules of admission that no recording tells apart from others. */
+final class PrefillAdderTest {
+
+    private static PrefillOutcome attempt(
+            SglangFixture fixture, @Nullable SglangRequest chunk, SglangRequest... waiting) {
+        var views = List.of(waiting).stream().map(RequestView::of).toList();
+        var ask = new PrefillAsk(
+                fixture.config,
+                null,
+                views,
+                chunk == null ? null : RequestView.of(chunk),
+                List.of(),
+                0,
+                0,
+                1,
+                8,
+                false,
+                false);
+        return (PrefillOutcome) fixture.memory.answer(ask);
+    }
+
+    private static List<AddResult> results(PrefillOutcome outcome) {
+        return outcome.trials().stream().map(PrefillOutcome.Trial::result).toList();
+    }
+
+    @Test
+    void offset_isAtMost4096Tokens() {
+        // min(10,000 - 1,000, 4,096) * 0.5
+        assertThat(PrefillAdder.offset(10_000, 1_000, 0.5)).isEqualTo(2_048);
+        // min(3,000 - 1,000, 4,096) * 0.5
+        assertThat(PrefillAdder.offset(3_000, 1_000, 0.5)).isEqualTo(1_000);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void requestWithoutPriority_isPreferredLeast(boolean lowFirst) {
+        var priorities = new SglangConfig.Priorities(true, lowFirst, true, 10);
+
+        assertThat(priorities.compare(priorities.unset(), 5)).isPositive();
+        assertThat(priorities.mayPreempt(5, priorities.unset())).isTrue();
+        assertThat(priorities.mayPreempt(priorities.unset(), 5)).isFalse();
+    }
+
+    /** 12 tokens, 4 for the prompt: behind the answer more than one must remain of the other 8. */
+    @ParameterizedTest
+    @CsvSource({"6,CONTINUE", "7,NO_TOKEN"})
+    void requestThatIgnoresEos_leavesATokenForEachThatRuns(int maxNewTokens, AddResult result) {
+        var fixture = new SglangFixture(SchedulePolicy.FCFS, 4, 12, true, false);
+        var request = fixture.add("r", 1, 4, 1, 0, true);
+        request.maxNewTokens = maxNewTokens;
+
+        assertThat(results(attempt(fixture, null, request))).containsExactly(result);
+    }
+
+    /**
+     * 21 tokens. The first takes 4 and a page of 1, so that behind the prompt of the second 21 - 5 - 4 = 12 remain. Both go
+     * on for 5, as the second stands before the first: 12 - 2 * 5 = 2, and more than 2 must remain.
+     */
+    @Test
+    void addedRequest_countsWithAPageMoreForThoseThatIgnoreEos() {
+        var fixture = new SglangFixture(SchedulePolicy.FCFS, 4, 21, true, false);
+        var first = fixture.add("first", 1, 4, 2, 0, true);
+        var second = fixture.add("second", 100, 4, 5, 0, true);
+
+        assertThat(results(attempt(fixture, null, first, second)))
+                .containsExactly(AddResult.CONTINUE, AddResult.NO_TOKEN);
+    }
+
+    /**
+     * 30 tokens, 4 of them hold the first chunk. The second, of 4 and a page, leaves 21, of which the next needs 2 + 1 + 1: it
+     * is not refused for want of tokens, as it would be if the 20 of the unfinished request's answer counted.
+     */
+    @Test
+    void unfinishedPrefill_doesNotCountItsAnswer() {
+        var fixture = new SglangFixture(SchedulePolicy.FCFS, 4, 30, false, false, 4);
+        var chunked = fixture.add("chunked", 1, 12, 1, 0, false);
+        chunked.maxNewTokens = 20;
+        var sequence = fixture.memory.open(chunked.lookup);
+        fixture.memory.match(sequence, 11);
+        fixture.memory.admit(sequence, 4);
+        fixture.memory.extend(ObjectArrayList.of(sequence));
+        fixture.memory.cacheUnfinished(chunked.handle(), true);
+
+        var outcome = attempt(fixture, chunked, fixture.add("next", 100, 2, 1, 0, false));
+
+        assertThat(results(outcome)).containsExactly(AddResult.OTHER);
+        assertThat(outcome.ends.toIntArray()).containsExactly(8);
+        assertThat(outcome.isFull).isFalse();
+    }
+}

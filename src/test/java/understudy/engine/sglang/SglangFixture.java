@@ -1,0 +1,101 @@
+package understudy.engine.sglang;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+import understudy.engine.OutputPlan;
+import understudy.engine.Request;
+import understudy.engine.SamplingParams;
+import understudy.kvcache.radix.RadixConfig;
+import understudy.kvcache.radix.RadixEvictionPolicy;
+import understudy.kvcache.radix.RadixMemory;
+import understudy.prompt.Prompt;
+import understudy.prompt.TokenIds;
+
+/** Small scheduler with its memory, pages of one token. */
+final class SglangFixture {
+    final SglangConfig config;
+    final SglangEngine engine;
+    final RadixMemory memory;
+    private int numRequests;
+
+    SglangFixture(
+            SchedulePolicy policy, int maxRunning, int maxTotalTokens, boolean disableRadixCache, boolean requeues) {
+        this(policy, maxRunning, maxTotalTokens, disableRadixCache, requeues, 0);
+    }
+
+    SglangFixture(
+            SchedulePolicy policy,
+            int maxRunning,
+            int maxTotalTokens,
+            boolean disableRadixCache,
+            boolean requeues,
+            int chunkedPrefillSize) {
+        var memoryConfig = new RadixConfig(
+                1,
+                maxTotalTokens,
+                disableRadixCache,
+                chunkedPrefillSize > 0,
+                RadixEvictionPolicy.LRU,
+                0,
+                false,
+                null,
+                null);
+        config = new SglangConfig(
+                policy,
+                false,
+                chunkedPrefillSize,
+                false,
+                16_384,
+                0,
+                maxRunning,
+                65_536,
+                1.0,
+                new SglangConfig.Priorities(true, false, true, 0),
+                false,
+                600,
+                requeues,
+                128,
+                null,
+                memoryConfig,
+                0);
+        engine = SglangEngine.create(config);
+        memory = RadixMemory.create(memoryConfig);
+    }
+
+    /** Adds a request whose prompt is so many tokens from a first one on. */
+    SglangRequest add(String name, int firstToken, int numTokens, int maxTokens, long priority, boolean ignoresEos) {
+        var prompt = IntStream.range(firstToken, firstToken + numTokens).toArray();
+        var request = new Request(
+                numRequests,
+                name,
+                0,
+                new Prompt(new TokenIds(prompt)),
+                SamplingParams.ofMaxTokens(maxTokens),
+                0,
+                "",
+                new OutputPlan(index -> 50_000 + index, OutputPlan.ENDLESS));
+        return engine.add(request, new SglangRequest.Options(ignoresEos, priority, "", null), numRequests++);
+    }
+
+    /** Plans a turn, and applies its result. */
+    SglangPlan turn() {
+        engine.begin();
+        for (var ask = engine.next(); ask != null; ask = engine.next()) {
+            var answer = memory.answer(ask);
+            if (ask.awaitsAnswer()) {
+                engine.answer(answer);
+            }
+        }
+        var plan = engine.plan();
+        var batch = plan.batch();
+        if (batch != null) {
+            memory.answer(engine.update(batch, new int[0], new ArrayList<>()));
+        }
+        return plan;
+    }
+
+    static List<String> names(List<SglangRequest> requests) {
+        return requests.stream().map(SglangRequest::name).toList();
+    }
+}

@@ -1,0 +1,47 @@
+package understudy.kvcache.radix;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import it.unimi.dsi.fastutil.objects.ObjectArrayList;
+import java.util.stream.IntStream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import understudy.prompt.Prompt;
+import understudy.prompt.TokenIds;
+
+final class HostTreeTest {
+    private static final RadixConfig CONFIG = new RadixConfig(
+            1,
+            20,
+            false,
+            false,
+            RadixEvictionPolicy.LRU,
+            0,
+            false,
+            null,
+            new RadixConfig.Hierarchy(2, RadixConfig.WritePolicy.WRITE_THROUGH, 0, 0));
+
+    /** A copy of 10 tokens or more is worth loading; no recording tells that from 11 tokens. */
+    @ParameterizedTest
+    @CsvSource({"9,0", "10,10"})
+    void load_needsTenTokens(int numTokens, int numLoaded) {
+        var memory = RadixMemory.create(CONFIG);
+        var prompt = new Prompt(new TokenIds(IntStream.range(0, numTokens).toArray()));
+        var sequence = memory.open(RadixLookup.of(0, prompt, index -> index, 0));
+        memory.match(sequence, numTokens - 1);
+        memory.admit(sequence, numTokens);
+        memory.extend(ObjectArrayList.of(sequence));
+        memory.release(0, true);
+        memory.acknowledgeWrites();
+        // All 20 tokens of the device are asked for, so that only the copy is left.
+        memory.makeRoom(20);
+        assertThat(memory.numFree()).isEqualTo(20);
+
+        var again = memory.open(RadixLookup.of(1, prompt, index -> index, 0));
+        assertThat(memory.match(again, numTokens)).isEqualTo(numTokens);
+        assertThat(again.hostHit()).isEqualTo(numTokens);
+        memory.loadBack(again);
+
+        assertThat(again.numPrefixTokens()).isEqualTo(numLoaded);
+    }
+}

@@ -1,0 +1,41 @@
+package understudy.kvcache.radix;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import understudy.prompt.TokenIds;
+
+final class WindowTreeTest {
+
+    /**
+     * A window of 2 tokens splits 8 tokens into 6 and 2; a match of 3 splits the 6 once more, after 4 others have come. All
+     * three parts are as old as the whole: of 8 + 4 tokens first 2 go, then 3, then the 3 above them, and not the others.
+     */
+    @Test
+    void upperPartOfASplitNode_isAsOldAsTheNode() {
+        var pool = new WindowPool(1, 20, 20);
+        var tree = new WindowTree(1, pool, RadixEvictionPolicy.FIFO, false, 2);
+        tree.insert(tokens(0, 8), "", 8, take(pool, 8), 0, false, 0, 0);
+        tree.insert(tokens(100, 4), "", 4, take(pool, 4), 0, false, 0, 0);
+        tree.match(tokens(0, 8), "", 3);
+        assertThat(tree.evictable()).isEqualTo(12);
+
+        tree.evict(1, 0);
+        assertThat(tree.evictable()).isEqualTo(10);
+
+        tree.evict(1, 0);
+        assertThat(tree.evictable()).isEqualTo(7);
+
+        tree.evict(1, 0);
+        assertThat(tree.evictable()).isEqualTo(4);
+    }
+
+    private static TokenIds tokens(int first, int count) {
+        return new TokenIds(IntStream.range(first, first + count).toArray());
+    }
+
+    private static int[] take(WindowPool pool, int count) {
+        return IntStream.range(0, count).map(i -> pool.take()).toArray();
+    }
+}
