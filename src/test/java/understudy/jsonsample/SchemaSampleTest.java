@@ -171,7 +171,7 @@ final class SchemaSampleTest {
                 "finite value | false",
                 "back to itself | {\"$ref\":\"#\"}",
                 "back to itself |"
-                    + " {\"$ref\":\"#/$defs/a\",\"$defs\":{\"a\":{\"$ref\":\"#/$defs/b\"},\"b\":{\"$ref\":\"#/$defs/a\"}}}",
+                        + " {\"$ref\":\"#/$defs/a\",\"$defs\":{\"a\":{\"$ref\":\"#/$defs/b\"},\"b\":{\"$ref\":\"#/$defs/a\"}}}",
                 "back to itself | {\"anyOf\":[{\"type\":\"string\"},{\"$ref\":\"#\"}]}",
                 "unresolvable | {\"$ref\":\"#/$defs/none\"}",
                 "JSON pointer | {\"$ref\":\"http://127.0.0.1:1/schema.json\"}",

@@ -128,11 +128,11 @@ final class TextTest {
     @ValueSource(
             strings = {
                 "{\"type\":\"object\",\"properties\":{\"city\":{\"type\":\"string\"},\"days\":{\"type\":\"integer\",\"minimum\":1,"
-                    + "\"maximum\":14}},\"required\":[\"city\",\"days\"],\"additionalProperties\":false}",
+                        + "\"maximum\":14}},\"required\":[\"city\",\"days\"],\"additionalProperties\":false}",
                 "{\"type\":\"array\",\"items\":{\"enum\":[\"a\",\"b\"]},\"minItems\":2,\"maxItems\":4}",
                 "{\"$ref\":\"#/$defs/node\",\"$defs\":{\"node\":{\"type\":\"object\",\"properties\":{\"next\":{\"anyOf\":[{\"type\":"
-                    + "\"null\"},{\"$ref\":\"#/$defs/node\"}]},\"value\":{\"type\":\"number\",\"exclusiveMinimum\":0}},"
-                    + "\"required\":[\"value\"]}}}",
+                        + "\"null\"},{\"$ref\":\"#/$defs/node\"}]},\"value\":{\"type\":\"number\",\"exclusiveMinimum\":0}},"
+                        + "\"required\":[\"value\"]}}}",
                 "{\"type\":[\"integer\",\"null\"],\"multipleOf\":5,\"minimum\":-7,\"maximum\":3}",
                 "{\"type\":\"string\",\"minLength\":20,\"maxLength\":30}",
                 "{\"const\":{\"a\":1}}",
