@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.InetAddress;
 import java.net.Socket;
 import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
@@ -131,7 +132,8 @@ final class CutStreamsTest {
     @Test
     void secondCallOfAConnection_isCutLikeTheFirst() throws Exception {
         start(20);
-        try (var socket = new Socket("127.0.0.1", server.server().address().getPort())) {
+        try (var socket = new Socket(
+                InetAddress.getLoopbackAddress(), server.server().address().getPort())) {
             socket.getOutputStream().write((request(2) + request(50, CUT_AT_5)).getBytes(StandardCharsets.US_ASCII));
             var seen = read(socket);
 
@@ -159,7 +161,8 @@ final class CutStreamsTest {
     }
 
     private Seen call(int maxTokens, String... headers) throws IOException {
-        try (var socket = new Socket("127.0.0.1", server.server().address().getPort())) {
+        try (var socket = new Socket(
+                InetAddress.getLoopbackAddress(), server.server().address().getPort())) {
             socket.setSoTimeout(30_000);
             socket.getOutputStream().write(request(maxTokens, headers).getBytes(StandardCharsets.US_ASCII));
             return read(socket);
@@ -170,7 +173,8 @@ final class CutStreamsTest {
     @Test
     void callOfHttp10_isCutToo() throws Exception {
         start(20);
-        try (var socket = new Socket("127.0.0.1", server.server().address().getPort())) {
+        try (var socket = new Socket(
+                InetAddress.getLoopbackAddress(), server.server().address().getPort())) {
             String request = request(50, CUT_AT_5).replace("HTTP/1.1", "HTTP/1.0");
             socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
             var seen = read(socket);

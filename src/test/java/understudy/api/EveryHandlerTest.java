@@ -74,7 +74,7 @@ final class EveryHandlerTest {
                 .containsExactlyInAnyOrder("/docs", "/redoc", "/openapi.json", "/health/ready");
     }
 
-    private static TreeSet<String> handlers(Predicate<String> are) {
+    private static Set<String> handlers(Predicate<String> are) {
         var found = new TreeSet<>(ServerEdge.HANDLERS);
         found.removeIf(are.negate());
         return found;

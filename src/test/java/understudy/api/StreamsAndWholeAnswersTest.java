@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.List;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AutoClose;
@@ -99,7 +100,7 @@ final class StreamsAndWholeAnswersTest {
     }
 
     /** Returns the choices of an answer, by index, from all its pieces. */
-    private static TreeMap<Integer, Choice> choices(List<JsonNode> pieces) {
+    private static SortedMap<Integer, Choice> choices(List<JsonNode> pieces) {
         var choices = new TreeMap<Integer, Choice>();
         for (var piece : pieces) {
             for (var choice : piece.get("choices")) {

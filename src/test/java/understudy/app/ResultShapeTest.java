@@ -100,7 +100,7 @@ final class ResultShapeTest {
                         + run.out
                                 .lines()
                                 .filter(line -> line.startsWith("|"))
-                                .map(line -> line.split("\\|")[1].strip() + "\n")
+                                .map(line -> line.split("\\|", -1)[1].strip() + "\n")
                                 .collect(Collectors.joining()));
     }
 

@@ -226,7 +226,7 @@ final class ManualFiguresTest {
     }
 
     private static JsonNode report(String run) throws IOException {
-        var words = run.split(" ");
+        var words = run.split(" ", -1);
         var args = new ArrayList<>(List.of("run", words[0], "--json", "-"));
         for (int i = 1; i < words.length; i++) {
             args.addAll(List.of("--set", words[i]));

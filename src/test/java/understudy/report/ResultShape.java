@@ -73,7 +73,7 @@ public final class ResultShape {
         var lines = new StringBuilder();
         // A table has a rule above its header, between header and rows, and below them.
         int numRules = 0;
-        for (String line : text.split("\n")) {
+        for (String line : text.lines().toList()) {
             if (line.startsWith("+--")) {
                 numRules = (numRules + 1) % 3;
             } else if (numRules < 2) {

@@ -126,8 +126,14 @@ final class ScenarioFileTest {
 
     @Test
     void yaml_mayHaveKeysWithDots() throws IOException {
-        String text = "cluster.replicas: 2\nengine.max-num-seqs: 9\nengine:\n  max-num-batched-tokens: 64\n"
-                + "engine.lora: {enable: false}\nrouter.disaggregation.uncached-tokens: 3\n";
+        String text = """
+                cluster.replicas: 2
+                engine.max-num-seqs: 9
+                engine:
+                  max-num-batched-tokens: 64
+                engine.lora: {enable: false}
+                router.disaggregation.uncached-tokens: 3
+                """;
 
         var config = new ScenarioFile(Map.of()).load(write("a.yaml", text), Map.of());
 

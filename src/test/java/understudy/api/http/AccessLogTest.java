@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.Set;
@@ -21,7 +22,7 @@ final class AccessLogTest {
 
     private String line(HttpRequest request, int status) {
         out.reset();
-        var client = RemoteAddress.create(new InetSocketAddress("127.0.0.1", 51234));
+        var client = RemoteAddress.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 51234));
         log.logged(
                 request.addAttribute(AttributeKeys.remoteAddress, client),
                 HttpResponse.create().withStatus(status));

@@ -12,9 +12,12 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import java.util.SplittableRandom;
-import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.atomic.LongAdder;
 import understudy.Waiting;
 import understudy.api.ServerFixture;
 import understudy.runtime.Stopwatch;
@@ -51,12 +54,16 @@ public final class FaultLoad {
             "{\"do\": \"drain\", \"replica\": %d}");
 
     private final ServerFixture server = new ServerFixture();
-    private final AtomicLongArray ends = new AtomicLongArray(End.values().length);
+    private final Map<End, LongAdder> ends = new EnumMap<>(End.class);
     private final HttpClient client =
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
     private volatile boolean isOver;
+    private int numReplicas = NUM_REPLICAS;
 
     private FaultLoad() {
+        for (var end : End.values()) {
+            ends.put(end, new LongAdder());
+        }
         server.numReplicas = NUM_REPLICAS;
         server.speed = 20;
         server.numBlocks = 400;
@@ -82,14 +89,13 @@ public final class FaultLoad {
         settle();
         long descriptors = numDescriptors();
         int threads = numThreads();
-        for (int i = 0; i < ends.length(); i++) {
-            ends.set(i, 0);
-        }
+        ends.values().forEach(LongAdder::reset);
         int numFaults = load(seconds);
         settle();
         System.out.printf("%d faults;", numFaults);
         for (var end : End.values()) {
-            System.out.printf(" %s %d", end.name().toLowerCase(java.util.Locale.ROOT), ends.get(end.ordinal()));
+            System.out.printf(
+                    " %s %d", end.name().toLowerCase(Locale.ROOT), ends.get(end).sum());
         }
         System.out.printf(
                 "; descriptors %d, then %d; threads %d, then %d; calls in flight %.0f; blocks in use %.4f%n",
@@ -99,7 +105,7 @@ public final class FaultLoad {
                 numThreads(),
                 server.metric("understudy_calls_in_flight", ""),
                 server.metric("vllm:kv_cache_usage_perc", ""));
-        boolean isWell = ends.get(End.LOST.ordinal()) == 0
+        boolean isWell = ends.get(End.LOST).sum() == 0
                 && server.metric("understudy_calls_in_flight", "") == 0
                 && server.metric("vllm:kv_cache_usage_perc", "") == 0
                 && numDescriptors() <= descriptors + MAX_DESCRIPTORS_MORE
@@ -145,11 +151,10 @@ public final class FaultLoad {
     }
 
     private void comeAndGo() {
-        var made = server.post("/admin/replicas", "");
+        post("/admin/replicas", "");
         Waiting.millis(1000);
-        if (made.status() == 200) {
-            post("/admin/replicas/" + made.json().at("/replica").asInt() + "/remove", "");
-        }
+        post("/admin/replicas/" + numReplicas + "/remove", "");
+        numReplicas++;
     }
 
     /** What an operation answers is of no interest: a replica may be down, or gone. */
@@ -163,7 +168,7 @@ public final class FaultLoad {
             int leavesAfter = random.nextInt(5) == 0 ? random.nextInt(8) : Integer.MAX_VALUE;
             String body = "{\"prompt\": \"" + "word ".repeat(20 + random.nextInt(200)) + "\", \"max_tokens\": "
                     + (10 + random.nextInt(90)) + ", \"ignore_eos\": true, \"stream\": " + isStream + "}";
-            ends.incrementAndGet(call(body, isStream, leavesAfter).ordinal());
+            ends.get(call(body, isStream, leavesAfter)).increment();
         }
     }
 

@@ -134,7 +134,7 @@ final class HostileKvEventPeersTest {
 
     @Test
     void addressOfIpv6_isConnectedTo() throws IOException {
-        try (var server = new ServerSocket(0, 1, InetAddress.getByName("::1"));
+        try (var server = new ServerSocket(0, 1, InetAddress.getAllByName("::1")[0]);
                 var publisher = new KvEventPublisher(
                         settings("tcp://[::1]:" + server.getLocalPort(), "tcp://[::1]:*", 10), 1, 0)) {
             server.accept().close();
@@ -188,7 +188,7 @@ final class HostileKvEventPeersTest {
                 .put(type);
         var out = socket.getOutputStream();
         out.write(greeting.array());
-        out.write(new byte[] {4, (byte) (ready.position())});
+        out.write(new byte[] {4, (byte) ready.position()});
         out.write(ready.array(), 0, ready.position());
         var in = socket.getInputStream();
         in.readNBytes(64);
