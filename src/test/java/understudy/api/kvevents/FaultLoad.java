@@ -33,7 +33,7 @@ public final class FaultLoad {
     private static final int NUM_REPLICAS = 3;
     private static final int NUM_CLIENTS = 12;
     private static final int MAX_DESCRIPTORS_MORE = 20;
-    private static final int MAX_THREADS_MORE = 10;
+    private static final int MAX_THREADS_MORE = 40;
     private static final double WARM_UP_SECONDS = 5;
 
     /** What becomes of a call. */
