@@ -50,7 +50,8 @@ final class SglangClusterTest {
             var request = cluster.submit(100, 2);
             cluster.advance(Duration.ofMillis(25));
 
-            // Tokens at 14 and 24 ms; the third batch, from 24 to 34 ms, has the request in vain, and the next waits for it.
+            // Tokens at 14 and 24 ms; the third batch, from 24 to 34 ms, has the request in vain, and the next waits
+            // for it.
             assertThat(request.tokenNanos()).containsExactly(14 * MILLI, 24 * MILLI);
             var late = cluster.submit(100, 1);
             cluster.advance(Duration.ofSeconds(1));
@@ -92,8 +93,9 @@ final class SglangClusterTest {
                         + " disable-priority-preemption = true }"
             })
     void lawsHold_whateverHappens(int seed, String settings) throws InterruptedException {
-        var scenario =
-                new ScenarioFile(Map.of()).load(ConfigFactory.parseString("seed = " + seed + "\n" + SETTINGS + """
+        var scenario = new ScenarioFile(Map.of())
+                .load(ConfigFactory.parseString(
+                        "seed = " + seed + "\n" + SETTINGS + """
                     cluster.replicas = 2
                     engine.max-model-len = 300
                     engine.sglang { max-total-tokens = 640, chunked-prefill-size = 64, max-running-requests = 8 }
