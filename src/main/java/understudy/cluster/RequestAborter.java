@@ -91,7 +91,7 @@ final class RequestAborter {
             events.requestEnded(clients.fail(
                     ended.request().request(),
                     ended.request(),
-                    RequestEvent.FailureCause.ENGINE,
+                    ended.isOverload() ? RequestEvent.FailureCause.OVERLOAD : RequestEvent.FailureCause.OUT_OF_MEMORY,
                     ended.reason(),
                     atNanos));
         }

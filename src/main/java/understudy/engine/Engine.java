@@ -90,8 +90,13 @@ public interface Engine {
         return List.of();
     }
 
-    /** Request that its engine has ended by itself, and what its sender is told. */
-    record GivenUp(EngineRequest request, String reason) {}
+    /**
+     * Request that its engine has ended by itself.
+     *
+     * @param isOverload whether there was too much to do for it; else there was no room
+     * @param reason what its sender is told
+     */
+    record GivenUp(EngineRequest request, boolean isOverload, String reason) {}
 
     /** Sets whether requests that wait go on waiting (vLLM {@code PAUSED_NEW}). */
     void setAdmitsNone(boolean admitsNone);

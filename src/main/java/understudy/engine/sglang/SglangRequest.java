@@ -72,6 +72,9 @@ public final class SglangRequest extends EngineRequest {
     /** Whether its sender has given it up; it is here until the scheduler has let go of it. */
     boolean isGivenUp;
 
+    /** When it entered the waiting queue last. */
+    long waitsSinceNanos;
+
     /** Whether it was preempted and put into no queue. */
     boolean isLost;
 
