@@ -48,7 +48,7 @@ final class SglangSettingsTest {
 
     @Test
     void withoutAGpu_thereAreTheTokensOfTheDefaultBlocks() {
-        var spec = read("latency { llm = \"\", gpu = \"\" }");
+        var spec = read("latency { model = linear, llm = \"\", gpu = \"\" }");
 
         assertThat(spec.config().memory().maxTotalTokens()).isEqualTo(29_000 * 16);
         assertThat(spec.config().overlaps()).isTrue();
