@@ -98,6 +98,14 @@ public interface Engine {
      */
     record GivenUp(EngineRequest request, boolean isOverload, String reason) {}
 
+    /**
+     * Returns the requests that the engine has forgotten, by a defect of the one that it stands for: they have not ended, and
+     * are in no queue.
+     */
+    default List<EngineRequest> lost() {
+        return List.of();
+    }
+
     /** Sets whether requests that wait go on waiting (vLLM {@code PAUSED_NEW}). */
     void setAdmitsNone(boolean admitsNone);
 

@@ -41,7 +41,7 @@ public final class SglangEngine implements Engine, EngineLoad {
     private long resultNanos;
     private boolean isIdle = true;
     private boolean admitsNone;
-    private int numLost;
+    private final List<SglangRequest> lost = new ArrayList<>();
 
     /** State after the last plan that was empty, by which it is seen whether anything changes. */
     private long emptyState = -1;
@@ -178,10 +178,10 @@ public final class SglangEngine implements Engine, EngineLoad {
     }
 
     private void onLost(SglangRequest request) {
-        request.isLost = true;
-        numLost++;
         if (request.isGivenUp) {
-            forget(request);
+            all.remove(request);
+        } else {
+            lost.add(request);
         }
     }
 
@@ -263,16 +263,10 @@ public final class SglangEngine implements Engine, EngineLoad {
             return null;
         }
         request.isGivenUp = true;
-        if (scheduler.abort(request) || request.isLost) {
-            forget(request);
+        if (scheduler.abort(request) || lost.remove(request)) {
+            all.remove(request);
         }
         return request;
-    }
-
-    /** Forgets a request that is in no queue. */
-    private void forget(SglangRequest request) {
-        numLost -= request.isLost ? 1 : 0;
-        all.remove(request);
     }
 
     @Override
@@ -285,6 +279,12 @@ public final class SglangEngine implements Engine, EngineLoad {
         return taken;
     }
 
+    /** Returns the requests that were preempted for one that was then refused, unless that is mended. */
+    @Override
+    public List<EngineRequest> lost() {
+        return List.copyOf(lost);
+    }
+
     @Override
     public void setAdmitsNone(boolean none) {
         admitsNone = none;
@@ -294,7 +294,7 @@ public final class SglangEngine implements Engine, EngineLoad {
     /** Returns the number of requests in queues and batches; those that were lost are in none. */
     @Override
     public int numToServe() {
-        return all.size() - numLost - (admitsNone ? numWaiting() : 0);
+        return all.size() - lost.size() - (admitsNone ? numWaiting() : 0);
     }
 
     /** There is a turn more after the last request has ended, in which the scheduler finds out that it is idle. */

@@ -75,9 +75,6 @@ public final class SglangRequest extends EngineRequest {
     /** When it entered the waiting queue last. */
     long waitsSinceNanos;
 
-    /** Whether it was preempted and put into no queue. */
-    boolean isLost;
-
     /** Whether it has its places since its last admission. */
     boolean isSeated;
 
