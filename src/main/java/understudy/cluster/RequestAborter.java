@@ -85,6 +85,31 @@ final class RequestAborter {
         }
     }
 
+    /** Fails the requests that the engine has ended by itself. */
+    void failGivenUp(long atNanos) {
+        for (var ended : engine.engine().takeGivenUp()) {
+            events.requestEnded(clients.fail(
+                    ended.request().request(),
+                    ended.request(),
+                    ended.isOverload() ? RequestEvent.FailureCause.OVERLOAD : RequestEvent.FailureCause.OUT_OF_MEMORY,
+                    ended.reason(),
+                    atNanos));
+        }
+    }
+
+    /** Fails the requests that the engine has forgotten, since their senders wait no longer; returns whether there are any. */
+    boolean failLost(long atNanos) {
+        var lost = engine.engine().lost();
+        for (var request : lost) {
+            breakOff(
+                    request.request(),
+                    RequestEvent.FailureCause.LOST,
+                    "the engine has preempted it for another one, and put it into no queue",
+                    atNanos);
+        }
+        return !lost.isEmpty();
+    }
+
     /** Aborts a request for its sender; returns whether it was here. */
     boolean abort(long requestId, long atNanos) {
         if (!clients.contains(requestId)) {

@@ -37,6 +37,7 @@ final class StepLoop {
 
     /** Plans soon, since something has happened that a plan could take account of. */
     void planSoon() {
+        aborter.failGivenUp(parts.clock().nowNanos());
         engine.wake();
         if (engine.canPlan()) {
             ticks.planSoon();
@@ -177,6 +178,7 @@ final class StepLoop {
 
     private void execute() {
         var plan = engine.endPlan(parts.clock().nowNanos());
+        aborter.failGivenUp(parts.clock().nowNanos());
         parts.counters().onPreempted(plan.preempted().size());
         if (plan.needsDevice()) {
             var batch = plan.shape();

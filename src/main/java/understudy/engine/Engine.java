@@ -82,6 +82,30 @@ public interface Engine {
         return List.of();
     }
 
+    /**
+     * Returns the requests that the engine has ended by itself since the last call, before their answers were complete;
+     * they hold no blocks any more.
+     */
+    default List<GivenUp> takeGivenUp() {
+        return List.of();
+    }
+
+    /**
+     * Request that its engine has ended by itself.
+     *
+     * @param isOverload whether there was too much to do for it; else there was no room
+     * @param reason what its sender is told
+     */
+    record GivenUp(EngineRequest request, boolean isOverload, String reason) {}
+
+    /**
+     * Returns the requests that the engine has forgotten, by a defect of the one that it stands for: they have not ended, and
+     * are in no queue.
+     */
+    default List<EngineRequest> lost() {
+        return List.of();
+    }
+
     /** Sets whether requests that wait go on waiting (vLLM {@code PAUSED_NEW}). */
     void setAdmitsNone(boolean admitsNone);
 
