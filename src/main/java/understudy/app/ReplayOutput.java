@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 import understudy.app.console.Console;
 import understudy.app.replay.ReplayTables;
 import understudy.replay.ReplayCsv;
-import understudy.replay.ReplayPage;
 import understudy.replay.ReplayJson;
+import understudy.replay.ReplayPage;
 import understudy.replay.ReplayReport;
 import understudy.settings.ScenarioException;
 

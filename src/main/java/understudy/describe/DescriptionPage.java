@@ -69,9 +69,7 @@ final class DescriptionPage {
                         IntStream.range(0, sharing.reusesByLruBlocks().size())
                                 .mapToObj(i -> String.valueOf(1L << i))
                                 .toList())
-                .add(
-                        "percent_by_distance",
-                        percents(sharing.reusesByLruBlocks().toLongArray(), sharing))
+                .add("percent_by_distance", percents(sharing.reusesByLruBlocks().toLongArray(), sharing))
                 .add(
                         "ages",
                         IntStream.range(0, SharingView.numLimits())

@@ -41,7 +41,8 @@ final class ComparisonPage {
         var main = new Figures();
         real.metrics().forEach((key, value) -> {
             if (emulated.metrics().containsKey(key)) {
-                main.add("real." + key, value).add("emulated." + key, emulated.metrics().get(key));
+                main.add("real." + key, value)
+                        .add("emulated." + key, emulated.metrics().get(key));
             }
         });
         new Page("Real and emulated", "understudy/fidelity/comparison.html", data, main).write(out);
@@ -50,8 +51,8 @@ final class ComparisonPage {
     private Optional<Figures> bars(String metric) {
         var both = STATISTICS.stream()
                 .map(each -> each + "_" + metric + "_ms")
-                .filter(key -> real.metrics().containsKey(key)
-                        && emulated.metrics().containsKey(key))
+                .filter(key ->
+                        real.metrics().containsKey(key) && emulated.metrics().containsKey(key))
                 .toList();
         return both.isEmpty()
                 ? Optional.empty()

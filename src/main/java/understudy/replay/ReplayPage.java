@@ -56,7 +56,10 @@ public final class ReplayPage {
                 .add("policies", rates(capacities, false))
                 .add("ideals", rates(capacities, true));
         if (report.policies().contains(ReplayPolicy.BELADY_BYPASS)) {
-            figures.addList("bound", report.capacities().size(), i -> bound(report.capacities().get(i)));
+            figures.addList(
+                    "bound",
+                    report.capacities().size(),
+                    i -> bound(report.capacities().get(i)));
         }
         return figures;
     }
@@ -72,7 +75,8 @@ public final class ReplayPage {
 
     private @Nullable Figures rate(ReplayPolicy policy, int capacity) {
         return report.result(policy, capacity)
-                .map(result -> new Figures().add("share", result.overallHitRate()).add("best", report.isBest(result)))
+                .map(result ->
+                        new Figures().add("share", result.overallHitRate()).add("best", report.isBest(result)))
                 .orElse(null);
     }
 

@@ -77,7 +77,8 @@ public final class SweepPage {
     private List<Figures> verdicts() {
         var best = SweepColumns.cheapest(rows).map(line -> verdict(true, line)).stream();
         var found = rows.stream()
-                .flatMap(row -> row.border()
+                .flatMap(row -> row
+                        .border()
                         .map(border -> verdict(
                                 border != SweepRow.Border.NOWHERE,
                                 row.point().name() + ": " + SweepColumns.verdict(row)))

@@ -61,8 +61,7 @@ final class RunPageBrowserTest {
     }
 
     private static Object axis(PageBrowser browser, String chart, String axis) {
-        return browser.run(
-                "return Chart.getChart(arguments[0]).options.scales[arguments[1]].title.text", chart, axis);
+        return browser.run("return Chart.getChart(arguments[0]).options.scales[arguments[1]].title.text", chart, axis);
     }
 
     @Test
@@ -72,8 +71,7 @@ final class RunPageBrowserTest {
             assertThat(browser.list("return Object.values(Chart.instances).map((each) => each.canvas.id)"))
                     .doesNotContain("ready-replicas", "preemptions", "tiers", "moved")
                     .contains("arrivals", "ttft-time");
-            assertThat(browser.list(
-                            "return Chart.getChart('queues').data.datasets.map((each) => each.label)"))
+            assertThat(browser.list("return Chart.getChart('queues').data.datasets.map((each) => each.label)"))
                     .doesNotContain("held in the router");
         }
     }

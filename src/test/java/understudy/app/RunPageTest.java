@@ -97,8 +97,7 @@ final class RunPageTest {
 
         assertThat(shown.at("/blocks/0/lines/0")).hasToString("[\"Successful requests\",\"100\"]");
         assertThat(shown.get("blocks").findValuesAsText("title")).contains("KV Transfers and Tiers");
-        assertThat(shown.get("parts").toString())
-                .contains("[\"group decode\"", "[\"read\"", "[\"host\"");
+        assertThat(shown.get("parts").toString()).contains("[\"group decode\"", "[\"read\"", "[\"host\"");
         assertThat(data.get("setup").toString()).contains("nobody pushes it layer by layer");
     }
 
@@ -122,8 +121,8 @@ final class RunPageTest {
     @Test
     void slowestRequests_haveTheirReasons() throws IOException {
         assertThat(data("conf/demo.conf").at("/requests/slowest").findValuesAsText("reason"))
-                .anyMatch(reason -> reason.matches(
-                        "most cached; it has cached blocks \\d+, outstanding \\d+; best other.*"));
+                .anyMatch(reason ->
+                        reason.matches("most cached; it has cached blocks \\d+, outstanding \\d+; best other.*"));
     }
 
     @Test

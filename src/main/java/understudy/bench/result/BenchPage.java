@@ -70,8 +70,8 @@ public final class BenchPage {
                         "ttft_over_time",
                         Curve.of(
                                 drawn.stream()
-                                        .mapToDouble(request ->
-                                                (request.times().intendedNanos() - first) / NANOS_PER_SECOND)
+                                        .mapToDouble(
+                                                request -> (request.times().intendedNanos() - first) / NANOS_PER_SECOND)
                                         .toArray(),
                                 drawn.stream()
                                         .mapToDouble(request -> request.ttftNanos() / NANOS_PER_MILLI)

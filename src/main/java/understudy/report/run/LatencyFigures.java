@@ -72,9 +72,7 @@ final class LatencyFigures {
 
     private static Figures figures(double[] percentiles, double[] seconds, IntFunction<double[]> overTime) {
         var figures = new Figures()
-                .add(
-                        "distribution",
-                        Curve.of(millis(percentiles), percentiles.length == 0 ? percentiles : percents()));
+                .add("distribution", Curve.of(millis(percentiles), percentiles.length == 0 ? percentiles : percents()));
         for (int percent : SHOWN_PERCENTS) {
             figures.add("p" + percent, Curve.of(seconds, millis(overTime.apply(percent))));
         }

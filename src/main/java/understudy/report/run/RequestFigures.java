@@ -18,8 +18,7 @@ final class RequestFigures {
             figures.add("by_session", rows(sample.sessions()));
         }
         return figures.add(
-                "slowest",
-                sample.slowest().stream().map(RequestFigures::ofSlow).toList());
+                "slowest", sample.slowest().stream().map(RequestFigures::ofSlow).toList());
     }
 
     /** A step of 1 goes without saying. */

@@ -100,9 +100,7 @@ public record RunPage(
 
     private static Figures load(List<Timeline.Interval> intervals, ToDoubleFunction<Timeline.Interval> figure) {
         return Curve.of(
-                intervals.stream()
-                        .mapToDouble(Timeline.Interval::startSeconds)
-                        .toArray(),
+                intervals.stream().mapToDouble(Timeline.Interval::startSeconds).toArray(),
                 intervals.stream().mapToDouble(figure).toArray());
     }
 
@@ -127,9 +125,7 @@ public record RunPage(
     }
 
     private Figures bars(ToDoubleFunction<ReplicaStats> figure) {
-        return Curve.bars(report.replicas().stream()
-                .limit(MAX_BARS)
-                .mapToDouble(figure)
-                .toArray());
+        return Curve.bars(
+                report.replicas().stream().limit(MAX_BARS).mapToDouble(figure).toArray());
     }
 }
