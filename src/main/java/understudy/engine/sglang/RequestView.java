@@ -1,5 +1,6 @@
 package understudy.engine.sglang;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import understudy.kvcache.radix.RadixLookup;
 
 /**
@@ -10,6 +11,7 @@ import understudy.kvcache.radix.RadixLookup;
  * @param numFillTokens tokens that it had when it was tried last
  * @param numPrefixTokens tokens that were found at the last look
  */
+@RecordBuilder
 record RequestView(
         RadixLookup lookup,
         int numTokens,

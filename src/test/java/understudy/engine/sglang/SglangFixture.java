@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.stream.IntStream;
 import understudy.engine.OutputPlan;
 import understudy.engine.Request;
-import understudy.engine.SamplingParams;
 import understudy.kvcache.radix.RadixConfig;
 import understudy.kvcache.radix.RadixEvictionPolicy;
 import understudy.kvcache.radix.RadixMemory;
@@ -41,24 +40,19 @@ final class SglangFixture {
                 false,
                 null,
                 null);
-        config = new SglangConfig(
-                policy,
-                false,
-                chunkedPrefillSize,
-                false,
-                16_384,
-                0,
-                maxRunning,
-                65_536,
-                1.0,
-                new SglangConfig.Priorities(true, false, true, 0),
-                false,
-                600,
-                requeues,
-                128,
-                null,
-                memoryConfig,
-                0);
+        config = SglangConfigBuilder.builder()
+                .schedulePolicy(policy)
+                .chunkedPrefillSize(chunkedPrefillSize)
+                .maxPrefillTokens(16_384)
+                .maxRunningRequests(maxRunning)
+                .maxModelLen(65_536)
+                .scheduleConservativeness(1.0)
+                .priorities(new SglangConfig.Priorities(true, false, true, 0))
+                .newTokenRatioDecaySteps(600)
+                .requeuesRefusedPreemption(requeues)
+                .windowEvictionInterval(128)
+                .memory(memoryConfig)
+                .build();
         engine = SglangEngine.create(config);
         memory = RadixMemory.create(memoryConfig);
     }
@@ -66,15 +60,13 @@ final class SglangFixture {
     /** Adds a request whose prompt is so many tokens from a first one on. */
     SglangRequest add(String name, int firstToken, int numTokens, int maxTokens, long priority, boolean ignoresEos) {
         var prompt = IntStream.range(firstToken, firstToken + numTokens).toArray();
-        var request = new Request(
-                numRequests,
-                name,
-                0,
-                new Prompt(new TokenIds(prompt)),
-                SamplingParams.ofMaxTokens(maxTokens),
-                0,
-                "",
-                new OutputPlan(index -> 50_000 + index, OutputPlan.ENDLESS));
+        var request = Request.of(
+                        numRequests,
+                        0,
+                        new Prompt(new TokenIds(prompt)),
+                        maxTokens,
+                        new OutputPlan(index -> 50_000 + index, OutputPlan.ENDLESS))
+                .withName(name);
         return engine.add(request, new SglangRequest.Options(ignoresEos, priority, "", null), numRequests++);
     }
 
