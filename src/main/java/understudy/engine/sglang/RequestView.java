@@ -10,6 +10,7 @@ import understudy.kvcache.radix.RadixLookup;
  * @param numTokens tokens that are known
  * @param numFillTokens tokens that it had when it was tried last
  * @param numPrefixTokens tokens that were found at the last look
+ * @param wasPreempted whether it has lost its places before
  */
 @RecordBuilder
 record RequestView(
@@ -22,7 +23,8 @@ record RequestView(
         long entry,
         boolean isFinished,
         int numFillTokens,
-        int numPrefixTokens) {
+        int numPrefixTokens,
+        boolean wasPreempted) {
 
     static RequestView of(SglangRequest request) {
         return new RequestView(
@@ -35,7 +37,8 @@ record RequestView(
                 request.entry,
                 request.isFinished,
                 request.numFillTokens,
-                request.numPrefixTokens);
+                request.numPrefixTokens,
+                request.numPreemptions() > 0);
     }
 
     int handle() {

@@ -1,10 +1,11 @@
 package understudy.engine.sglang;
 
-import java.util.ArrayList;
+import it.unimi.dsi.fastutil.ints.IntSets;
 import java.util.List;
 import java.util.stream.IntStream;
 import understudy.engine.OutputPlan;
-import understudy.engine.Request;
+import understudy.engine.RequestBuilder;
+import understudy.engine.SamplingParams;
 import understudy.kvcache.radix.RadixConfig;
 import understudy.kvcache.radix.RadixEvictionPolicy;
 import understudy.kvcache.radix.RadixMemory;
@@ -14,7 +15,7 @@ import understudy.prompt.TokenIds;
 /** Small scheduler with its memory, pages of one token. */
 final class SglangFixture {
     final SglangConfig config;
-    final SglangEngine engine;
+    final SglangScheduler engine;
     final RadixMemory memory;
     private int numRequests;
 
@@ -41,33 +42,38 @@ final class SglangFixture {
                 null,
                 null);
         config = SglangConfigBuilder.builder()
-                .schedulePolicy(policy)
-                .chunkedPrefillSize(chunkedPrefillSize)
-                .maxPrefillTokens(16_384)
-                .maxRunningRequests(maxRunning)
-                .maxModelLen(65_536)
-                .scheduleConservativeness(1.0)
-                .priorities(new SglangConfig.Priorities(true, false, true, 0))
-                .newTokenRatioDecaySteps(600)
-                .requeuesRefusedPreemption(requeues)
-                .windowEvictionInterval(128)
-                .memory(memoryConfig)
-                .build();
-        engine = SglangEngine.create(config);
+.schedulePolicy(policy)
+.chunkedPrefillSize(chunkedPrefillSize)
+.maxPrefillTokens(16_384)
+.maxRunningRequests(maxRunning)
+.maxModelLen(65_536)
+.scheduleConservativeness(1.0)
+.priorities(new SglangConfig.Priorities(true, false, true, 0))
+.newTokenRatioDecaySteps(600)
+.requeuesRefusedPreemption(requeues)
+.windowEvictionInterval(128)
+.memory(memoryConfig)
+.build();
+        engine = SglangScheduler.create(config);
         memory = RadixMemory.create(memoryConfig);
     }
 
     /** Adds a request whose prompt is so many tokens from a first one on. */
     SglangRequest add(String name, int firstToken, int numTokens, int maxTokens, long priority, boolean ignoresEos) {
         var prompt = IntStream.range(firstToken, firstToken + numTokens).toArray();
-        var request = Request.of(
-                        numRequests,
-                        0,
-                        new Prompt(new TokenIds(prompt)),
-                        maxTokens,
-                        new OutputPlan(index -> 50_000 + index, OutputPlan.ENDLESS))
-                .withName(name);
-        return engine.add(request, new SglangRequest.Options(ignoresEos, priority, "", null), numRequests++);
+        var request = RequestBuilder.builder()
+.id(numRequests)
+.name(name)
+.arrivalNanos(0)
+.prompt(new Prompt(new TokenIds(prompt)))
+.sampling(new SamplingParams(maxTokens, 0, ignoresEos, IntSets.EMPTY_SET, false))
+.priority(0)
+.tenant("")
+.output(new OutputPlan(index -> 50_000 + index, OutputPlan.ENDLESS))
+.build();
+        var added = new SglangRequest(config, request, new SglangRequest.Options(priority, "", null), numRequests++, 0);
+        engine.add(added);
+        return added;
     }
 
     /** Plans a turn, and applies its result. */
@@ -82,7 +88,7 @@ final class SglangFixture {
         var plan = engine.plan();
         var batch = plan.batch();
         if (batch != null) {
-            memory.answer(engine.update(batch, new int[0], new ArrayList<>()));
+            memory.answer(engine.update(batch, new int[0], (sampled, numSampled) -> {}));
         }
         return plan;
     }
