@@ -286,18 +286,18 @@ public class SglangScheduler {
             offset += PrefillAdder.offset(request.maxNewTokens, request.numOutputTokens, newTokenRatio);
         }
         return PrefillAskBuilder.builder()
-.config(config)
-.order(order)
-.waiting(views(queue))
-.chunk(chunked == null ? null : RequestView.of(chunked))
-.running(readsRunning ? views(running) : List.of())
-.numRunning(running.size())
-.runningOffset(offset)
-.newTokenRatio(newTokenRatio)
-.numFreeSlots(slots.size())
-.isFull(isFull)
-.looksAtWindow(looksAtWindow())
-.build();
+                .config(config)
+                .order(order)
+                .waiting(views(queue))
+                .chunk(chunked == null ? null : RequestView.of(chunked))
+                .running(readsRunning ? views(running) : List.of())
+                .numRunning(running.size())
+                .runningOffset(offset)
+                .newTokenRatio(newTokenRatio)
+                .numFreeSlots(slots.size())
+                .isFull(isFull)
+                .looksAtWindow(looksAtWindow())
+                .build();
     }
 
     private static ObjectArrayList<RequestView> views(ObjectArrayList<SglangRequest> requests) {
