@@ -42,19 +42,19 @@ final class SglangFixture {
                 null,
                 null);
         config = SglangConfigBuilder.builder()
-.schedulePolicy(policy)
-.chunkedPrefillSize(chunkedPrefillSize)
-.maxPrefillTokens(16_384)
-.maxRunningRequests(maxRunning)
-.maxModelLen(65_536)
-.scheduleConservativeness(1.0)
-.priorities(new SglangConfig.Priorities(true, false, true, 0))
-.estimate(SglangConfig.Estimate.DEFAULT)
-.queue(SglangConfig.Queue.UNLIMITED)
-.requeuesRefusedPreemption(requeues)
-.windowEvictionInterval(128)
-.memory(memoryConfig)
-.build();
+                .schedulePolicy(policy)
+                .chunkedPrefillSize(chunkedPrefillSize)
+                .maxPrefillTokens(16_384)
+                .maxRunningRequests(maxRunning)
+                .maxModelLen(65_536)
+                .scheduleConservativeness(1.0)
+                .priorities(new SglangConfig.Priorities(true, false, true, 0))
+                .estimate(SglangConfig.Estimate.DEFAULT)
+                .queue(SglangConfig.Queue.UNLIMITED)
+                .requeuesRefusedPreemption(requeues)
+                .windowEvictionInterval(128)
+                .memory(memoryConfig)
+                .build();
         engine = SglangScheduler.create(config);
         memory = RadixMemory.create(memoryConfig);
     }
@@ -63,15 +63,15 @@ final class SglangFixture {
     SglangRequest add(String name, int firstToken, int numTokens, int maxTokens, long priority, boolean ignoresEos) {
         var prompt = IntStream.range(firstToken, firstToken + numTokens).toArray();
         var request = RequestBuilder.builder()
-.id(numRequests)
-.name(name)
-.arrivalNanos(0)
-.prompt(new Prompt(new TokenIds(prompt)))
-.sampling(new SamplingParams(maxTokens, 0, ignoresEos, IntSets.EMPTY_SET, false))
-.priority(0)
-.tenant("")
-.output(new OutputPlan(index -> 50_000 + index, OutputPlan.ENDLESS))
-.build();
+                .id(numRequests)
+                .name(name)
+                .arrivalNanos(0)
+                .prompt(new Prompt(new TokenIds(prompt)))
+                .sampling(new SamplingParams(maxTokens, 0, ignoresEos, IntSets.EMPTY_SET, false))
+                .priority(0)
+                .tenant("")
+                .output(new OutputPlan(index -> 50_000 + index, OutputPlan.ENDLESS))
+                .build();
         var added = new SglangRequest(config, request, new SglangRequest.Options(priority, "", null), numRequests++, 0);
         engine.add(added);
         return added;
