@@ -20,7 +20,7 @@ import understudy.prompt.TokenSequence;
 import understudy.workload.trace.AzureTraceReader;
 import understudy.workload.trace.CsvTraceReader;
 import understudy.workload.trace.JsonTraceReader;
-import understudy.workload.trace.TraceException;
+import understudy.workload.files.TraceException;
 import understudy.workload.trace.TraceReader;
 import understudy.workload.trace.TraceRow;
 

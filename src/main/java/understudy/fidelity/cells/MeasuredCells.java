@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.regex.Pattern;
 import understudy.settings.Numbers;
 import understudy.workload.trace.CsvTable;
-import understudy.workload.trace.TraceException;
+import understudy.workload.files.TraceException;
 
 /**
  * Table of measured means: rows with the same setup are one cell. Columns are those of AIConfigurator's and InferenceMAX's

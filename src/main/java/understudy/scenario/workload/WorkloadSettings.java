@@ -20,7 +20,7 @@ import understudy.workload.agentic.AgenticSettings;
 import understudy.workload.servegen.ServeGenReader;
 import understudy.workload.servegen.ServeGenSettings;
 import understudy.workload.trace.ShareGptWorkload;
-import understudy.workload.trace.TraceException;
+import understudy.workload.files.TraceException;
 import understudy.workload.trace.TraceFormat;
 import understudy.workload.trace.TraceReader;
 import understudy.workload.trace.TraceWorkload;

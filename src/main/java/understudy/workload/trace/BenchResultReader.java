@@ -1,5 +1,7 @@
 package understudy.workload.trace;
 
+import understudy.workload.files.TraceFile;
+import understudy.workload.files.TraceException;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;

@@ -1,5 +1,7 @@
 package understudy.workload.trace;
 
+import understudy.workload.files.TraceFile;
+import understudy.workload.files.TraceException;
 import de.siegmar.fastcsv.reader.CsvParseException;
 import de.siegmar.fastcsv.reader.CsvReader;
 import de.siegmar.fastcsv.reader.FieldMismatchStrategy;

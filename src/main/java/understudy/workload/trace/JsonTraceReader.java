@@ -1,5 +1,6 @@
 package understudy.workload.trace;
 
+import understudy.workload.files.TraceFile;
 import it.unimi.dsi.fastutil.longs.Long2LongOpenHashMap;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import java.nio.file.Path;

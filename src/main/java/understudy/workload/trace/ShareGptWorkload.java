@@ -1,5 +1,7 @@
 package understudy.workload.trace;
 
+import understudy.workload.files.TraceFile;
+import understudy.workload.files.TraceException;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;

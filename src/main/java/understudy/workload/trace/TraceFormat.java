@@ -1,5 +1,7 @@
 package understudy.workload.trace;
 
+import understudy.workload.files.TraceFile;
+import understudy.workload.files.TraceException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;

@@ -1,5 +1,6 @@
 package understudy.workload.trace;
 
+import understudy.workload.files.TraceException;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;

@@ -1,5 +1,6 @@
 package understudy.workload.trace;
 
+import understudy.workload.files.TraceException;
 import java.io.Closeable;
 import org.jspecify.annotations.Nullable;
 

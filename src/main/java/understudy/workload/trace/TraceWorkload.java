@@ -1,5 +1,6 @@
 package understudy.workload.trace;
 
+import understudy.workload.files.TraceException;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.Request;

@@ -1,5 +1,6 @@
 package understudy.workload.trace;
 
+import understudy.workload.files.TraceException;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
