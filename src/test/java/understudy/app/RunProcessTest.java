@@ -83,8 +83,8 @@ final class RunProcessTest {
 
     private void traceThatBreaksOff(String good, int numGood) throws IOException, InterruptedException {
         var trace = Files.writeString(directory.resolve("trace.jsonl"), good.repeat(numGood) + "nonsense\n");
-        try (var run = start(
-                "run", "conf/demo.conf", "--set", "workload.kind=mooncake", "--set", "workload.trace=" + trace)) {
+        try (var run =
+                start("run", "conf/demo.conf", "--set", "workload.kind=mooncake", "--set", "workload.trace=" + trace)) {
             assertThat(run.exitCode()).isEqualTo(2);
             assertThat(run.err())
                     .startsWith(trace + ":" + (numGood + 1) + ": not JSON")

@@ -145,8 +145,7 @@ final class SweepClusterProcessTest {
     }
 
     private ProcessFixture start(String name, List<String> args) {
-        var process =
-                ProcessFixture.start(directory, name, ProcessFixture.command(args.toArray(String[]::new)));
+        var process = ProcessFixture.start(directory, name, ProcessFixture.command(args.toArray(String[]::new)));
         processes.add(process);
         return process;
     }

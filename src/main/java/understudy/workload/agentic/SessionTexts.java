@@ -100,15 +100,11 @@ final class SessionTexts implements Closeable {
 
     /** A small archive may unpack to a text of any length. */
     private static SessionText bounded(String file, long line, InputStream in) {
-        return new SessionText(
-                file,
-                line,
-                new CountedInput(in, numBytes -> {
-                    if (numBytes > MAX_SESSION_BYTES) {
-                        throw new TraceException(
-                                file, line, "the session is longer than " + MAX_SESSION_BYTES + " bytes");
-                    }
-                }));
+        return new SessionText(file, line, new CountedInput(in, numBytes -> {
+            if (numBytes > MAX_SESSION_BYTES) {
+                throw new TraceException(file, line, "the session is longer than " + MAX_SESSION_BYTES + " bytes");
+            }
+        }));
     }
 
     @Override

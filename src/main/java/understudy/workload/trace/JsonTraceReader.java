@@ -1,11 +1,11 @@
 package understudy.workload.trace;
 
-import understudy.workload.files.TraceFile;
 import it.unimi.dsi.fastutil.longs.Long2LongOpenHashMap;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import understudy.prompt.SessionTurn;
+import understudy.workload.files.TraceFile;
 
 /**
  * Traces of JSON lines. Equal hash ids stand for equal tokens.

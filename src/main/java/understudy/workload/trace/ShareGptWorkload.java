@@ -1,7 +1,5 @@
 package understudy.workload.trace;
 
-import understudy.workload.files.TraceFile;
-import understudy.workload.files.TraceException;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -23,6 +21,8 @@ import understudy.workload.OutputLimit;
 import understudy.workload.RandomStreams;
 import understudy.workload.RequestRate;
 import understudy.workload.Workload;
+import understudy.workload.files.TraceException;
+import understudy.workload.files.TraceFile;
 
 /**
  * Questions and answers of a file of chats, as {@code vllm bench serve --dataset-name sharegpt} takes them: the first

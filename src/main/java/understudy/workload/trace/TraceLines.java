@@ -1,6 +1,5 @@
 package understudy.workload.trace;
 
-import understudy.workload.files.TraceException;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
@@ -15,6 +14,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 import understudy.json.Jackson;
+import understudy.workload.files.TraceException;
 
 /**
  * The lines of a trace of JSON lines, one object for each request, in any of three formats, which their fields tell

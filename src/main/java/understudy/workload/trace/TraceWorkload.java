@@ -1,12 +1,12 @@
 package understudy.workload.trace;
 
-import understudy.workload.files.TraceException;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.Request;
 import understudy.prompt.Prompt;
 import understudy.workload.OutputLimit;
 import understudy.workload.Workload;
+import understudy.workload.files.TraceException;
 
 /**
  * Replays a trace: every row is a request of its own, sent when the trace says, whatever became of the others. Time

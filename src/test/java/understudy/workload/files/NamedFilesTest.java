@@ -123,8 +123,7 @@ final class NamedFilesTest {
         String length = type == 'L' ? "" : "300000 path=";
         var tar = archive(entry("long", type, length + "x".repeat(300_000)), entry("a.csv", '0', "1"));
 
-        assertThatThrownBy(() -> read(tar))
-                .hasMessage(tar + ": has an entry with a header of more than 131072 bytes");
+        assertThatThrownBy(() -> read(tar)).hasMessage(tar + ": has an entry with a header of more than 131072 bytes");
     }
 
     /** In GNU's headers, which say "ustar " and not "ustar", 0, "00", times may stand where POSIX has a prefix. */

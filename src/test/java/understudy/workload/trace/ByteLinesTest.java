@@ -1,6 +1,5 @@
 package understudy.workload.trace;
 
-import understudy.workload.files.TraceException;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -11,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
+import understudy.workload.files.TraceException;
 
 final class ByteLinesTest {
 

@@ -1,6 +1,5 @@
 package understudy.workload.trace;
 
-import understudy.workload.files.TraceException;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -16,6 +15,7 @@ import understudy.workload.Gaps;
 import understudy.workload.OutputLimit;
 import understudy.workload.RandomStreams;
 import understudy.workload.RequestRate;
+import understudy.workload.files.TraceException;
 
 /** A token is a character here. */
 final class ShareGptWorkloadTest {

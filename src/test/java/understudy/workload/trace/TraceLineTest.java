@@ -1,6 +1,5 @@
 package understudy.workload.trace;
 
-import understudy.workload.files.TraceException;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -19,6 +18,7 @@ import understudy.prompt.SessionTurn;
 import understudy.prompt.SyntheticTokens;
 import understudy.prompt.TokenIds;
 import understudy.prompt.Xxh3BlockHasher;
+import understudy.workload.files.TraceException;
 
 /** Our own format: what is written is read again. */
 final class TraceLineTest {
