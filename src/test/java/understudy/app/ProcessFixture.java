@@ -26,6 +26,11 @@ final class ProcessFixture implements AutoCloseable {
 
     private static final Path KILL = Path.of("/bin/kill");
 
+    /** What Linux says of this process: one bit for each signal, from 1. */
+    private static final Path STATUS = Path.of("/proc/self/status");
+
+    private static final long SIGINT_BIT = 1 << 2 - 1;
+
     private final Process process;
     private final Path out;
     private final Path err;
@@ -75,9 +80,20 @@ final class ProcessFixture implements AutoCloseable {
                 .collect(Collectors.joining(File.pathSeparator));
     }
 
-    /** Skips the test where no signal can be sent. */
-    static void requireSignals() {
+    /** Skips the test where no signal can be sent, or where processes ignore Ctrl-C, as those behind nohup do. */
+    static void requireSignals() throws IOException {
         assumeTrue(Files.isExecutable(KILL), "there is no " + KILL + " to send a signal with");
+        assumeTrue(!isInterruptIgnored(), "this process ignores SIGINT, as those would that it starts");
+    }
+
+    private static boolean isInterruptIgnored() throws IOException {
+        if (!Files.exists(STATUS)) {
+            return false;
+        }
+        try (var lines = Files.lines(STATUS)) {
+            return lines.filter(line -> line.startsWith("SigIgn:"))
+                    .anyMatch(line -> (Long.parseUnsignedLong(line.substring("SigIgn:".length()).strip(), 16) & SIGINT_BIT) != 0);
+        }
     }
 
     Process process() {
