@@ -23,8 +23,7 @@ final class PlainReader implements TraceReader {
             return null;
         }
         long arrivalNanos = Math.round(table.seconds("seconds") * 1e9);
-        return TraceRow.of(
-                table.line(), arrivalNanos, table.wholeNumber("prompt", 1), table.wholeNumber("answer", 1));
+        return TraceRow.of(table.line(), arrivalNanos, table.wholeNumber("prompt", 1), table.wholeNumber("answer", 1));
     }
 
     @Override

@@ -92,7 +92,10 @@ final class ProcessFixture implements AutoCloseable {
         }
         try (var lines = Files.lines(STATUS)) {
             return lines.filter(line -> line.startsWith("SigIgn:"))
-                    .anyMatch(line -> (Long.parseUnsignedLong(line.substring("SigIgn:".length()).strip(), 16) & SIGINT_BIT) != 0);
+                    .anyMatch(line -> (Long.parseUnsignedLong(
+                                            line.substring("SigIgn:".length()).strip(), 16)
+                                    & SIGINT_BIT)
+                            != 0);
         }
     }
 
