@@ -41,8 +41,7 @@ final class RequestFigures {
             var pairs = stories.stream()
                     .flatMap(story -> story.phases().stream())
                     .filter(phase -> phase.kind() == kind)
-                    .map(phase -> List.of(
-                            phase.startNanos() / NANOS_PER_SECOND, phase.endNanos() / NANOS_PER_SECOND))
+                    .map(phase -> List.of(phase.startNanos() / NANOS_PER_SECOND, phase.endNanos() / NANOS_PER_SECOND))
                     .toList();
             if (!pairs.isEmpty()) {
                 figures.add(kind.word(), pairs);
