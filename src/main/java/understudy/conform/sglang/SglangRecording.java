@@ -6,11 +6,15 @@ import it.unimi.dsi.fastutil.ints.IntSets;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.IntSupplier;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
+import understudy.conform.Conformance;
 import understudy.engine.OutputPlan;
 import understudy.engine.Request;
 import understudy.engine.RequestBuilder;
@@ -18,6 +22,7 @@ import understudy.engine.SamplingParams;
 import understudy.engine.sglang.SchedulePolicy;
 import understudy.engine.sglang.SglangConfig;
 import understudy.engine.sglang.SglangConfigBuilder;
+import understudy.engine.sglang.SglangRequest;
 import understudy.json.Jackson;
 import understudy.kvcache.radix.RadixConfig;
 import understudy.kvcache.radix.RadixEvictionPolicy;
@@ -238,5 +243,37 @@ public record SglangRecording(
                                 number("hicache_write_turns"),
                                 number("hicache_load_turns"))
                         : null);
+    }
+
+    /** Returns the places of the requests in the order in which they arrive. */
+    List<Integer> arrivalOrder() {
+        return IntStream.range(0, requests.size())
+                .boxed()
+                .sorted(Comparator.comparingInt(i -> requests.get(i).number("arrival_step")))
+                .toList();
+    }
+
+    /**
+     * Returns what is said of a request besides.
+     *
+     * @param turn the turn that is being made
+     */
+    SglangRequest.Options options(int index, IntSupplier turn) {
+        var recorded = requests.get(index);
+        return new SglangRequest.Options(
+                recorded.priority(),
+                recorded.text("routing_key"),
+                role().isEmpty() ? null : new ScriptedPeer(recorded, turn));
+    }
+
+    /** Compares a replay with the recording, up to the first turn that differs. */
+    Conformance compare(List<Map<String, Object>> turns, Map<String, Object> actualEnd) {
+        for (int i = 0; i < steps.size(); i++) {
+            var difference = Difference.first("step " + i + ", ", steps.get(i), turns.get(i));
+            if (difference.isPresent()) {
+                return new Conformance(steps.size(), i, difference);
+            }
+        }
+        return new Conformance(steps.size(), steps.size(), Difference.first("end, ", end, actualEnd));
     }
 }
