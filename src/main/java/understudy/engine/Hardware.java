@@ -24,6 +24,9 @@ public interface Hardware {
     /** Returns the stages of a replica. */
     int pipelineParallelSize();
 
+    /** Returns the memory of each GPU in GiB; 0 if it is not known. */
+    double gpuMemoryGib();
+
     /** Returns how many requests may run at a time, unless that is given. */
     int defaultMaxNumSeqs();
 

@@ -177,6 +177,11 @@ public record Deployment(
         return tensorParallelSize() * pipelineParallelSize;
     }
 
+    @Override
+    public double gpuMemoryGib() {
+        return gpu == null ? 0 : gpu.spec().memoryGib();
+    }
+
     /** Returns vLLM's default for its OpenAI server ({@code EngineArgs.get_batch_defaults}). */
     @Override
     public int defaultMaxNumSeqs() {

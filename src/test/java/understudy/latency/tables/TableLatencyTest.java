@@ -53,7 +53,7 @@ final class TableLatencyTest {
             WeightFormat.BF16);
 
     private static final StepExecution SGLANG =
-            new StepExecution("SGLang", "sglang", CudaGraphs.ofDecodes(8), 0, true, true);
+            new StepExecution("SGLang", "sglang", CudaGraphs.ofDecodes(8), 0, 0, true, true);
 
     @TempDir
     private Path directory;
