@@ -155,7 +155,7 @@ public final class KvBlockManager extends ExtensibleBehavior<KvBlockManager.Comm
 
     private KvBlockManager(ActorContext<Command> context, KvCache kvCache, Setup setup) {
         this.kvCache = kvCache;
-        blockSize = setup.spec.kvCache().blockSize();
+        blockSize = setup.spec.kvCache().hasher().blockSize();
         replicaIndex = setup.replicaIndex;
         before = setup.before;
         peers = setup.peers;
@@ -237,7 +237,7 @@ public final class KvBlockManager extends ExtensibleBehavior<KvBlockManager.Comm
         var events = takeEvents();
         var subscriber = peers.subscriber();
         if (subscriber != null && settle.step != null) {
-            subscriber.tell(settle.step.with(state(settle.step.endNanos(), events)));
+            subscriber.tell(settle.step.withKvCache(state(settle.step.endNanos(), events)));
         }
     }
 

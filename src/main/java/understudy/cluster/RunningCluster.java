@@ -24,7 +24,7 @@ import understudy.cluster.link.Link;
 import understudy.cluster.lockstep.DataParallelGroup;
 import understudy.runtime.Clock;
 import understudy.workload.Workload;
-import understudy.workload.trace.TraceException;
+import understudy.workload.files.TraceException;
 
 /**
  * The guardian from the start of a cluster on. It is in one of three phases, each a behaviour: running, stopping
@@ -52,17 +52,18 @@ final class RunningCluster {
         var subscriber = subscriber(start);
         router = child(Router.create(clock, spec, collector, subscriber), "router");
         sharedStore = sharedStore(spec);
-        var peers = new ReplicaPeers(
-                router,
-                collector,
-                spec.router(),
-                subscriber,
-                self,
-                network(start),
-                sharedStore,
-                spec.keepsRecords(),
-                start.sideChannel(),
-                dataParallelGroups(spec.replicas()));
+        var peers = ReplicaPeersBuilder.builder()
+                .router(router)
+                .metrics(collector)
+                .routerSpec(spec.router())
+                .subscriber(subscriber)
+                .owner(self)
+                .network(network(start))
+                .sharedStore(sharedStore)
+                .keepsRecords(spec.keepsRecords())
+                .sideChannel(start.sideChannel())
+                .dataParallelGroups(dataParallelGroups(spec.replicas()))
+                .build();
         registry = new ReplicaRegistry(context, clock, spec, peers);
         records = new MetricsCollector.RunRecords(registry, collector, clock, self, observer);
         for (var timed : spec.faults().changes()) {
@@ -189,6 +190,10 @@ final class RunningCluster {
                     throw new IllegalStateException("the cluster has been started before");
                 })
                 .onMessage(Cluster.Inject.class, this::onInject)
+                .onMessage(Cluster.Stalled.class, now -> {
+                    registry.tellAll(Replica.GiveUpLost.NOW);
+                    return Behaviors.same();
+                })
                 .onMessage(Cluster.InjectLater.class, later -> {
                     changeLater(later);
                     return Behaviors.same();

@@ -120,7 +120,7 @@ public record Deployment(
         return isAsStored
                 ? file
                 : new LlmFile(
-                        spec.withWeights(weights),
+                        spec.withAllWeights(weights),
                         file.status(),
                         file.paramsBillion(),
                         file.hasLoraEmbeddings(),
@@ -239,7 +239,7 @@ public record Deployment(
             lines.add("latency.gpu " + gpu.spec().name() + ": " + word(gpu.status()) + assumed + " (" + gpu.source()
                     + ")");
         }
-        if (engine.room().reservedTokens() > 0) {
+        if (engine.room().isDerived()) {
             new KvMemory(this, engine.room())
                     .capacity()
                     .ifPresent(capacity -> lines.add("kv-cache.num-gpu-blocks "

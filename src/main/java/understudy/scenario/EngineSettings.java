@@ -11,6 +11,7 @@ import understudy.engine.EngineFamily.KvUse;
 import understudy.engine.EngineSpec;
 import understudy.engine.family.EngineFamilies;
 import understudy.latency.StepExecution;
+import understudy.settings.Defaults;
 import understudy.settings.ScenarioException;
 import understudy.settings.Section;
 
@@ -32,7 +33,13 @@ final class EngineSettings {
 
     private static EngineFamily family(Section engine) {
         var families = families();
-        return Objects.requireNonNull(families.get(engine.choice("kind", List.copyOf(families.keySet()))));
+        String name = engine.choice("kind", List.copyOf(families.keySet()));
+        families.keySet().stream()
+                .filter(other ->
+                        !other.equals(name) && EngineFamilies.builtInNames().contains(other))
+                .filter(Defaults.CONFIG.getConfig("engine")::hasPath)
+                .forEach(other -> engine.section(other).requireOnly(List.of(), "which needs engine.kind = " + other));
+        return Objects.requireNonNull(families.get(name));
     }
 
     /** Returns {@code config} with the values that {@code auto} stands for. */

@@ -1,5 +1,6 @@
 package understudy.engine.sglang;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import understudy.kvcache.radix.RadixLookup;
 
 /**
@@ -11,6 +12,7 @@ import understudy.kvcache.radix.RadixLookup;
  * @param numPrefixTokens tokens that were found at the last look
  * @param wasPreempted whether it has lost its places before
  */
+@RecordBuilder
 record RequestView(
         RadixLookup lookup,
         int numTokens,
@@ -44,7 +46,7 @@ record RequestView(
     }
 
     /** Returns how many tokens it is expected to need still. */
-    double offset(double newTokenRatio) {
-        return PrefillAdder.offset(maxNewTokens, numOutputTokens, newTokenRatio);
+    double offset(SglangConfig config, double newTokenRatio) {
+        return config.offset(maxNewTokens, numOutputTokens, newTokenRatio);
     }
 }

@@ -16,18 +16,14 @@ final class PrefillAdderTest {
     private static PrefillOutcome attempt(
             SglangFixture fixture, @Nullable SglangRequest chunk, SglangRequest... waiting) {
         var views = List.of(waiting).stream().map(RequestView::of).toList();
-        var ask = new PrefillAsk(
-                fixture.config,
-                null,
-                views,
-                chunk == null ? null : RequestView.of(chunk),
-                List.of(),
-                0,
-                0,
-                1,
-                8,
-                false,
-                false);
+        var ask = PrefillAskBuilder.builder()
+                .config(fixture.config)
+                .waiting(views)
+                .chunk(chunk == null ? null : RequestView.of(chunk))
+                .running(List.of())
+                .newTokenRatio(1)
+                .numFreeSlots(8)
+                .build();
         return (PrefillOutcome) fixture.memory.answer(ask);
     }
 
@@ -37,10 +33,12 @@ final class PrefillAdderTest {
 
     @Test
     void offset_isAtMost4096Tokens() {
+        var config = new SglangFixture(SchedulePolicy.FCFS, 2, 20, false, false).config;
+
         // min(10,000 - 1,000, 4,096) * 0.5
-        assertThat(PrefillAdder.offset(10_000, 1_000, 0.5)).isEqualTo(2_048);
+        assertThat(config.offset(10_000, 1_000, 0.5)).isEqualTo(2_048);
         // min(3,000 - 1,000, 4,096) * 0.5
-        assertThat(PrefillAdder.offset(3_000, 1_000, 0.5)).isEqualTo(1_000);
+        assertThat(config.offset(3_000, 1_000, 0.5)).isEqualTo(1_000);
     }
 
     @ParameterizedTest

@@ -64,7 +64,7 @@ final class SglangExecutionTest {
         "0, 1, 256"
     })
     void graphs_goByTheMemory(double memoryGib, int tensorParallelSize, int maxBatchSize) {
-        assertThat(SglangExecution.defaultMaxBatchSize(memoryGib, tensorParallelSize))
+        assertThat(GpuSize.of(memoryGib).maxGraphBatch(tensorParallelSize))
                 .isEqualTo(maxBatchSize);
     }
 }
