@@ -64,7 +64,6 @@ final class SglangExecutionTest {
         "0, 1, 256"
     })
     void graphs_goByTheMemory(double memoryGib, int tensorParallelSize, int maxBatchSize) {
-        assertThat(GpuSize.of(memoryGib).maxGraphBatch(tensorParallelSize))
-                .isEqualTo(maxBatchSize);
+        assertThat(GpuSize.of(memoryGib).maxGraphBatch(tensorParallelSize)).isEqualTo(maxBatchSize);
     }
 }
