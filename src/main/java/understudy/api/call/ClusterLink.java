@@ -37,13 +37,16 @@ public final class ClusterLink {
     private final ActorRef<RequestEvent> requestEvents;
     private final List<Watcher> watchers;
     private final int numReplicas;
-    private final ConcurrentHashMap<Long, Generation> generations = new ConcurrentHashMap<>();
+    private final ConcurrentHashMap<Long, InFlight> inFlight = new ConcurrentHashMap<>();
     private final AtomicLong nextId = new AtomicLong();
 
     /** Ends of requests that are told when it is known what is kept of them; of one thread. */
     private final Map<Long, RequestEvent.Finished> untold = new HashMap<>();
 
     private volatile @Nullable KvAddress kvAddress;
+
+    /** A request that has not ended, and the call that it belongs to. */
+    private record InFlight(Generation generation, Call call) {}
 
     /** Watcher of all requests. */
     public interface Watcher {
@@ -98,15 +101,16 @@ public final class ClusterLink {
 
     /** Returns the requests that have not ended, at most so many: the latest. */
     public List<Generation> newestInFlight(int max) {
-        return generations.values().stream()
+        return inFlight.values().stream()
+                .map(InFlight::generation)
                 .sorted(Comparator.comparingLong(Generation::id).reversed())
                 .limit(max)
                 .toList();
     }
 
     /** Sends a request, which arrives at the virtual time that the wall clock calls for now. */
-    void submit(Generation generation) {
-        generations.put(generation.id(), generation);
+    void submit(Generation generation, Call call) {
+        inFlight.put(generation.id(), new InFlight(generation, call));
         time.post(() -> {
             var request = generation.request(time.nowNanos(), time.speed());
             watchers.forEach(watcher -> watcher.onSubmitted(generation));
@@ -162,20 +166,21 @@ public final class ClusterLink {
             return;
         }
         boolean isLast = !(event instanceof RequestEvent.Admitted || event instanceof RequestEvent.Token);
-        var generation = isLast ? generations.remove(event.requestId()) : generations.get(event.requestId());
-        if (generation == null) {
+        var request = isLast ? inFlight.remove(event.requestId()) : inFlight.get(event.requestId());
+        if (request == null) {
             return;
         }
-        if (event instanceof RequestEvent.Finished finished && keeps(generation, finished)) {
+        if (event instanceof RequestEvent.Finished finished && keeps(request.generation, finished)) {
             askKept(finished);
-            generations.put(event.requestId(), generation);
+            inFlight.put(event.requestId(), request);
             return;
         }
-        tell(event, generation, isLast);
+        tell(event, request, isLast);
     }
 
-    private void tell(RequestEvent event, Generation generation, boolean isLast) {
-        generation.onEvent(event);
+    private void tell(RequestEvent event, InFlight request, boolean isLast) {
+        var generation = request.generation;
+        request.call.on(generation, event);
         if (event instanceof RequestEvent.Ended ended) {
             watchers.forEach(watcher -> watcher.onEnded(ended, generation));
         } else if (isLast) {
@@ -206,13 +211,13 @@ public final class ClusterLink {
 
     private void onKept(RequestEvent.Kept kept) {
         var finished = untold.remove(kept.requestId());
-        var generation = generations.remove(kept.requestId());
-        if (finished == null || generation == null) {
+        var request = inFlight.remove(kept.requestId());
+        if (finished == null || request == null) {
             return;
         }
         if (!kept.blocks().isEmpty()) {
-            generation.setKvTransferParams(Objects.requireNonNull(kvAddress).params(generation, finished, kept));
+            request.generation.setKvTransferParams(Objects.requireNonNull(kvAddress).params(request.generation, finished, kept));
         }
-        tell(finished, generation, true);
+        tell(finished, request, true);
     }
 }

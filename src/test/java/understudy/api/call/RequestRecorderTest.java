@@ -175,6 +175,6 @@ final class RequestRecorderTest {
                 Tokenizer.Vocabulary.CL100K_BASE.load(),
                 OptionalInt.empty(),
                 null);
-        return new Generation(numGenerations++, spec, Arrival.of(request, 0), new Unheard());
+        return new Generation(numGenerations++, spec, Arrival.of(request, 0));
     }
 }

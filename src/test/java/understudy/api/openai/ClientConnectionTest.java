@@ -20,11 +20,9 @@ import understudy.Waiting;
 import understudy.api.ServerFixture;
 import understudy.api.call.ApiContext;
 import understudy.api.call.Call;
-import understudy.api.call.Delta;
 import understudy.api.call.Generation;
 import understudy.api.call.GenerationParams;
 import understudy.api.call.ServerState;
-import understudy.api.http.ApiException;
 import understudy.api.http.Arrival;
 import understudy.api.http.ClientConnection;
 import understudy.api.http.Json;
@@ -74,7 +72,7 @@ final class ClientConnectionTest {
         var connection = new ClientConnection(() -> {});
         connection.close();
 
-        var call = new Call(api.cluster(), new Unheard());
+        var call = new Call(api.cluster(), event -> {});
         connection.carry(call);
         call.start(List.of(spec(api)), Arrival.of(HttpRequest.create(), 0));
 
@@ -112,14 +110,6 @@ final class ClientConnectionTest {
     private Socket connect() throws IOException {
         return new Socket(
                 InetAddress.getLoopbackAddress(), server.server().address().getPort());
-    }
-
-    private static final class Unheard implements Call.Listener {
-        @Override
-        public void onDelta(Generation generation, Delta delta) {}
-
-        @Override
-        public void onFailed(ApiException failure) {}
     }
 
     private static Generation.Spec spec(ApiContext api) {
