@@ -8,7 +8,9 @@ import understudy.api.http.HttpMetrics;
 public record ApiContext(
         ActorSystem<?> system,
         ApiSettings settings,
-        ClusterLink cluster,
+        ClusterControl cluster,
+        ClusterLink link,
+        KeptKv keptKv,
         ServerState state,
         HttpMetrics metrics,
         HttpBodies bodies,

@@ -13,7 +13,7 @@ import understudy.cluster.RequestEvent;
 
 /** Call of the API, with all the engine requests that it causes. */
 public final class Call implements ClientConnection.Exchange {
-    private final ClusterLink cluster;
+    private final ClusterLink link;
     private final Consumer<CallEvent> sink;
     private final CompletableFuture<Void> done = new CompletableFuture<>();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
@@ -26,8 +26,8 @@ public final class Call implements ClientConnection.Exchange {
      *
      * @param sink gets its events, on one thread at a time
      */
-    public Call(ClusterLink cluster, Consumer<CallEvent> sink) {
-        this.cluster = cluster;
+    public Call(ClusterLink link, Consumer<CallEvent> sink) {
+        this.link = link;
         this.sink = sink;
     }
 
@@ -52,22 +52,22 @@ public final class Call implements ClientConnection.Exchange {
     /** Sends the requests, unless the client has disconnected already. */
     public void start(List<Generation.Spec> specs, Arrival arrival) {
         generations = specs.stream()
-                .map(spec -> new Generation(cluster.nextId(), spec, arrival))
+                .map(spec -> new Generation(link.nextId(), spec, arrival))
                 .toList();
         if (isCancelled.get()) {
             return;
         }
-        generations.forEach(generation -> cluster.submit(generation, this));
+        generations.forEach(generation -> link.submit(generation, this));
         if (isCancelled.get()) {
             // Perhaps before all were sent. To give up what was given up, or has ended, changes nothing.
-            generations.forEach(generation -> cluster.abort(generation.id()));
+            generations.forEach(generation -> link.abort(generation.id()));
         }
     }
 
     /** Gives up what is not done yet. */
     void cancel() {
         if (!done.isDone() && isCancelled.compareAndSet(false, true)) {
-            generations.forEach(generation -> cluster.abort(generation.id()));
+            generations.forEach(generation -> link.abort(generation.id()));
             done.complete(null);
         }
     }
@@ -79,7 +79,7 @@ public final class Call implements ClientConnection.Exchange {
                 && !done.isDone()
                 && isMeant.test(all.get(0).spec().callName());
         if (is) {
-            all.forEach(generation -> cluster.abort(generation.id()));
+            all.forEach(generation -> link.abort(generation.id()));
         }
         return is;
     }
@@ -116,7 +116,7 @@ public final class Call implements ClientConnection.Exchange {
         if (delta != null) {
             emit(generation, delta);
         } else if (generation.isStopped()) {
-            cluster.abort(generation.id());
+            link.abort(generation.id());
         }
     }
 

@@ -103,7 +103,7 @@ public final class CallRunner {
             HttpRequest request, List<Generation.Spec> specs, Function<List<CallEvent.Piece>, ObjectNode> body) {
         var arrival = admit(request, specs);
         var answer = new CompletableFuture<List<CallEvent.Piece>>();
-        var call = new Call(api.cluster(), new Collector(specs.size(), answer));
+        var call = new Call(api.link(), new Collector(specs.size(), answer));
         call.done().whenComplete((done, failure) -> {
             call.close();
             // This is not read, unless there is an answer already; but the library waits for it.

@@ -79,6 +79,7 @@ public final class Generation {
         this.id = id;
         this.spec = spec;
         this.arrival = arrival;
+        malformedAtToken = arrival.malformedAtToken();
         stops = new StopStrings(spec.params.stops(), spec.params.includesStop());
     }
 
@@ -122,6 +123,11 @@ public final class Generation {
 
     void setKvTransferParams(ObjectNode params) {
         kvTransferParams = params;
+    }
+
+    /** Has an output token reach the client as broken JSON, counted from 1; 0 is none. An earlier one goes first. */
+    void malformAt(int token) {
+        malformedAtToken = MalformedStreams.earlier(malformedAtToken, token);
     }
 
     /** Returns whether a piece of the answer is to reach the client as broken JSON. */
@@ -178,10 +184,9 @@ public final class Generation {
         return spec.kvTransfer == null ? request : request.withTransfer(sampling, spec.kvTransfer);
     }
 
-    /** Records which replica has the request, and which token is to reach the client as broken JSON. */
+    /** Records which replica has the request. */
     void onAdmitted(RequestEvent.Admitted admitted) {
         replicaIndex = admitted.replicaIndex();
-        malformedAtToken = admitted.malformedAtToken();
     }
 
     /** Returns the next piece of the text, or null if none is due: then a stop string may have been found. */

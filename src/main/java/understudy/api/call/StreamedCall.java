@@ -28,7 +28,7 @@ public final class StreamedCall implements Consumer<CallEvent> {
         this.connection = connection;
         metrics = api.metrics();
         buffer = new StreamBuffer<>(api.settings().http().limits().streamBuffer());
-        call = new Call(api.cluster(), this);
+        call = new Call(api.link(), this);
         // A call that was given up ends its stream, or the library would wait for more.
         call.done().whenComplete((done, failure) -> {
             buffer.end();

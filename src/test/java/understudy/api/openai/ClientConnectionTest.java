@@ -72,12 +72,12 @@ final class ClientConnectionTest {
         var connection = new ClientConnection(() -> {});
         connection.close();
 
-        var call = new Call(api.cluster(), event -> {});
+        var call = new Call(api.link(), event -> {});
         connection.carry(call);
         call.start(List.of(spec(api)), Arrival.of(HttpRequest.create(), 0));
 
         assertThat(call.closed().toCompletableFuture()).isDone();
-        assertThat(api.cluster().newestInFlight(1)).isEmpty();
+        assertThat(api.link().newestInFlight(1)).isEmpty();
     }
 
     @Test
@@ -119,7 +119,7 @@ final class ClientConnectionTest {
         var prompt = new EncodedPrompt(new TokenIds(new int[] {1, 2, 3}), "x", true);
         return new SpecBuilder(
                         api.settings(),
-                        api.cluster(),
+                        api.link(),
                         api.loras(),
                         tokenizer,
                         new Answers(tokenizer, model),
