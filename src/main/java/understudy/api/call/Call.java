@@ -151,7 +151,7 @@ public final class Call implements ClientConnection.Exchange {
         return switch (failed.cause()) {
             case NO_REPLICA -> new CallEvent.Failed(new ApiException(503, "ServiceUnavailable", reason, null));
             case INJECTED_ERROR -> new CallEvent.Failed(ApiException.ofStatus(failed.status(), reason));
-            case KV_CACHE_SHRUNK, KV_LOAD_FAILED, PREFILL_FAILED -> new CallEvent.Failed(internal(reason));
+            case KV_CACHE_SHRUNK, KV_LOAD_FAILED, PREFILL_FAILED, ENGINE -> new CallEvent.Failed(internal(reason));
             case CRASH, CUT -> new CallEvent.Cut(internal(reason), false);
             case RESET -> new CallEvent.Cut(internal(reason), true);
         };
