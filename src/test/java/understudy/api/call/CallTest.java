@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.OptionalInt;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.IntStream;
@@ -146,19 +145,18 @@ final class CallTest {
 
     private static Generation.Spec spec(int choice, GenerationParams params) {
         int[] letters = {token("a"), token("b"), token("c")};
-        return new Generation.Spec(
-                choice,
-                "name-" + choice,
-                new TokenIds(1, 2, 3),
-                "",
-                SessionTurn.NONE,
-                params,
-                10,
-                100,
-                new Answer(index -> letters[index % 3], 10, List.of()),
-                TOKENIZER,
-                OptionalInt.empty(),
-                null);
+        return GenerationSpecBuilder.builder()
+                .choice(choice)
+                .name("name-" + choice)
+                .prompt(new TokenIds(1, 2, 3))
+                .loraName("")
+                .turn(SessionTurn.NONE)
+                .params(params)
+                .maxTokens(10)
+                .maxModelLen(100)
+                .answer(new Answer(index -> letters[index % 3], 10, List.of()))
+                .tokenizer(TOKENIZER)
+                .build();
     }
 
     private static int token(String text) {

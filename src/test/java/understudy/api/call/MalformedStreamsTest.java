@@ -100,19 +100,17 @@ final class MalformedStreamsTest {
         var request = header == null
                 ? HttpRequest.create()
                 : HttpRequest.create().addHeader(RawHeader.create(FaultHeaders.MALFORMED_AT_TOKEN, header));
-        var spec = new Generation.Spec(
-                0,
-                "name",
-                new TokenIds(1, 2, 3),
-                "",
-                SessionTurn.NONE,
-                GenerationParams.read(body, List.of(), 1, -1),
-                10,
-                100,
-                new Answer(index -> 7, 10, List.of()),
-                Tokenizer.Vocabulary.CL100K_BASE.load(),
-                OptionalInt.empty(),
-                null);
+        var spec = GenerationSpecBuilder.builder()
+                .name("name")
+                .prompt(new TokenIds(1, 2, 3))
+                .loraName("")
+                .turn(SessionTurn.NONE)
+                .params(GenerationParams.read(body, List.of(), 1, -1))
+                .maxTokens(10)
+                .maxModelLen(100)
+                .answer(new Answer(index -> 7, 10, List.of()))
+                .tokenizer(Tokenizer.Vocabulary.CL100K_BASE.load())
+                .build();
         return new Generation(0, spec, Arrival.of(request, 0));
     }
 }
