@@ -23,8 +23,8 @@ import understudy.kvcache.radix.RadixConfig;
 import understudy.kvcache.radix.RadixEvictionPolicy;
 import understudy.prompt.Prompt;
 import understudy.prompt.TokenIds;
-import understudy.workload.trace.TraceException;
-import understudy.workload.trace.TraceFile;
+import understudy.workload.files.TraceException;
+import understudy.workload.files.TraceFile;
 
 /**
  * Workload, and what the real scheduler of SGLang has decided on it, turn by turn.
