@@ -94,8 +94,7 @@ public final class Cluster {
             implements Command {}
 
     /** Another process wants the blocks that a replica keeps of a request, or no longer; see {@link SideChannel.Word}. */
-    public record AskKept(
-            int replicaIndex, SideChannel.Word word, long requestId, ActorRef<? super Kept> replyTo)
+    public record AskKept(int replicaIndex, SideChannel.Word word, long requestId, ActorRef<? super Kept> replyTo)
             implements Command {}
 
     /**

@@ -149,9 +149,11 @@ public final class Call implements ClientConnection.Exchange {
     private static CallEvent end(RequestEvent.Failed failed) {
         String reason = failed.reason();
         return switch (failed.cause()) {
-            case NO_REPLICA, OVERLOAD -> new CallEvent.Failed(new ApiException(503, "ServiceUnavailable", reason, null));
+            case NO_REPLICA, OVERLOAD ->
+                new CallEvent.Failed(new ApiException(503, "ServiceUnavailable", reason, null));
             case INJECTED_ERROR -> new CallEvent.Failed(ApiException.ofStatus(failed.status(), reason));
-            case KV_CACHE_SHRUNK, KV_LOAD_FAILED, PREFILL_FAILED, OUT_OF_MEMORY, LOST -> new CallEvent.Failed(internal(reason));
+            case KV_CACHE_SHRUNK, KV_LOAD_FAILED, PREFILL_FAILED, OUT_OF_MEMORY, LOST ->
+                new CallEvent.Failed(internal(reason));
             case CRASH, CUT -> new CallEvent.Cut(internal(reason), false);
             case RESET -> new CallEvent.Cut(internal(reason), true);
         };

@@ -115,8 +115,7 @@ public final class CallRunner {
                 .withEntity(HttpEntities.create(ContentTypes.APPLICATION_JSON, Json.bytes(body.apply(choices)))));
     }
 
-    private CompletionStage<HttpResponse> stream(
-            HttpRequest request, List<Generation.Spec> specs, CallFormat format) {
+    private CompletionStage<HttpResponse> stream(HttpRequest request, List<Generation.Spec> specs, CallFormat format) {
         var arrival = admit(request, specs);
         var connection = request.getAttribute(ClientConnection.KEY).orElseGet(() -> new ClientConnection(() -> {}));
         int ordinal = request.getAttribute(ClientConnection.ORDINAL).orElse(0);

@@ -31,8 +31,7 @@ public final class ClusterControl {
      * @param router to which orders go, so that they do not overtake requests
      * @param numReplicas how many the cluster starts with
      */
-    public ClusterControl(
-            ClusterHost host, ActorSystem<?> system, ActorRef<Router.Command> router, int numReplicas) {
+    public ClusterControl(ClusterHost host, ActorSystem<?> system, ActorRef<Router.Command> router, int numReplicas) {
         time = host.time();
         this.system = system;
         this.router = router;

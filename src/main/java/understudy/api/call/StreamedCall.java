@@ -45,8 +45,7 @@ public final class StreamedCall implements Consumer<CallEvent> {
      */
     CompletionStage<Source<HttpEntity.ChunkStreamPart, NotUsed>> begin(List<Generation.Spec> specs, Arrival arrival) {
         call.start(specs, arrival);
-        return admitted.thenApply(
-                ok -> Source.fromGraph(new StreamSource<>(buffer, format::text, this::onRead)));
+        return admitted.thenApply(ok -> Source.fromGraph(new StreamSource<>(buffer, format::text, this::onRead)));
     }
 
     /** A connection does not outlive an answer that was cut. */

@@ -23,8 +23,7 @@ import understudy.runtime.VirtualTime;
  * @param tenant whose fair share it takes, as a gateway says; empty if none does
  * @param rank the replica that is to serve it, as a router outside says; empty if none does, or if it is no number
  */
-public record Arrival(
-        Stopwatch since, RequestFault fault, int malformedAtToken, String tenant, OptionalLong rank) {
+public record Arrival(Stopwatch since, RequestFault fault, int malformedAtToken, String tenant, OptionalLong rank) {
     /** The header that names a tenant, as gateways with the inference extension send it. */
     public static final String TENANT = "x-gateway-inference-fairness-id";
 

@@ -83,9 +83,7 @@ final class CallTest {
     @Test
     void crashAndReset_areCuts() {
         var generation = start(1, "").get(0);
-        call.on(
-                generation,
-                new RequestEvent.Failed(0, RequestEvent.FailureCause.RESET, "reset", 0, 1, 5, TIMING, 0));
+        call.on(generation, new RequestEvent.Failed(0, RequestEvent.FailureCause.RESET, "reset", 0, 1, 5, TIMING, 0));
 
         assertThat(events).singleElement().isInstanceOfSatisfying(CallEvent.Cut.class, cut -> {
             assertThat(cut.failure().status()).isEqualTo(500);
