@@ -21,6 +21,7 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 import understudy.api.call.ApiContext;
+import understudy.api.call.ApiContextBuilder;
 import understudy.api.call.ApiSettings;
 import understudy.api.call.ClusterControl;
 import understudy.api.call.ClusterLink;
@@ -111,17 +112,18 @@ public final class EmulationServer implements AutoCloseable {
         var link = new ClusterLink(host, system, router, keptKv, watchers);
         var control = new ClusterControl(host, system, router, spec.replicas().size());
         var bodies = new HttpBodies(system, settings.http());
-        api = new ApiContext(
-                system,
-                settings,
-                control,
-                link,
-                keptKv,
-                state,
-                httpMetrics,
-                bodies,
-                new Sessions(),
-                new LoraAdapters(settings.loras()));
+        api = ApiContextBuilder.builder()
+                .system(system)
+                .settings(settings)
+                .cluster(control)
+                .link(link)
+                .keptKv(keptKv)
+                .state(state)
+                .metrics(httpMetrics)
+                .bodies(bodies)
+                .sessions(new Sessions())
+                .loras(new LoraAdapters(settings.loras()))
+                .build();
         ports = new HttpPorts(api, spec, new LiveFeed(api, view, spec.router().policyName()));
         host.whenFailed().exceptionally(cause -> {
             state.enter(ServerState.Phase.FAILED);
