@@ -63,7 +63,7 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
             implements ClusterEvent, MetricsCollector.Command {
 
         /** Copies the figures of a result, which is used again for the next step. */
-        static StepEnded of(int replicaIndex, Step step, StepResult result, List<RequestRecord> ended) {
+        public static StepEnded of(int replicaIndex, Step step, StepResult result, List<RequestRecord> ended) {
             return new StepEnded(
                     replicaIndex,
                     step.startNanos,
@@ -88,11 +88,13 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
             return list.size() == 1 ? IntList.of(list.getInt(0)) : new IntImmutableList(list);
         }
 
-        StepEnded with(FirstTokens first, EngineLoad after) {
+        /** Returns the same with its first tokens, and the queues after it. */
+        public StepEnded with(FirstTokens first, EngineLoad after) {
             return with(first, after, kvCache);
         }
 
-        StepEnded with(KvCacheState after) {
+        /** Returns the same with the memory after it. */
+        public StepEnded with(KvCacheState after) {
             return with(firstTokens, load, after);
         }
 
@@ -149,7 +151,7 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
             boolean isFailed)
             implements ClusterEvent {
 
-        static KvMoved of(int replicaIndex, TransferJob job, TransferEnded ended) {
+        public static KvMoved of(int replicaIndex, TransferJob job, TransferEnded ended) {
             return new KvMoved(
                     replicaIndex,
                     job.kind(),
@@ -265,11 +267,12 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
         }
 
         /** Tells one that reads no KV events before another one, if there is one. */
-        static Subscriber before(@Nullable Subscriber next, ActorRef<? super ClusterEvent> ref) {
+        public static Subscriber before(@Nullable Subscriber next, ActorRef<? super ClusterEvent> ref) {
             return new Subscriber(ref, next != null && next.wantsKvEvents, next);
         }
 
-        void tell(ClusterEvent event) {
+        /** Tells all of them. */
+        public void tell(ClusterEvent event) {
             ref.tell(event);
             if (next != null) {
                 next.tell(event);

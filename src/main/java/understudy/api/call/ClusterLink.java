@@ -19,7 +19,6 @@ import org.jspecify.annotations.Nullable;
 import understudy.cluster.Cluster;
 import understudy.cluster.RequestEvent;
 import understudy.cluster.Router;
-import understudy.cluster.orders.OrderAnswers;
 import understudy.cluster.sidechannel.SideChannel;
 import understudy.engine.FinishReason;
 import understudy.faults.ClusterChange;
@@ -126,15 +125,15 @@ public final class ClusterLink {
         return Reply.ask(
                         system,
                         router,
-                        OrderAnswers.AllDone.class,
+                        Router.AllDone.class,
                         ref -> new Router.Order(
                                 OptionalInt.empty(), new ReplicaOrder.ResetPrefixCache(resetsRunning), ref))
-                .thenApply(OrderAnswers.AllDone::isDone);
+                .thenApply(Router.AllDone::isDone);
     }
 
     /** Has a replica, or with an empty one all, carry out an order; is complete when they have, however long that takes. */
-    public CompletionStage<OrderAnswers.AllDone> order(OptionalInt replica, ReplicaOrder order) {
-        return Reply.await(system, router, OrderAnswers.AllDone.class, ref -> new Router.Order(replica, order, ref));
+    public CompletionStage<Router.AllDone> order(OptionalInt replica, ReplicaOrder order) {
+        return Reply.await(system, router, Router.AllDone.class, ref -> new Router.Order(replica, order, ref));
     }
 
     /** Changes the cluster, and tells why that cannot be, or nothing. */
