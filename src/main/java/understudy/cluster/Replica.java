@@ -29,6 +29,7 @@ public final class Replica {
                     Abort,
                     Crash,
                     Leave,
+                    GiveUpLost,
                     Order,
                     GetRecord,
                     Enqueue,
@@ -113,6 +114,11 @@ public final class Replica {
      * and stops.
      */
     public enum Leave implements Command {
+        NOW
+    }
+
+    /** Fails the requests that the engine has forgotten; see {@link understudy.engine.Engine#lost}. */
+    enum GiveUpLost implements Command {
         NOW
     }
 

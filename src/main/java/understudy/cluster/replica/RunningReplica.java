@@ -124,6 +124,8 @@ public final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
             return orders.onCallEnded() ? deferred.doneBy(this) : this;
         } else if (command instanceof Replica.Crash crash) {
             return onCrash(crash);
+        } else if (command instanceof Replica.GiveUpLost) {
+            return onGiveUpLost();
         } else if (command instanceof Replica.Leave) {
             return onLeave();
         } else if (command instanceof Replica.GetRecord get) {
@@ -202,6 +204,13 @@ public final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
 
     private Behavior<Replica.Command> onAbort(Replica.Abort abort) {
         if (!isDeferred(abort) && aborter.abort(abort.requestId(), clock.nowNanos())) {
+            steps.onRequestsGone();
+        }
+        return this;
+    }
+
+    private Behavior<Replica.Command> onGiveUpLost() {
+        if (aborter.failLost(clock.nowNanos())) {
             steps.onRequestsGone();
         }
         return this;

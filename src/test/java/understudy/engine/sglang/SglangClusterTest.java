@@ -1,7 +1,6 @@
 package understudy.engine.sglang;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.typesafe.config.ConfigFactory;
 import java.time.Duration;
@@ -15,7 +14,6 @@ import understudy.fuzz.Fuzzer;
 import understudy.fuzz.MemoryCheck;
 import understudy.fuzz.RunCheck;
 import understudy.scenario.ScenarioFile;
-import understudy.settings.ScenarioException;
 import understudy.testkit.EmulatedCluster;
 
 /** SGLang's engine behind the actors. A step takes 10 ms, and a request 4 ms to the queue. */
@@ -116,20 +114,5 @@ final class SglangClusterTest {
         var failure = new Fuzzer(seed, List.of(new RunCheck(), new MemoryCheck())).failure(scenario);
 
         assertThat(failure).isEmpty();
-    }
-
-    @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "engine.sglang.schedule-policy = priority | Unknown schedule_policy: policy='priority'",
-                "engine.sglang.schedule-polici = lpm | did you mean",
-                "engine.watermark = 0.1 | engine.watermark is 0.1, which means nothing to engine.kind = sglang",
-                "kv-cache.free-order = all-last | kv-cache.free-order is \"all-last\", which means nothing to",
-            })
-    void settingsThatCannotBe_areRefused(String settings, String problem) {
-        assertThatThrownBy(() -> EmulatedCluster.startPaused(SETTINGS + settings))
-                .isInstanceOf(ScenarioException.class)
-                .hasMessageContaining(problem);
     }
 }
