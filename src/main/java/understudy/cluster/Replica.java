@@ -118,7 +118,7 @@ public final class Replica {
     }
 
     /** Fails the requests that the engine has forgotten; see {@link understudy.engine.Engine#lost}. */
-    enum GiveUpLost implements Command {
+    public enum GiveUpLost implements Command {
         NOW
     }
 

@@ -15,6 +15,7 @@ import understudy.kvcache.tier.TierSpec;
 import understudy.settings.Section;
 import understudy.transfer.KvLease;
 import understudy.transfer.KvTransferSpec;
+import understudy.transfer.KvTransferSpecBuilder;
 import understudy.transfer.LinkSpec;
 import understudy.transfer.PortGroup;
 import understudy.transfer.TransferCost;
@@ -172,20 +173,22 @@ record KvTransferSettings(ConnectorSpec connector, KvTransferSpec transfers, Lis
                 Math.round(transfer.nanos("per-descriptor")),
                 Math.round(transfer.nanos("notify")));
         long timeoutNanos = Math.round(transfer.nanos("timeout"));
-        return new KvTransferSpec(
-                new LinkSpec(List.of(hostPorts), TransferCost.NONE, timeoutNanos),
-                Math.round(blockSize * deployment.kvBytesPerTokenPerGpu()),
-                PortGroup.of(nicOneWay, nicOneWay),
-                Math.round(blockSize * deployment.kvBytesPerToken()),
-                chunks.bytes(),
-                deployment.numLayers(),
-                cost,
-                timeoutNanos,
-                new KvLease(leaseNanos(transfer), transfer.bool("lease-heartbeats")),
-                transfer.bool("layer-wise"),
-                transfer.choice("load-failure-policy", LoadFailurePolicy.class) == LoadFailurePolicy.FAIL,
-                transfer.choice("stale-read", StaleRead.class) == StaleRead.FAIL,
-                transfer.bool("notify-on-reject"));
+        return KvTransferSpecBuilder.builder()
+                .hostLink(new LinkSpec(List.of(hostPorts), TransferCost.NONE, timeoutNanos))
+                .hostBytesPerBlock(Math.round(blockSize * deployment.kvBytesPerTokenPerGpu()))
+                .nic(PortGroup.of(nicOneWay, nicOneWay))
+                .networkBytesPerBlock(Math.round(blockSize * deployment.kvBytesPerToken()))
+                .chunkBytes(chunks.bytes())
+                .descriptorsPerBlock(deployment.numLayers())
+                .networkCost(cost)
+                .networkTimeoutNanos(timeoutNanos)
+                .lease(new KvLease(leaseNanos(transfer), transfer.bool("lease-heartbeats")))
+                .isLayerWise(transfer.bool("layer-wise"))
+                .failsOnLoadFailure(
+                        transfer.choice("load-failure-policy", LoadFailurePolicy.class) == LoadFailurePolicy.FAIL)
+                .failsStaleReads(transfer.choice("stale-read", StaleRead.class) == StaleRead.FAIL)
+                .notifiesOnReject(transfer.bool("notify-on-reject"))
+                .build();
     }
 
     private static long leaseNanos(Section transfer) {

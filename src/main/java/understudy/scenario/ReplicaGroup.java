@@ -271,7 +271,7 @@ public record ReplicaGroup(
                 role);
         return ReplicaSpec.of(engine, KvBlockManagerActor::create, device)
                 .withApiDelay(latency.apiDelay())
-                .withTokenTimes(keepsTokenTimes)
+                .withKeepsTokenTimes(keepsTokenTimes)
                 .withTraits(traits)
                 .withTransfers(transfers)
                 .withStores(stores);

@@ -1,6 +1,7 @@
 package understudy.scenario;
 
 import com.typesafe.config.Config;
+import io.soabase.recordbuilder.core.RecordBuilder;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -47,6 +48,7 @@ import understudy.workload.Workload;
  * @param timelineSeconds length of the intervals of a report's timeline; 0 is none
  * @param savesDetails whether to keep the time of every token
  */
+@RecordBuilder
 public record Scenario(
         long seed,
         List<ReplicaGroup> groups,
@@ -90,22 +92,23 @@ public record Scenario(
         if (recordsKvEvents) {
             requireSameHashes(root.section("cluster"), groups);
         }
-        return new Scenario(
-                seed,
-                groups,
-                router,
-                admission,
-                root.section("workload"),
-                FaultSettings.read(root.section("faults"), seed, numReplicas),
-                serviceLevels,
-                ScalingSettings.read(root.section("scaling"), groups, admission),
-                kvEvents,
-                root.section("kv-cache").text("hash-algo"),
-                root.section("kv-cache").section("transfer"),
-                root.section("server"),
-                root.section("clock").positive("speed", "max"),
-                timelineSeconds(root.section("report")),
-                root.section("report").bool("save-detailed"));
+        return ScenarioBuilder.builder()
+                .seed(seed)
+                .groups(groups)
+                .router(router)
+                .admission(admission)
+                .workload(root.section("workload"))
+                .faults(FaultSettings.read(root.section("faults"), seed, numReplicas))
+                .serviceLevels(serviceLevels)
+                .scaling(ScalingSettings.read(root.section("scaling"), groups, admission))
+                .kvEvents(kvEvents)
+                .hashAlgorithm(root.section("kv-cache").text("hash-algo"))
+                .kvTransfer(root.section("kv-cache").section("transfer"))
+                .server(root.section("server"))
+                .speed(root.section("clock").positive("speed", "max"))
+                .timelineSeconds(timelineSeconds(root.section("report")))
+                .savesDetails(root.section("report").bool("save-detailed"))
+                .build();
     }
 
     private static void requireLoras(Section workload, List<ReplicaGroup> groups) {

@@ -14,11 +14,13 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import understudy.api.call.ApiSettings;
 import understudy.api.call.ApiSettings.DownReplicas;
+import understudy.api.call.ApiSettingsBuilder;
 import understudy.api.call.LoraModules;
 import understudy.api.call.Sessions;
 import understudy.api.call.SideChannelPeers;
 import understudy.api.call.SideChannelSettings;
 import understudy.api.http.HttpSettings;
+import understudy.api.http.HttpSettingsBuilder;
 import understudy.api.http.OwnPageGuard;
 import understudy.api.http.PodNames;
 import understudy.api.http.TlsContexts;
@@ -26,6 +28,7 @@ import understudy.api.media.MultimodalSettings;
 import understudy.api.model.CannedAnswers;
 import understudy.api.model.ModelSettings;
 import understudy.api.model.ModelSettings.AnswerMode;
+import understudy.api.model.ModelSettingsBuilder;
 import understudy.api.model.ModelTemplate;
 import understudy.api.model.Tokenizer;
 import understudy.api.model.TokenizerFile;
@@ -66,30 +69,32 @@ public final class ServerSettings {
         if (isOpen && server.choice("missing-admin-token", MissingAdminToken.class) == MissingAdminToken.REFUSE) {
             throw server.unusable("host", "which others can reach, so server.admin-token must be set");
         }
-        var http = new HttpSettings(
-                host,
-                port(scenario, server),
-                rootPath(server),
-                server.text("uds").isEmpty() ? null : Path.of(server.text("uds")),
-                tls(server),
-                server.text("api-key"),
-                isOpen ? HttpSettings.NO_TOKEN_FITS : adminToken,
-                allowedHosts(server),
-                limits(server),
-                timeouts(server));
-        return new ApiSettings(
-                http,
-                firstReplicaPort(scenario, server, http.port()),
-                server.choice("down-replicas", DownReplicas.class),
-                pod(server),
-                sideChannel(scenario, server, host),
-                loras(scenario),
-                server.section("metrics").bool("legacy-names"),
-                models,
-                server.text("vllm-version"),
-                scenario.hardware(),
-                model(scenario, server),
-                surface(scenario, server));
+        var http = HttpSettingsBuilder.builder()
+                .host(host)
+                .port(port(scenario, server))
+                .rootPath(rootPath(server))
+                .unixSocket(server.text("uds").isEmpty() ? null : Path.of(server.text("uds")))
+                .tls(tls(server))
+                .apiKey(server.text("api-key"))
+                .adminToken(isOpen ? HttpSettings.NO_TOKEN_FITS : adminToken)
+                .allowedHosts(allowedHosts(server))
+                .limits(limits(server))
+                .timeouts(timeouts(server))
+                .build();
+        return ApiSettingsBuilder.builder()
+                .http(http)
+                .firstReplicaPort(firstReplicaPort(scenario, server, http.port()))
+                .downReplicas(server.choice("down-replicas", DownReplicas.class))
+                .pod(pod(server))
+                .sideChannel(sideChannel(scenario, server, host))
+                .loras(loras(scenario))
+                .hasLegacyMetrics(server.section("metrics").bool("legacy-names"))
+                .models(models)
+                .vllmVersion(server.text("vllm-version"))
+                .hardware(scenario.hardware())
+                .model(model(scenario, server))
+                .surface(surface(scenario, server))
+                .build();
     }
 
     private static ApiSettings.Surface surface(Scenario scenario, Section server) {
@@ -241,18 +246,19 @@ public final class ServerSettings {
     private static ModelSettings model(Scenario scenario, Section server) {
         var mode = server.choice("answers", AnswerMode.class);
         var tokenizer = tokenizer(server);
-        return new ModelSettings(
-                scenario.seed(),
-                scenario.maxModelLen(),
-                scenario.engine().traits().has(Feature.PRIORITIES),
-                tokenizer,
-                chatTemplate(server, tokenizer),
-                mode,
-                DrawSettings.wholeNumbers(server.section("answer-length"), MAX_LENGTH),
-                mode == AnswerMode.REPLAY ? canned(server) : CannedAnswers.NONE,
-                scenario.hashAlgorithm(),
-                MultimodalSettings.read(server),
-                PoolingModelSettings.read(scenario, server));
+        return ModelSettingsBuilder.builder()
+                .seed(scenario.seed())
+                .maxModelLen(scenario.maxModelLen())
+                .hasPriorities(scenario.engine().traits().has(Feature.PRIORITIES))
+                .tokenizer(tokenizer)
+                .chatTemplate(chatTemplate(server, tokenizer))
+                .answers(mode)
+                .lengths(DrawSettings.wholeNumbers(server.section("answer-length"), MAX_LENGTH))
+                .canned(mode == AnswerMode.REPLAY ? canned(server) : CannedAnswers.NONE)
+                .hashAlgorithm(scenario.hashAlgorithm())
+                .media(MultimodalSettings.read(server))
+                .pooling(PoolingModelSettings.read(scenario, server))
+                .build();
     }
 
     private static Tokenizer.Source tokenizer(Section server) {

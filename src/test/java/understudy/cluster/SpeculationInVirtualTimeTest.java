@@ -145,7 +145,7 @@ final class SpeculationInVirtualTimeTest {
         return cluster.run(
                 workload(requests),
                 ReplicaSpec.of(new VllmSpec(scheduler, plain.limits(), kvCache), KvBlockManagerActor::create, device)
-                        .withTokenTimes(true));
+                        .withKeepsTokenTimes(true));
     }
 
     private static DraftCounts stats(RunRecord run) {

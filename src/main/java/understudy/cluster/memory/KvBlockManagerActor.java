@@ -122,7 +122,7 @@ public final class KvBlockManagerActor extends ExtensibleBehavior<KvBlockManager
         var events = takeEvents();
         var subscriber = peers.subscriber();
         if (subscriber != null && settle.step() != null) {
-            subscriber.tell(settle.step().with(state(settle.step().endNanos(), events)));
+            subscriber.tell(settle.step().withKvCache(state(settle.step().endNanos(), events)));
         }
     }
 
