@@ -27,7 +27,6 @@ import understudy.cluster.MetricsCollector;
 import understudy.cluster.Replica;
 import understudy.cluster.ReplicaPeersBuilder;
 import understudy.cluster.ReplicaSpec;
-import understudy.cluster.RequestEvent;
 import understudy.cluster.Router;
 import understudy.cluster.link.KvStore;
 import understudy.cluster.link.KvStoreSpec;
@@ -36,7 +35,7 @@ import understudy.cluster.link.Link;
 import understudy.cluster.lockstep.DataParallelGroup;
 import understudy.runtime.Clock;
 import understudy.workload.Workload;
-import understudy.workload.trace.TraceException;
+import understudy.workload.files.TraceException;
 
 /**
  * The guardian from the start of a cluster on. It is in one of three phases, each a behaviour: running, stopping
@@ -279,7 +278,7 @@ final class RunningCluster {
 
     private Behavior<Cluster.Command> onAskKept(Cluster.AskKept ask) {
         var question = new Replica.ForMemory(new KvExchange.AskedOutside(ask));
-        var absent = new RequestEvent.Kept(ask.requestId(), IntLists.EMPTY_LIST);
+        var absent = new Cluster.Kept(ask.requestId(), IntLists.EMPTY_LIST);
         return ask(ask.replicaIndex(), question, ask.replyTo(), absent);
     }
 

@@ -8,7 +8,6 @@ import org.apache.pekko.actor.typed.ActorRef;
 import understudy.cluster.Cluster;
 import understudy.cluster.KvBlockManager;
 import understudy.cluster.KvExchange;
-import understudy.cluster.RequestEvent;
 import understudy.cluster.sidechannel.SideChannel;
 import understudy.kvcache.ConnectedBlocks;
 import understudy.runtime.Clock;
@@ -86,7 +85,7 @@ final class KeptBlocks {
         long requestId = ask.requestId();
         boolean isHeld = blocks.isHeld(requestId);
         var kept = isHeld ? new IntImmutableList(blocks.blocksOf(requestId)) : IntLists.EMPTY_LIST;
-        ask.replyTo().tell(new RequestEvent.Kept(requestId, kept));
+        ask.replyTo().tell(new Cluster.Kept(requestId, kept));
         if (isHeld && ask.word() == SideChannel.Word.RENEW) {
             leases.renew(requestId, clock.nowNanos());
         } else if (isHeld && ask.word() == SideChannel.Word.DONE) {

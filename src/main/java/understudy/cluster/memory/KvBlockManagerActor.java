@@ -38,7 +38,7 @@ public final class KvBlockManagerActor extends ExtensibleBehavior<KvBlockManager
     private KvBlockManagerActor(
             ActorContext<KvBlockManager.Command> context, KvCache kvCache, KvBlockManager.Setup setup) {
         this.kvCache = kvCache;
-        blockSize = setup.spec().kvCache().blockSize();
+        blockSize = setup.spec().kvCache().hasher().blockSize();
         replicaIndex = setup.replicaIndex();
         before = setup.before();
         peers = setup.peers();
