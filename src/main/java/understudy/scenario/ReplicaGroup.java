@@ -209,7 +209,7 @@ public record ReplicaGroup(
             OptionalDouble weight,
             boolean recordsKvEvents) {
         var kvCache = settings.section("kv-cache");
-        var latency = LatencySettings.read(settings.section("latency"), kvCache);
+        var latency = LatencySettings.read(settings.section("latency"), kvCache, settings.section("engine"));
         int lockstepSize = latency.deployment().lockstepSize();
         if (numReplicas % lockstepSize != 0) {
             throw settings.section("latency")
