@@ -11,9 +11,10 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import understudy.cluster.ReplicaSpec;
-import understudy.cluster.VirtualGpu;
+import understudy.cluster.device.GpuModel;
 import understudy.cluster.link.KvStoreSpec;
 import understudy.cluster.lockstep.EarlierStages;
+import understudy.cluster.memory.KvBlockManagerActor;
 import understudy.engine.EngineFamily.KvUse;
 import understudy.engine.EngineSpec;
 import understudy.kvcache.KvCacheSpec;
@@ -208,7 +209,7 @@ public record ReplicaGroup(
             OptionalDouble weight,
             boolean recordsKvEvents) {
         var kvCache = settings.section("kv-cache");
-        var latency = LatencySettings.read(settings.section("latency"), kvCache);
+        var latency = LatencySettings.read(settings.section("latency"), kvCache, settings.section("engine"));
         int lockstepSize = latency.deployment().lockstepSize();
         if (numReplicas % lockstepSize != 0) {
             throw settings.section("latency")
@@ -296,7 +297,7 @@ public record ReplicaGroup(
      */
     ReplicaSpec spec(double unit, RandomStreams streams, boolean keepsTokenTimes) {
         var earlier = latency.pipeline().earlier();
-        var device = new VirtualGpu.Modelled(
+        var device = new GpuModel(
                 engine.latency(latency.pipeline().last()),
                 latency.jitter(),
                 engine.drafts(),
@@ -310,7 +311,7 @@ public record ReplicaGroup(
                 engine.kvCache().numGpuBlocks(),
                 new PrefillSteps(latency.model(), engine.traits().maxPrefillChunkTokens()),
                 role);
-        return ReplicaSpec.of(engine, device)
+        return ReplicaSpec.of(engine, KvBlockManagerActor::create, device)
                 .withApiDelay(latency.apiDelay())
                 .withKeepsTokenTimes(keepsTokenTimes)
                 .withTraits(traits)
