@@ -1,7 +1,5 @@
 package understudy.scenario;
 
-import com.typesafe.config.Config;
-import com.typesafe.config.ConfigValueFactory;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -26,11 +24,11 @@ final class EngineSettings {
         return Objects.requireNonNull(families.get(name)).read(engine, kvCache, deployment, use);
     }
 
-    /** Returns {@code config} with the values that {@code auto} stands for. */
-    static Config resolve(EngineSpec engine, Config config) {
-        var resolved = config;
+    /** Returns the settings with the values that {@code auto} stands for. */
+    static Section resolve(EngineSpec engine, Section settings) {
+        var resolved = settings;
         for (var entry : engine.resolved().entrySet()) {
-            resolved = resolved.withValue(entry.getKey(), ConfigValueFactory.fromAnyRef(entry.getValue()));
+            resolved = resolved.with(entry.getKey(), entry.getValue());
         }
         return resolved;
     }

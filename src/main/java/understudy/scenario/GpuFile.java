@@ -97,7 +97,7 @@ public record GpuFile(
 
     /** Returns the five numbers that a scenario has by default. */
     public static ProfileLatency genericProfile() {
-        return profile(new Section(Defaults.CONFIG, "").section("latency").section("profile"));
+        return profile(Defaults.SCENARIO.section("latency").section("profile"));
     }
 
     private static Efficiency efficiency(Section section) {

@@ -143,7 +143,7 @@ public record LatencySettings(
         var placement = new Placement(llm, file.spec(), deployment.parallelism(), deployment.bytesPerKvElement());
         var versions = new TreeMap<String, String>();
         var section = profiled.section("versions");
-        section.config().root().keySet().forEach(table -> versions.put(table, section.text(table)));
+        section.keys().forEach(table -> versions.put(table, section.text(table)));
         var database = new KernelDatabase(Path.of(profiled.text(TABLES)));
         try {
             return new TableLatency(database, file.kernelTables(), versions, placement, host(latency));

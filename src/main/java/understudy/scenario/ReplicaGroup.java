@@ -1,8 +1,5 @@
 package understudy.scenario;
 
-import com.typesafe.config.Config;
-import com.typesafe.config.ConfigFactory;
-import com.typesafe.config.ConfigValueFactory;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -53,7 +50,7 @@ public record ReplicaGroup(
         List<KvStoreSpec> stores,
         OptionalDouble ownWeight) {
     /** What an entry of the list says besides sections of the scenario, and its defaults. */
-    static final Config DEFAULTS = ConfigFactory.parseString("name = \"\", replicas = 1, role = both, weight = auto");
+    static final Section DEFAULTS = Section.of("name = \"\", replicas = 1, role = both, weight = auto");
 
     private static final int MAX_REPLICAS = 100_000;
     private static final String GROUPS = "groups";
@@ -64,7 +61,7 @@ public record ReplicaGroup(
     /** Reads the groups of a scenario, at least one, with at least one replica in all. */
     static List<ReplicaGroup> read(Section root, boolean recordsKvEvents) {
         var cluster = root.section("cluster");
-        var entries = cluster.configs(GROUPS);
+        var entries = cluster.sections(GROUPS);
         if (entries.isEmpty()) {
             int numReplicas = cluster.wholeNumber(REPLICAS, 1, MAX_REPLICAS);
             return List.of(read("", numReplicas, root, Role.BOTH, false, OptionalDouble.empty(), recordsKvEvents));
@@ -73,8 +70,8 @@ public record ReplicaGroup(
         var groups = new ArrayList<ReplicaGroup>();
         var names = new HashSet<String>();
         boolean isDisaggregated = haveRoles(cluster);
-        for (int i = 0; i < entries.size(); i++) {
-            groups.add(read(root, entries.get(i), "cluster.groups." + i, names, isDisaggregated, recordsKvEvents));
+        for (var entry : entries) {
+            groups.add(read(root, entry, names, isDisaggregated, recordsKvEvents));
         }
         if (groups.stream().mapToInt(ReplicaGroup::numReplicas).sum() == 0) {
             throw cluster.unusable(GROUPS, "which have no replica");
@@ -83,14 +80,9 @@ public record ReplicaGroup(
     }
 
     private static ReplicaGroup read(
-            Section root,
-            Config entry,
-            String path,
-            Set<String> names,
-            boolean isDisaggregated,
-            boolean recordsKvEvents) {
-        requireKeysOfGroup(path, entry);
-        var group = new Section(entry.withFallback(DEFAULTS), path);
+            Section root, Section entry, Set<String> names, boolean isDisaggregated, boolean recordsKvEvents) {
+        requireKeysOfGroup(entry);
+        var group = entry.withFallback(DEFAULTS);
         String name = group.text("name");
         if (!name.matches("[a-z0-9]+(-[a-z0-9]+)*")) {
             throw group.unusable("name", "must be letters in lower case, digits and hyphens");
@@ -103,11 +95,11 @@ public record ReplicaGroup(
                 : OptionalDouble.of(group.positive("weight"));
         var merged = entry;
         for (String section : SECTIONS) {
-            merged = merged.withFallback(root.config().withOnlyPath(section));
+            merged = merged.withFallback(root.only(section));
         }
         int numReplicas = group.wholeNumber(REPLICAS, 0, MAX_REPLICAS);
         var role = group.choice("role", Role.class);
-        return read(name, numReplicas, new Section(merged, path), role, isDisaggregated, weight, recordsKvEvents);
+        return read(name, numReplicas, merged, role, isDisaggregated, weight, recordsKvEvents);
     }
 
     /**
@@ -116,7 +108,7 @@ public record ReplicaGroup(
      * @throws ScenarioException if none does although others only answer, or if none answers
      */
     static boolean haveRoles(Section cluster) {
-        var roles = cluster.configs(GROUPS).stream().map(ReplicaGroup::roleOf).toList();
+        var roles = cluster.sections(GROUPS).stream().map(ReplicaGroup::roleOf).toList();
         boolean isDisaggregated = roles.contains(Role.PREFILL);
         if (isDisaggregated != roles.contains(Role.DECODE) && !roles.contains(Role.BOTH)) {
             throw cluster.unusable(
@@ -128,33 +120,31 @@ public record ReplicaGroup(
         return isDisaggregated;
     }
 
-    private static Role roleOf(Config entry) {
-        var group = new Section(entry.withFallback(DEFAULTS), "cluster.groups");
-        return group.choice("role", Role.class);
+    private static Role roleOf(Section entry) {
+        return entry.at("cluster.groups").withFallback(DEFAULTS).choice("role", Role.class);
     }
 
-    private static void requireKeysOfGroup(String path, Config entry) {
-        for (var part : entry.root().entrySet()) {
-            if (!SECTIONS.contains(part.getKey()) && !DEFAULTS.hasPath(part.getKey())) {
-                throw new ScenarioException(
-                        part.getValue().origin(),
-                        "unknown key " + path + "." + part.getKey()
+    private static void requireKeysOfGroup(Section entry) {
+        for (String key : entry.keys()) {
+            if (!SECTIONS.contains(key) && !DEFAULTS.keys().contains(key)) {
+                throw entry.problem(
+                        key,
+                        "unknown key " + entry.path() + "." + key
                                 + "; a group has name, replicas, role, weight, and sections engine, kv-cache, latency");
             }
         }
-        if (entry.hasPath(KV_CONNECTOR)) {
-            throw new ScenarioException(
-                    entry.getValue(KV_CONNECTOR).origin(), path + "." + KV_CONNECTOR + " is the same for all groups");
+        if (entry.has(KV_CONNECTOR)) {
+            throw entry.problem(KV_CONNECTOR, entry.path() + "." + KV_CONNECTOR + " is the same for all groups");
         }
-        knownKeys().check(path, entry);
+        knownKeys().check(entry);
     }
 
     private static KnownKeys knownKeys() {
-        return new KnownKeys(
-                DEFAULTS.withFallback(Defaults.CONFIG.withOnlyPath("engine"))
-                        .withFallback(Defaults.CONFIG.withOnlyPath("kv-cache"))
-                        .withFallback(Defaults.CONFIG.withOnlyPath("latency")),
-                key -> EngineSettings.isOfAnotherFamily(key));
+        var known = DEFAULTS;
+        for (String section : SECTIONS) {
+            known = known.withFallback(Defaults.SCENARIO.only(section));
+        }
+        return new KnownKeys(known, EngineSettings::isOfAnotherFamily);
     }
 
     private static ReplicaGroup read(
@@ -221,18 +211,16 @@ public record ReplicaGroup(
     }
 
     /** Returns a scenario with the values of its groups in place of words such as {@code auto}. */
-    static Config resolve(List<ReplicaGroup> groups, Config config) {
+    static Section resolve(List<ReplicaGroup> groups, Section root) {
         if (groups.get(0).name.isEmpty()) {
-            return EngineSettings.resolve(groups.get(0).engine, config);
+            return EngineSettings.resolve(groups.get(0).engine, root);
         }
-        var entries = new Section(config, "").section("cluster").configs(GROUPS);
-        var resolved = new ArrayList<Object>();
+        var entries = root.section("cluster").sections(GROUPS);
+        var resolved = new ArrayList<Section>();
         for (int i = 0; i < groups.size(); i++) {
-            resolved.add(EngineSettings.resolve(groups.get(i).engine, entries.get(i))
-                    .root()
-                    .unwrapped());
+            resolved.add(EngineSettings.resolve(groups.get(i).engine, entries.get(i)));
         }
-        return config.withValue("cluster." + GROUPS, ConfigValueFactory.fromIterable(resolved));
+        return root.withSections("cluster." + GROUPS, resolved);
     }
 
     /** Returns whether its replicas keep KV in their hosts' memories. */

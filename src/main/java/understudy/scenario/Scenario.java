@@ -1,6 +1,5 @@
 package understudy.scenario;
 
-import com.typesafe.config.Config;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -63,8 +62,7 @@ public record Scenario(
         int timelineSeconds,
         boolean savesDetails) {
     /** Reads a merged scenario. */
-    public static Scenario read(Config config) {
-        var root = new Section(config, "");
+    public static Scenario read(Section root) {
         long seed = root.wholeNumber("seed", Long.MIN_VALUE, Long.MAX_VALUE);
         var serviceLevels = SloSettings.read(root.section("slo"));
         var admission = AdmissionSettings.read(
@@ -212,9 +210,9 @@ public record Scenario(
         return groups.stream().flatMap(group -> group.warnings().stream()).toList();
     }
 
-    /** Returns {@code config}, from which this was read, with values in place of words such as {@code auto}. */
-    public Config resolve(Config config) {
-        return ReplicaGroup.resolve(groups, config);
+    /** Returns the settings from which this was read, with values in place of words such as {@code auto}. */
+    public Section resolve(Section root) {
+        return ReplicaGroup.resolve(groups, root);
     }
 
     /** Returns the workload, whose settings are checked; its file is opened with it. */

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
-import com.typesafe.config.ConfigFactory;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -20,6 +19,7 @@ import understudy.scaling.ScalingSpec;
 import understudy.scaling.SloTtft;
 import understudy.scaling.TokenAware;
 import understudy.settings.ScenarioException;
+import understudy.settings.Section;
 
 final class ScalingSettingsTest {
     private static final long SECOND = 1_000_000_000L;
@@ -131,7 +131,7 @@ final class ScalingSettingsTest {
     }
 
     private static Scenario read(String settings) {
-        return Scenario.read(new ScenarioFile(Map.of()).load(ConfigFactory.parseString(settings)));
+        return Scenario.read(new ScenarioFile(Map.of()).load(Section.of(settings)));
     }
 
     private static ScalingMetrics inflight(long tokens) {

@@ -3,7 +3,6 @@ package understudy.scenario;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.typesafe.config.ConfigFactory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -12,7 +11,7 @@ import understudy.api.call.ApiSettings;
 /** Ports of a server and of its replicas, its names in a cluster, and its side channel. */
 final class ServerSettingsTest {
     private static ApiSettings read(String settings) {
-        return EmbeddedScenario.of(ConfigFactory.parseString(settings)).server();
+        return EmbeddedScenario.of(settings).server();
     }
 
     @ParameterizedTest

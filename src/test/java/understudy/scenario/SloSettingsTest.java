@@ -3,7 +3,6 @@ package understudy.scenario;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.typesafe.config.ConfigFactory;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,6 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import understudy.report.ServiceLevels;
 import understudy.settings.ScenarioException;
+import understudy.settings.Section;
 
 final class SloSettingsTest {
     private static final long OFF = ServiceLevels.Limits.OFF;
@@ -84,7 +84,7 @@ final class SloSettingsTest {
     }
 
     private static ServiceLevels read(String settings) {
-        return Scenario.read(new ScenarioFile(Map.of()).load(ConfigFactory.parseString(settings)))
+        return Scenario.read(new ScenarioFile(Map.of()).load(Section.of(settings)))
                 .serviceLevels();
     }
 }

@@ -1,6 +1,5 @@
 package understudy.fidelity.cells;
 
-import com.typesafe.config.Config;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -43,7 +42,7 @@ public final class CellScenario {
     private final ScenarioFile files;
     private final String scenario;
     private final Map<String, String> settings;
-    private final Config shared;
+    private final Section shared;
 
     /**
      * Format of weights.
@@ -69,7 +68,7 @@ public final class CellScenario {
 
     /** Returns the latency model of the shared scenario. */
     public String latencyModel() {
-        return shared.getString(LATENCY_MODEL);
+        return shared.text(LATENCY_MODEL);
     }
 
     /**
@@ -77,7 +76,7 @@ public final class CellScenario {
      *
      * @throws ScenarioException if there is none; it says why
      */
-    Config of(MeasuredSetup setup, String latencyModel) {
+    Section of(MeasuredSetup setup, String latencyModel) {
         var all = new LinkedHashMap<>(settings);
         all.put(LATENCY_MODEL, latencyModel);
         all.putAll(load(setup));
@@ -140,8 +139,7 @@ public final class CellScenario {
         }
         if (!setup.kvCacheDtype().isEmpty()) {
             formats.put(KV_CACHE_DTYPE, kvCacheDtype(setup.kvCacheDtype().toLowerCase(Locale.ROOT)));
-        } else if (hasFp8KvInCheckpoint(setup)
-                && shared.getString(KV_CACHE_DTYPE).equals("auto")) {
+        } else if (hasFp8KvInCheckpoint(setup) && shared.text(KV_CACHE_DTYPE).equals("auto")) {
             formats.put(KV_CACHE_DTYPE, "fp8");
         }
         return formats;

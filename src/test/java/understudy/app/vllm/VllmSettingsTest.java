@@ -420,7 +420,7 @@ final class VllmSettingsTest {
 
     @Test
     void everySettingOfTheTable_isOne() {
-        var keys = new KnownKeys(Defaults.CONFIG).leaves();
+        var keys = new KnownKeys(Defaults.SCENARIO).leaves();
 
         assertThat(Flags.ALL.stream().flatMap(flag -> flag.setting().stream())).isSubsetOf(keys);
     }
