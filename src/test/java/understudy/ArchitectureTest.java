@@ -140,12 +140,15 @@ final class ArchitectureTest {
     /** Recordings and the fuzzer's draws are about one family; whoever else asked would have to know them all. */
     @Test
     void nothingAsksOfWhichFamilyAnEngineIs() {
-        var families = new String[] {"understudy.engine.vllm..", "understudy.engine.roseinfer.."};
+        var families =
+                new String[] {"understudy.engine.vllm..", "understudy.engine.sglang..", "understudy.engine.roseinfer.."
+                };
 
         noClasses()
                 .that()
                 .resideOutsideOfPackages(
                         "understudy.engine.vllm..",
+                        "understudy.engine.sglang..",
                         "understudy.engine.roseinfer..",
                         "understudy.engine.family..",
                         "understudy.conform..",
@@ -154,7 +157,7 @@ final class ArchitectureTest {
                 .dependOnClassesThat()
                 .resideInAnyPackage(families)
                 .check(MAIN);
-        slices().matching("understudy.engine.(vllm|roseinfer)..")
+        slices().matching("understudy.engine.(vllm|sglang|roseinfer)..")
                 .should()
                 .notDependOnEachOther()
                 .check(MAIN);

@@ -85,6 +85,18 @@ final class RequestAborter {
         }
     }
 
+    /** Fails the requests that the engine has ended by itself. */
+    void failGivenUp(long atNanos) {
+        for (var ended : engine.engine().takeGivenUp()) {
+            events.requestEnded(clients.fail(
+                    ended.request().request(),
+                    ended.request(),
+                    RequestEvent.FailureCause.ENGINE,
+                    ended.reason(),
+                    atNanos));
+        }
+    }
+
     /** Aborts a request for its sender; returns whether it was here. */
     boolean abort(long requestId, long atNanos) {
         if (!clients.contains(requestId)) {

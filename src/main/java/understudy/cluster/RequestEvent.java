@@ -56,6 +56,8 @@ public sealed interface RequestEvent {
         KV_LOAD_FAILED,
         /** Another replica was to compute the prompt, and has failed. */
         PREFILL_FAILED,
+        /** The engine has ended it by itself. */
+        ENGINE,
         /** No replica takes requests. */
         NO_REPLICA
     }

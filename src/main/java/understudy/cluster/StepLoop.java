@@ -177,6 +177,7 @@ final class StepLoop {
 
     private void execute() {
         var plan = engine.endPlan(parts.clock().nowNanos());
+        aborter.failGivenUp(parts.clock().nowNanos());
         parts.counters().onPreempted(plan.preempted().size());
         if (plan.needsDevice()) {
             var batch = plan.shape();

@@ -82,6 +82,17 @@ public interface Engine {
         return List.of();
     }
 
+    /**
+     * Returns the requests that the engine has ended by itself since the last call, before their answers were complete;
+     * they hold no blocks any more.
+     */
+    default List<GivenUp> takeGivenUp() {
+        return List.of();
+    }
+
+    /** Request that its engine has ended by itself, and what its sender is told. */
+    record GivenUp(EngineRequest request, String reason) {}
+
     /** Sets whether requests that wait go on waiting (vLLM {@code PAUSED_NEW}). */
     void setAdmitsNone(boolean admitsNone);
 

@@ -106,7 +106,8 @@ public final class MemorySettings {
                 maxTokensBeyondEnd);
     }
 
-    private static BlockHasher hasher(Section kvCache, int blockSize) {
+    /** Reads what turns tokens into hashes of blocks. */
+    public static BlockHasher hasher(Section kvCache, int blockSize) {
         String seed = kvCache.text("hash-seed");
         return switch (kvCache.choice("hash-algo", HashAlgorithm.class)) {
             case XXH3 -> new Xxh3BlockHasher(blockSize);

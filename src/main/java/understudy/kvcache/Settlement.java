@@ -1,6 +1,7 @@
 package understudy.kvcache;
 
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Effect of a step's result on memory: blocks that are complete now, and requests that have ended; in the order of the
@@ -15,6 +16,7 @@ public final class Settlement {
     private final long[] lastSteps;
     private final long step;
     private final long atNanos;
+    private final KvAsk.@Nullable OfFamily own;
 
     private Settlement(Builder builder) {
         handles = Arrays.copyOf(builder.handles, builder.size);
@@ -23,6 +25,7 @@ public final class Settlement {
         lastSteps = Arrays.copyOf(builder.lastSteps, builder.size);
         step = builder.step;
         atNanos = builder.atNanos;
+        own = builder.own;
     }
 
     /** Returns the number of the step whose result this is. */
@@ -33,6 +36,11 @@ public final class Settlement {
     /** Returns when the step has ended, in virtual time. */
     public long atNanos() {
         return atNanos;
+    }
+
+    /** Returns what only a memory of the engine's own family reads, in place of all else; null for other families. */
+    public KvAsk.@Nullable OfFamily own() {
+        return own;
     }
 
     public int size() {
@@ -71,9 +79,10 @@ public final class Settlement {
         private int size;
         private long step;
         private long atNanos;
+        private KvAsk.@Nullable OfFamily own;
 
         public boolean isEmpty() {
-            return size == 0;
+            return size == 0 && own == null;
         }
 
         /**
@@ -108,8 +117,14 @@ public final class Settlement {
         /** Restarts, for the result of the step with this number, which ended at {@code nanos}. */
         public void begin(long stepNumber, long nanos) {
             size = 0;
+            own = null;
             step = stepNumber;
             atNanos = nanos;
+        }
+
+        /** Sets what only a memory of the engine's own family reads; it awaits no answer. */
+        public void setOwn(KvAsk.OfFamily settlement) {
+            own = settlement;
         }
 
         public Settlement build() {

@@ -137,7 +137,7 @@ public final class Call implements Generation.Listener, ClientConnection.Exchang
         switch (failed.cause()) {
             case NO_REPLICA -> fail(new ApiException(503, "ServiceUnavailable", failed.reason(), null));
             case INJECTED_ERROR -> fail(ApiException.ofStatus(failed.status(), failed.reason()));
-            case KV_CACHE_SHRUNK, KV_LOAD_FAILED, PREFILL_FAILED -> fail(internal(failed));
+            case KV_CACHE_SHRUNK, KV_LOAD_FAILED, PREFILL_FAILED, ENGINE -> fail(internal(failed));
             case CRASH, CUT, RESET -> {
                 if (!done.isDone() && !isCancelled.get()) {
                     listener.onCut(internal(failed), failed.cause() == RequestEvent.FailureCause.RESET);

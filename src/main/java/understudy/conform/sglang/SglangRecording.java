@@ -3,6 +3,7 @@ package understudy.conform.sglang;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.MappingIterator;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import it.unimi.dsi.fastutil.ints.IntSets;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -90,7 +91,7 @@ public record SglangRecording(
                     id(),
                     index,
                     new Prompt(new TokenIds(prompt), "", text("extra_key")),
-                    SamplingParams.ofMaxTokens(number("max_new_tokens")),
+                    new SamplingParams(number("max_new_tokens"), 0, ignoresEos(), IntSets.EMPTY_SET, false),
                     0,
                     "",
                     new OutputPlan(output -> output == last ? EOS : FIRST_OUTPUT_TOKEN + output, last + 1));

@@ -17,9 +17,9 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.sglang.AddResult;
 import understudy.engine.sglang.SglangBatch;
-import understudy.engine.sglang.SglangEngine;
 import understudy.engine.sglang.SglangPlan;
 import understudy.engine.sglang.SglangRequest;
+import understudy.engine.sglang.SglangScheduler;
 import understudy.kvcache.radix.RadixMemory;
 
 /**
@@ -56,7 +56,7 @@ public final class SglangReplay {
             "pieces");
 
     private final SglangRecording recording;
-    private final SglangEngine engine;
+    private final SglangScheduler engine;
     private final RadixMemory memory;
     private final List<Integer> arrivals;
     private final ArrayDeque<Launched> inFlight = new ArrayDeque<>();
@@ -89,7 +89,7 @@ public final class SglangReplay {
         this.recording = recording;
         var config = recording.schedulerConfig();
         overlaps = config.overlaps();
-        engine = SglangEngine.create(config);
+        engine = SglangScheduler.create(config);
         memory = RadixMemory.create(config.memory());
         arrivals = IntStream.range(0, recording.requests().size())
                 .boxed()
@@ -165,11 +165,12 @@ public final class SglangReplay {
             }
             numArrived++;
             var options = new SglangRequest.Options(
-                    recorded.ignoresEos(),
                     recorded.priority(),
                     recorded.text("routing_key"),
                     recording.role().isEmpty() ? null : new ScriptedPeer(recorded, () -> now));
-            live.put(recorded.id(), engine.add(recorded.request(index), options, index));
+            var request = new SglangRequest(engine.config(), recorded.request(index), options, index, 0);
+            engine.add(request);
+            live.put(recorded.id(), request);
         }
     }
 
@@ -445,10 +446,11 @@ public final class SglangReplay {
     }
 
     private Map<String, Object> apply(Launched launched) {
-        var sampled = new ArrayList<SglangEngine.Sampled>();
-        memory.answer(engine.update(launched.batch(), launched.numAccepted().toIntArray(), sampled));
         var result = new LinkedHashMap<String, Object>();
-        sampled.forEach(one -> result.put(one.request().name(), one.numTokens()));
+        memory.answer(engine.update(
+                launched.batch(),
+                launched.numAccepted().toIntArray(),
+                (request, numTokens) -> result.put(request.name(), numTokens)));
         return result;
     }
 

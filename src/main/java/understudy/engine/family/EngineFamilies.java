@@ -8,11 +8,13 @@ import java.util.ServiceLoader;
 import java.util.regex.Pattern;
 import understudy.engine.EngineFamily;
 import understudy.engine.roseinfer.RoseinferFamily;
+import understudy.engine.sglang.SglangFamily;
 import understudy.engine.vllm.VllmFamily;
 
 /** The families of engines by name. A new one is a room of its own, and a line here. */
 public final class EngineFamilies {
-    private static final List<EngineFamily> BUILT_IN = List.of(new VllmFamily(), new RoseinferFamily());
+    private static final List<EngineFamily> BUILT_IN =
+            List.of(new VllmFamily(), new SglangFamily(), new RoseinferFamily());
 
     private static final Pattern NAME = Pattern.compile("[a-z][a-z0-9]*(-[a-z0-9]+)*");
 

@@ -289,6 +289,7 @@ final class PrefillAdder {
         }
         include(request, sequence, place, end);
         memory.admit(sequence, end);
+        memory.count(request.wasPreempted(), request.numTokens(), numPrefix);
         charge(numPrefix, count, numNew);
         return memory.isCaching() ? AddResult.CONTINUE : state();
     }

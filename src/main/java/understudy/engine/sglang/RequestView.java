@@ -9,6 +9,7 @@ import understudy.kvcache.radix.RadixLookup;
  * @param numTokens tokens that are known
  * @param numFillTokens tokens that it had when it was tried last
  * @param numPrefixTokens tokens that were found at the last look
+ * @param wasPreempted whether it has lost its places before
  */
 record RequestView(
         RadixLookup lookup,
@@ -20,7 +21,8 @@ record RequestView(
         long entry,
         boolean isFinished,
         int numFillTokens,
-        int numPrefixTokens) {
+        int numPrefixTokens,
+        boolean wasPreempted) {
 
     static RequestView of(SglangRequest request) {
         return new RequestView(
@@ -33,7 +35,8 @@ record RequestView(
                 request.entry,
                 request.isFinished,
                 request.numFillTokens,
-                request.numPrefixTokens);
+                request.numPrefixTokens,
+                request.numPreemptions() > 0);
     }
 
     int handle() {

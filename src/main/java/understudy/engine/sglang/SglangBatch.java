@@ -2,6 +2,7 @@ package understudy.engine.sglang;
 
 import it.unimi.dsi.fastutil.objects.ObjectArrayList;
 import java.util.List;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /** Batch of one turn; fixed once it is planned ({@code ScheduleBatch}). */
@@ -21,7 +22,14 @@ public final class SglangBatch {
         /** One step of running requests. */
         DECODE,
         /** Prefill that takes the running requests along. */
-        MIXED
+        MIXED;
+
+        private final String word = name().toLowerCase(Locale.ROOT);
+
+        /** Returns how a batch of this kind is called. */
+        public String word() {
+            return word;
+        }
     }
 
     SglangBatch(

@@ -1,709 +1,305 @@
 package understudy.engine.sglang;
 
-import it.unimi.dsi.fastutil.ints.IntArrayFIFOQueue;
-import it.unimi.dsi.fastutil.objects.Object2IntOpenHashMap;
-import it.unimi.dsi.fastutil.objects.ObjectArrayList;
-import java.util.ArrayDeque;
-import java.util.Comparator;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.SplittableRandom;
+import java.util.Objects;
+import java.util.function.Function;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
+import understudy.engine.Engine;
+import understudy.engine.EngineLoad;
+import understudy.engine.EngineRequest;
 import understudy.engine.Request;
-import understudy.kvcache.radix.PrefixOrder;
+import understudy.engine.RequestTable;
+import understudy.engine.StepPlan;
+import understudy.engine.StepResult;
+import understudy.engine.speculation.DraftOutput;
+import understudy.kvcache.KvAnswer;
+import understudy.kvcache.KvAsk;
 import understudy.kvcache.radix.RadixAnswer;
-import understudy.kvcache.radix.RadixAsk;
-import understudy.kvcache.radix.RadixSettlement;
 
 /**
- * SGLang's scheduler as a state machine ({@code managers/scheduler.py}): queues, batches, rows of the request table, and
- * the ratio of new tokens. The tree and the pages are the memory's, which it asks:
+ * SGLang's scheduler as an engine: a turn is a step. With overlapping results two steps are in flight, so that the plan of
+ * one is made when the result of the one before the last is known, as in {@code event_loop_overlap}.
  *
- * <pre>{@code
- * engine.begin();
- * for (var ask = engine.next(); ask != null; ask = engine.next()) {
- *     engine.answer(memory.answer(ask));
- * }
- * var plan = engine.plan();
- * }</pre>
- *
- * <p>A turn is a plan, and then the result of one batch: of that of this turn, or where results overlap with the next
- * plan, of the one before.
+ * <p>A request that its sender gives up while it runs ends with its next token, as in SGLang; until then it keeps its
+ * handle and its pages, though others see it no more.
  */
-public class SglangEngine {
-    final SglangConfig config;
-    final SglangPlan plan = new SglangPlan();
-    final ObjectArrayList<SglangRequest> waiting = new ObjectArrayList<>();
-    final RadixSettlement.Builder settlement = new RadixSettlement.Builder();
-    final IntArrayFIFOQueue slots = new IntArrayFIFOQueue();
+public final class SglangEngine implements Engine, EngineLoad {
+    private static final int[] NO_DRAFTS = new int[0];
 
-    /** Requests that decode ({@code running_batch}). */
-    ObjectArrayList<SglangRequest> running = new ObjectArrayList<>();
+    private final SglangConfig config;
+    private final SglangScheduler scheduler;
+    private final RequestTable<SglangRequest> all;
+    private final SglangStep[] steps;
+    private final StepResult result = new StepResult(0, false);
+    private final List<GivenUp> givenUp = new ArrayList<>();
+    private final SglangScheduler.Sampled onSampled = this::onSampled;
+    private SglangStep step;
+    private long numSteps;
+    private long nowNanos;
+    private long resultNanos;
+    private boolean isIdle = true;
+    private boolean admitsNone;
+    private int numLost;
 
-    /** Flag of {@link #running} ({@code batch_is_full}). */
-    boolean isFull;
+    /** State after the last plan that was empty, by which it is seen whether anything changes. */
+    private long emptyState = -1;
 
-    /** Number of the forward in which {@link #running} ran last. */
-    long runningForward;
-
-    /** Batch of the turn before, and what is left of its requests. */
-    @Nullable SglangBatch last;
-
-    ObjectArrayList<SglangRequest> lastRequests = new ObjectArrayList<>();
-
-    /** The only request whose prefill is unfinished ({@code chunked_req}). */
-    @Nullable SglangRequest chunked;
-
-    @Nullable SglangRequest abortedChunk;
-
-    double newTokenRatio;
-    private final ArrayDeque<RadixAsk> asks = new ArrayDeque<>();
-    private final SplittableRandom random;
-    private ObjectArrayList<SglangRequest> queue = new ObjectArrayList<>();
-    private long numEntries;
-    private long numForwards;
-
-    /** Creates a scheduler without requests. */
+    /** Creates an engine without requests. */
     public SglangEngine(SglangConfig config) {
-        this.config = config;
-        var role = config.disaggregation();
-        int numExtraSlots = role != null && !role.isPrefill() ? role.decodeExtraSlots() : 0;
-        for (int slot = 1; slot <= config.maxRunningRequests() + numExtraSlots; slot++) {
-            slots.enqueue(slot);
-        }
-        newTokenRatio = config.initNewTokenRatio();
-        random = seeded(config.seed());
-    }
-
-    /** Creates a scheduler for a role of disaggregation, or for both. */
-    public static SglangEngine create(SglangConfig config) {
-        var role = config.disaggregation();
-        if (role == null) {
-            return new SglangEngine(config);
-        }
-        return role.isPrefill() ? new PrefillRoleEngine(config, role) : new DecodeRoleEngine(config, role);
-    }
-
-    private static SplittableRandom seeded(long seed) {
-        return new SplittableRandom(seed);
-    }
-
-    /** Queues a request. */
-    public SglangRequest add(Request request, SglangRequest.Options options, int handle) {
-        var added = new SglangRequest(config, request, options, handle);
-        arrive(added);
-        return added;
-    }
-
-    void arrive(SglangRequest request) {
-        enqueue(request);
-    }
-
-    final void enqueue(SglangRequest request) {
-        waiting.add(request);
-        request.entry = ++numEntries;
-    }
-
-    /** Queues a request that was retracted. */
-    void requeue(SglangRequest request) {
-        enqueue(request);
+        this(config, SglangEngine::options);
     }
 
     /**
-     * Gives up a request, between two turns. One that waits is gone at once; one that runs ends with its next token, and
-     * one whose prefill goes on with the next plan.
+     * Creates an engine without requests.
      *
-     * @return whether it is gone
+     * @param options what is said of a request besides
      */
-    public boolean abort(SglangRequest request) {
-        if (request == chunked) {
-            abortedChunk = request;
-        }
-        boolean isGone = waiting.remove(request);
-        if (!request.isFinished && (running.contains(request) || lastRequests.contains(request))) {
-            request.isAborting = true;
-        }
-        return isGone;
+    public SglangEngine(SglangConfig config, Function<Request, SglangRequest.Options> options) {
+        this.config = config;
+        scheduler = SglangScheduler.create(config);
+        all = new RequestTable<>((request, handle, queuedNanos) ->
+                new SglangRequest(config, request, options.apply(request), handle, queuedNanos));
+        steps = IntStream.rangeClosed(0, config.overlaps() ? 2 : 1)
+                .mapToObj(i -> new SglangStep())
+                .toArray(SglangStep[]::new);
+        step = steps[0];
     }
 
-    /** Starts to plan a turn ({@code get_next_batch_to_run}). */
-    public final void begin() {
-        plan.clear();
-        asks.clear();
-        settlement.begin();
-        beginTurn();
+    private static SglangRequest.Options options(Request request) {
+        return new SglangRequest.Options((long) request.priority(), request.tenant(), null);
     }
 
-    void beginTurn() {
-        if (abortedChunk != null) {
-            endAbortedChunk(abortedChunk);
+    /** Returns the scheduler, to look at. */
+    public SglangScheduler scheduler() {
+        return scheduler;
+    }
+
+    @Override
+    public EngineLoad load() {
+        return this;
+    }
+
+    @Override
+    public EngineRequest add(Request request, long atNanos) {
+        var added = all.add(request, atNanos);
+        scheduler.add(added);
+        isIdle = false;
+        return added;
+    }
+
+    @Override
+    public @Nullable SglangRequest find(long requestId) {
+        var request = all.find(requestId);
+        return request == null || request.isGivenUp ? null : request;
+    }
+
+    @Override
+    public void begin(long atNanos) {
+        nowNanos = atNanos;
+        scheduler.begin();
+    }
+
+    @Override
+    public @Nullable KvAsk next() {
+        return scheduler.next();
+    }
+
+    @Override
+    public void answer(KvAnswer answer) {
+        scheduler.answer((RadixAnswer) answer);
+    }
+
+    @Override
+    public StepPlan plan() {
+        var turn = scheduler.plan();
+        step = steps[(int) (++numSteps % steps.length)];
+        step.begin(numSteps);
+        turn.retracted().forEach(this::onPreempted);
+        turn.preempted().forEach(this::onPreempted);
+        turn.lost().forEach(this::onLost);
+        turn.outOfMemory().forEach(this::onOutOfMemory);
+        var chunk = scheduler.takeAbortedChunk();
+        if (chunk != null) {
+            all.remove(chunk);
         }
-        cacheChunk();
-        mergeLast();
-        askSettlement();
-        askPrefill();
+        var batch = turn.batch();
+        if (batch != null) {
+            schedule(batch);
+        }
+        return step;
     }
 
-    final void askSettlement() {
+    private void onPreempted(SglangRequest request) {
+        request.onPreempted();
+        step.preempt(request);
+    }
+
+    private void onLost(SglangRequest request) {
+        request.isLost = true;
+        numLost++;
+        if (request.isGivenUp) {
+            forget(request);
+        }
+    }
+
+    private void onOutOfMemory(SglangRequest request) {
+        step.preempt(request);
+        request.onPreempted();
+        if (!request.isGivenUp) {
+            givenUp.add(new GivenUp(
+                    request, "Out of memory even after retracting all other requests in the decode batch."));
+        }
+        all.remove(request);
+    }
+
+    private void schedule(SglangBatch batch) {
+        step.batch = batch;
+        step.setKind(batch.mode().word());
+        var chunked = batch.chunked;
+        for (int i = 0; i < batch.size(); i++) {
+            var request = batch.request(i);
+            int numTokens = batch.numTokens(i);
+            if (i < batch.numPrefills()) {
+                request.numComputedTokens = batch.numPrefixTokens(i);
+                if (!request.isSeated) {
+                    admit(request);
+                }
+            }
+            int context = request.numComputedTokens;
+            step.schedule(request, numTokens);
+            request.onScheduled(numTokens, numSteps);
+            step.settle(i, context, request == chunked);
+        }
+    }
+
+    private void admit(SglangRequest request) {
+        boolean isFirst = request.lastStep() == 0;
+        request.isSeated = true;
+        step.admit(request, !isFirst);
+        if (isFirst) {
+            boolean isCaching = !config.memory().disableRadixCache();
+            request.onAdmitted(Math.min(request.numComputedTokens, request.numPromptTokens()), isCaching, nowNanos);
+        }
+    }
+
+    @Override
+    public StepResult update(StepPlan executed, long atNanos, DraftOutput output) {
+        result.begin(executed.step(), atNanos);
+        resultNanos = atNanos;
+        var batch = Objects.requireNonNull(((SglangStep) executed).batch);
+        var settlement = scheduler.update(batch, NO_DRAFTS, onSampled);
         if (!settlement.isEmpty()) {
-            asks.add(settlement.build());
-            settlement.begin();
+            result.settlement().setOwn(settlement);
         }
+        return result;
     }
 
-    void endAbortedChunk(SglangRequest request) {
-        if (request == chunked) {
-            request.isFinished = true;
-            request.isAborting = false;
-            request.hasFailed = true;
-            drop(request);
-            chunked = null;
-            abortedChunk = null;
-        } else if (request.isFinished || request.slot == 0) {
-            abortedChunk = null;
-        }
-    }
-
-    final void drop(SglangRequest request) {
-        settlement.drop(request.handle());
-        leaveSlot(request);
-    }
-
-    final void release(SglangRequest request) {
-        settlement.release(request.handle());
-        leaveSlot(request);
-    }
-
-    final void leaveSlot(SglangRequest request) {
-        slots.enqueue(request.slot);
-        request.slot = 0;
-    }
-
-    /** Caches what is computed of the request whose prefill goes on. */
-    private void cacheChunk() {
-        var request = chunked;
-        if (request != null && request.end > request.numPrefixTokens) {
-            settlement.cacheChunk(request.handle());
-            request.numPrefixTokens = request.end;
-        }
-    }
-
-    /** Takes the requests of the last prefill to those that run. */
-    private void mergeLast() {
-        if (last == null || last.mode() == SglangBatch.Mode.DECODE) {
-            return;
-        }
-        int numBefore = lastRequests.size();
-        filterLast(chunked);
-        if (lastRequests.size() < numBefore) {
-            isFull = false;
-        }
-        if (lastRequests.isEmpty()) {
-            return;
-        }
-        if (running.isEmpty()) {
-            running = lastRequests;
-            isFull = false;
-            runningForward = last.forward;
-            lastRequests = new ObjectArrayList<>();
-        } else {
-            running.addAll(lastRequests);
-        }
-    }
-
-    /** Drops from the last batch who has ended, and whose prefill goes on. */
-    final void filterLast(@Nullable SglangRequest goesOn) {
-        var before = last;
-        if (before != null) {
-            lastRequests.removeIf(request -> request.isFinished || request == goesOn || request == before.chunked);
-        }
-    }
-
-    final void askPrefill() {
-        boolean hasHost = config.memory().hierarchy() != null;
-        if (hasHost) {
-            asks.add(AcknowledgeAsk.INSTANCE);
-        }
-        boolean isPreempting = config.priorities().arePreempting();
-        if (isPreempting || config.memory().window() != null) {
-            isFull = false;
-        }
-        if ((isFull || waiting.isEmpty()) && chunked == null) {
-            askDecode();
-            return;
-        }
-        int numSeats = Math.min(config.maxRunningRequests() - running.size(), slots.size());
-        if (numSeats <= 0 && chunked == null && !isPreempting) {
-            isFull = true;
-            askDecode();
-            return;
-        }
-        sort();
-        asks.add(prefillAsk(numSeats));
-    }
-
-    private PrefillAsk prefillAsk(int numSeats) {
-        var policy = config.effectivePolicy();
-        PrefixOrder.Kind order = null;
-        if (policy == SchedulePolicy.DFS_WEIGHT) {
-            order = PrefixOrder.Kind.DFS_WEIGHT;
-        } else if (policy == SchedulePolicy.LPM && waiting.size() <= PrefillAdder.MAX_ORDERED_BY_PREFIX) {
-            order = PrefixOrder.Kind.LPM;
-        }
-        boolean isPreempting = config.priorities().arePreempting();
-        // One more than there are seats, since it is that one who finds that there is none.
-        int numTried =
-                order != null || isPreempting ? waiting.size() : Math.min(waiting.size(), Math.max(numSeats, 0) + 1);
-        queue = new ObjectArrayList<>(waiting.subList(0, numTried));
-        boolean readsRunning = isPreempting || config.memory().disableRadixCache() || config.isMixing();
-        double offset = 0;
-        for (int i = 0; i < running.size(); i++) {
-            var request = running.get(i);
-            offset += PrefillAdder.offset(request.maxNewTokens, request.numOutputTokens, newTokenRatio);
-        }
-        return new PrefillAsk(
-                config,
-                order,
-                views(queue),
-                chunked == null ? null : RequestView.of(chunked),
-                readsRunning ? views(running) : List.of(),
-                running.size(),
-                offset,
-                newTokenRatio,
-                slots.size(),
-                isFull,
-                looksAtWindow());
-    }
-
-    private static ObjectArrayList<RequestView> views(ObjectArrayList<SglangRequest> requests) {
-        var views = new ObjectArrayList<RequestView>(requests.size());
-        for (int i = 0; i < requests.size(); i++) {
-            views.add(RequestView.of(requests.get(i)));
-        }
-        return views;
-    }
-
-    /** Sorts the waiting queue, as far as that takes no look at the tree ({@code calc_priority}). */
-    private void sort() {
-        var priorities = config.priorities();
-        switch (config.effectivePolicy()) {
-            case FCFS -> {
-                if (priorities.areOn()) {
-                    waiting.sort(byPriority().thenComparing(Comparator.comparingLong(request -> request.entry)));
-                }
+    private void onSampled(SglangRequest request, int count) {
+        if (!request.isGivenUp) {
+            long gap = request.onTokens(count, resultNanos);
+            if (gap >= 0) {
+                result.addGap(gap);
             }
-            case LOF -> {
-                Comparator<SglangRequest> byLength = Comparator.comparingInt(request -> -request.maxNewTokens);
-                waiting.sort(priorities.areOn() ? byPriority().thenComparing(byLength) : byLength);
-            }
-            case RANDOM -> {
-                for (int i = waiting.size() - 1; i > 0; i--) {
-                    int other = random.nextInt(i + 1);
-                    var request = waiting.get(i);
-                    waiting.set(i, waiting.get(other));
-                    waiting.set(other, request);
-                }
-            }
-            case ROUTING_KEY -> sortByRoutingKey();
-            case LPM, DFS_WEIGHT -> {
-                // The memory sorts.
+            result.addSampled(request, count);
+            if (request.isFinished) {
+                result.addFinished(request);
             }
         }
-    }
-
-    private Comparator<SglangRequest> byPriority() {
-        return (a, b) -> config.priorities().compare(a.priority, b.priority);
-    }
-
-    private void sortByRoutingKey() {
-        var counts = new Object2IntOpenHashMap<String>();
-        for (int i = 0; i < running.size(); i++) {
-            if (!running.get(i).routingKey().isEmpty()) {
-                counts.addTo(running.get(i).routingKey(), 1);
-            }
-        }
-        if (!counts.isEmpty()) {
-            waiting.sort(Comparator.<SglangRequest>comparingInt(request -> -counts.getInt(request.routingKey()))
-                    .thenComparing(SglangRequest::routingKey));
+        if (request.isFinished) {
+            all.remove(request);
         }
     }
 
-    /** Returns the next question to the memory, or null if the turn is planned. */
-    public final @Nullable RadixAsk next() {
-        return asks.poll();
-    }
-
-    /** Accepts the answer to the last question; that to one which does not await it may be left out. */
-    public final void answer(RadixAnswer answer) {
-        if (answer instanceof PrefillOutcome outcome) {
-            onPrefill(outcome);
-        } else if (answer instanceof DecodeAsk.Outcome outcome) {
-            if (outcome.fits()) {
-                newTokenRatio = Math.max(newTokenRatio - config.newTokenRatioDecay(), config.minNewTokenRatio());
-                setDecodeBatch();
-            } else {
-                askRetraction();
-            }
-        } else if (answer instanceof RetractAsk.Outcome outcome) {
-            onRetracted(outcome);
-        } else {
-            onAnswer(answer);
-        }
-    }
-
-    /** Accepts the answer to a question of a role. */
-    void onAnswer(RadixAnswer answer) {
-        throw new IllegalArgumentException("nobody has asked for " + answer);
-    }
-
-    final void ask(RadixAsk ask) {
-        asks.add(ask);
-    }
-
-    private void onPrefill(PrefillOutcome outcome) {
-        var sorted = queue;
-        if (outcome.order != null) {
-            sorted = new ObjectArrayList<>(queue.size());
-            for (int i = 0; i < queue.size(); i++) {
-                int index = outcome.order.at(i);
-                queue.get(index).numPrefixTokens = outcome.order.numPrefixTokens(index);
-                sorted.add(queue.get(index));
-            }
-            for (int i = 0; i < sorted.size(); i++) {
-                waiting.set(i, sorted.get(i));
-            }
-        }
-        isFull = outcome.isFull;
-        for (var trial : outcome.trials()) {
-            var request = sorted.get(trial.place());
-            request.numFillTokens = request.numTokens();
-            request.numPrefixTokens = trial.numLoadedPrefix();
-            plan.tried.add(new SglangPlan.Tried(request, trial.numPrefixTokens(), trial.hostHit(), trial.result()));
-        }
-        var victims = preempt(outcome);
-        if (outcome.added.isEmpty()) {
-            if (config.requeuesRefusedPreemption()) {
-                victims.forEach(this::enqueue);
-            } else {
-                plan.lost.addAll(victims);
-            }
-            askDecode();
-            return;
-        }
-        makePrefillBatch(outcome, sorted, victims);
-    }
-
-    private ObjectArrayList<SglangRequest> preempt(PrefillOutcome outcome) {
-        var victims = new ObjectArrayList<SglangRequest>(outcome.victims.size());
-        if (outcome.victims.isEmpty()) {
-            return victims;
-        }
-        for (int i = 0; i < outcome.preempted.size(); i++) {
-            var request = running.get(outcome.preempted.getInt(i));
-            leaveSlot(request);
-            request.reset();
-            plan.preempted.add(request);
-        }
-        for (int i = 0; i < outcome.victims.size(); i++) {
-            victims.add(running.get(outcome.victims.getInt(i)));
-        }
-        running = new ObjectArrayList<>(running);
-        running.removeAll(victims);
-        return victims;
-    }
-
-    private void makePrefillBatch(
-            PrefillOutcome outcome, ObjectArrayList<SglangRequest> sorted, ObjectArrayList<SglangRequest> victims) {
-        int count = outcome.added.size();
-        var requests = new ObjectArrayList<SglangRequest>(count + (config.isMixing() ? running.size() : 0));
-        var numTokens = new int[count];
-        for (int i = 0; i < count; i++) {
-            int place = outcome.added.getInt(i);
-            var request = place == PrefillAdder.CHUNK ? chunkedRequest() : sorted.get(place);
-            if (place == PrefillAdder.CHUNK) {
-                request.numFillTokens = request.numTokens();
-            }
-            request.end = outcome.ends.getInt(i);
-            numTokens[i] = request.end - outcome.prefixes.getInt(i);
-            request.isRetracted = false;
-            requests.add(request);
-        }
-        waiting.removeAll(requests);
-        victims.forEach(this::enqueue);
-        if (chunked != null && !outcome.isChunkCut) {
-            chunked = null;
-        }
-        if (outcome.newChunk >= 0) {
-            chunked = sorted.get(outcome.newChunk);
-        }
-        if (chunked != null) {
-            chunked.numMiddleChunks++;
-        }
-        for (int i = 0; i < count; i++) {
-            if (requests.get(i).slot == 0) {
-                requests.get(i).slot = slots.dequeueInt();
-            }
-        }
-        var mode = SglangBatch.Mode.EXTEND;
-        if (config.isMixing() && !running.isEmpty()) {
-            running.removeIf(SglangRequest::isFinished);
-            if (!running.isEmpty()) {
-                mode = SglangBatch.Mode.MIXED;
-                for (int i = 0; i < running.size(); i++) {
-                    var request = running.get(i);
-                    request.numFillTokens = request.numTokens();
-                    request.end = request.numTokens();
-                }
-                requests.addAll(running);
-            }
-            running = new ObjectArrayList<>();
-            runningForward = 0;
-        }
-        plan.numHitTokens = outcome.numHitTokens;
-        plan.numInputTokens = outcome.numInputTokens;
-        plan.batch = new SglangBatch(mode, requests, numTokens, outcome.prefixes.toIntArray(), chunked, ++numForwards);
-    }
-
-    private SglangRequest chunkedRequest() {
-        var request = chunked;
+    @Override
+    public @Nullable EngineRequest abort(long requestId) {
+        var request = find(requestId);
         if (request == null) {
-            throw new IllegalStateException("no prefill was going on");
+            return null;
+        }
+        request.isGivenUp = true;
+        if (scheduler.abort(request) || request.isLost) {
+            forget(request);
         }
         return request;
     }
 
-    /** Lets those that run go on by a step ({@code update_running_batch}). */
-    final void askDecode() {
-        if (running.isEmpty()) {
-            return;
+    /** Forgets a request that is in no queue. */
+    private void forget(SglangRequest request) {
+        numLost -= request.isLost ? 1 : 0;
+        all.remove(request);
+    }
+
+    @Override
+    public List<GivenUp> takeGivenUp() {
+        if (givenUp.isEmpty()) {
+            return List.of();
         }
-        int numBefore = running.size();
-        running.removeIf(SglangRequest::isFinished);
-        if (running.size() < numBefore) {
-            isFull = false;
-        }
-        if (!running.isEmpty()) {
-            asks.add(decodeAsk());
-        }
+        var taken = List.copyOf(givenUp);
+        givenUp.clear();
+        return taken;
     }
 
-    private DecodeAsk decodeAsk() {
-        int count = running.size();
-        var handles = new int[count];
-        boolean looksAtWindow = looksAtWindow();
-        var numTokens = new int[looksAtWindow ? count : 0];
-        for (int i = 0; i < count; i++) {
-            handles[i] = running.get(i).handle();
-            if (looksAtWindow) {
-                numTokens[i] = running.get(i).numTokens();
-            }
-        }
-        return new DecodeAsk(handles, numTokens);
+    @Override
+    public void setAdmitsNone(boolean none) {
+        admitsNone = none;
+        scheduler.setAdmitsNone(none);
     }
 
-    private boolean looksAtWindow() {
-        return config.memory().window() != null
-                && config.memory().eagleReserve() == 0
-                && runningForward % Math.max(1, config.windowEvictionInterval()) == 0;
+    /** Returns the number of requests in queues and batches; those that were lost are in none. */
+    @Override
+    public int numToServe() {
+        return all.size() - numLost - (admitsNone ? numWaiting() : 0);
     }
 
-    private void setDecodeBatch() {
-        runningForward = ++numForwards;
-        plan.batch = new SglangBatch(
-                SglangBatch.Mode.DECODE, new ObjectArrayList<>(running), NO_TOKENS, NO_TOKENS, null, runningForward);
-    }
-
-    private static final int[] NO_TOKENS = new int[0];
-
-    /** Asks who gives up, those first that have fewest outputs, and among them the longest inputs ({@code retract_decode}). */
-    private void askRetraction() {
-        if (config.memory().eagleReserve() == 0) {
-            Comparator<SglangRequest> order = Comparator.comparingInt(request -> -request.numOutputTokens);
-            order = order.thenComparingInt(SglangRequest::numPromptTokens);
-            if (config.retractsByPriority()) {
-                Comparator<SglangRequest> byImportance =
-                        (a, b) -> config.priorities().compare(retractionPriority(a), retractionPriority(b));
-                order = byImportance.thenComparing(order);
-            }
-            running.sort(order);
-        }
-        asks.add(new RetractAsk(decodeAsk()));
-    }
-
-    private long retractionPriority(SglangRequest request) {
-        return request.hasPriority ? request.priority : config.priorities().unset();
-    }
-
-    private void onRetracted(RetractAsk.Outcome outcome) {
-        int numBefore = running.size();
-        for (int i = numBefore - 1; i >= outcome.numLeft(); i--) {
-            var request = running.get(i);
-            leaveSlot(request);
-            request.reset();
-            if (i == 0 && outcome.isLastAborted()) {
-                request.isFinished = true;
-                request.hasFailed = true;
-                plan.outOfMemory.add(request);
-            } else {
-                plan.retracted.add(request);
-            }
-        }
-        running.size(outcome.numLeft());
-        long numOutputs = 0;
-        long maxNew = 0;
-        for (int i = 0; i < running.size(); i++) {
-            numOutputs += running.get(i).numOutputTokens;
-            maxNew += running.get(i).maxNewTokens;
-        }
-        newTokenRatio = Math.min(
-                1, (double) (numOutputs + (long) RETRACT_DECODE_STEPS * running.size()) / (double) (maxNew + 1));
-        plan.retracted.forEach(this::requeue);
-        isFull &= running.size() == numBefore;
-        if (!running.isEmpty()) {
-            setDecodeBatch();
-        }
-    }
-
-    /** Tokens that the ratio counts for each request that is left ({@code SGLANG_RETRACT_DECODE_STEPS}). */
-    private static final int RETRACT_DECODE_STEPS = 20;
-
-    /** Returns the plan once {@link #next} has no more questions, and ends it: the next turn may begin. */
-    public final SglangPlan plan() {
-        last = plan.batch;
-        lastRequests = last == null || last.mode() == SglangBatch.Mode.DECODE
-                ? new ObjectArrayList<>()
-                : new ObjectArrayList<>(last.requests());
-        onPlanned(plan);
-        return plan;
-    }
-
-    void onPlanned(SglangPlan planned) {}
-
-    /** Ends a turn, after its result was applied; returns what that does to the memory. */
-    public RadixSettlement endTurn() {
-        settlement.begin();
-        return settlement.build();
-    }
-
-    /** Returns the queues of a role that a request goes through besides, by name; none without a role. */
-    public Map<String, List<SglangRequest>> roleQueues() {
-        return Map.of();
-    }
-
-    /** Returns the free metadata buffers of a role. */
-    public int numFreeMetadata() {
-        return 0;
+    /** There is a turn more after the last request has ended, in which the scheduler finds out that it is idle. */
+    @Override
+    public boolean hasWork() {
+        return numToServe() > 0 || !isIdle;
     }
 
     /**
-     * Applies the result of a batch.
-     *
-     * @param numAccepted tokens that a verification of drafts has given each request; empty without drafts
-     * @return what it does to the memory
+     * An empty turn may follow from one in which all that ran have ended or were retracted, since the flag that stops
+     * admissions is taken back there. The law is broken if such a turn changes nothing: then no later one does.
      */
-    public RadixSettlement update(SglangBatch executed, int[] numAccepted, List<Sampled> sampled) {
-        settlement.begin();
-        boolean isDecode = executed.mode() == SglangBatch.Mode.DECODE;
-        if (isDecode) {
-            settlement.group();
+    @Override
+    public boolean parks(StepPlan empty, boolean isWoken) {
+        scheduler.onIdle(false);
+        isIdle = numToServe() == 0;
+        long state = ((long) scheduler.waiting().size() << Integer.SIZE)
+                + scheduler.running().size() * 2L
+                + (scheduler.isFull() ? 1 : 0);
+        boolean isSame = state == emptyState && !isWoken && empty.preempted().isEmpty();
+        emptyState = state;
+        if (!isIdle && isSame) {
+            throw idleWithWork();
         }
-        for (int i = 0; i < executed.size(); i++) {
-            var request = executed.request(i);
-            if (isSkipped(request, isDecode)) {
-                continue;
-            }
-            if (!isDecode && request.numMiddleChunks > 0) {
-                request.numMiddleChunks--;
-                continue;
-            }
-            int count = 1;
-            if (isDecode && numAccepted.length > 0) {
-                count = numAccepted[i];
-                settlement.commit(request.handle(), count);
-            }
-            boolean isEnd = request.sample(count);
-            sampled.add(new Sampled(request, count));
-            end(request, isEnd);
-            if (request.isFinished) {
-                release(request);
-            } else if (i < executed.numPrefills()) {
-                settlement.cache(request.handle());
-            }
-        }
-        return settlement.build();
+        return false;
     }
 
-    private boolean isSkipped(SglangRequest request, boolean isDecode) {
-        if (isDecode) {
-            return config.overlaps() && (request.isFinished || request.isRetracted);
-        }
-        return request.isRetracted || (request.isFinished && request.numMiddleChunks <= 0);
+    @Override
+    public int numUnfinished() {
+        return all.size();
     }
 
-    /** Ends a request whose last token has come ({@code check_finished}). */
-    final void end(SglangRequest request, boolean isEnd) {
-        if (request.isFinished) {
-            return;
-        }
-        if (request.isAborting) {
-            request.isFinished = true;
-            request.isAborting = false;
-            request.hasFailed = true;
-        } else if (isEnd || request.numOutputTokens >= request.maxNewTokens) {
-            request.isFinished = true;
-        }
+    @Override
+    public int numRunning() {
+        return scheduler.numSeated();
     }
 
-    /** Tokens of a request that a result has brought. */
-    public record Sampled(SglangRequest request, int numTokens) {}
-
-    /**
-     * Ends a turn in which nothing ran while nothing is in flight ({@code is_fully_idle}).
-     *
-     * @param hasPendingCopies whether the memory copies to or from the host
-     */
-    public void onIdle(boolean hasPendingCopies) {
-        if (!hasPendingCopies
-                && running.isEmpty()
-                && chunked == null
-                && lastRequests.isEmpty()
-                && waiting.isEmpty()
-                && isIdle()) {
-            newTokenRatio = config.initNewTokenRatio();
-        }
+    @Override
+    public EngineRequest running(int index) {
+        return scheduler.seated().get(index);
     }
 
-    boolean isIdle() {
-        return true;
+    @Override
+    public int numWaiting() {
+        return scheduler.waiting().size();
     }
 
-    public List<SglangRequest> waiting() {
-        return waiting;
-    }
-
-    public List<SglangRequest> running() {
-        return running;
-    }
-
-    public @Nullable SglangRequest chunked() {
-        return chunked;
-    }
-
-    public boolean isFull() {
-        return isFull;
-    }
-
-    public double newTokenRatio() {
-        return newTokenRatio;
-    }
-
-    /** Returns the free rows of the request table, next to be given out first. */
-    public int[] freeSlots() {
-        var order = new int[slots.size()];
-        for (int i = 0; i < order.length; i++) {
-            order[i] = slots.dequeueInt();
-            slots.enqueue(order[i]);
-        }
-        return order;
+    @Override
+    public long pendingPrefillTokens() {
+        return all.pendingPrefillTokens();
     }
 }

@@ -2,18 +2,16 @@ package understudy.engine.sglang;
 
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
-import understudy.engine.OutputSampler;
+import understudy.engine.EngineRequest;
+import understudy.engine.FinishReason;
 import understudy.engine.Request;
+import understudy.kvcache.PrefixCacheEvents;
+import understudy.kvcache.connector.ExternalMatch;
 import understudy.kvcache.radix.RadixLookup;
 
 /** Request inside SGLang's scheduler ({@code managers/schedule_batch.py}, {@code Req}). */
-public final class SglangRequest {
-    private final Request request;
-    private final int handle;
-    private final int numPromptTokens;
-    private final boolean ignoresEos;
+public final class SglangRequest extends EngineRequest {
     private final String routingKey;
-    private final OutputSampler sampler;
     final RadixLookup lookup;
     final boolean hasPriority;
 
@@ -71,20 +69,38 @@ public final class SglangRequest {
     /** Whether a token has ended the answer. */
     boolean hasEnded;
 
+    /** Whether its sender has given it up; it is here until the scheduler has let go of it. */
+    boolean isGivenUp;
+
+    /** Whether it was preempted and put into no queue. */
+    boolean isLost;
+
+    /** Whether it has its places since its last admission. */
+    boolean isSeated;
+
+    /** Tokens whose KV is there, or will be once the batches in flight have run. */
+    int numComputedTokens;
+
+    private int numNewTokens;
+    private long lastStep;
+    private int numPreemptions;
+    private int numCachedTokens;
+    private PrefixCacheEvents prefixCacheEvents = PrefixCacheEvents.NONE;
+    private long scheduledNanos;
+    private long firstTokenNanos;
+    private long lastTokenNanos;
+
     /** Creates a request that has reached the scheduler. */
-    SglangRequest(SglangConfig config, Request request, Options options, int handle) {
-        this.request = request;
-        this.handle = handle;
-        numPromptTokens = request.prompt().length();
-        ignoresEos = options.ignoresEos();
+    public SglangRequest(SglangConfig config, Request request, Options options, int handle, long queuedNanos) {
+        super(request, handle, queuedNanos);
         routingKey = options.routingKey();
-        sampler = new OutputSampler(request.output());
-        maxNewTokens = config.maxNewTokens(request.maxTokens(), numPromptTokens);
+        maxNewTokens = config.maxNewTokens(request.maxTokens(), numPromptTokens());
         hasPriority = options.priority() != null;
         var priorities = config.priorities();
         priority = options.priority() != null ? options.priority() : priorities.areOn() ? priorities.unset() : 0;
         lookup = RadixLookup.of(handle, request.prompt(), request.output().tokens(), priority);
         peer = options.peer();
+        lastTokenNanos = isResumed() ? request.progress().lastTokenNanos() : 0;
     }
 
     /**
@@ -95,39 +111,20 @@ public final class SglangRequest {
      * @param peer the other engine of a disaggregated request, or null
      */
     public record Options(
-            boolean ignoresEos,
             @Nullable Long priority,
             String routingKey,
             @Nullable Peer peer) {}
 
-    public Request request() {
-        return request;
-    }
-
-    public String name() {
-        return request.name();
-    }
-
-    public int handle() {
-        return handle;
-    }
-
-    public int numPromptTokens() {
-        return numPromptTokens;
-    }
-
+    @Override
     public int numOutputTokens() {
         return numOutputTokens;
-    }
-
-    public int numTokens() {
-        return numPromptTokens + numOutputTokens;
     }
 
     public int slot() {
         return slot;
     }
 
+    @Override
     public boolean isFinished() {
         return isFinished;
     }
@@ -141,21 +138,23 @@ public final class SglangRequest {
     }
 
     boolean ignoresEos() {
-        return ignoresEos;
+        return request().sampling().ignoreEos();
     }
 
     String routingKey() {
         return routingKey;
     }
 
-    /** Adds sampled tokens, and returns whether one of them ends the answer. */
+    /** Adds sampled tokens, and returns whether one of them ends the answer, other than by the number of tokens. */
     boolean sample(int count) {
         boolean isEnd = false;
         for (int i = 0; i < count; i++) {
-            isEnd |= sampler.sample();
+            boolean isEndOfSequence = sampler().sample();
+            numOutputTokens++;
+            isEnd |= stopReason(isEndOfSequence, Integer.MAX_VALUE) == FinishReason.STOP;
         }
-        numOutputTokens += count;
-        return isEnd && !ignoresEos;
+        numNewTokens = count;
+        return isEnd;
     }
 
     /** Forgets what was computed. */
@@ -163,6 +162,95 @@ public final class SglangRequest {
         numPrefixTokens = 0;
         end = 0;
         numMiddleChunks = 0;
+        numComputedTokens = 0;
         isRetracted = true;
+        isSeated = false;
+    }
+
+    /** Takes note of a batch with so many of its tokens. */
+    void onScheduled(int numTokens, long step) {
+        numComputedTokens += numTokens;
+        lastStep = step;
+    }
+
+    /** Takes note of the first admission, and of how many tokens the tree had. */
+    void onAdmitted(int numFound, boolean isCaching, long atNanos) {
+        scheduledNanos = atNanos;
+        numCachedTokens = numFound;
+        prefixCacheEvents = isCaching ? PrefixCacheEvents.ofContent(numFound, false) : PrefixCacheEvents.NONE;
+    }
+
+    /** Takes note that it has lost its places. */
+    void onPreempted() {
+        numPreemptions++;
+    }
+
+    /** Takes note of when tokens came, and returns how long after the one before, or -1 if they are the first. */
+    long onTokens(int count, long atNanos) {
+        boolean isFirst = numOutputTokens == count;
+        if (isFirst && !isResumed()) {
+            firstTokenNanos = atNanos;
+        }
+        long gap = isFirst && !isResumed() ? -1 : atNanos - lastTokenNanos;
+        lastTokenNanos = atNanos;
+        return gap;
+    }
+
+    @Override
+    public int numNewTokens() {
+        return numNewTokens;
+    }
+
+    @Override
+    public int numComputedTokens() {
+        return numComputedTokens;
+    }
+
+    @Override
+    public long lastStep() {
+        return lastStep;
+    }
+
+    @Override
+    public int numPreemptions() {
+        return numPreemptions;
+    }
+
+    @Override
+    public int numCachedTokens() {
+        return numCachedTokens;
+    }
+
+    @Override
+    public ExternalMatch external() {
+        return ExternalMatch.NONE;
+    }
+
+    @Override
+    public PrefixCacheEvents prefixCacheEvents() {
+        return prefixCacheEvents;
+    }
+
+    @Override
+    public long scheduledNanos() {
+        return scheduledNanos;
+    }
+
+    @Override
+    public long firstTokenNanos() {
+        return firstTokenNanos;
+    }
+
+    @Override
+    public long lastTokenNanos() {
+        return lastTokenNanos;
+    }
+
+    @Override
+    public @Nullable FinishReason finishReason() {
+        if (!isFinished) {
+            return null;
+        }
+        return hasFailed ? FinishReason.ABORT : hasEnded ? FinishReason.STOP : FinishReason.LENGTH;
     }
 }

@@ -1,7 +1,14 @@
 package understudy.kvcache.radix;
 
+import understudy.kvcache.KvAnswer;
+
 /** Answer of the memory to a {@link RadixAsk}: a value of whoever asked. */
-public interface RadixAnswer {
+public interface RadixAnswer extends KvAnswer.OfFamily {
     /** The answer to questions that await none. */
     RadixAnswer DONE = new RadixAnswer() {};
+
+    @Override
+    default int numFreeBlocks() {
+        return 0;
+    }
 }

@@ -1,5 +1,7 @@
 package understudy.kvcache.radix;
 
+import understudy.kvcache.KvAsk;
+
 /**
  * Question of SGLang's scheduler to its memory: a value that carries its rule along.
  *
@@ -11,12 +13,13 @@ package understudy.kvcache.radix;
  * scheduler sees nothing of the memory but the answer.
  */
 @FunctionalInterface
-public interface RadixAsk {
+public interface RadixAsk extends KvAsk.OfFamily {
 
     /** Decides, and does with the memory what is decided. */
     RadixAnswer decide(RadixMemory memory);
 
     /** Returns whether the scheduler must know the answer before it can go on. */
+    @Override
     default boolean awaitsAnswer() {
         return true;
     }

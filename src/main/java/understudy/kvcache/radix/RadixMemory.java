@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
+import understudy.kvcache.PrefixCacheStats;
 
 /**
  * SGLang's KV memory: tables of requests, the tree, and the pool ({@code mem_cache/common.py}, {@code radix_cache.py},
@@ -20,6 +21,7 @@ public class RadixMemory {
     private final PagePool pool;
     private final RadixTree tree;
     private final boolean isCaching;
+    private PrefixCacheStats stats = PrefixCacheStats.NONE;
     private final ObjectArrayList<@Nullable RadixSequence> sequences = new ObjectArrayList<>();
 
     RadixMemory(RadixConfig config, PagePool pool, RadixTree tree) {
@@ -44,6 +46,11 @@ public class RadixMemory {
                 config,
                 pool,
                 new RadixTree(config.pageSize(), pool, config.evictionPolicy(), config.eagleReserve() > 0));
+    }
+
+    /** Has all changes of what is cached told from now on. */
+    final void tell(BlockEvents events) {
+        tree.events = events;
     }
 
     /** Answers a question. */
@@ -142,6 +149,22 @@ public class RadixMemory {
         return tree.numRemoved;
     }
 
+    /** Returns the lookups of admitted requests since the start. */
+    public final PrefixCacheStats stats() {
+        return stats;
+    }
+
+    /**
+     * Counts the lookup of a request that was admitted.
+     *
+     * @param isAgain whether it has lost its places before
+     */
+    public final void count(boolean isAgain, int numTokens, int numFound) {
+        if (isCaching) {
+            stats = stats.plus(isAgain, numTokens, numFound);
+        }
+    }
+
     final RadixTree tree() {
         return tree;
     }
@@ -184,7 +207,9 @@ public class RadixMemory {
         while (sequences.size() <= lookup.handle()) {
             sequences.add(null);
         }
+        var before = find(lookup.handle());
         var sequence = new RadixSequence(lookup, tree.root);
+        sequence.isAbandoned = before != null && before.lookup == lookup && before.isAbandoned;
         sequences.set(lookup.handle(), sequence);
         return sequence;
     }
@@ -235,6 +260,7 @@ public class RadixMemory {
     /** Admits a request with its prefix: it locks its node from now on, and its table has the prefix. */
     public final void admit(RadixSequence sequence, int end) {
         sequence.end = end;
+        sequence.isAdmitted = true;
         if (!isCaching) {
             return;
         }
@@ -277,6 +303,7 @@ public class RadixMemory {
     /** Gives a request the places of its first tokens, whose KV comes from elsewhere ({@code disaggregation/decode.py}). */
     public final void allocate(RadixLookup lookup, int numTokens) {
         var sequence = open(lookup);
+        sequence.isAdmitted = true;
         pool.ready(pageSize == 1 ? numTokens : numTokens / pageSize + 2);
         grow(sequence, numTokens);
         sequence.end = numTokens;
@@ -358,7 +385,11 @@ public class RadixMemory {
      * release_req}).
      */
     public final void retract(int handle, int numLeft) {
+        var sequence = sequence(handle);
         release(handle, false);
+        if (sequence.isAbandoned) {
+            open(sequence.lookup).isAbandoned = true;
+        }
         makeRoom(numLeft * RETRACT_DECODE_STEPS);
     }
 
@@ -403,6 +434,9 @@ public class RadixMemory {
     /** Inserts the first tokens of a sequence, and frees its pages of what was there already. */
     void insert(RadixSequence sequence, int numTokens, boolean isChunked) {
         var lookup = sequence.lookup;
+        if (tree.events != null) {
+            tree.events.begin(lookup);
+        }
         int known = tree.insert(
                 lookup.tokens(), lookup.extraKey(), numTokens, sequence.pages, lookup.priority(), isChunked);
         pool.free(sequence.pages, sequence.numProtected / pageSize, known / pageSize);
@@ -436,11 +470,27 @@ public class RadixMemory {
         pool.free(sequence.pages, length, Math.min(numPages(sequence.numCommitted), sequence.numPages));
     }
 
-    /** Forgets a request that was tried and holds nothing. */
-    public final void forget(int handle) {
-        if (handle < sequences.size()) {
+    /**
+     * Takes note that a request has ended before its time: one that was only tried is forgotten, another one is released
+     * when the scheduler says so.
+     */
+    final void abandon(int handle) {
+        var sequence = find(handle);
+        if (sequence != null && sequence.isAdmitted) {
+            sequence.isAbandoned = true;
+        } else if (sequence != null) {
             sequences.set(handle, null);
         }
+    }
+
+    /** Returns whether any request holds pages. */
+    final boolean isHeld() {
+        return sequences.stream().anyMatch(sequence -> sequence != null && sequence.isAdmitted);
+    }
+
+    /** Returns the sequences of requests by handle; null for those that are not here. */
+    final ObjectArrayList<@Nullable RadixSequence> sequences() {
+        return sequences;
     }
 
     /** Returns the pages of a request, in order; none if it holds nothing. */

@@ -12,6 +12,7 @@ import understudy.prompt.TokenSource;
 final class RadixNode {
     private static final TokenSource NO_TOKENS = new TokenIds();
     private static final int[] NO_PAGES = new int[0];
+    private static final long[] NO_HASHES = new long[0];
 
     final String extraKey;
 
@@ -23,6 +24,9 @@ final class RadixNode {
 
     /** Pages on the device, or null if the KV is on the host only. */
     int @Nullable [] pages = NO_PAGES;
+
+    /** Hashes of the blocks that end in it, if changes of the tree are told. */
+    long[] blockHashes = NO_HASHES;
 
     int locks;
     int hits;

@@ -30,6 +30,12 @@ public final class RadixSequence {
     /** Node that the request has matched, and which it locks once it is admitted. */
     RadixNode node;
 
+    /** Whether it locks its node, and may hold pages. */
+    boolean isAdmitted;
+
+    /** Whether its request has ended before its time, while the scheduler still runs it. */
+    boolean isAbandoned;
+
     /** Node that is locked for the time of a trial. */
     @Nullable RadixNode held;
 

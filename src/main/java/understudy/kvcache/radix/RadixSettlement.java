@@ -7,12 +7,20 @@ import it.unimi.dsi.fastutil.ints.IntArrayList;
  * is built.
  */
 public final class RadixSettlement implements RadixAsk {
+    /** Nothing is cached or released. */
+    private static final RadixSettlement NOTHING = new RadixSettlement(new int[0], false);
+
     private final int[] ops;
     private final boolean isGrouped;
 
     private RadixSettlement(int[] ops, boolean isGrouped) {
         this.ops = ops;
         this.isGrouped = isGrouped;
+    }
+
+    /** Returns whether nothing is to be done. */
+    public boolean isEmpty() {
+        return ops.length == 0;
     }
 
     @Override
@@ -98,7 +106,7 @@ public final class RadixSettlement implements RadixAsk {
         }
 
         public RadixSettlement build() {
-            return new RadixSettlement(ops.toIntArray(), isGrouped);
+            return ops.isEmpty() ? NOTHING : new RadixSettlement(ops.toIntArray(), isGrouped);
         }
     }
 }

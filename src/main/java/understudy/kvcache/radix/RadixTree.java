@@ -35,6 +35,9 @@ class RadixTree {
 
     long numStored;
     long numRemoved;
+    /** Where changes are told, or null if they are not. */
+    @Nullable BlockEvents events;
+
     private final @Nullable PagePool pool;
     private final RadixEvictionPolicy policy;
     private final boolean keysArePairs;
@@ -185,6 +188,9 @@ class RadixTree {
         append(parent, leaf);
         evictable += leaf.length;
         numStored += leaf.length / pageSize;
+        if (events != null) {
+            events.onStored(leaf);
+        }
         refresh(leaf);
         refresh(parent);
         return leaf;
@@ -206,6 +212,9 @@ class RadixTree {
         lower.keyHash = keyHash(upper, lower.tokens, lower.extraKey, lower.from);
         append(upper, lower);
         refresh(upper);
+        if (events != null) {
+            events.onSplit(upper, lower);
+        }
         return upper;
     }
 
@@ -252,6 +261,9 @@ class RadixTree {
             done += node.length;
             evictable -= node.length;
             numRemoved += node.length / pageSize;
+            if (events != null) {
+                events.onRemoved(node);
+            }
             remove(node);
             if (parent.leafIndex >= 0) {
                 queue.add(parent);

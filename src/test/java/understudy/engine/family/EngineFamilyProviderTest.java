@@ -46,8 +46,8 @@ final class EngineFamilyProviderTest {
 
     @Test
     void familyOfAUser_standsBehindThoseOfOurs() {
-        assertThat(EngineFamilies.byName().keySet()).containsExactly("vllm", "roseinfer", "one-at-a-time");
-        assertThat(EngineFamilies.builtInNames()).containsExactly("vllm", "roseinfer");
+        assertThat(EngineFamilies.byName().keySet()).containsExactly("vllm", "sglang", "roseinfer", "one-at-a-time");
+        assertThat(EngineFamilies.builtInNames()).containsExactly("vllm", "sglang", "roseinfer");
     }
 
     @ParameterizedTest
@@ -162,7 +162,7 @@ final class EngineFamilyProviderTest {
                 "engine.vllm.depth = 1 | unknown key engine.vllm.depth",
                 "router.policy = kv-aware, kv-cache.sessions = simplified | kv-cache.sessions is \"simplified\", which"
                         + " means",
-                "engine.kind = two-at-a-time | must be one of vllm, roseinfer, one-at-a-time"
+                "engine.kind = two-at-a-time | must be one of vllm, sglang, roseinfer, one-at-a-time"
             })
     void settingsThatCannotBe_areRefused(String settings, String problem) {
         assertThatThrownBy(() -> EmulatedCluster.startPaused(SETTINGS + settings))

@@ -1,6 +1,6 @@
 package understudy.engine.sglang;
 
-import java.util.ArrayList;
+import it.unimi.dsi.fastutil.ints.IntSets;
 import java.util.List;
 import java.util.stream.IntStream;
 import understudy.engine.OutputPlan;
@@ -15,7 +15,7 @@ import understudy.prompt.TokenIds;
 /** Small scheduler with its memory, pages of one token. */
 final class SglangFixture {
     final SglangConfig config;
-    final SglangEngine engine;
+    final SglangScheduler engine;
     final RadixMemory memory;
     private int numRequests;
 
@@ -59,7 +59,7 @@ final class SglangFixture {
                 null,
                 memoryConfig,
                 0);
-        engine = SglangEngine.create(config);
+        engine = SglangScheduler.create(config);
         memory = RadixMemory.create(memoryConfig);
     }
 
@@ -71,11 +71,13 @@ final class SglangFixture {
                 name,
                 0,
                 new Prompt(new TokenIds(prompt)),
-                SamplingParams.ofMaxTokens(maxTokens),
+                new SamplingParams(maxTokens, 0, ignoresEos, IntSets.EMPTY_SET, false),
                 0,
                 "",
                 new OutputPlan(index -> 50_000 + index, OutputPlan.ENDLESS));
-        return engine.add(request, new SglangRequest.Options(ignoresEos, priority, "", null), numRequests++);
+        var added = new SglangRequest(config, request, new SglangRequest.Options(priority, "", null), numRequests++, 0);
+        engine.add(added);
+        return added;
     }
 
     /** Plans a turn, and applies its result. */
@@ -90,7 +92,7 @@ final class SglangFixture {
         var plan = engine.plan();
         var batch = plan.batch();
         if (batch != null) {
-            memory.answer(engine.update(batch, new int[0], new ArrayList<>()));
+            memory.answer(engine.update(batch, new int[0], (sampled, numSampled) -> {}));
         }
         return plan;
     }

@@ -11,7 +11,7 @@ import understudy.kvcache.radix.RadixLookup;
  * Engine that decodes what another one has prefilled ({@code disaggregation/decode.py}). A request waits for places, then
  * for its KV, then for its place among those that run. Retracted ones are resumed before anybody else gets places.
  */
-final class DecodeRoleEngine extends RoleEngine {
+final class DecodeRoleScheduler extends RoleScheduler {
     private final ObjectArrayList<SglangRequest> preallocQueue = new ObjectArrayList<>();
     private final ObjectArrayList<SglangRequest> handshaken = new ObjectArrayList<>();
     private final ObjectArrayList<SglangRequest> retractedQueue = new ObjectArrayList<>();
@@ -20,7 +20,7 @@ final class DecodeRoleEngine extends RoleEngine {
     private final ObjectArrayList<SglangRequest> abortedWaiting = new ObjectArrayList<>();
     private int numTurns;
 
-    DecodeRoleEngine(SglangConfig config, SglangConfig.Disaggregation role) {
+    DecodeRoleScheduler(SglangConfig config, SglangConfig.Disaggregation role) {
         super(config, role);
     }
 

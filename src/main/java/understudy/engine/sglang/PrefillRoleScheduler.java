@@ -9,11 +9,11 @@ import understudy.kvcache.radix.RadixSettlement;
  * Engine that computes prompts for another one ({@code disaggregation/prefill.py}). A request waits for its handshake,
  * then for its prefill, then for the end of its transfer.
  */
-final class PrefillRoleEngine extends RoleEngine {
+final class PrefillRoleScheduler extends RoleScheduler {
     private final ObjectArrayList<SglangRequest> bootstrapQueue = new ObjectArrayList<>();
     private final ObjectArrayList<SglangRequest> inflightQueue = new ObjectArrayList<>();
 
-    PrefillRoleEngine(SglangConfig config, SglangConfig.Disaggregation role) {
+    PrefillRoleScheduler(SglangConfig config, SglangConfig.Disaggregation role) {
         super(config, role);
     }
 
@@ -209,13 +209,13 @@ final class PrefillRoleEngine extends RoleEngine {
     }
 
     @Override
-    public RadixSettlement update(SglangBatch executed, int[] numAccepted, List<Sampled> sampled) {
+    public RadixSettlement update(SglangBatch executed, int[] numAccepted, Sampled sampled) {
         settlement.begin();
         for (int i = 0; i < executed.size(); i++) {
             var request = executed.request(i);
             if (request.numMiddleChunks <= 0) {
                 request.numOutputTokens++;
-                sampled.add(new Sampled(request, 1));
+                sampled.on(request, 1);
                 settlement.cache(request.handle());
                 inflightQueue.add(request);
                 if (!request.isHandshakePending) {

@@ -1,11 +1,11 @@
 package understudy.engine.sglang;
 
 /** What both roles of disaggregation have in common: buffers for metadata ({@code disaggregation/utils.py}). */
-abstract class RoleEngine extends SglangEngine {
+abstract class RoleScheduler extends SglangScheduler {
     final SglangConfig.Disaggregation role;
     private int numFreeMetadata;
 
-    RoleEngine(SglangConfig config, SglangConfig.Disaggregation role) {
+    RoleScheduler(SglangConfig config, SglangConfig.Disaggregation role) {
         super(config);
         this.role = role;
         numFreeMetadata = 2 * config.maxRunningRequests();

@@ -1,0 +1,33 @@
+package understudy.engine.sglang;
+
+import java.util.List;
+import understudy.engine.EngineFamily;
+import understudy.engine.EngineSpec;
+import understudy.engine.Hardware;
+import understudy.settings.Section;
+
+/** Family of SGLang. */
+public final class SglangFamily implements EngineFamily {
+    static final String NAME = "sglang";
+
+    @Override
+    public String name() {
+        return NAME;
+    }
+
+    @Override
+    public EngineSpec read(Section engine, Section kvCache, Hardware hardware, KvUse use) {
+        String why = "which means nothing to engine.kind = sglang; leave the default";
+        engine.requireOnly(
+                List.of(
+                        "kind",
+                        "max-num-seqs",
+                        "max-num-batched-tokens",
+                        "max-model-len",
+                        "context-window-exceeded",
+                        NAME),
+                why);
+        kvCache.requireOnly(List.of("kv-cache-dtype", "enable-prefix-caching", "hash-algo", "hash-seed"), why);
+        return new SglangSettings(engine, kvCache, hardware).spec(use);
+    }
+}

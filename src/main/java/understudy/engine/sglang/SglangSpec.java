@@ -1,0 +1,84 @@
+package understudy.engine.sglang;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import understudy.engine.Engine;
+import understudy.engine.EngineSpec;
+import understudy.engine.EngineTraits;
+import understudy.engine.EngineTraits.Feature;
+import understudy.engine.RequestLimits;
+import understudy.kvcache.KvCache;
+import understudy.kvcache.radix.RadixKvCache;
+import understudy.kvcache.radix.RadixSpec;
+import understudy.settings.Section;
+
+/**
+ * SGLang's engine with its settings.
+ *
+ * @param config settings of its scheduler
+ * @param kvCache sizes and switches of its memory
+ * @param limits which requests are too long
+ */
+public record SglangSpec(SglangConfig config, RadixSpec kvCache, RequestLimits limits) implements EngineSpec {
+
+    @Override
+    public Engine createEngine() {
+        return new SglangEngine(config);
+    }
+
+    @Override
+    public KvCache createMemory() {
+        return new RadixKvCache(kvCache);
+    }
+
+    @Override
+    public EngineTraits traits() {
+        int chunk = config.chunksPrefill() ? config.chunkedPrefillSize() : maxTokensOfPrefill();
+        return new EngineTraits(
+                        SglangFamily.NAME,
+                        config.maxRunningRequests(),
+                        Math.max(chunk, config.maxRunningRequests()),
+                        Math.min(chunk, config.maxModelLen()),
+                        config.overlaps() ? 2 : 1,
+                        0,
+                        Set.of(Feature.BOUNDED_RUNNING))
+                .with(Feature.PRIORITIES, config.priorities().areOn());
+    }
+
+    /** Without chunks the limit ends a prefill batch behind the request that reaches it. */
+    private int maxTokensOfPrefill() {
+        return (int) Math.min(Integer.MAX_VALUE, (long) config.maxPrefillTokens() + config.maxModelLen());
+    }
+
+    @Override
+    public Map<String, Object> resolved() {
+        var values = new LinkedHashMap<String, Object>();
+        values.put("engine.max-num-seqs", config.maxRunningRequests());
+        values.put("engine.max-model-len", config.maxModelLen());
+        values.put("engine.sglang.max-running-requests", config.maxRunningRequests());
+        values.put("engine.sglang.chunked-prefill-size", config.chunksPrefill() ? config.chunkedPrefillSize() : -1);
+        values.put("engine.sglang.max-total-tokens", config.memory().maxTotalTokens());
+        return values;
+    }
+
+    @Override
+    public Map<String, Map<String, Object>> describe() {
+        var sections = EngineSpec.super.describe();
+        var scheduler = Objects.requireNonNull(sections.get("scheduler_config"));
+        scheduler.put("schedule_policy", Section.nameOf(config.schedulePolicy()));
+        scheduler.put("chunked_prefill_size", config.chunksPrefill() ? config.chunkedPrefillSize() : -1);
+        scheduler.put("max_prefill_tokens", config.maxPrefillTokens());
+        scheduler.put("max_running_requests", config.maxRunningRequests());
+        scheduler.put("schedule_conservativeness", config.scheduleConservativeness());
+        scheduler.put("enable_mixed_chunk", config.mixesChunks());
+        scheduler.put("disable_overlap_schedule", !config.overlaps());
+        var cache = Objects.requireNonNull(sections.get("cache_config"));
+        cache.put("page_size", config.memory().pageSize());
+        cache.put("max_total_num_tokens", config.memory().maxTotalTokens());
+        cache.put("radix_eviction_policy", Section.nameOf(config.memory().evictionPolicy()));
+        cache.put("disable_radix_cache", config.memory().disableRadixCache());
+        return sections;
+    }
+}

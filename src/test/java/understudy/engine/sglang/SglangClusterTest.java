@@ -1,0 +1,135 @@
+package understudy.engine.sglang;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.typesafe.config.ConfigFactory;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import understudy.faults.Fault;
+import understudy.fuzz.Fuzzer;
+import understudy.fuzz.MemoryCheck;
+import understudy.fuzz.RunCheck;
+import understudy.scenario.ScenarioFile;
+import understudy.settings.ScenarioException;
+import understudy.testkit.EmulatedCluster;
+
+/** SGLang's engine behind the actors. A step takes 10 ms, and a request 4 ms to the queue. */
+final class SglangClusterTest {
+    private static final long MILLI = 1_000_000;
+    private static final String SETTINGS = """
+        engine.kind = sglang
+        latency.model = linear
+        latency.linear { per-step = 10ms, per-token = 0ns, per-decode-seq = 0ns, per-kv-token = 0ns }
+        """;
+
+    /** What comes during the first prefill is prefilled next, and the decode waits for it. */
+    @Test
+    void prefill_goesBeforeDecode() {
+        try (var cluster = EmulatedCluster.startPaused(SETTINGS + "engine.sglang.disable-overlap-schedule = true")) {
+            var first = cluster.submit(100, 3);
+            cluster.advance(Duration.ofMillis(5));
+            var second = cluster.submit(100, 2);
+            cluster.advance(Duration.ofSeconds(1));
+
+            // The first's prefill ends at 14 ms, the second's at 24 ms; both decode to 34 ms, the first alone to 44 ms.
+            assertThat(first.tokenNanos()).containsExactly(14 * MILLI, 34 * MILLI, 44 * MILLI);
+            assertThat(second.tokenNanos()).containsExactly(24 * MILLI, 34 * MILLI);
+            cluster.check().hasCompleted(2);
+        }
+    }
+
+    /** A request that has ended is still in the batch that was planned before its last token was known. */
+    @Test
+    void overlap_runsABatchMoreThanThereAreTokens() {
+        try (var cluster = EmulatedCluster.startPaused(SETTINGS)) {
+            var request = cluster.submit(100, 2);
+            cluster.advance(Duration.ofMillis(25));
+
+            // Tokens at 14 and 24 ms; the third batch, from 24 to 34 ms, has the request in vain, and the next waits
+            // for it.
+            assertThat(request.tokenNanos()).containsExactly(14 * MILLI, 24 * MILLI);
+            var late = cluster.submit(100, 1);
+            cluster.advance(Duration.ofSeconds(1));
+            assertThat(late.tokenNanos()).containsExactly((34 + 10) * MILLI);
+            cluster.check().hasCompleted(2);
+        }
+    }
+
+    @Test
+    void crash_takesRequestsToTheOtherReplica() {
+        try (var cluster = EmulatedCluster.startPaused(SETTINGS + "cluster.replicas = 2, faults.on-crash = resume")) {
+            var request = cluster.submit(100, 5);
+            cluster.advance(Duration.ofMillis(35));
+            cluster.inject(new Fault.Crash(0));
+            cluster.advance(Duration.ofSeconds(1));
+
+            assertThat(request.tokenNanos()).hasSize(5);
+            assertThat(request.replicaIndex()).isEqualTo(1);
+            cluster.check().hasCompleted(1);
+        }
+    }
+
+    /** Laws of a run with faults, and of engine and memory under a random hand; memory for about three requests. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "1 |",
+                "2 | engine.sglang.page-size = 4",
+                "3 | engine.sglang { disable-overlap-schedule = true, enable-mixed-chunk = true }",
+                "4 | engine.sglang { disable-radix-cache = true, page-size = 8 }",
+                "5 | engine.sglang { disable-radix-cache = true, chunked-prefill-size = -1 }",
+                "6 | engine.sglang { schedule-policy = lpm, radix-eviction-policy = lfu }",
+                "7 | engine.sglang { schedule-policy = dfs-weight, enable-mixed-chunk = true }",
+                "8 | engine.sglang { schedule-policy = routing-key, chunked-prefill-size = -1, max-prefill-tokens = 100 }",
+                "9 | router.policy = kv-aware",
+                "10 | router.policy = kv-aware, engine.sglang.page-size = 16",
+                "11 | engine.sglang { retraction-policy = priority, enable-priority-scheduling = true,"
+                        + " disable-priority-preemption = true }"
+            })
+    void lawsHold_whateverHappens(int seed, String settings) throws InterruptedException {
+        var scenario = new ScenarioFile(Map.of())
+                .load(ConfigFactory.parseString(
+                        "seed = " + seed + "\n" + SETTINGS + """
+                    cluster.replicas = 2
+                    engine.max-model-len = 300
+                    engine.sglang { max-total-tokens = 640, chunked-prefill-size = 64, max-running-requests = 8 }
+                    faults {
+                      on-crash = reroute
+                      plan = [
+                        { at = 2s, do = crash, replica = 0, for = 1s }
+                        { at = 4s, do = drain, replica = 1, for = 1s }
+                      ]
+                    }
+                    workload {
+                      requests = 80
+                      arrivals.request-rate = 20
+                      lengths { prompt { kind = uniform, min = 1, max = 150 }, output { kind = uniform, min = 1, max = 140 } }
+                    }
+                    """ + (settings == null ? "" : settings)));
+
+        var failure = new Fuzzer(seed, List.of(new RunCheck(), new MemoryCheck())).failure(scenario);
+
+        assertThat(failure).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "engine.sglang.schedule-policy = priority | Unknown schedule_policy: policy='priority'",
+                "engine.sglang.schedule-polici = lpm | did you mean",
+                "engine.watermark = 0.1 | engine.watermark is 0.1, which means nothing to engine.kind = sglang",
+                "kv-cache.free-order = all-last | kv-cache.free-order is \"all-last\", which means nothing to",
+            })
+    void settingsThatCannotBe_areRefused(String settings, String problem) {
+        assertThatThrownBy(() -> EmulatedCluster.startPaused(SETTINGS + settings))
+                .isInstanceOf(ScenarioException.class)
+                .hasMessageContaining(problem);
+    }
+}
