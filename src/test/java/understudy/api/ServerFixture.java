@@ -61,7 +61,7 @@ public final class ServerFixture implements AutoCloseable {
 
     /** Starts what {@code serve} starts, without what tests need besides. */
     public ServerFixture startAlone() {
-        var scenario = EmbeddedScenario.of(settings());
+        var scenario = EmbeddedScenario.of(settings().render());
         server = EmulationServer.start(
                 scenario.clusterSpecWithoutRecords(),
                 scenario.speed(),

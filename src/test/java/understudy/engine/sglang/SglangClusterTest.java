@@ -3,7 +3,6 @@ package understudy.engine.sglang;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.typesafe.config.ConfigFactory;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -16,6 +15,7 @@ import understudy.fuzz.MemoryCheck;
 import understudy.fuzz.RunCheck;
 import understudy.scenario.ScenarioFile;
 import understudy.settings.ScenarioException;
+import understudy.settings.Section;
 import understudy.testkit.EmulatedCluster;
 
 /** SGLang's engine behind the actors. A step takes 10 ms, and a request 4 ms to the queue. */
@@ -94,7 +94,7 @@ final class SglangClusterTest {
             })
     void lawsHold_whateverHappens(int seed, String settings) throws InterruptedException {
         var scenario = new ScenarioFile(Map.of())
-                .load(ConfigFactory.parseString(
+                .load(Section.of(
                         "seed = " + seed + "\n" + SETTINGS + """
                     cluster.replicas = 2
                     engine.max-model-len = 300
