@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -37,7 +38,7 @@ final class GpusCommand extends ConsoleCommand {
             paramLabel = "DIR",
             description =
                     "Lists the tables of NVIDIA AIConfigurator's database in this directory instead: of which GPU,"
-                            + " which versions of vLLM, newest first.")
+                            + " which versions of which engine, newest first.")
     private @Nullable Path tables;
 
     @Override
@@ -67,7 +68,7 @@ final class GpusCommand extends ConsoleCommand {
     }
 
     /** One table of a GPU. */
-    private record Row(String gpu, String table, String versions) {}
+    private record Row(String gpu, String table, List<String> ofVllm, List<String> ofSglang) {}
 
     private static String versions(Path directory) {
         var database = new KernelDatabase(directory);
@@ -76,8 +77,16 @@ final class GpusCommand extends ConsoleCommand {
         }
         var rows = new ArrayList<Row>();
         for (String gpu : database.gpus()) {
-            database.versions(gpu)
-                    .forEach((table, versions) -> rows.add(new Row(gpu, table, String.join(", ", versions))));
+            var ofVllm = database.versions(gpu, "vllm");
+            var ofSglang = database.versions(gpu, "sglang");
+            Stream.concat(ofVllm.keySet().stream(), ofSglang.keySet().stream())
+                    .distinct()
+                    .sorted()
+                    .forEach(table -> rows.add(new Row(
+                            gpu,
+                            table,
+                            ofVllm.getOrDefault(table, List.of()),
+                            ofSglang.getOrDefault(table, List.of()))));
         }
         return Tables.text(
                 rows,
@@ -85,7 +94,8 @@ final class GpusCommand extends ConsoleCommand {
                         Tables.words("GPU", row -> nameOf(row.gpu)),
                         Tables.words("there", Row::gpu),
                         Tables.words("table", Row::table),
-                        Tables.words("vLLM", Row::versions)));
+                        Tables.words("vLLM", row -> String.join(", ", row.ofVllm)),
+                        Tables.words("SGLang", row -> String.join(", ", row.ofSglang))));
     }
 
     /** Returns the name for {@code latency.gpu}, empty if there is none. */

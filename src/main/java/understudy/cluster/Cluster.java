@@ -23,6 +23,7 @@ public final class Cluster {
     public sealed interface Command
             permits Start,
                     Stop,
+                    Stalled,
                     Inject,
                     InjectLater,
                     GetStatus,
@@ -61,6 +62,11 @@ public final class Cluster {
 
     /** Interrupts the run, also one that has not started yet; what has happened until now is still reported. */
     public enum Stop implements Command {
+        NOW
+    }
+
+    /** Nothing is due any more, although requests are left: senders of those that engines have forgotten give them up. */
+    public enum Stalled implements Command {
         NOW
     }
 

@@ -33,6 +33,7 @@ public final class Replica {
                     Abort,
                     Crash,
                     Leave,
+                    GiveUpLost,
                     Order,
                     GetRecord,
                     Enqueue,
@@ -114,6 +115,11 @@ public final class Replica {
      * and stops.
      */
     public enum Leave implements Command {
+        NOW
+    }
+
+    /** Fails the requests that the engine has forgotten; see {@link understudy.engine.Engine#lost}. */
+    enum GiveUpLost implements Command {
         NOW
     }
 

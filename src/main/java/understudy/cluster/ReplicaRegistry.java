@@ -69,6 +69,15 @@ final class ReplicaRegistry implements ClusterChange.Target {
         return fleet.states();
     }
 
+    /** Tells all replicas that run. */
+    void tellAll(Replica.Command command) {
+        for (var entry : entries) {
+            if (entry.replica != null) {
+                entry.replica.tell(command);
+            }
+        }
+    }
+
     /** Returns the actor of a replica, or null if it is not there. */
     @Nullable ActorRef<Replica.Command> find(int index) {
         return index >= 0 && index < entries.size() ? entries.get(index).replica : null;

@@ -91,10 +91,23 @@ final class RequestAborter {
             events.requestEnded(clients.fail(
                     ended.request().request(),
                     ended.request(),
-                    RequestEvent.FailureCause.ENGINE,
+                    ended.isOverload() ? RequestEvent.FailureCause.OVERLOAD : RequestEvent.FailureCause.OUT_OF_MEMORY,
                     ended.reason(),
                     atNanos));
         }
+    }
+
+    /** Fails the requests that the engine has forgotten, since their senders wait no longer; returns whether there are any. */
+    boolean failLost(long atNanos) {
+        var lost = engine.engine().lost();
+        for (var request : lost) {
+            breakOff(
+                    request.request(),
+                    RequestEvent.FailureCause.LOST,
+                    "the engine has preempted it for another one, and put it into no queue",
+                    atNanos);
+        }
+        return !lost.isEmpty();
     }
 
     /** Aborts a request for its sender; returns whether it was here. */

@@ -56,8 +56,12 @@ public sealed interface RequestEvent {
         KV_LOAD_FAILED,
         /** Another replica was to compute the prompt, and has failed. */
         PREFILL_FAILED,
-        /** The engine has ended it by itself. */
-        ENGINE,
+        /** The engine has forgotten it, and its sender has waited until nothing happened any more. */
+        LOST,
+        /** The engine has ended it by itself, since it had no room for it. */
+        OUT_OF_MEMORY,
+        /** The engine has ended it by itself, since it had too much to do. */
+        OVERLOAD,
         /** No replica takes requests. */
         NO_REPLICA
     }

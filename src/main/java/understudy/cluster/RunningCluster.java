@@ -189,6 +189,10 @@ final class RunningCluster {
                     throw new IllegalStateException("the cluster has been started before");
                 })
                 .onMessage(Cluster.Inject.class, this::onInject)
+                .onMessage(Cluster.Stalled.class, now -> {
+                    registry.tellAll(Replica.GiveUpLost.NOW);
+                    return Behaviors.same();
+                })
                 .onMessage(Cluster.InjectLater.class, later -> {
                     changeLater(later);
                     return Behaviors.same();

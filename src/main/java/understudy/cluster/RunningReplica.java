@@ -93,6 +93,8 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
             return orders.onCallEnded() ? deferred.doneBy(this) : this;
         } else if (command instanceof Replica.Crash crash) {
             return onCrash(crash);
+        } else if (command instanceof Replica.GiveUpLost) {
+            return onGiveUpLost();
         } else if (command instanceof Replica.Leave) {
             return onLeave();
         } else if (command instanceof Replica.GetRecord get) {
@@ -171,6 +173,13 @@ final class RunningReplica extends ExtensibleBehavior<Replica.Command> {
 
     private Behavior<Replica.Command> onAbort(Replica.Abort abort) {
         if (!isDeferred(abort) && aborter.abort(abort.requestId(), clock.nowNanos())) {
+            steps.onRequestsGone();
+        }
+        return this;
+    }
+
+    private Behavior<Replica.Command> onGiveUpLost() {
+        if (aborter.failLost(clock.nowNanos())) {
             steps.onRequestsGone();
         }
         return this;

@@ -37,6 +37,7 @@ final class StepLoop {
 
     /** Plans soon, since something has happened that a plan could take account of. */
     void planSoon() {
+        aborter.failGivenUp(parts.clock().nowNanos());
         engine.wake();
         if (engine.canPlan()) {
             ticks.planSoon();

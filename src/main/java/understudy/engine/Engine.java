@@ -90,8 +90,21 @@ public interface Engine {
         return List.of();
     }
 
-    /** Request that its engine has ended by itself, and what its sender is told. */
-    record GivenUp(EngineRequest request, String reason) {}
+    /**
+     * Request that its engine has ended by itself.
+     *
+     * @param isOverload whether there was too much to do for it; else there was no room
+     * @param reason what its sender is told
+     */
+    record GivenUp(EngineRequest request, boolean isOverload, String reason) {}
+
+    /**
+     * Returns the requests that the engine has forgotten, by a defect of the one that it stands for: they have not ended, and
+     * are in no queue.
+     */
+    default List<EngineRequest> lost() {
+        return List.of();
+    }
 
     /** Sets whether requests that wait go on waiting (vLLM {@code PAUSED_NEW}). */
     void setAdmitsNone(boolean admitsNone);

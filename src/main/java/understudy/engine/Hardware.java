@@ -24,6 +24,9 @@ public interface Hardware {
     /** Returns the stages of a replica. */
     int pipelineParallelSize();
 
+    /** Returns the memory of each GPU in GiB; 0 if it is not known. */
+    double gpuMemoryGib();
+
     /** Returns how many requests may run at a time, unless that is given. */
     int defaultMaxNumSeqs();
 
@@ -50,9 +53,21 @@ public interface Hardware {
      * @param blockSize tokens per block
      * @param hasGroups whether layers of a kind share blocks
      * @param adapterBytes slots of LoRA adapters on one GPU
+     * @param staticShare share of the memory that is for weights and blocks alone; 0 if what they leave to others follows
+     *     from {@code reservedTokens} and {@code kv-cache.gpu-memory-utilization}
      */
-    record KvRoom(int reservedTokens, int blockSize, boolean hasGroups, double adapterBytes) {
+    record KvRoom(int reservedTokens, int blockSize, boolean hasGroups, double adapterBytes, double staticShare) {
         /** Nothing is set aside: the number of blocks is given. */
         public static final KvRoom GIVEN = new KvRoom(0, 1, false, 0);
+
+        /** Creates a room beside which activations of a step need theirs. */
+        public KvRoom(int reservedTokens, int blockSize, boolean hasGroups, double adapterBytes) {
+            this(reservedTokens, blockSize, hasGroups, adapterBytes, 0);
+        }
+
+        /** Returns whether the number of blocks follows from it. */
+        public boolean isDerived() {
+            return reservedTokens > 0 || staticShare > 0;
+        }
     }
 }

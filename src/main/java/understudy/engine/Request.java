@@ -75,6 +75,11 @@ public record Request(
         return new Request(id, name, arrivalNanos, prompt, newSampling, priority, tenant, output, earlier, transfer);
     }
 
+    /** Returns the same request with another limit on its answer. */
+    public Request withMaxTokens(int maxTokens) {
+        return maxTokens == maxTokens() ? this : withTransfer(sampling.withMaxTokens(maxTokens), kvTransfer);
+    }
+
     /** Returns the same request, of whose KV nothing is known any more; what is kept for another process still is. */
     public Request withoutRemoteKv() {
         boolean isKeptOutside = kvTransfer != null && kvTransfer.doRemoteDecode() && kvTransfer.isOutside();

@@ -11,9 +11,15 @@ import java.util.Optional;
  * @param blockSize tokens per KV block, at least 1
  * @param maxTokensBeyondEnd tokens beyond its longest answer for which a request may need blocks, unless it would then
  *     be longer than {@code maxModelLen}
+ * @param cutsAnswers whether an answer is cut to what the KV memory has room for, where its request would be turned away
  */
 public record RequestLimits(
-        int maxModelLen, long maxKvTokens, ContextOverflow overflow, int blockSize, int maxTokensBeyondEnd) {
+        int maxModelLen,
+        long maxKvTokens,
+        ContextOverflow overflow,
+        int blockSize,
+        int maxTokensBeyondEnd,
+        boolean cutsAnswers) {
     /** Treatment of a request that is longer than the context window, or than the KV cache. */
     public enum ContextOverflow {
         /** It is turned away, as vLLM does. */
@@ -24,6 +30,12 @@ public record RequestLimits(
 
     /** No limits: the scheduler gets every request. */
     public static final RequestLimits NONE = new RequestLimits(Integer.MAX_VALUE, Long.MAX_VALUE);
+
+    /** Creates limits of an engine that cuts no answers. */
+    public RequestLimits(
+            int maxModelLen, long maxKvTokens, ContextOverflow overflow, int blockSize, int maxTokensBeyondEnd) {
+        this(maxModelLen, maxKvTokens, overflow, blockSize, maxTokensBeyondEnd, false);
+    }
 
     /** Creates limits beyond which requests are rejected. */
     public RequestLimits(int maxModelLen, long maxKvTokens) {
@@ -38,7 +50,7 @@ public record RequestLimits(
     /** Returns the limits of a KV cache with at most so many blocks, the null block included. */
     public RequestLimits withKvBlocks(int numGpuBlocks, int blockSizeOfCache) {
         long maxTokens = Math.min(maxKvTokens, (numGpuBlocks - 1L) * blockSizeOfCache);
-        return new RequestLimits(maxModelLen, maxTokens, overflow, blockSize, maxTokensBeyondEnd);
+        return new RequestLimits(maxModelLen, maxTokens, overflow, blockSize, maxTokensBeyondEnd, cutsAnswers);
     }
 
     private long maxTokens() {
@@ -51,6 +63,9 @@ public record RequestLimits(
      */
     public Request fit(Request request) {
         long numPrompt = request.prompt().length();
+        if (cutsAnswers && numPrompt < maxKvTokens && numPrompt + request.maxTokens() <= maxModelLen) {
+            return request.withMaxTokens((int) Math.min(request.maxTokens(), maxKvTokens - numPrompt));
+        }
         long excess = numPrompt + request.maxTokens() - maxTokens();
         long dropped = (excess + blockSize - 1) / blockSize * blockSize;
         if (overflow == ContextOverflow.REJECT || excess <= 0 || dropped >= numPrompt) {

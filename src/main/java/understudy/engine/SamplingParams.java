@@ -22,6 +22,11 @@ public record SamplingParams(
         }
     }
 
+    /** Returns the same parameters with another limit on the answer. */
+    public SamplingParams withMaxTokens(int newMaxTokens) {
+        return new SamplingParams(newMaxTokens, minTokens, ignoreEos, stopTokenIds, skipReadingPrefixCache);
+    }
+
     /** Returns the parameters of the rest of an answer behind its first {@code count} tokens, fewer than the most. */
     SamplingParams after(int count) {
         return new SamplingParams(

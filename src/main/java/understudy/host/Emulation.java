@@ -25,6 +25,10 @@ public final class Emulation implements AutoCloseable {
     private final CompletableFuture<Result> result = new CompletableFuture<>();
     private final VirtualTime<Cluster.Command> time;
     private volatile long numEnded;
+
+    /** Requests that had ended when nothing was due; -1 before that has happened. */
+    private long numEndedWhenIdle = -1;
+
     private volatile Stopwatch stopwatch = Stopwatch.start();
 
     /** Result of a run. */
@@ -37,8 +41,18 @@ public final class Emulation implements AutoCloseable {
                 .getWhenTerminated()
                 .whenComplete((done, error) -> result.completeExceptionally(
                         new IllegalStateException("the actors of the emulation have ended before the run", error)));
-        time.onIdle(() -> result.completeExceptionally(
-                new IllegalStateException("the emulation has stalled: requests are left, but nothing is due")));
+        time.onIdle(this::onIdle);
+    }
+
+    /** Whoever waits for an answer that never comes gives up now; if nobody does, the run has stalled. */
+    private void onIdle() {
+        if (numEnded != numEndedWhenIdle) {
+            numEndedWhenIdle = numEnded;
+            time.system().tell(Cluster.Stalled.NOW);
+        } else {
+            result.completeExceptionally(
+                    new IllegalStateException("the emulation has stalled: requests are left, but nothing is due"));
+        }
     }
 
     private static Throwable stopped(@Nullable Throwable error) {

@@ -1,15 +1,34 @@
 package understudy.latency;
 
 /**
- * Time of a step beside the GPU's work: scheduling, preparing inputs, handling outputs.
+ * Time of a step beside the GPU's work: scheduling, preparing inputs, launching kernels, handling outputs.
  *
  * @param perStepMicros every step, in microseconds
  * @param perSequenceMicros every sequence of the batch, in microseconds
+ * @param execution how the engine runs its steps
  */
-public record HostOverhead(double perStepMicros, double perSequenceMicros) {
+public record HostOverhead(double perStepMicros, double perSequenceMicros, StepExecution execution) {
 
-    /** Returns the time of a batch. */
+    /** Describes the host of a vLLM engine. */
+    public HostOverhead(double perStepMicros, double perSequenceMicros) {
+        this(perStepMicros, perSequenceMicros, StepExecution.VLLM);
+    }
+
+    /** Returns the time of a batch, whether or not the GPU works meanwhile. */
     public double micros(BatchShape batch) {
         return perStepMicros + perSequenceMicros * batch.numSequences();
+    }
+
+    /**
+     * Returns by how much a step is longer than its kernels.
+     *
+     * @param kernelMicros time of all its kernels
+     * @param numLayers of the model
+     */
+    public double microsBeyond(double kernelMicros, BatchShape batch, int numLayers) {
+        double launching =
+                execution.isGraph(batch) ? 0 : Math.max(0, numLayers * execution.launchMicrosPerLayer() - kernelMicros);
+        double host = micros(batch);
+        return launching + (execution.hidesHost() ? Math.max(0, host - kernelMicros - launching) : host);
     }
 }

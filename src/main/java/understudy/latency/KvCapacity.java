@@ -50,6 +50,11 @@ public record KvCapacity(
                                 layersPerBlock, parallelism.tensorParallelSize(), bytesPerKvElement));
     }
 
+    /** Returns the same GPU, of whose memory a share is for weights and blocks alone. */
+    public KvCapacity ofStaticShare(double share, GpuSpec gpu) {
+        return new KvCapacity(share * gpu.memoryGib() * GIB, weightBytes, 0, 0, bytesPerBlock);
+    }
+
     /** Returns the blocks, 0 if not even the weights fit. */
     public long numGpuBlocks() {
         return (long) Math.max(0, Math.floor(bytesForBlocks() / bytesPerBlock));

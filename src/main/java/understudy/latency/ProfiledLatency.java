@@ -60,13 +60,20 @@ public final class ProfiledLatency implements LatencyModel {
     public long stepNanos(BatchShape batch) {
         int numTokens = batch.numTokens();
         int numGroupTokens = batch.numGroupTokens(parallelism.dataParallelSize());
-        double micros = linearMicros(numTokens, numGroupTokens)
+        double micros = kernelMicros(batch, numTokens, numGroupTokens);
+        return LatencyModel.roundToNanos((micros + hostMicros(micros, batch)) * NANOS_PER_MICRO);
+    }
+
+    private double kernelMicros(BatchShape batch, int numTokens, int numGroupTokens) {
+        return linearMicros(numTokens, numGroupTokens)
                 + llm.numLayers() * attentionMicros(batch)
                 + exchange.allReduceMicros(numTokens)
                 + exchange.all2AllMicros(numTokens, numGroupTokens)
-                + headMicros(batch)
-                + host.micros(batch);
-        return LatencyModel.roundToNanos(micros * NANOS_PER_MICRO);
+                + headMicros(batch);
+    }
+
+    private double hostMicros(double kernelMicros, BatchShape batch) {
+        return host.microsBeyond(kernelMicros, batch, llm.numLayers());
     }
 
     @Override
@@ -79,7 +86,7 @@ public final class ProfiledLatency implements LatencyModel {
                 new Share("all-reduce", exchange.allReduceMicros(numTokens) * NANOS_PER_MICRO),
                 new Share("all2all", exchange.all2AllMicros(numTokens, numGroupTokens) * NANOS_PER_MICRO),
                 new Share("head", headMicros(batch) * NANOS_PER_MICRO),
-                new Share("host", host.micros(batch) * NANOS_PER_MICRO));
+                new Share("host", hostMicros(kernelMicros(batch, numTokens, numGroupTokens), batch) * NANOS_PER_MICRO));
     }
 
     @Override

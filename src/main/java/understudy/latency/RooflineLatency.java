@@ -7,7 +7,7 @@ import java.util.List;
  * of the element-wise kernels, pairs and bytes of attention, ring all-reduces, the head, and the host's work.
  * Tensor-parallel GPUs work in step, so one of them is computed.
  *
- * <p>The host's work for each sequence is added to the GPU's.
+ * <p>The host's work for each sequence is added to the GPU's, unless the engine does it meanwhile.
  */
 public final class RooflineLatency implements LatencyModel {
     private static final double NANOS_PER_MICRO = 1e3;
@@ -48,13 +48,20 @@ public final class RooflineLatency implements LatencyModel {
     public long stepNanos(BatchShape batch) {
         int numTokens = batch.numTokens();
         int numGroupTokens = batch.numGroupTokens(dataParallelSize);
-        double micros = layers.micros(numTokens, numGroupTokens)
+        double micros = kernelMicros(batch, numTokens, numGroupTokens);
+        return LatencyModel.roundToNanos((micros + hostMicros(micros, batch)) * NANOS_PER_MICRO);
+    }
+
+    private double kernelMicros(BatchShape batch, int numTokens, int numGroupTokens) {
+        return layers.micros(numTokens, numGroupTokens)
                 + attention.micros(batch)
                 + exchange.allReduceMicros(numTokens)
                 + exchange.all2AllMicros(numTokens, numGroupTokens)
-                + headMicros(batch)
-                + host.micros(batch);
-        return LatencyModel.roundToNanos(micros * NANOS_PER_MICRO);
+                + headMicros(batch);
+    }
+
+    private double hostMicros(double kernelMicros, BatchShape batch) {
+        return host.microsBeyond(kernelMicros, batch, llm.numLayers());
     }
 
     @Override
@@ -67,7 +74,7 @@ public final class RooflineLatency implements LatencyModel {
                 share("all-reduce", exchange.allReduceMicros(numTokens)),
                 share("all2all", exchange.all2AllMicros(numTokens, numGroupTokens)),
                 share("head", headMicros(batch)),
-                share("host", host.micros(batch)));
+                share("host", hostMicros(kernelMicros(batch, numTokens, numGroupTokens), batch)));
     }
 
     private static Share share(String part, double micros) {

@@ -177,6 +177,11 @@ public record Deployment(
         return tensorParallelSize() * pipelineParallelSize;
     }
 
+    @Override
+    public double gpuMemoryGib() {
+        return gpu == null ? 0 : gpu.spec().memoryGib();
+    }
+
     /** Returns vLLM's default for its OpenAI server ({@code EngineArgs.get_batch_defaults}). */
     @Override
     public int defaultMaxNumSeqs() {
@@ -234,7 +239,7 @@ public record Deployment(
             lines.add("latency.gpu " + gpu.spec().name() + ": " + word(gpu.status()) + assumed + " (" + gpu.source()
                     + ")");
         }
-        if (engine.room().reservedTokens() > 0) {
+        if (engine.room().isDerived()) {
             new KvMemory(this, engine.room())
                     .capacity()
                     .ifPresent(capacity -> lines.add("kv-cache.num-gpu-blocks "

@@ -8,6 +8,7 @@ import understudy.engine.EngineFamily;
 import understudy.engine.EngineFamily.KvUse;
 import understudy.engine.EngineSpec;
 import understudy.engine.family.EngineFamilies;
+import understudy.settings.Defaults;
 import understudy.settings.ScenarioException;
 import understudy.settings.Section;
 
@@ -21,6 +22,11 @@ final class EngineSettings {
     static EngineSpec read(Section engine, Section kvCache, Deployment deployment, KvUse use) {
         var families = families();
         String name = engine.choice("kind", List.copyOf(families.keySet()));
+        families.keySet().stream()
+                .filter(other ->
+                        !other.equals(name) && EngineFamilies.builtInNames().contains(other))
+                .filter(Defaults.SCENARIO.section("engine")::has)
+                .forEach(other -> engine.section(other).requireOnly(List.of(), "which needs engine.kind = " + other));
         return Objects.requireNonNull(families.get(name)).read(engine, kvCache, deployment, use);
     }
 

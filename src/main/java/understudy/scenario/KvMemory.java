@@ -39,7 +39,7 @@ record KvMemory(Deployment deployment, KvRoom room) {
             return Optional.empty();
         }
         var stage = llm.spec().stage(deployment.pipelineParallelSize());
-        return Optional.of(KvCapacity.of(
+        var capacity = KvCapacity.of(
                 stage,
                 gpu.spec(),
                 deployment.parallelism(),
@@ -48,6 +48,7 @@ record KvMemory(Deployment deployment, KvRoom room) {
                 room.reservedTokens(),
                 room.blockSize(),
                 room.hasGroups() ? stage.layerGroups().size() : stage.numLayers(),
-                room.adapterBytes()));
+                room.adapterBytes());
+        return Optional.of(room.staticShare() > 0 ? capacity.ofStaticShare(room.staticShare(), gpu.spec()) : capacity);
     }
 }

@@ -135,9 +135,9 @@ public final class Call implements Generation.Listener, ClientConnection.Exchang
     @Override
     public void onBroken(RequestEvent.Failed failed) {
         switch (failed.cause()) {
-            case NO_REPLICA -> fail(new ApiException(503, "ServiceUnavailable", failed.reason(), null));
+            case NO_REPLICA, OVERLOAD -> fail(new ApiException(503, "ServiceUnavailable", failed.reason(), null));
             case INJECTED_ERROR -> fail(ApiException.ofStatus(failed.status(), failed.reason()));
-            case KV_CACHE_SHRUNK, KV_LOAD_FAILED, PREFILL_FAILED, ENGINE -> fail(internal(failed));
+            case KV_CACHE_SHRUNK, KV_LOAD_FAILED, PREFILL_FAILED, OUT_OF_MEMORY, LOST -> fail(internal(failed));
             case CRASH, CUT, RESET -> {
                 if (!done.isDone() && !isCancelled.get()) {
                     listener.onCut(internal(failed), failed.cause() == RequestEvent.FailureCause.RESET);

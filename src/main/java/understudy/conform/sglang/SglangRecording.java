@@ -191,7 +191,8 @@ public record SglangRecording(
                         !is("disable_priority_preemption"),
                         number("priority_preemption_threshold")),
                 "priority".equals(config.get("retraction_policy")),
-                number("new_token_ratio_decay_steps", 600),
+                SglangConfig.Estimate.DEFAULT.withDecaySteps(number("new_token_ratio_decay_steps", 600)),
+                SglangConfig.Queue.UNLIMITED,
                 false,
                 number("swa_eviction_interval", 128),
                 role().isEmpty()

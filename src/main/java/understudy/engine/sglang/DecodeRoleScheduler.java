@@ -174,8 +174,8 @@ final class DecodeRoleScheduler extends RoleScheduler {
                 isResumption));
     }
 
-    private static int numAtEnd(SglangRequest request) {
-        return request.numPromptTokens() + PrefillAdder.clipped(request.maxNewTokens);
+    private int numAtEnd(SglangRequest request) {
+        return request.numPromptTokens() + config.clipped(request.maxNewTokens);
     }
 
     /** Takes the requests whose KV has arrived, with their first token, to those that wait. */

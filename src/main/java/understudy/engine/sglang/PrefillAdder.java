@@ -21,9 +21,6 @@ final class PrefillAdder {
     /** The limit of a request that is refused. */
     private static final int NONE = Integer.MIN_VALUE;
 
-    /** Most output tokens that are kept free for a request ({@code SGLANG_CLIP_MAX_NEW_TOKENS_ESTIMATION}). */
-    private static final int CLIP_MAX_NEW_TOKENS = 4096;
-
     /** Most waiting requests that are ordered by prefixes ({@code schedule_policy.py}). */
     static final int MAX_ORDERED_BY_PREFIX = 128;
 
@@ -67,14 +64,6 @@ final class PrefillAdder {
         remChunk = config.chunkedPrefillSize() - numMixed;
         currentOffset = numMixed;
         totalOffset = numMixed + ask.runningOffset();
-    }
-
-    static double offset(int maxNewTokens, int numOutputTokens, double newTokenRatio) {
-        return Math.min(maxNewTokens - numOutputTokens, CLIP_MAX_NEW_TOKENS) * newTokenRatio;
-    }
-
-    static int clipped(int maxNewTokens) {
-        return Math.min(maxNewTokens, CLIP_MAX_NEW_TOKENS);
     }
 
     PrefillOutcome add() {
@@ -164,7 +153,7 @@ final class PrefillAdder {
         int count = Math.min(wanted, rem);
         memory.setEnd(sequence, sequence.numPrefixTokens() + count);
         include(request, sequence, CHUNK, sequence.numPrefixTokens() + count);
-        charge(0, count, outcome.isChunkCut ? 0 : clipped(request.maxNewTokens()));
+        charge(0, count, outcome.isChunkCut ? 0 : config.clipped(request.maxNewTokens()));
     }
 
     private void include(RequestView request, RadixSequence sequence, int place, int end) {
@@ -223,7 +212,7 @@ final class PrefillAdder {
             return tryWithoutEos(request, sequence, place);
         }
         int wanted = request.numTokens() - sequence.numPrefixTokens();
-        int total = wanted + clipped(Math.max(request.maxNewTokens() - request.numOutputTokens(), 0)) + pageSize;
+        int total = wanted + config.clipped(Math.max(request.maxNewTokens() - request.numOutputTokens(), 0)) + pageSize;
         int paged = ceil(wanted - sequence.hostHit());
         if (total >= remTotal()) {
             return AddResult.NO_TOKEN;
@@ -273,7 +262,7 @@ final class PrefillAdder {
         int numPrefix = sequence.numPrefixTokens();
         int count = paged;
         int end = request.numTokens();
-        int numNew = clipped(request.maxNewTokens());
+        int numNew = config.clipped(request.maxNewTokens());
         if (chunks && paged > limit) {
             count = floor(limit);
             if (count <= 0) {
@@ -303,7 +292,7 @@ final class PrefillAdder {
         int end = wanted;
         if (!chunks || wanted <= remChunk) {
             include(request, sequence, place, end);
-            charge(0, wanted, clipped(request.maxNewTokens()));
+            charge(0, wanted, config.clipped(request.maxNewTokens()));
         } else {
             if (remChunk <= 0) {
                 return AddResult.OTHER;
@@ -392,14 +381,14 @@ final class PrefillAdder {
         });
         var order = outcome.order;
         int numPrefix = order == null ? request.numPrefixTokens() : order.numPrefixTokens(order.at(place));
-        double need = request.numFillTokens() - numPrefix + clipped(request.maxNewTokens()) - remTotal();
+        double need = request.numFillTokens() - numPrefix + config.clipped(request.maxNewTokens()) - remTotal();
         int count = 0;
         while (count < byImportance.size() && (count == 0 || need > 0)) {
             var victim = running.get(byImportance.getInt(count));
             if (!config.priorities().mayPreempt(request.priority(), victim.priority())) {
                 break;
             }
-            need -= victim.offset(ask.newTokenRatio());
+            need -= victim.offset(config, ask.newTokenRatio());
             count++;
         }
         if (count == 0 || need > 0) {
@@ -408,7 +397,7 @@ final class PrefillAdder {
         int numBefore = numRunning;
         for (int i = 0; i < running.size(); i++) {
             if (byImportance.subList(0, count).contains(i)) {
-                totalOffset -= running.get(i).offset(ask.newTokenRatio());
+                totalOffset -= running.get(i).offset(config, ask.newTokenRatio());
                 numRunning--;
                 memory.retract(running.get(i).handle(), numRunning);
                 numFreeSlots++;

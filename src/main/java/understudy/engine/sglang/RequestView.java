@@ -44,7 +44,7 @@ record RequestView(
     }
 
     /** Returns how many tokens it is expected to need still. */
-    double offset(double newTokenRatio) {
-        return PrefillAdder.offset(maxNewTokens, numOutputTokens, newTokenRatio);
+    double offset(SglangConfig config, double newTokenRatio) {
+        return config.offset(maxNewTokens, numOutputTokens, newTokenRatio);
     }
 }

@@ -12,7 +12,8 @@ import understudy.kvcache.radix.RadixConfig;
  * @param prefillMaxRequests most requests of a prefill batch, or 0 for no limit
  * @param maxModelLen longest sequence in tokens ({@code context_length})
  * @param retractsByPriority whether the least important is retracted first ({@code retraction_policy} {@code priority})
- * @param newTokenRatioDecaySteps decode steps until the ratio is at its least
+ * @param estimate how much of an output is expected still to come
+ * @param queue how many wait, and how long
  * @param requeuesRefusedPreemption whether a request that was preempted for one that is then refused waits again; SGLang
  *     forgets it
  * @param windowEvictionInterval forwards between two looks at who has left the window
@@ -31,17 +32,41 @@ public record SglangConfig(
         double scheduleConservativeness,
         Priorities priorities,
         boolean retractsByPriority,
-        int newTokenRatioDecaySteps,
+        Estimate estimate,
+        Queue queue,
         boolean requeuesRefusedPreemption,
         int windowEvictionInterval,
         @Nullable Disaggregation disaggregation,
         RadixConfig memory,
         long seed) {
-    /** Least ratio, as a part of the first one ({@code SGLANG_MIN_NEW_TOKEN_RATIO_FACTOR}). */
-    private static final double MIN_NEW_TOKEN_RATIO_FACTOR = 0.14;
+    /**
+     * Estimate of the output still to come, as a part of the most that it may be.
+     *
+     * @param initRatio that part at first, for a conservativeness of 1 ({@code SGLANG_INIT_NEW_TOKEN_RATIO})
+     * @param minRatioFactor its least, as a part of the first ({@code SGLANG_MIN_NEW_TOKEN_RATIO_FACTOR})
+     * @param decaySteps decode steps until it is at its least ({@code SGLANG_NEW_TOKEN_RATIO_DECAY_STEPS})
+     * @param clipMaxNewTokens most output tokens that count ({@code SGLANG_CLIP_MAX_NEW_TOKENS_ESTIMATION})
+     */
+    public record Estimate(double initRatio, double minRatioFactor, int decaySteps, int clipMaxNewTokens) {
+        /** As SGLang has it. */
+        public static final Estimate DEFAULT = new Estimate(0.7, 0.14, 600, 4096);
 
-    /** First ratio of a conservativeness of 1 ({@code SGLANG_INIT_NEW_TOKEN_RATIO}). */
-    private static final double INIT_NEW_TOKEN_RATIO = 0.7;
+        /** Returns the same estimate with another decay. */
+        public Estimate withDecaySteps(int steps) {
+            return new Estimate(initRatio, minRatioFactor, steps, clipMaxNewTokens);
+        }
+    }
+
+    /**
+     * Limits on the waiting queue.
+     *
+     * @param maxRequests most requests in it, or 0 for no limit ({@code max_queued_requests})
+     * @param timeoutNanos how long each waits at most, or 0 for no limit ({@code SGLANG_REQ_WAITING_TIMEOUT})
+     */
+    public record Queue(int maxRequests, long timeoutNanos) {
+        /** No limits. */
+        public static final Queue UNLIMITED = new Queue(0, 0);
+    }
 
     /**
      * Priorities of requests.
@@ -105,15 +130,25 @@ public record SglangConfig(
     }
 
     double initNewTokenRatio() {
-        return Math.min(INIT_NEW_TOKEN_RATIO * scheduleConservativeness, 1);
+        return Math.min(estimate.initRatio * scheduleConservativeness, 1);
     }
 
     double minNewTokenRatio() {
-        return Math.min(initNewTokenRatio() * MIN_NEW_TOKEN_RATIO_FACTOR, 1);
+        return Math.min(initNewTokenRatio() * estimate.minRatioFactor, 1);
     }
 
     double newTokenRatioDecay() {
-        return (initNewTokenRatio() - minNewTokenRatio()) / newTokenRatioDecaySteps;
+        return (initNewTokenRatio() - minNewTokenRatio()) / estimate.decaySteps;
+    }
+
+    /** Returns how many output tokens are kept free for a request that may have so many. */
+    int clipped(int maxNewTokens) {
+        return Math.min(maxNewTokens, estimate.clipMaxNewTokens);
+    }
+
+    /** Returns how many output tokens a running request is expected to need still. */
+    double offset(int maxNewTokens, int numOutputTokens, double newTokenRatio) {
+        return clipped(maxNewTokens - numOutputTokens) * newTokenRatio;
     }
 
     /** Returns the policy that is in force: without a tree none goes by prefixes. */

@@ -41,7 +41,7 @@ public final class SglangEngine implements Engine, EngineLoad {
     private long resultNanos;
     private boolean isIdle = true;
     private boolean admitsNone;
-    private int numLost;
+    private final List<SglangRequest> lost = new ArrayList<>();
 
     /** State after the last plan that was empty, by which it is seen whether anything changes. */
     private long emptyState = -1;
@@ -84,9 +84,48 @@ public final class SglangEngine implements Engine, EngineLoad {
     @Override
     public EngineRequest add(Request request, long atNanos) {
         var added = all.add(request, atNanos);
-        scheduler.add(added);
-        isIdle = false;
+        added.waitsSinceNanos = atNanos;
+        if (makesWayFor(added)) {
+            scheduler.add(added);
+            isIdle = false;
+        }
         return added;
+    }
+
+    /** Gives up a waiting request if too many wait: the new one, or a less important one ({@code _abort_on_queued_limit}). */
+    private boolean makesWayFor(SglangRequest added) {
+        int maxRequests = config.queue().maxRequests();
+        if (maxRequests == 0 || numWaiting() < maxRequests) {
+            return true;
+        }
+        var least = scheduler.leastImportant(added);
+        if (least == added) {
+            giveUp(added, "The request queue is full.");
+            return false;
+        }
+        scheduler.abort(least);
+        giveUp(least, "The request is aborted by a higher priority request.");
+        return true;
+    }
+
+    private void giveUp(SglangRequest request, String reason) {
+        if (!request.isGivenUp) {
+            request.isGivenUp = true;
+            givenUp.add(new GivenUp(request, true, reason));
+        }
+        all.remove(request);
+    }
+
+    /** Gives up the requests that have waited too long. */
+    private void expire() {
+        long timeout = config.queue().timeoutNanos();
+        for (int i = scheduler.waiting().size() - 1; i >= 0 && timeout > 0; i--) {
+            var request = scheduler.waiting().get(i);
+            if (nowNanos - request.waitsSinceNanos > timeout) {
+                scheduler.abort(request);
+                giveUp(request, "Request waiting timeout reached.");
+            }
+        }
     }
 
     @Override
@@ -98,6 +137,7 @@ public final class SglangEngine implements Engine, EngineLoad {
     @Override
     public void begin(long atNanos) {
         nowNanos = atNanos;
+        expire();
         scheduler.begin();
     }
 
@@ -133,14 +173,15 @@ public final class SglangEngine implements Engine, EngineLoad {
 
     private void onPreempted(SglangRequest request) {
         request.onPreempted();
+        request.waitsSinceNanos = nowNanos;
         step.preempt(request);
     }
 
     private void onLost(SglangRequest request) {
-        request.isLost = true;
-        numLost++;
         if (request.isGivenUp) {
-            forget(request);
+            all.remove(request);
+        } else {
+            lost.add(request);
         }
     }
 
@@ -149,7 +190,10 @@ public final class SglangEngine implements Engine, EngineLoad {
         request.onPreempted();
         if (!request.isGivenUp) {
             givenUp.add(new GivenUp(
-                    request, "Out of memory even after retracting all other requests in the decode batch."));
+                    request,
+                    false,
+                    "Out of memory even after retracting all other requests in the decode batch. Aborting the last"
+                            + " request."));
         }
         all.remove(request);
     }
@@ -219,16 +263,10 @@ public final class SglangEngine implements Engine, EngineLoad {
             return null;
         }
         request.isGivenUp = true;
-        if (scheduler.abort(request) || request.isLost) {
-            forget(request);
+        if (scheduler.abort(request) || lost.remove(request)) {
+            all.remove(request);
         }
         return request;
-    }
-
-    /** Forgets a request that is in no queue. */
-    private void forget(SglangRequest request) {
-        numLost -= request.isLost ? 1 : 0;
-        all.remove(request);
     }
 
     @Override
@@ -241,6 +279,12 @@ public final class SglangEngine implements Engine, EngineLoad {
         return taken;
     }
 
+    /** Returns the requests that were preempted for one that was then refused, unless that is mended. */
+    @Override
+    public List<EngineRequest> lost() {
+        return List.copyOf(lost);
+    }
+
     @Override
     public void setAdmitsNone(boolean none) {
         admitsNone = none;
@@ -250,7 +294,7 @@ public final class SglangEngine implements Engine, EngineLoad {
     /** Returns the number of requests in queues and batches; those that were lost are in none. */
     @Override
     public int numToServe() {
-        return all.size() - numLost - (admitsNone ? numWaiting() : 0);
+        return all.size() - lost.size() - (admitsNone ? numWaiting() : 0);
     }
 
     /** There is a turn more after the last request has ended, in which the scheduler finds out that it is idle. */

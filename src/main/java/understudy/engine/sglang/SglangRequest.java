@@ -72,8 +72,8 @@ public final class SglangRequest extends EngineRequest {
     /** Whether its sender has given it up; it is here until the scheduler has let go of it. */
     boolean isGivenUp;
 
-    /** Whether it was preempted and put into no queue. */
-    boolean isLost;
+    /** When it entered the waiting queue last. */
+    long waitsSinceNanos;
 
     /** Whether it has its places since its last admission. */
     boolean isSeated;

@@ -283,7 +283,7 @@ public class SglangScheduler {
         double offset = 0;
         for (int i = 0; i < running.size(); i++) {
             var request = running.get(i);
-            offset += PrefillAdder.offset(request.maxNewTokens, request.numOutputTokens, newTokenRatio);
+            offset += config.offset(request.maxNewTokens, request.numOutputTokens, newTokenRatio);
         }
         return new PrefillAsk(
                 config,
@@ -305,6 +305,19 @@ public class SglangScheduler {
             views.add(RequestView.of(requests.get(i)));
         }
         return views;
+    }
+
+    /** Returns which of a new request and those that wait makes way: it, unless one is strictly less important. */
+    final SglangRequest leastImportant(SglangRequest added) {
+        var least = added;
+        for (int i = 0; i < waiting.size() && config.priorities().areOn(); i++) {
+            var request = waiting.get(i);
+            int comparison = config.priorities().compare(request.priority, least.priority);
+            if (comparison > 0 || (comparison == 0 && least != added && request.entry > least.entry)) {
+                least = request;
+            }
+        }
+        return least;
     }
 
     /** Sorts the waiting queue, as far as that takes no look at the tree ({@code calc_priority}). */

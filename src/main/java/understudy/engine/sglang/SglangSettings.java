@@ -16,10 +16,16 @@ import understudy.settings.Section;
 final class SglangSettings {
     private static final int MAX_PAGE_SIZE = 4096;
     private static final int MAX_REQUESTS = 1_000_000;
-    private static final int MAX_POLICY_TOKENS = EngineSizes.MAX_TOKENS;
+    private static final double MIB_PER_GIB = 1024;
 
-    /** Tokens per block for which {@link Hardware} is asked; SGLang counts tokens. */
-    private static final int ROOM_BLOCK_SIZE = 16;
+    /** Tokens per block of the number of blocks that stands for an unknown model or GPU. */
+    private static final int UNKNOWN_BLOCK_SIZE = 16;
+
+    /** Share of the memory of a GPU that is not known. */
+    private static final double DEFAULT_MEM_FRACTION = 0.88;
+
+    private static final double LARGE_MIB = 60 * MIB_PER_GIB;
+    private static final double LEAST_RESERVED_MIB = 10 * MIB_PER_GIB;
 
     private final Section engine;
     private final Section kvCache;
@@ -40,10 +46,16 @@ final class SglangSettings {
 
     SglangSpec spec(KvUse use) {
         int pageSize = own.wholeNumber("page-size", 1, MAX_PAGE_SIZE);
-        int maxTotalTokens = maxTotalTokens(pageSize);
+        int chunkedPrefillSize = chunkedPrefillSize();
+        int maxPrefillTokens = own.wholeNumber("max-prefill-tokens", 1, EngineSizes.MAX_TOKENS);
+        double share = memFractionStatic(chunkedPrefillSize > 0 ? chunkedPrefillSize : maxPrefillTokens);
+        var room = room(pageSize, share);
+        int maxTotalTokens = maxTotalTokens(pageSize, room);
         int maxModelLen =
                 engine.numberOrAuto("max-model-len", 2, EngineSizes.MAX_TOKENS).orElseGet(hardware::defaultMaxModelLen);
-        int chunkedPrefillSize = chunkedPrefillSize();
+        if (hardware.pipelineParallelSize() > 1) {
+            throw engine.unusable("kind", "which has no pipeline here; set latency.pipeline-parallel-size = 1");
+        }
         var memory = new RadixConfig(
                 pageSize,
                 maxTotalTokens,
@@ -60,14 +72,15 @@ final class SglangSettings {
                 !own.bool("disable-overlap-schedule"),
                 chunkedPrefillSize,
                 own.bool("enable-mixed-chunk"),
-                own.wholeNumber("max-prefill-tokens", 1, EngineSizes.MAX_TOKENS),
+                maxPrefillTokens,
                 own.wholeNumber("prefill-max-requests", 0, MAX_REQUESTS),
                 maxRunningRequests(maxTotalTokens, maxModelLen),
                 maxModelLen,
                 own.positive("schedule-conservativeness"),
                 priorities(),
                 own.choice("retraction-policy", RetractionPolicy.class) == RetractionPolicy.PRIORITY,
-                own.wholeNumber("new-token-ratio-decay-steps", 1, MAX_POLICY_TOKENS),
+                estimate(),
+                queue(),
                 own.bool("requeue-refused-preemption"),
                 1,
                 null,
@@ -77,16 +90,18 @@ final class SglangSettings {
                 maxModelLen,
                 radix.maxTokens(),
                 engine.choice("context-window-exceeded", ContextOverflow.class),
-                pageSize);
-        return new SglangSpec(config, radix, limits);
+                pageSize,
+                0,
+                true);
+        return new SglangSpec(config, radix, limits, room, share);
     }
 
     private SchedulePolicy schedulePolicy() {
         if (own.text("schedule-policy").equals("priority")) {
             throw own.unusable(
                     "schedule-policy",
-                    "which SGLang's command line offers, and its scheduler refuses: Unknown schedule_policy:"
-                            + " policy='priority'; set enable-priority-scheduling = true");
+                    "which SGLang's command line offers and its scheduler refuses: \"Unknown schedule_policy:"
+                            + " policy='priority'\"; set enable-priority-scheduling = true");
         }
         return own.choice("schedule-policy", SchedulePolicy.class);
     }
@@ -99,13 +114,59 @@ final class SglangSettings {
                 own.wholeNumber("priority-scheduling-preemption-threshold", 0, Integer.MAX_VALUE));
     }
 
-    private int maxTotalTokens(int pageSize) {
-        int given = own.numberOrAuto("max-total-tokens", 4 * pageSize, EngineSizes.MAX_TOKENS)
-                .orElseGet(() -> {
-                    long numBlocks = hardware.numGpuBlocks(kvCache, new KvRoom(0, ROOM_BLOCK_SIZE, false, 0));
-                    return (int) Math.min(EngineSizes.MAX_TOKENS, numBlocks * ROOM_BLOCK_SIZE);
-                });
-        return given / pageSize * pageSize;
+    private SglangConfig.Estimate estimate() {
+        return new SglangConfig.Estimate(
+                own.number("init-new-token-ratio", 0, 1),
+                own.number("min-new-token-ratio-factor", 0, 1),
+                own.wholeNumber("new-token-ratio-decay-steps", 1, EngineSizes.MAX_TOKENS),
+                own.wholeNumber("clip-max-new-tokens-estimation", 1, EngineSizes.MAX_TOKENS));
+    }
+
+    private SglangConfig.Queue queue() {
+        return new SglangConfig.Queue(own.wholeNumber("max-queued-requests", 0, MAX_REQUESTS), (long)
+                own.nanosOrOff("req-waiting-timeout").orElse(0));
+    }
+
+    private double gpuMemoryMib() {
+        return hardware.gpuMemoryGib() * MIB_PER_GIB;
+    }
+
+    /**
+     * Returns the share of a GPU's memory that is for weights and KV ({@code server_args.py}): without what is kept for
+     * activations, for each GPU of a group, and for CUDA graphs, in MiB.
+     */
+    private double memFractionStatic(int activationTokens) {
+        if (!own.text("mem-fraction-static").equals("auto")) {
+            return own.number("mem-fraction-static", 0, 1);
+        }
+        double memory = gpuMemoryMib();
+        if (memory == 0) {
+            return DEFAULT_MEM_FRACTION;
+        }
+        double reserved = 512
+                + Math.max(activationTokens, 2048) * 1.5
+                + hardware.tensorParallelSize() * hardware.pipelineParallelSize() / 8.0 * 1024
+                + 2.0 * GpuSize.of(memory).maxGraphBatch(hardware.tensorParallelSize());
+        if (memory > LARGE_MIB) {
+            reserved = Math.max(reserved, LEAST_RESERVED_MIB);
+        }
+        return Math.round((memory - reserved) / memory * 1000) / 1000.0;
+    }
+
+    /** Returns in what the tokens of the KV cache have to find room: in pages, if anything is known of model and GPU. */
+    private KvRoom room(int pageSize, double share) {
+        if (!own.text("max-total-tokens").equals("auto")) {
+            return KvRoom.GIVEN;
+        }
+        boolean isKnown = hardware.model() != null && hardware.gpuMemoryGib() > 0;
+        return new KvRoom(0, isKnown ? pageSize : UNKNOWN_BLOCK_SIZE, false, 0, share);
+    }
+
+    private int maxTotalTokens(int pageSize, KvRoom room) {
+        int tokens = own.numberOrAuto("max-total-tokens", 4 * pageSize, EngineSizes.MAX_TOKENS)
+                .orElseGet(() -> (int) Math.min(
+                        EngineSizes.MAX_TOKENS, (long) hardware.numGpuBlocks(kvCache, room) * room.blockSize()));
+        return tokens / pageSize * pageSize;
     }
 
     private int chunkedPrefillSize() {
@@ -114,7 +175,7 @@ final class SglangSettings {
         }
         return own.numberOrAuto("chunked-prefill-size", 1, EngineSizes.MAX_TOKENS)
                 .orElseGet(() -> engine.numberOrAuto(EngineSizes.MAX_NUM_BATCHED_TOKENS, 1, EngineSizes.MAX_TOKENS)
-                        .orElseGet(hardware::defaultMaxNumBatchedTokens));
+                        .orElseGet(() -> GpuSize.of(gpuMemoryMib()).chunkedPrefillSize));
     }
 
     private int maxRunningRequests(int maxTotalTokens, int maxModelLen) {
@@ -126,5 +187,41 @@ final class SglangSettings {
     /** As {@code model_runner.py} has it. */
     private static int defaultMaxRunningRequests(int maxTotalTokens, int maxModelLen) {
         return (int) Math.min(Math.max(maxTotalTokens * 512L / maxModelLen, 2048), 4096);
+    }
+
+    /** Sizes that follow from the memory of a GPU ({@code server_args.py}). */
+    private enum GpuSize {
+        T4(20, 2048, 8, 8),
+        A10(35, 2048, 24, 80),
+        A100_40(60, 4096, 32, 160),
+        H100(90, 8192, 256, 512),
+        H200(160, 8192, 256, 512),
+        B200(Integer.MAX_VALUE, 16_384, 512, 512);
+
+        private final int belowGib;
+        private final int chunkedPrefillSize;
+        private final int maxGraphBatch;
+        private final int maxGraphBatchOfFour;
+
+        GpuSize(int belowGib, int chunkedPrefillSize, int maxGraphBatch, int maxGraphBatchOfFour) {
+            this.belowGib = belowGib;
+            this.chunkedPrefillSize = chunkedPrefillSize;
+            this.maxGraphBatch = maxGraphBatch;
+            this.maxGraphBatchOfFour = maxGraphBatchOfFour;
+        }
+
+        /** Returns the size of a GPU; without one it is an H100. */
+        static GpuSize of(double memoryMib) {
+            for (var size : values()) {
+                if (memoryMib > 0 && memoryMib < (double) size.belowGib * MIB_PER_GIB) {
+                    return size;
+                }
+            }
+            return H100;
+        }
+
+        int maxGraphBatch(int tensorParallelSize) {
+            return tensorParallelSize < 4 ? maxGraphBatch : maxGraphBatchOfFour;
+        }
     }
 }

@@ -8,6 +8,7 @@ import understudy.engine.Engine;
 import understudy.engine.EngineSpec;
 import understudy.engine.EngineTraits;
 import understudy.engine.EngineTraits.Feature;
+import understudy.engine.Hardware.KvRoom;
 import understudy.engine.RequestLimits;
 import understudy.kvcache.KvCache;
 import understudy.kvcache.radix.RadixKvCache;
@@ -20,8 +21,12 @@ import understudy.settings.Section;
  * @param config settings of its scheduler
  * @param kvCache sizes and switches of its memory
  * @param limits which requests are too long
+ * @param room of its KV cache
+ * @param memFractionStatic share of the memory for weights and KV
  */
-public record SglangSpec(SglangConfig config, RadixSpec kvCache, RequestLimits limits) implements EngineSpec {
+public record SglangSpec(
+        SglangConfig config, RadixSpec kvCache, RequestLimits limits, KvRoom room, double memFractionStatic)
+        implements EngineSpec {
 
     @Override
     public Engine createEngine() {
@@ -60,6 +65,7 @@ public record SglangSpec(SglangConfig config, RadixSpec kvCache, RequestLimits l
         values.put("engine.sglang.max-running-requests", config.maxRunningRequests());
         values.put("engine.sglang.chunked-prefill-size", config.chunksPrefill() ? config.chunkedPrefillSize() : -1);
         values.put("engine.sglang.max-total-tokens", config.memory().maxTotalTokens());
+        values.put("engine.sglang.mem-fraction-static", memFractionStatic);
         return values;
     }
 

@@ -1,5 +1,7 @@
 package understudy.latency.tables;
 
+import static understudy.latency.StepExecution.VLLM;
+
 import java.util.Locale;
 import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
@@ -18,17 +20,24 @@ final class AttentionKernels {
     private final GpuData gpu;
     private final Placement at;
     private final @Nullable TableAttention tables;
+    private boolean hasLatentKernels;
 
     AttentionKernels(TableChoice choice, GpuData gpu, Placement at) {
         this.choice = choice;
         this.gpu = gpu;
         this.at = at;
-        tables = at.llm().attention().latent() == null ? headed() : latent();
+        var latent = at.llm().attention().latent();
+        tables = latent == null ? headed() : latent(latent);
     }
 
-    /** Returns whether there are tables of latent attention, which hold projections, too. */
-    boolean hasLatentTable() {
-        return tables != null && at.llm().attention().latent() != null;
+    /** Returns whether there are tables of latent attention that hold its projections, too. */
+    boolean hasProjections() {
+        return tables != null && at.llm().attention().latent() != null && !hasLatentKernels;
+    }
+
+    /** Returns whether there are tables of latent attention's kernels alone. */
+    boolean hasLatentKernels() {
+        return hasLatentKernels;
     }
 
     /** Returns the time of a batch in all layers. */
@@ -72,23 +81,65 @@ final class AttentionKernels {
                 window == 0 ? "" : ", window " + window);
         var prefills = choice.choose(
                 new Part("attention", "attention", "context_attention", "prefill " + what, ""),
-                file -> AttentionTable.prefills(file, layer, gpu.bf16FlopPerMicro()));
+                file -> AttentionTable.prefills(file.path(), layer, gpu.bf16FlopPerMicro()));
         if (prefills == null) {
             return null;
         }
         var decodes = choice.choose(
                 new Part("attention", "attention", "generation_attention", "decode " + what, ""),
-                file -> AttentionTable.decodes(file, layer));
+                file -> AttentionTable.decodes(file.path(), layer));
         return decodes == null ? null : new AttentionTable(prefills, decodes, 1);
     }
 
-    private @Nullable TableAttention latent() {
-        if (!LATENT.equals(at.llm().attention().latent()) || at.llm().hiddenSize() != LATENT_HIDDEN_SIZE) {
+    private @Nullable TableAttention latent(LatentAttention latent) {
+        var kernels = latentKernels(latent);
+        if (kernels != null) {
+            hasLatentKernels = true;
+            return new TableAttention(at.llm().numLayers(), kernels, 0, null);
+        }
+        if (!LATENT.equals(latent) || at.llm().hiddenSize() != LATENT_HIDDEN_SIZE) {
             choice.addMissing("mla", "latent attention other than DeepSeek V3's");
             return null;
         }
         var layer = latentLayer();
         return layer == null ? null : new TableAttention(at.llm().numLayers(), layer, 0, null);
+    }
+
+    /**
+     * Returns the kernels as SGLang runs them: decodes attend to what is compressed; prompts are decompressed first, and
+     * then have as many key heads as queries. Such heads were measured with keys as wide as values.
+     */
+    private @Nullable AttentionTable latentKernels(LatentAttention latent) {
+        if (latent.kvRank() != LATENT.kvRank() || latent.ropeDim() != LATENT.ropeDim()) {
+            return null;
+        }
+        double heads = at.headsPerRank();
+        String kvDtype = Dtypes.ofKvCache(at.bytesPerKvElement());
+        var decodes = choice.find(
+                new Part(
+                        "mla",
+                        "mla",
+                        "generation_mla",
+                        String.format(Locale.ROOT, "decode latent attention, %.0f heads, %s KV", heads, kvDtype),
+                        ""),
+                // vLLM's of this table are noisy, up to 7 times too high.
+                file -> file.engine().equals(VLLM.kernels())
+                        ? null
+                        : AttentionTable.latentDecodes(file.path(), heads, kvDtype));
+        if (decodes == null) {
+            return null;
+        }
+        var layer = new Layer(heads, heads, latent.valueDim(), Dtypes.BF16, 0);
+        var prefills = choice.choose(
+                new Part(
+                        "attention",
+                        "attention",
+                        "context_attention",
+                        String.format(Locale.ROOT, "prefill attention, %.0f heads x %d", heads, latent.valueDim()),
+                        ""),
+                file -> AttentionTable.prefills(file.path(), layer, gpu.bf16FlopPerMicro()));
+        double width = (latent.nopeDim() + latent.ropeDim() + latent.valueDim()) / (2.0 * latent.valueDim());
+        return prefills == null ? null : new AttentionTable(prefills.map(micros -> micros * width), decodes, 1);
     }
 
     private @Nullable AttentionTable latentLayer() {
@@ -99,13 +150,13 @@ final class AttentionKernels {
                 Locale.ROOT, "latent attention, %.0f heads, %s weights, %s KV", heads, gemmDtype, kvDtype);
         var prefills = choice.choose(
                 new Part("mla", "mla", "mla_context_module", "prefill " + what, gemmDtype),
-                file -> AttentionTable.latentPrefills(file, heads, kvDtype, gemmDtype));
+                file -> AttentionTable.latentPrefills(file.path(), heads, kvDtype, gemmDtype));
         if (prefills == null) {
             return null;
         }
         var decodes = choice.choose(
                 new Part("mla", "mla", "mla_generation_module", "decode " + what, gemmDtype),
-                file -> AttentionTable.latentDecodes(file, heads, kvDtype, gemmDtype));
+                file -> AttentionTable.latentDecodes(file.path(), heads, kvDtype, gemmDtype));
         return decodes == null ? null : new AttentionTable(prefills, decodes, decodeFactor());
     }
 

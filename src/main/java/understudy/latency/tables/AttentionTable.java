@@ -100,6 +100,17 @@ final class AttentionTable {
                 .curve(LENGTH);
     }
 
+    /** Reads the kernels of latent attention's decodes, or returns null if there are none of the kind. */
+    static @Nullable Grid latentDecodes(Path file, double heads, String kvDtype) {
+        var byBatch = new TreeMap<Double, Curve.Builder>();
+        Rows.read(file, Set.of(BATCH, STEP, HEADS, KV_DTYPE))
+                .where(HEADS, heads)
+                .where(KV_DTYPE, kvDtype)
+                .forEach(row -> byBatch.computeIfAbsent(row.number(BATCH), batch -> new Curve.Builder())
+                        .add(row.number(STEP) + 1, row.micros()));
+        return grid(byBatch);
+    }
+
     /** Reads decodes of whole layers of latent attention, or returns null if there are none of the kind. */
     static @Nullable Grid latentDecodes(Path file, double heads, String kvDtype, String gemmDtype) {
         var byBatch = new TreeMap<Double, Curve.Builder>();

@@ -7,11 +7,17 @@ import java.util.function.DoubleUnaryOperator;
  *
  * @param part what its time is spent on, for explanations
  * @param count how often it runs in a step
- * @param micros time of one run, by tokens
+ * @param graphMicros time of one run within a CUDA graph, by tokens
+ * @param eagerMicros time of one run that is launched by itself
  */
-record Kernel(String part, double count, DoubleUnaryOperator micros) {
+record Kernel(String part, double count, DoubleUnaryOperator graphMicros, DoubleUnaryOperator eagerMicros) {
 
-    double stepMicros(double tokens) {
-        return count * micros.applyAsDouble(tokens);
+    /** Describes a kernel that takes as long in a graph as by itself. */
+    Kernel(String part, double count, DoubleUnaryOperator micros) {
+        this(part, count, micros, micros);
+    }
+
+    double stepMicros(boolean isGraph, double tokens) {
+        return count * (isGraph ? graphMicros : eagerMicros).applyAsDouble(tokens);
     }
 }

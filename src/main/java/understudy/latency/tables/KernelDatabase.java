@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A directory of NVIDIA AIConfigurator's measured kernels: {@code GPU.yaml}, and {@code
- * data/GPU/FAMILY/vllm/VERSION/TABLE_perf.parquet}. Files are read when they are asked for.
+ * data/GPU/FAMILY/ENGINE/VERSION/TABLE_perf.parquet}. Files are read when they are asked for.
  */
 public final class KernelDatabase {
     private static final double MICROS = 1e6;
@@ -42,28 +42,28 @@ public final class KernelDatabase {
                 .toList();
     }
 
-    /** Returns the versions of each table of a GPU, newest first, by family and table. */
-    public Map<String, List<String>> versions(String gpu) {
+    /** Returns the versions of each table of a GPU with an engine's kernels, newest first, by family and table. */
+    public Map<String, List<String>> versions(String gpu, String engine) {
         var versions = new TreeMap<String, List<String>>();
         for (String family : names(data(gpu), Files::isDirectory)) {
-            var folder = data(gpu).resolve(family).resolve("vllm");
+            var folder = data(gpu).resolve(family).resolve(engine);
             for (String version : names(folder, Files::isDirectory)) {
                 names(folder.resolve(version), file -> file.toString().endsWith(PARQUET)).stream()
                         .map(name -> family + "/" + name.replace("_perf" + PARQUET, ""))
-                        .forEach(table -> versions.putIfAbsent(table, tables(gpu, table)));
+                        .forEach(table -> versions.putIfAbsent(table, tables(gpu, engine, table)));
             }
         }
         return versions;
     }
 
-    private List<String> tables(String gpu, String table) {
+    private List<String> tables(String gpu, String engine, String table) {
         var parts = table.split("/", 2);
-        return List.copyOf(files(gpu, parts[0], parts[1]).keySet());
+        return List.copyOf(files(gpu, engine, parts[0], parts[1]).keySet());
     }
 
-    /** Returns the files of a table by version, newest first. */
-    Map<String, Path> files(String gpu, String family, String table) {
-        var folder = data(gpu).resolve(family).resolve("vllm");
+    /** Returns the files of a table with an engine's kernels by version, newest first. */
+    Map<String, Path> files(String gpu, String engine, String family, String table) {
+        var folder = data(gpu).resolve(family).resolve(engine);
         var files = new TreeMap<String, Path>(BY_NUMBERS.reversed());
         for (String version : names(folder, Files::isDirectory)) {
             var file = file(folder, version, table);

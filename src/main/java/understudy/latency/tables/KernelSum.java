@@ -7,42 +7,55 @@ import java.util.function.IntUnaryOperator;
 final class KernelSum {
     private final List<Kernel> kernels;
     private final IntUnaryOperator padding;
-    private final double[] micros;
+    private final double[] graphMicros;
+    private final double[] eagerMicros;
 
     /**
      * Sums kernels up.
      *
-     * @param padding tokens that are computed, by the tokens of a step
+     * @param padding tokens that a CUDA graph computes, by those of a step
+     * @param maxGraphTokens most tokens of a graph
      * @param maxTokens most tokens of a step, beyond which times are proportional
      */
-    KernelSum(List<Kernel> kernels, IntUnaryOperator padding, int maxTokens) {
+    KernelSum(List<Kernel> kernels, IntUnaryOperator padding, int maxGraphTokens, int maxTokens) {
         this.kernels = kernels;
         this.padding = padding;
-        micros = new double[maxTokens + 1];
-        for (int tokens = 1; tokens <= maxTokens; tokens++) {
+        graphMicros = new double[maxGraphTokens + 1];
+        for (int tokens = 1; tokens <= maxGraphTokens; tokens++) {
             int padded = padding.applyAsInt(tokens);
             boolean isKnown = tokens > 1 && padded == padding.applyAsInt(tokens - 1);
-            micros[tokens] = isKnown ? micros[tokens - 1] : sum(padded);
+            graphMicros[tokens] = isKnown ? graphMicros[tokens - 1] : sum(true, padded);
+        }
+        eagerMicros = new double[maxTokens + 1];
+        for (int tokens = 1; tokens <= maxTokens; tokens++) {
+            eagerMicros[tokens] = sum(false, tokens);
         }
     }
 
-    private double sum(int tokens) {
-        return kernels.stream().mapToDouble(kernel -> kernel.stepMicros(tokens)).sum();
+    private double sum(boolean isGraph, int tokens) {
+        return kernels.stream()
+                .mapToDouble(kernel -> kernel.stepMicros(isGraph, tokens))
+                .sum();
     }
 
-    /** Returns the time of a step of so many tokens, 0 for none. */
-    double micros(int tokens) {
-        int last = micros.length - 1;
-        return tokens <= last ? micros[tokens] : micros[last] * tokens / last;
+    /** Returns the time of a step of so many tokens, 0 for none; what is too large for a graph runs without. */
+    double micros(boolean isGraph, int tokens) {
+        if (isGraph && tokens < graphMicros.length) {
+            return graphMicros[tokens];
+        }
+        int last = eagerMicros.length - 1;
+        return tokens <= last ? eagerMicros[tokens] : eagerMicros[last] * tokens / last;
     }
 
     /** Returns the same of one part. */
-    double micros(String part, int tokens) {
+    double micros(String part, boolean isGraph, int tokens) {
+        boolean isInGraph = isGraph && tokens < graphMicros.length;
+        int computed = isInGraph ? padding.applyAsInt(tokens) : tokens;
         return tokens == 0
                 ? 0
                 : kernels.stream()
                         .filter(kernel -> kernel.part().equals(part))
-                        .mapToDouble(kernel -> kernel.stepMicros(padding.applyAsInt(tokens)))
+                        .mapToDouble(kernel -> kernel.stepMicros(isInGraph, computed))
                         .sum();
     }
 

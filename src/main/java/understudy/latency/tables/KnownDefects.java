@@ -1,6 +1,5 @@
 package understudy.latency.tables;
 
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
@@ -9,6 +8,7 @@ final class KnownDefects {
     private static final String NO_GRAPH = "timed without a CUDA graph, 50 to 150 us at least";
     private static final String SLOW_EXPERTS = "1.5 to 6 times slower than before and after";
 
+    /** Rows of vLLM's kernels. */
     private record Defect(String table, String dtype, String release, String what) {}
 
     private static final List<Defect> ALL = List.of(
@@ -22,12 +22,14 @@ final class KnownDefects {
 
     private KnownDefects() {}
 
-    /** Returns what is wrong with a format's rows in a table, whose file is in the folder of a version. */
-    static Optional<String> of(String table, String dtype, Path file) {
+    /** Returns what is wrong with a format's rows in a table, which may be that of another version. */
+    static Optional<String> of(String table, String dtype, TableFile file) {
+        var path = file.path();
+        String version = path.getName(path.getNameCount() - 2).toString();
         return ALL.stream()
+                .filter(defect -> file.engine().equals("vllm"))
                 .filter(defect -> defect.table.equals(table) && defect.dtype.equals(dtype))
-                .filter(defect ->
-                        file.getName(file.getNameCount() - 2).toString().startsWith(defect.release + "."))
+                .filter(defect -> version.startsWith(defect.release + "."))
                 .map(Defect::what)
                 .findFirst();
     }

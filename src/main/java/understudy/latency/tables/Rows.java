@@ -33,6 +33,10 @@ final class Rows {
         }
     }
 
+    boolean has(String column) {
+        return table.has(column);
+    }
+
     Rows where(String column, String text) {
         return new Rows(table, isWanted.and(row -> table.text(column, row).equals(text)));
     }

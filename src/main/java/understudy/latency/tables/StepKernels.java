@@ -1,17 +1,23 @@
 package understudy.latency.tables;
 
+import static understudy.latency.StepExecution.VLLM;
+
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.DoubleUnaryOperator;
+import org.jspecify.annotations.Nullable;
 import understudy.latency.ExchangeTime;
 import understudy.latency.Gemm;
 import understudy.latency.LayerTime;
+import understudy.latency.LlmSpec.LatentAttention;
+import understudy.latency.StepExecution;
 import understudy.latency.WeightFormat;
 
 /** Kernels of a step whose time depends on its tokens alone: those of the layers, and those behind the last one. */
@@ -48,18 +54,21 @@ final class StepKernels {
     /**
      * Collects kernels.
      *
-     * @param hasLatentTable whether attention comes with its projections
+     * @param execution how the engine runs them
+     * @param attention what is known of attention
      */
-    StepKernels(TableChoice choice, GpuData gpu, Placement at, boolean hasLatentTable) {
+    StepKernels(TableChoice choice, GpuData gpu, Placement at, StepExecution execution, AttentionKernels attention) {
         this.choice = choice;
         this.gpu = gpu;
         this.at = at;
         elementwise = new ElementwiseTime(Ingredients.ELEMENTWISE_MICROS, gpu.bytesPerMicro());
         roofline = new LayerTime(at.llm(), at.gpu(), at.parallelism());
-        if (!hasLatentTable) {
+        if (attention.hasLatentKernels()) {
+            addLatentProjections(Objects.requireNonNull(at.llm().attention().latent()));
+        } else if (!attention.hasProjections()) {
             addProjections();
         }
-        addFeedForward();
+        addFeedForward(execution);
         addElementwise(2 * at.llm().numLayers(), NORM_BYTES * at.llm().hiddenSize());
         addHead();
         addAllReduces();
@@ -98,15 +107,59 @@ final class StepKernels {
         addElementwise(numLayers, 2 * BYTES * at.kvHeadsPerRank() * headDim);
     }
 
-    private void addFeedForward() {
+    /** Prompts are decompressed by one matrix; decodes, which graphs have, take in its two halves what is compressed. */
+    private void addLatentProjections(LatentAttention latent) {
+        var llm = at.llm();
+        int numLayers = llm.numLayers();
+        double heads = at.headsPerRank();
+        double queryWidth = heads * (latent.nopeDim() + latent.ropeDim());
+        addLinear(numLayers, llm.weights(), latent.queryRank() + latent.kvRank() + latent.ropeDim(), llm.hiddenSize());
+        addLinear(
+                numLayers, llm.weights(), queryWidth, latent.queryRank() == 0 ? llm.hiddenSize() : latent.queryRank());
+        addLinear(numLayers, llm.weights(), llm.hiddenSize(), heads * latent.valueDim());
+        addElementwise(numLayers, 2 * BYTES * latent.queryRank());
+        addElementwise(numLayers, 2 * BYTES * latent.kvRank());
+        addElementwise(numLayers, 2 * BYTES * queryWidth);
+        var decompression = linear(llm.weights(), heads * (latent.nopeDim() + latent.valueDim()), latent.kvRank());
+        var halves = choice.find(
+                new TableChoice.Part("mla", "mla_bmm", "mla_bmm", "latent attention's halves", Dtypes.BF16),
+                file -> halves(file.path(), heads));
+        layers.add(new Kernel(LINEAR, numLayers, halves == null ? decompression : halves, decompression));
+    }
+
+    private static @Nullable DoubleUnaryOperator halves(Path file, double heads) {
+        var rows = Rows.read(file, Set.of("op_name", "bmm_dtype", "num_tokens", "num_heads"))
+                .where("bmm_dtype", Dtypes.BF16)
+                .where("num_heads", heads);
+        var before = rows.where("op_name", "mla_gen_pre").curve("num_tokens");
+        var after = rows.where("op_name", "mla_gen_post").curve("num_tokens");
+        return before == null || after == null
+                ? null
+                : tokens -> before.applyAsDouble(tokens) + after.applyAsDouble(tokens);
+    }
+
+    private void addFeedForward(StepExecution execution) {
         var llm = at.llm();
         var ffn = llm.feedForward();
         addDense(ffn.numDenseLayers(), ffn.intermediateSize());
-        if (llm.numMoeLayers() > 0) {
-            addLinear(llm.numMoeLayers(), WeightFormat.BF16, ffn.numExperts(), llm.hiddenSize());
-            experts.add(new Kernel(EXPERTS, llm.numMoeLayers(), experts()));
-            addDense(ffn.sharedExpertSize() == 0 ? 0 : llm.numMoeLayers(), ffn.sharedExpertSize());
+        if (llm.numMoeLayers() == 0) {
+            return;
         }
+        addLinear(llm.numMoeLayers(), WeightFormat.BF16, ffn.numExperts(), llm.hiddenSize());
+        boolean isFused = execution.fusesSharedExperts()
+                && ffn.sharedExpertSize() == ffn.expertSize()
+                && at.expertParallelSize() == 1;
+        experts.add(new Kernel(EXPERTS, llm.numMoeLayers(), isFused ? withOneMore(experts()) : experts()));
+        if (!isFused && ffn.sharedExpertSize() > 0) {
+            addDense(llm.numMoeLayers(), ffn.sharedExpertSize());
+        }
+    }
+
+    /** Returns the time of experts of which each token has one more: that of as many more tokens. */
+    private DoubleUnaryOperator withOneMore(DoubleUnaryOperator experts) {
+        choice.note("the shared expert is fused with the others");
+        double numChosen = at.llm().feedForward().numExpertsPerToken();
+        return tokens -> experts.applyAsDouble(tokens * (numChosen + 1) / numChosen);
     }
 
     private void addDense(int numLayers, double size) {
@@ -140,9 +193,9 @@ final class StepKernels {
             layers.add(new Kernel(ALL_REDUCE, 1, ring::allReduceMicros));
             head.add(new Kernel(HEAD, 1, tokens -> ring.gatherMicros()));
         } else {
-            layers.add(new Kernel(
-                    ALL_REDUCE, 2 * at.llm().numLayers(), table.kernel(at.llm().hiddenSize())));
-            head.add(new Kernel(HEAD, 1, table.kernel(at.llm().vocabSize() / 2.0)));
+            layers.add(
+                    table.kernel(ALL_REDUCE, 2 * at.llm().numLayers(), at.llm().hiddenSize()));
+            head.add(table.kernel(HEAD, 1, at.llm().vocabSize() / 2.0));
         }
     }
 
@@ -158,20 +211,24 @@ final class StepKernels {
                 at.llm().expertWeights(),
                 at.expertTensorSize(),
                 at.expertParallelSize());
-        var curve = choice.choose(
-                new TableChoice.Part("moe", "moe", "moe", what, dtype),
-                file -> expertRows(file, dtype).curve("num_tokens"));
-        if (curve == null) {
+        var table = choice.choose(new TableChoice.Part("moe", "moe", "moe", what, dtype), file -> {
+            var curve = expertRows(file.path(), dtype).curve("num_tokens");
+            return curve == null ? null : new ExpertTable(curve, file.engine().equals(VLLM.kernels()));
+        });
+        if (table == null) {
             return roofline::expertMicros;
         }
+        var curve = table.curve;
         measuredTokens = Math.min(measuredTokens, curve.max());
         choice.note("experts' skew " + Ingredients.DISTRIBUTION + ": empirical");
-        if (!gpu.isHopper() || !Ingredients.needsExpertFactor(dtype)) {
+        if (!gpu.isHopper() || !table.isOfVllm || !Ingredients.needsExpertFactor(dtype)) {
             return curve;
         }
         choice.note("experts in " + dtype + " x 1 at 256 to x 1.7 from 1024 tokens on: empirical, on Hopper");
         return tokens -> curve.applyAsDouble(tokens) * Ingredients.hopperExpertFactor(tokens);
     }
+
+    private record ExpertTable(Curve curve, boolean isOfVllm) {}
 
     /** Returns the rows of the busiest rank, by the tokens of all ranks. */
     private Rows expertRows(Path file, String dtype) {
@@ -207,6 +264,7 @@ final class StepKernels {
 
     private Optional<GemmTable> gemmTable(String dtype) {
         var part = new TableChoice.Part("gemm", "gemm", "gemm", "linear layers in " + dtype, dtype);
-        return Optional.ofNullable(choice.choose(part, file -> GemmTable.read(file, dtype, gpu.flopPerMicro(dtype))));
+        return Optional.ofNullable(
+                choice.choose(part, file -> GemmTable.read(file.path(), dtype, gpu.flopPerMicro(dtype))));
     }
 }

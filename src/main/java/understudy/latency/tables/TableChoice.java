@@ -1,15 +1,18 @@
 package understudy.latency.tables;
 
-import java.nio.file.Path;
+import static understudy.latency.StepExecution.VLLM;
+
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import understudy.latency.StepExecution;
 
 /**
- * Choice of a version for each table of a GPU: the newest that has what is asked for, is not known to be measured
+ * Choice of a file for each table of a GPU: the engine's newest version that has what is asked for, is not known to be measured
  * wrongly, and does not show it; or the one that a setting names. Keeps what was chosen, and what is wrong with it.
  */
 final class TableChoice {
@@ -19,6 +22,7 @@ final class TableChoice {
     private final KernelDatabase database;
     private final String gpu;
     private final Map<String, String> versions;
+    private final StepExecution execution;
     private final List<String> sources = new ArrayList<>();
     private final List<String> warnings = new ArrayList<>();
     private final List<String> missing = new ArrayList<>();
@@ -27,11 +31,13 @@ final class TableChoice {
      * Describes a GPU's tables.
      *
      * @param versions the version to use, or auto, by the name of a setting
+     * @param execution whose kernels to prefer; those of vLLM stand in for what has not been measured
      */
-    TableChoice(KernelDatabase database, String gpu, Map<String, String> versions) {
+    TableChoice(KernelDatabase database, String gpu, Map<String, String> versions, StepExecution execution) {
         this.database = database;
         this.gpu = gpu;
         this.versions = versions;
+        this.execution = execution;
     }
 
     /**
@@ -46,19 +52,26 @@ final class TableChoice {
     record Part(String setting, String family, String table, String what, String dtype) {}
 
     /** Returns what {@code read} makes of the best file, or null, after a warning, if no version has it. */
-    <T> @Nullable T choose(Part part, Function<Path, @Nullable T> read) {
-        var files = database.files(gpu, part.family, part.table);
-        for (var candidate : candidates(part, files)) {
-            var file = candidate.getValue();
-            var found = read(part, candidate, read);
+    <T> @Nullable T choose(Part part, Function<TableFile, @Nullable T> read) {
+        var found = find(part, read);
+        if (found == null) {
+            addMissing(part.setting, part.what);
+        }
+        return found;
+    }
+
+    /** Returns the same, or null if no version has it, without a word. */
+    <T> @Nullable T find(Part part, Function<TableFile, @Nullable T> read) {
+        for (var file : candidates(part)) {
+            var found = read(part, file, read);
             if (found != null) {
-                note(part.what + ": vLLM " + candidate.getKey() + ", " + database.relative(file));
+                String path = String.valueOf(database.relative(file.path()));
+                note(part.what + ": " + name(file) + ", " + path);
                 KnownDefects.of(part.table, part.dtype, file)
-                        .ifPresent(defect -> warn(part.what + ", " + database.relative(file) + ": " + defect));
+                        .ifPresent(defect -> warn(part.what + ", " + path + ": " + defect));
                 return found;
             }
         }
-        addMissing(part.setting, part.what);
         return null;
     }
 
@@ -89,25 +102,39 @@ final class TableChoice {
         return warnings.stream().distinct().toList();
     }
 
-    private List<Map.Entry<String, Path>> candidates(Part part, Map<String, Path> files) {
+    private List<TableFile> candidates(Part part) {
+        var files = Stream.of(execution.kernels(), VLLM.kernels())
+                .distinct()
+                .flatMap(engine -> files(engine, part))
+                .toList();
         String wanted = versions.getOrDefault(part.setting, AUTO);
         boolean isAuto = wanted.equals(AUTO);
-        if (!isAuto && !files.containsKey(wanted)) {
-            throw new KernelDatabaseException(
-                    "version " + wanted + " of " + part.setting + " is none of " + files.keySet() + " of " + gpu);
+        if (!isAuto && files.stream().noneMatch(file -> file.version().equals(wanted))) {
+            throw new KernelDatabaseException("version " + wanted + " of " + part.setting + " is none of "
+                    + files.stream().map(TableFile::version).toList() + " of " + gpu);
         }
-        return files.entrySet().stream()
-                .filter(entry -> isAuto || entry.getKey().equals(wanted))
-                .sorted(Comparator.comparing(entry -> KnownDefects.of(part.table, part.dtype, entry.getValue())
-                        .isPresent()))
+        return files.stream()
+                .filter(file -> isAuto || file.version().equals(wanted))
+                .sorted(Comparator.comparing(
+                        file -> KnownDefects.of(part.table, part.dtype, file).isPresent()))
                 .toList();
     }
 
-    private <T> @Nullable T read(Part part, Map.Entry<String, Path> candidate, Function<Path, @Nullable T> read) {
+    private Stream<TableFile> files(String engine, Part part) {
+        return database.files(gpu, engine, part.family, part.table).entrySet().stream()
+                .map(entry -> new TableFile(engine, entry.getKey(), entry.getValue()));
+    }
+
+    private String name(TableFile file) {
+        boolean isOwn = file.engine().equals(execution.kernels());
+        return (isOwn ? execution.engine() : VLLM.engine()) + " " + file.version();
+    }
+
+    private <T> @Nullable T read(Part part, TableFile file, Function<TableFile, @Nullable T> read) {
         try {
-            return read.apply(candidate.getValue());
+            return read.apply(file);
         } catch (RejectedTableException e) {
-            warn(part.table + " of vLLM " + candidate.getKey() + " is not used: " + e.getMessage());
+            warn(part.table + " of " + name(file) + " is not used: " + e.getMessage());
             return null;
         }
     }

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
 import understudy.latency.BatchShape;
+import understudy.latency.CudaGraphs;
 import understudy.latency.ExchangeTime;
 import understudy.latency.HostOverhead;
 import understudy.latency.LatencyModel;
@@ -14,7 +15,7 @@ import understudy.latency.Share;
 /**
  * A step's time from NVIDIA AIConfigurator's measured kernels: those that depend on the number of tokens, summed up
  * beforehand, attention of decodes and prefill chunks, the head for the tokens that are sampled, and the host's work for
- * each sequence. Up to 512 tokens are computed in vLLM's sizes of CUDA graphs.
+ * each sequence. What runs as a CUDA graph is computed in the sizes that the engine captures.
  */
 public final class TableLatency implements LatencyModel {
     /** What a sequence costs the host in each step. */
@@ -23,9 +24,9 @@ public final class TableLatency implements LatencyModel {
     private static final double NANOS_PER_MICRO = 1e3;
     private static final int MAX_TOKENS = 32_768;
     private static final int MAX_SAMPLED = 8192;
-    private static final int MAX_GRAPH_TOKENS = 512;
-    private static final int FINE_GRAPH_TOKENS = 256;
 
+    private final CudaGraphs graphs;
+    private final int numLayers;
     private final KernelSum layers;
     private final KernelSum head;
     private final KernelSum experts;
@@ -48,16 +49,18 @@ public final class TableLatency implements LatencyModel {
      */
     public TableLatency(
             KernelDatabase database, String gpu, Map<String, String> versions, Placement placement, HostOverhead host) {
-        var choice = new TableChoice(database, gpu, versions);
+        var choice = new TableChoice(database, gpu, versions, host.execution());
         var data = database.gpu(gpu);
         var attentionKernels = new AttentionKernels(choice, data, placement);
-        var kernels = new StepKernels(choice, data, placement, attentionKernels.hasLatentTable());
-        layers = new KernelSum(kernels.layers(), TableLatency::padded, MAX_TOKENS);
-        experts = new KernelSum(kernels.ofAllRanks(), TableLatency::padded, MAX_TOKENS);
+        var kernels = new StepKernels(choice, data, placement, host.execution(), attentionKernels);
+        graphs = host.execution().graphs();
+        layers = new KernelSum(kernels.layers(), graphs::padded, graphs.maxTokens(), MAX_TOKENS);
+        experts = new KernelSum(kernels.ofAllRanks(), graphs::padded, graphs.maxTokens(), MAX_TOKENS);
+        numLayers = placement.llm().numLayers();
         dataParallelSize = placement.parallelism().dataParallelSize();
         exchange = new ExchangeTime(
                 placement.llm(), placement.parallelism(), placement.gpu().allReduce());
-        head = new KernelSum(kernels.head(), tokens -> tokens, MAX_SAMPLED);
+        head = new KernelSum(kernels.head(), tokens -> tokens, graphs.maxTokens(), MAX_SAMPLED);
         attention = attentionKernels.micros();
         this.host = host;
         range = new MeasuredRange(kernels.measuredTokens(), Integer.MAX_VALUE, attentionKernels.measuredContext());
@@ -70,33 +73,53 @@ public final class TableLatency implements LatencyModel {
 
     @Override
     public long stepNanos(BatchShape batch) {
-        double micros = layers.micros(batch.numTokens())
+        double micros = kernelMicros(batch);
+        return LatencyModel.roundToNanos((micros + hostMicros(micros, batch)) * NANOS_PER_MICRO);
+    }
+
+    private double kernelMicros(BatchShape batch) {
+        return layers.micros(isGraph(batch), batch.numTokens())
                 + expertMicros(batch)
                 + attention.applyAsDouble(batch)
-                + head.micros(batch.numSampled())
-                + host.micros(batch);
-        return LatencyModel.roundToNanos(micros * NANOS_PER_MICRO);
+                + headMicros(batch);
+    }
+
+    private boolean isGraph(BatchShape batch) {
+        return graphs.cover(batch, batch.numTokens());
     }
 
     /** Returns the time of the experts, and of the way to those of other ranks. */
     private double expertMicros(BatchShape batch) {
         int numGroupTokens = batch.numGroupTokens(dataParallelSize);
-        return experts.micros(numGroupTokens) + exchange.all2AllMicros(batch.numTokens(), numGroupTokens);
+        return experts.micros(isGraph(batch), numGroupTokens)
+                + exchange.all2AllMicros(batch.numTokens(), numGroupTokens);
+    }
+
+    private double headMicros(BatchShape batch) {
+        return head.micros(graphs.cover(batch, batch.numSampled()), batch.numSampled());
+    }
+
+    private double hostMicros(double kernelMicros, BatchShape batch) {
+        return host.microsBeyond(kernelMicros, batch, numLayers);
     }
 
     @Override
     public List<Share> explain(BatchShape batch) {
         var shares = new ArrayList<Share>();
         for (String part : layers.parts()) {
-            shares.add(new Share(part, layers.micros(part, batch.numTokens()) * NANOS_PER_MICRO));
+            shares.add(share(part, layers.micros(part, isGraph(batch), batch.numTokens())));
         }
         if (!experts.parts().isEmpty()) {
-            shares.add(new Share("experts", expertMicros(batch) * NANOS_PER_MICRO));
+            shares.add(share("experts", expertMicros(batch)));
         }
-        shares.add(new Share("attention", attention.applyAsDouble(batch) * NANOS_PER_MICRO));
-        shares.add(new Share("head", head.micros(batch.numSampled()) * NANOS_PER_MICRO));
-        shares.add(new Share("host", host.micros(batch) * NANOS_PER_MICRO));
+        shares.add(share("attention", attention.applyAsDouble(batch)));
+        shares.add(share("head", headMicros(batch)));
+        shares.add(share("host", hostMicros(kernelMicros(batch), batch)));
         return shares;
+    }
+
+    private static Share share(String part, double micros) {
+        return new Share(part, micros * NANOS_PER_MICRO);
     }
 
     @Override
@@ -114,14 +137,5 @@ public final class TableLatency implements LatencyModel {
     /** Returns which of gemm, attention, mla, moe and all-reduce come from the roofline, at least in part. */
     public List<String> missing() {
         return missing;
-    }
-
-    /** Returns the tokens that vLLM's graphs compute for so many, sizes 1, 2, 4, and multiples of 8 or 16. */
-    static int padded(int tokens) {
-        if (tokens <= 2 || tokens > MAX_GRAPH_TOKENS) {
-            return tokens;
-        }
-        int step = tokens <= 4 ? 4 : tokens <= FINE_GRAPH_TOKENS ? 8 : 16;
-        return (tokens + step - 1) / step * step;
     }
 }

@@ -37,10 +37,12 @@ final class PrefillAdderTest {
 
     @Test
     void offset_isAtMost4096Tokens() {
+        var config = new SglangFixture(SchedulePolicy.FCFS, 2, 20, false, false).config;
+
         // min(10,000 - 1,000, 4,096) * 0.5
-        assertThat(PrefillAdder.offset(10_000, 1_000, 0.5)).isEqualTo(2_048);
+        assertThat(config.offset(10_000, 1_000, 0.5)).isEqualTo(2_048);
         // min(3,000 - 1,000, 4,096) * 0.5
-        assertThat(PrefillAdder.offset(3_000, 1_000, 0.5)).isEqualTo(1_000);
+        assertThat(config.offset(3_000, 1_000, 0.5)).isEqualTo(1_000);
     }
 
     @ParameterizedTest

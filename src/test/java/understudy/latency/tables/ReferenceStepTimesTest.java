@@ -12,8 +12,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import understudy.TestData;
 import understudy.latency.BatchShape;
+import understudy.latency.CudaGraphs;
 import understudy.latency.HostOverhead;
 import understudy.latency.Parallelism;
+import understudy.latency.StepExecution;
 import understudy.latency.WeightFormat;
 import understudy.scenario.GpuFile;
 import understudy.scenario.LlmFile;
@@ -50,7 +52,8 @@ final class ReferenceStepTimesTest {
             double prompt8192,
             double behind4096,
             double mixed) {
-        var model = model(llm, dtype, tensorParallelSize, expertParallelSize, bytesPerKvElement);
+        var model =
+                model(llm, dtype, tensorParallelSize, expertParallelSize, bytesPerKvElement, new HostOverhead(0, 10));
 
         assertMillis(model, batch(16, 0, 0), decodes16);
         assertMillis(model, batch(64, 0, 0), decodes64);
@@ -61,6 +64,25 @@ final class ReferenceStepTimesTest {
     }
 
     /**
+     * SGLang's kernels of DeepSeek-R1 on 8 GPUs: milliseconds of 4, 16 and 64 decodes, of prefills of 1024 and 8192, of
+     * 2048 behind 4096.
+     */
+    @Test
+    void stepsOfSglang_takeWhatItsPrototypeSays() {
+        var graphs = CudaGraphs.ofDecodes(256);
+        var sglang = new StepExecution("SGLang", "sglang", graphs, 0, true, true);
+        var model = model("deepseek-ai/DeepSeek-R1", null, 8, 1, 2, new HostOverhead(0, 0, sglang));
+
+        assertMillis(model, batch(4, 0, 0), 9.764);
+        assertMillis(model, batch(16, 0, 0), 17.557);
+        assertMillis(model, batch(64, 0, 0), 27.396);
+        assertMillis(model, batch(0, 1024, 0), 61.4);
+        assertMillis(model, batch(0, 8192, 0), 297.25);
+        assertMillis(model, batch(0, 2048, 4096), 107.32);
+        assertThat(model.sources()).noneMatch(line -> line.contains("vLLM"));
+    }
+
+    /**
      * Llama-70B, hidden size 8192, width 28672, on 4 GPUs, 16 tokens: qkv has (16 + 2 x 2) x 128 = 2560 outputs, o 16 x
      * 128 = 2048 inputs, gate and up 2 x 28672 / 4 = 14336 outputs, down 7168 inputs, the head 128256 / 4 = 32064 outputs.
      */
@@ -68,14 +90,15 @@ final class ReferenceStepTimesTest {
     void kernels_takeWhatThePrototypeSays() {
         var table = GemmTable.read(file("gemm/vllm/0.24.0/gemm_perf"), "fp8", FP8_PEAK);
         var unquantized = GemmTable.read(file("gemm/vllm/0.24.0/gemm_perf"), "bfloat16", FP8_PEAK);
-        var allReduce = AllReduceTable.read(file("comm/vllm/0.24.0/custom_allreduce_perf"), 4);
+        var allReduce =
+                AllReduceTable.read(new TableFile("vllm", "0.24.0", file("comm/vllm/0.24.0/custom_allreduce_perf")), 4);
 
         assertMicros(table.layer(2560, 8192), 16, 13.35);
         assertMicros(table.layer(8192, 2048), 16, 9.32);
         assertMicros(table.layer(14_336, 8192), 16, 36.22);
         assertMicros(table.layer(8192, 7168), 16, 21.65);
         assertMicros(unquantized.layer(32_064, 8192), 16, 132.0);
-        assertMicros(allReduce.kernel(8192), 16, 6.99);
+        assertMicros(allReduce.kernel("all-reduce", 1, 8192).graphMicros(), 16, 6.99);
         // 2 us, and 8 x 16 x 8192 bytes at 0.8 x 4.8 TB/s: 0.273 us.
         assertMicros(new ElementwiseTime(2, 3.84e6).kernel(8 * 8192), 16, 2.27);
     }
@@ -117,7 +140,8 @@ final class ReferenceStepTimesTest {
             @Nullable String dtype,
             int tensorParallelSize,
             int expertParallelSize,
-            int bytesPerKvElement) {
+            int bytesPerKvElement,
+            HostOverhead host) {
         var database = new KernelDatabase(TestData.require("aiconfigurator"));
         var stored = LlmFile.read(SpecFiles.MODELS.find(name).orElseThrow()).spec();
         var llm = dtype == null ? stored : stored.withWeights(WeightFormat.FP8);
@@ -125,7 +149,7 @@ final class ReferenceStepTimesTest {
         var parallelism = new Parallelism(
                 tensorParallelSize, 1, expertParallelSize > 1, Parallelism.All2AllBackend.ALLGATHER_REDUCESCATTER);
         var placement = new Placement(llm, gpu, parallelism, bytesPerKvElement);
-        return new TableLatency(database, "h200_sxm", Map.of(), placement, new HostOverhead(0, 10));
+        return new TableLatency(database, "h200_sxm", Map.of(), placement, host);
     }
 
     private static Path file(String name) {

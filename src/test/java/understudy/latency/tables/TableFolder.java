@@ -17,6 +17,7 @@ final class TableFolder {
     static final String GPU = "test_gpu";
 
     private final Path root;
+    private String engine = "vllm";
 
     TableFolder(Path root) {
         this.root = root;
@@ -27,6 +28,11 @@ final class TableFolder {
               bfloat16_tc_flops: 10000000000000
               sm_version: 80
             """.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** Writes tables of that engine from now on. */
+    void setEngine(String name) {
+        engine = name;
     }
 
     KernelDatabase database() {
@@ -78,7 +84,7 @@ final class TableFolder {
     }
 
     private Path folder(String family, String version) {
-        return root.resolve("data").resolve(GPU).resolve(family).resolve("vllm").resolve(version);
+        return root.resolve("data").resolve(GPU).resolve(family).resolve(engine).resolve(version);
     }
 
     private static void write(Path file, byte[] bytes) {

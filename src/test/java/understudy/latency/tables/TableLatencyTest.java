@@ -13,11 +13,13 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import understudy.latency.BatchShape;
+import understudy.latency.CudaGraphs;
 import understudy.latency.GpuSpec;
 import understudy.latency.GpuSpec.Efficiency;
 import understudy.latency.HostOverhead;
 import understudy.latency.LlmSpec;
 import understudy.latency.Parallelism;
+import understudy.latency.StepExecution;
 import understudy.latency.WeightFormat;
 
 /** Step times from tables made by hand. */
@@ -49,6 +51,9 @@ final class TableLatencyTest {
             new LlmSpec.FeedForward(128, true, 2, 0, 0, 0, 0),
             WeightFormat.BF16,
             WeightFormat.BF16);
+
+    private static final StepExecution SGLANG =
+            new StepExecution("SGLang", "sglang", CudaGraphs.ofDecodes(8), 0, true, true);
 
     @TempDir
     private Path directory;
@@ -93,11 +98,12 @@ final class TableLatencyTest {
 
     @Test
     void fewTokens_arePadded() {
-        assertThat(TableLatency.padded(1)).isEqualTo(1);
-        assertThat(TableLatency.padded(3)).isEqualTo(4);
-        assertThat(TableLatency.padded(9)).isEqualTo(16);
-        assertThat(TableLatency.padded(257)).isEqualTo(272);
-        assertThat(TableLatency.padded(513)).isEqualTo(513);
+        assertThat(CudaGraphs.VLLM.padded(0)).isZero();
+        assertThat(CudaGraphs.VLLM.padded(1)).isEqualTo(1);
+        assertThat(CudaGraphs.VLLM.padded(3)).isEqualTo(4);
+        assertThat(CudaGraphs.VLLM.padded(9)).isEqualTo(16);
+        assertThat(CudaGraphs.VLLM.padded(257)).isEqualTo(272);
+        assertThat(CudaGraphs.VLLM.padded(513)).isEqualTo(513);
     }
 
     @Test
@@ -123,14 +129,46 @@ final class TableLatencyTest {
         folder.gemm("0.19.0", "fp8_block", row -> 1);
         folder.gemm("0.24.0", "fp8_block", row -> 1);
 
-        var choice = new TableChoice(folder.database(), TableFolder.GPU, Map.of("gemm", setting));
+        var choice = new TableChoice(folder.database(), TableFolder.GPU, Map.of("gemm", setting), StepExecution.VLLM);
         var part = new TableChoice.Part("gemm", "gemm", "gemm", "layers", "fp8_block");
-        var version = choice.choose(
-                part, file -> file.getName(file.getNameCount() - 2).toString());
+        var version = choice.choose(part, TableFile::version);
 
         assertThat(version).isEqualTo(expected);
         assertThat(choice.warnings().stream().anyMatch(line -> line.endsWith("50 to 150 us at least")))
                 .isEqualTo(isWarned);
+    }
+
+    @Test
+    void tablesOfTheEngine_goBeforeThoseOfVllm() {
+        var folder = folder();
+        folder.setEngine("sglang");
+        folder.gemm("0.5.9", "bfloat16", row -> 0.020);
+
+        var model = model(folder, Map.of(), SGLANG);
+
+        // Attention was not measured in SGLang.
+        assertThat(model.sources())
+                .anyMatch(line -> line.contains("linear layers in bfloat16: SGLang 0.5.9, data/test_gpu/gemm/sglang"))
+                .anyMatch(line -> line.contains("decode attention") && line.contains("vLLM 0.24.0"));
+        // Four matrices of 20 us in each layer; the rest as in step_sumsKernelsUp.
+        assertThat(share(model, decode(), "linear")).isCloseTo(2 * (80_000 + 10_002.432), within(1e-6));
+        assertThat(folder.database().versions(TableFolder.GPU, "sglang")).containsOnlyKeys("gemm/gemm");
+        assertThatThrownBy(() -> model(folder, Map.of("gemm", "0.1.0"), SGLANG))
+                .hasMessage("version 0.1.0 of gemm is none of [0.5.9, 0.24.0] of test_gpu");
+        assertThat(model(folder, Map.of("gemm", "0.24.0"), SGLANG).sources())
+                .anyMatch(line -> line.contains("linear layers in bfloat16: vLLM 0.24.0"));
+    }
+
+    @Test
+    void stepsBesideGraphs_areNotPadded() {
+        var folder = folder();
+        // 1 us for each token from 1 to 1024.
+        folder.gemm("0.24.0", "bfloat16", row -> row[0] / 1e3);
+        var model = model(folder, Map.of(), SGLANG);
+
+        // 3 decodes are computed as 4, and 9 as 9, since the largest graph has 8.
+        assertThat(share(model, decodes(3), "linear")).isEqualTo(share(model, decodes(4), "linear"));
+        assertThat(share(model, decodes(9), "linear")).isLessThan(share(model, decodes(10), "linear"));
     }
 
     @Test
@@ -139,7 +177,7 @@ final class TableLatencyTest {
         folder.gemm("0.9.1", "bfloat16", row -> 1);
         folder.reuse("gemm", "0.100.0", "gemm", "0.9.1");
 
-        var files = folder.database().files(TableFolder.GPU, "gemm", "gemm");
+        var files = folder.database().files(TableFolder.GPU, "vllm", "gemm", "gemm");
 
         assertThat(files.keySet()).containsExactly("0.100.0", "0.24.0", "0.9.1");
         assertThat(files.get("0.100.0")).isEqualTo(files.get("0.9.1"));
@@ -164,7 +202,8 @@ final class TableLatencyTest {
     void layersBetweenAndBeyond_areBilinear() {
         var folder = new TableFolder(directory);
         folder.gemm("0.24.0", "bfloat16", row -> row[1] * row[2] / 1e3);
-        var file = folder.database().files(TableFolder.GPU, "gemm", "gemm").get("0.24.0");
+        var file =
+                folder.database().files(TableFolder.GPU, "vllm", "gemm", "gemm").get("0.24.0");
 
         var table = GemmTable.read(file, "bfloat16", 1e9);
 
@@ -181,7 +220,7 @@ final class TableLatencyTest {
                 "gemm", "1.0.0", "gemm", Map.of("gemm_dtype", "fp8"), new String[] {"m", "n", "k"}, rows, row -> 0.005);
 
         var table = GemmTable.read(
-                folder.database().files(TableFolder.GPU, "gemm", "gemm").get("1.0.0"), "fp8", 1e9);
+                folder.database().files(TableFolder.GPU, "vllm", "gemm", "gemm").get("1.0.0"), "fp8", 1e9);
 
         // 5 us with 64 outputs of 256 inputs; 256 outputs are four times as many.
         assertThat(table.layer(256, 256).applyAsDouble(1)).isCloseTo(20, within(1e-9));
@@ -190,9 +229,9 @@ final class TableLatencyTest {
     @Test
     void otherNumberOfHeads_isScaledForPrefillsAlone() {
         var database = folder().database();
-        var prefills = database.files(TableFolder.GPU, "attention", "context_attention")
+        var prefills = database.files(TableFolder.GPU, "vllm", "attention", "context_attention")
                 .get("0.24.0");
-        var decodes = database.files(TableFolder.GPU, "attention", "generation_attention")
+        var decodes = database.files(TableFolder.GPU, "vllm", "attention", "generation_attention")
                 .get("0.24.0");
         var layer = new AttentionTable.Layer(3, 1, 32, "bfloat16", 0);
 
@@ -203,7 +242,7 @@ final class TableLatencyTest {
     }
 
     @Test
-    void allReduce_isAGraphUpTo512Tokens() {
+    void allReduce_dependsOnWhetherItIsInAGraph() {
         var folder = folder();
         double[][] rows = {{2, 1024}, {2, 2048}};
         folder.table(
@@ -215,24 +254,27 @@ final class TableLatencyTest {
                 rows,
                 row -> row[1] == 1024 ? 0.100 : 0.010);
         var file = folder.database()
-                .files(TableFolder.GPU, "comm", "custom_allreduce")
+                .files(TableFolder.GPU, "vllm", "comm", "custom_allreduce")
                 .get("1.0.0");
         var graph = Rows.read(file, Set.of("message_size")).curve("message_size");
 
-        assertThat(AllReduceTable.read(file, 2)).as("no eager rows").isNull();
+        assertThat(AllReduceTable.read(new TableFile("vllm", "1.0.0", file), 2))
+                .as("no eager rows")
+                .isNull();
         // A spike of 100 us is cut to 1.05 times the next.
         var table = new AllReduceTable(AllReduceTable.smooth(graph), graph.map(micros -> 7));
-        assertThat(table.kernel(2).applyAsDouble(512)).isCloseTo(10.5, within(1e-9));
-        assertThat(table.kernel(2).applyAsDouble(513)).isCloseTo(7, within(1e-9));
+        var kernel = table.kernel("all-reduce", 1, 2);
+        assertThat(kernel.stepMicros(true, 512)).isCloseTo(10.5, within(1e-9));
+        assertThat(kernel.stepMicros(false, 512)).isCloseTo(7, within(1e-9));
     }
 
     @Test
     void moreTokensThanSummedUp_areInProportion() {
-        var sum = new KernelSum(List.of(new Kernel("linear", 2, tokens -> tokens)), tokens -> tokens, 4);
+        var sum = new KernelSum(List.of(new Kernel("linear", 2, tokens -> tokens)), tokens -> tokens, 0, 4);
 
         // Twice 4 us for 4 tokens.
-        assertThat(sum.micros(8)).isEqualTo(16);
-        assertThat(sum.micros(0)).isZero();
+        assertThat(sum.micros(false, 8)).isEqualTo(16);
+        assertThat(sum.micros(true, 0)).isZero();
     }
 
     @Test
@@ -245,8 +287,14 @@ final class TableLatencyTest {
     }
 
     private static BatchShape decode() {
+        return decodes(1);
+    }
+
+    private static BatchShape decodes(int count) {
         var batch = new BatchShape.Builder();
-        batch.add(1, 511, true);
+        for (int i = 0; i < count; i++) {
+            batch.add(1, 511, true);
+        }
         return batch.build();
     }
 
@@ -259,11 +307,15 @@ final class TableLatencyTest {
     }
 
     private static TableLatency model(TableFolder folder, Map<String, String> versions) {
+        return model(folder, versions, StepExecution.VLLM);
+    }
+
+    private static TableLatency model(TableFolder folder, Map<String, String> versions, StepExecution execution) {
         return new TableLatency(
                 folder.database(),
                 TableFolder.GPU,
                 versions,
                 new Placement(LLM, GPU_SPEC, Parallelism.ofTensors(1), 2),
-                new HostOverhead(0, 10));
+                new HostOverhead(0, 10, execution));
     }
 }

@@ -1,0 +1,28 @@
+package understudy.latency;
+
+/**
+ * Way in which engines of a family run their steps: what decides a step's time beside model and GPU.
+ *
+ * @param engine name of the engine, for people
+ * @param kernels folder of its measured kernels in AIConfigurator's database
+ * @param graphs its CUDA graphs
+ * @param launchMicrosPerLayer what the host takes to launch the kernels of a layer that are in no graph; a step waits for
+ *     its host or its GPU, whichever is slower
+ * @param hidesHost whether the host's work of a step is done while the GPU computes another one
+ * @param fusesSharedExperts whether an expert that computes every token is one more of those that are chosen
+ */
+public record StepExecution(
+        String engine,
+        String kernels,
+        CudaGraphs graphs,
+        double launchMicrosPerLayer,
+        boolean hidesHost,
+        boolean fusesSharedExperts) {
+    /** vLLM's: what its host does for a sequence adds to a step, and compiled prefills are launched as fast as they run. */
+    public static final StepExecution VLLM = new StepExecution("vLLM", "vllm", CudaGraphs.VLLM, 0, false, false);
+
+    /** Returns whether all of a step runs as a graph. */
+    public boolean isGraph(BatchShape batch) {
+        return graphs.cover(batch, batch.numTokens());
+    }
+}

@@ -1,0 +1,100 @@
+package understudy.engine.sglang;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import understudy.scenario.Scenario;
+import understudy.scenario.ScenarioFile;
+import understudy.settings.ScenarioException;
+import understudy.settings.Section;
+
+/** The section {@code engine.sglang}, and what follows from the GPU's memory. */
+final class SglangSettingsTest {
+    private static SglangSpec read(String settings) {
+        var scenario = Scenario.read(
+                new ScenarioFile(Map.of()).load(Section.of("engine.kind = sglang\n" + settings)));
+        return (SglangSpec) scenario.engine();
+    }
+
+    /**
+     * H100 with 79.2 GiB = 81,100.8 MiB: 512 + 1.5 * 8,192 + 1/8 * 1,024 + 2 * 256 = 13,440 are kept for others (more than
+     * 10,240), and 67,660.8 / 81,100.8 = 0.834 is left. That is 66.0528 GiB; Llama-3.1-8B has 8,030,261,248 weights of 2 bytes,
+     * 14.9575 GiB, and 131,072 bytes of KV per token: 51.0953 GiB / 128 KiB = 418,572 tokens.
+     */
+    @Test
+    void memoryOfAnH100_isSharedOutAsByTheServer() {
+        var spec = read("latency { model = roofline, llm = llama-3.1-8b, gpu = h100-sxm }");
+
+        assertThat(spec.memFractionStatic()).isEqualTo(0.834);
+        assertThat(spec.config().memory().maxTotalTokens()).isEqualTo(418_572);
+        assertThat(spec.config().chunkedPrefillSize()).isEqualTo(8192);
+        // 418,572 / 131,072 * 512 = 1,635, which is raised to 2,048.
+        assertThat(spec.config().maxRunningRequests()).isEqualTo(2048);
+        assertThat(spec.config().maxModelLen()).isEqualTo(131_072);
+    }
+
+    /** 44.4 GiB = 45,465.6 MiB, chunks of 4,096: 512 + 6,144 + 128 + 2 * 32 = 6,848; 38,617.6 / 45,465.6 = 0.849. */
+    @Test
+    void memoryOfAnL40s_isSharedOutAsByTheServer() {
+        var spec = read("latency { model = roofline, llm = llama-3.1-8b, gpu = l40s }");
+
+        assertThat(spec.config().chunkedPrefillSize()).isEqualTo(4096);
+        assertThat(spec.memFractionStatic()).isEqualTo(0.849);
+    }
+
+    @Test
+    void withoutAGpu_thereAreTheTokensOfTheDefaultBlocks() {
+        var spec = read("latency { model = linear, llm = \"\", gpu = \"\" }");
+
+        assertThat(spec.config().memory().maxTotalTokens()).isEqualTo(29_000 * 16);
+        assertThat(spec.config().overlaps()).isTrue();
+        assertThat(spec.config().schedulePolicy()).isEqualTo(SchedulePolicy.FCFS);
+    }
+
+    @Test
+    void commonSizes_areTakenWhereItsOwnAreOpen() {
+        var spec = read("engine { max-num-seqs = 7, max-num-batched-tokens = 100, max-model-len = 50 }");
+
+        assertThat(spec.config().maxRunningRequests()).isEqualTo(7);
+        assertThat(spec.config().chunkedPrefillSize()).isEqualTo(100);
+        assertThat(spec.config().maxModelLen()).isEqualTo(50);
+        assertThat(read("engine { max-num-seqs = 7, sglang.max-running-requests = 9 }")
+                        .config()
+                        .maxRunningRequests())
+                .isEqualTo(9);
+    }
+
+    /** A pool of 100 tokens with pages of 4: a prompt of 50 leaves 100 - 52 - 4 - 1 = 43 output tokens. */
+    @Test
+    void answer_isCutToThePool() {
+        var config =
+                read("engine.sglang { max-total-tokens = 103, page-size = 4 }").config();
+
+        assertThat(config.memory().maxTotalTokens()).isEqualTo(100);
+        assertThat(config.maxNewTokens(1000, 50)).isEqualTo(43);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "engine.sglang.schedule-policy = priority | Unknown schedule_policy: policy='priority'",
+                "engine.sglang.schedule-polici = lpm | schedule-policy",
+                "engine.watermark = 0.1 | engine.watermark is 0.1, which means nothing to engine.kind = sglang",
+                "kv-cache.free-order = all-last | kv-cache.free-order is \"all-last\", which means nothing to",
+                "kv-cache.gpu-memory-utilization = 0.5 | kv-cache.gpu-memory-utilization is 0.5, which means nothing",
+                "engine.speculative.method = ngram | engine.speculative.method is \"ngram\", which means nothing",
+                "engine.sglang.page-size = 0 | engine.sglang.page-size is 0, must be from 1 to 4096",
+                "latency.pipeline-parallel-size = 2 | which has no pipeline here",
+                "engine { kind = vllm, sglang.page-size = 16 } | engine.sglang.page-size is 16, which needs engine.kind = sglang",
+            })
+    void settingsThatCannotBe_areRefused(String settings, String problem) {
+        assertThatThrownBy(() -> read(settings))
+                .isInstanceOf(ScenarioException.class)
+                .hasMessageContaining(problem);
+    }
+}

@@ -1,0 +1,38 @@
+package understudy.latency;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+final class CudaGraphsTest {
+
+    /** SGLang captures 1, 2, 4, 8, 12, then each eighth to 256, each sixteenth below 512, and each thirty-second. */
+    @Test
+    void decodes_arePaddedToTheNextSizeThatIsCaptured() {
+        var graphs = CudaGraphs.ofDecodes(600);
+
+        var tokens = IntStream.of(0, 1, 3, 5, 9, 13, 250, 257, 500, 513, 600, 601);
+        assertThat(tokens.map(graphs::padded)).containsExactly(0, 1, 4, 8, 12, 16, 256, 272, 512, 544, 600, 601);
+        // 576 is the last multiple of 32; 600 itself is none, and runs without.
+        assertThat(graphs.maxTokens()).isEqualTo(576);
+    }
+
+    @Test
+    void limit_isCapturedOnlyIfItIsASize() {
+        assertThat(CudaGraphs.ofDecodes(10).maxTokens()).isEqualTo(8);
+        assertThat(CudaGraphs.ofDecodes(24).padded(17)).isEqualTo(24);
+        assertThat(CudaGraphs.ofDecodes(0).maxTokens()).isZero();
+    }
+
+    @Test
+    void prefill_isInNoGraphOfDecodes() {
+        var batch = new BatchShape.Builder();
+        batch.add(1, 100, true);
+        batch.add(2, 0, true);
+
+        assertThat(CudaGraphs.ofDecodes(256).cover(batch.build(), 3)).isFalse();
+        assertThat(CudaGraphs.VLLM.cover(batch.build(), 3)).isTrue();
+        assertThat(CudaGraphs.VLLM.cover(batch.build(), 513)).isFalse();
+    }
+}
