@@ -21,7 +21,6 @@ import understudy.host.Emulation;
 import understudy.report.run.RunSetup;
 import understudy.scenario.Scenario;
 import understudy.scenario.ScenarioSummary;
-import understudy.scenario.ServerSettings;
 import understudy.settings.ScenarioException;
 import understudy.settings.Section;
 import understudy.workload.Workload;
@@ -172,7 +171,7 @@ final class RunCommand extends ConsoleCommand {
                             + " such as --set slo.ttft=500ms");
         }
         // A run has no server, but a file that is run today is served tomorrow.
-        ServerSettings.read(scenario);
+        scenario.server().read();
         return new Checked(settings, scenario, scenario.workloadSource().open());
     }
 

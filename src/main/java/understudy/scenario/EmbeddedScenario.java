@@ -48,7 +48,7 @@ public final class EmbeddedScenario {
      * @throws RuntimeException if a value cannot be used; the message says which, and what is allowed
      */
     public ApiSettings server() {
-        return ServerSettings.read(scenario);
+        return scenario.server().read();
     }
 
     /** Returns how KV events are to be published, or empty if they are not. */

@@ -13,10 +13,13 @@ import understudy.cluster.link.KvStoreSpec;
 import understudy.cluster.lockstep.EarlierStages;
 import understudy.engine.EngineFamily.KvUse;
 import understudy.engine.EngineSpec;
+import understudy.engine.family.EngineSettings;
 import understudy.kvcache.connector.KvSource;
+import understudy.kvcache.tier.TierSettings;
 import understudy.latency.ApiDelay;
 import understudy.latency.BatchShape;
 import understudy.latency.LatencyModel;
+import understudy.latency.kind.LatencySettings;
 import understudy.routing.PrefillEstimate;
 import understudy.routing.ReplicaTraits;
 import understudy.routing.Role;
@@ -26,6 +29,7 @@ import understudy.settings.KnownKeys;
 import understudy.settings.ScenarioException;
 import understudy.settings.Section;
 import understudy.transfer.KvTransferSpec;
+import understudy.transfer.TransferSettings;
 import understudy.workload.RandomStreams;
 
 /**
@@ -34,6 +38,7 @@ import understudy.workload.RandomStreams;
  * @param name empty where there is no list
  * @param numReplicas at least 1, or 0 for one that only grows by changes
  * @param engine settings of each replica's scheduler and memory
+ * @param deployment the model and the GPUs
  * @param latency how long a step takes
  * @param role its part in the cluster
  * @param transfers how its KV is moved, or null if it never is
@@ -44,6 +49,7 @@ public record ReplicaGroup(
         String name,
         int numReplicas,
         EngineSpec engine,
+        Deployment deployment,
         LatencySettings latency,
         Role role,
         @Nullable KvTransferSpec transfers,
@@ -156,8 +162,9 @@ public record ReplicaGroup(
             OptionalDouble weight,
             boolean recordsKvEvents) {
         var kvCache = settings.section("kv-cache");
-        var latency = LatencySettings.read(settings.section("latency"), kvCache);
-        int lockstepSize = latency.deployment().lockstepSize();
+        var deployment = Deployment.read(settings.section("latency"), kvCache);
+        var latency = LatencySettings.read(settings.section("latency"), deployment.device(), KernelFiles::read);
+        int lockstepSize = deployment.lockstepSize();
         if (numReplicas % lockstepSize != 0) {
             throw settings.section("latency")
                     .unusable(
@@ -165,36 +172,35 @@ public record ReplicaGroup(
                             "but the " + numReplicas + " replicas" + (name.isEmpty() ? "" : " of " + name)
                                     + " are the ranks of such groups: a multiple of it");
         }
-        boolean hasNixl = isDisaggregated || KvTransferSettings.reachesOutside(kvCache.section("transfer"));
+        boolean hasNixl = isDisaggregated || TransferSettings.reachesOutside(kvCache.section("transfer"));
+        boolean hasTiers = TierSettings.areOn(kvCache.section("tiers").section("host"));
         var engine = EngineSettings.read(
-                settings.section("engine"),
-                kvCache,
-                latency.deployment(),
-                new KvUse(recordsKvEvents, hasNixl || KvTransferSettings.hasTiers(kvCache)));
-        var transfers = KvTransferSettings.read(kvCache, engine, latency.deployment(), hasNixl);
-        var connected = transfers.isEmpty()
+                settings.section("engine"), kvCache, deployment, new KvUse(recordsKvEvents, hasNixl || hasTiers));
+        var exchange = KvExchange.read(kvCache, engine, deployment, hasNixl);
+        var connected = exchange.isEmpty()
                 ? engine
-                : engine.withConnector(transfers.get().connector());
+                : engine.withConnector(exchange.get().connector());
         return new ReplicaGroup(
                 name,
                 numReplicas,
                 connected,
+                deployment,
                 latency,
                 role,
-                transfers.map(KvTransferSettings::transfers).orElse(null),
-                transfers.map(KvTransferSettings::stores).orElse(List.of()),
+                exchange.map(KvExchange::transfers).orElse(null),
+                exchange.map(KvExchange::stores).orElse(List.of()),
                 weight);
     }
 
     /** Returns the model and the GPUs in words. */
     String hardware() {
-        return latency.deployment().words();
+        return deployment.words();
     }
 
     /** Returns what follows from the settings, a line each, with the group's name before it if it has one. */
     List<String> reasons() {
         String prefix = name.isEmpty() ? "" : name + ": ";
-        return Stream.concat(latency.deployment().reasons(engine).stream(), latency.model().sources().stream())
+        return Stream.concat(deployment.reasons(engine).stream(), latency.model().sources().stream())
                 .map(line -> prefix + line)
                 .toList();
     }
@@ -230,9 +236,9 @@ public record ReplicaGroup(
     }
 
     /** Returns prompt tokens per second, computed in full batches on an idle replica. */
-    double prefillTokensPerSecond() {
+    double prefillTokensPerSecond(ApiDelay apiDelay) {
         return TokenAware.prefillTokensPerSecond(
-                latency.model(), engine.traits().maxNumBatchedTokens(), ApiDelay.NONE);
+                latency.model(), engine.traits().maxNumBatchedTokens(), apiDelay);
     }
 
     /**
@@ -241,15 +247,18 @@ public record ReplicaGroup(
      * @param unit prompt tokens per second for a weight of 1
      */
     ReplicaSpec spec(double unit, RandomStreams streams, boolean keepsTokenTimes) {
-        var earlier = latency.pipeline().earlier();
+        var pipeline = latency.pipeline();
+        var earlier = pipeline.numEarlier() == 0
+                ? EarlierStages.NONE
+                : new EarlierStages(pipeline.numEarlier(), engine.latency(pipeline.earlier()));
         var device = new VirtualGpu.Modelled(
-                engine.latency(latency.pipeline().last()),
+                engine.latency(pipeline.last()),
                 latency.jitter(),
                 engine.drafts(),
                 streams,
-                latency.deployment().lockstepSize(),
-                earlier.count() == 0 ? earlier : new EarlierStages(earlier.count(), engine.latency(earlier.latency())));
-        double weight = ownWeight.orElseGet(() -> prefillTokensPerSecond() / unit);
+                deployment.lockstepSize(),
+                earlier);
+        double weight = ownWeight.orElseGet(() -> prefillTokensPerSecond(ApiDelay.NONE) / unit);
         var traits = new ReplicaTraits(
                 name,
                 weight,

@@ -5,26 +5,34 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import understudy.api.ServerSettings;
 import understudy.api.kvevents.KvEventSettings;
 import understudy.api.kvevents.KvEventsSection;
+import understudy.api.model.Tokenizer;
 import understudy.cluster.ClusterSpec;
 import understudy.cluster.ReplicaSpec;
 import understudy.engine.EngineSpec;
 import understudy.engine.EngineTraits.Feature;
 import understudy.faults.FaultPlan;
 import understudy.faults.FaultSettings;
+import understudy.latency.ApiDelay;
+import understudy.latency.kind.LatencySettings;
+import understudy.report.ReportSettings;
 import understudy.report.ServiceLevels;
+import understudy.report.SloSettings;
 import understudy.routing.RouterSpec;
 import understudy.routing.Signal;
 import understudy.routing.admission.AdmissionSettings;
 import understudy.routing.admission.AdmissionSpec;
 import understudy.routing.policy.RouterSettings;
+import understudy.scaling.ScalingSettings;
 import understudy.scaling.ScalingSpec;
-import understudy.scenario.workload.WorkloadSettings;
 import understudy.settings.Section;
+import understudy.transfer.TransferSettings;
 import understudy.workload.RandomStreams;
 import understudy.workload.Traffic;
 import understudy.workload.Workload;
+import understudy.workload.kind.WorkloadSettings;
 
 /**
  * A scenario whose settings have all been checked.
@@ -33,34 +41,28 @@ import understudy.workload.Workload;
  * @param groups of like replicas, at least one
  * @param router how a replica is chosen
  * @param admission which requests wait, or are turned away, before
- * @param workload the section, which {@link #workloadSource()} reads
+ * @param workload what arrives, which {@link #workloadSource()} reads
  * @param faults what goes wrong when
  * @param serviceLevels what a report holds latencies against
  * @param scaling who decides how many replicas there are, and what they cost; empty if both do not matter
  * @param kvEvents how KV events are published; empty if they are not
- * @param hashAlgorithm name of the block hash
- * @param kvTransfer the section {@code kv-cache.transfer}, of which a server reads whether other processes take part
- * @param server the section, which only a server reads
+ * @param server how it is served over HTTP, which is read by those who serve it
  * @param speed virtual seconds per wall second; infinite is as fast as possible
- * @param timelineSeconds length of the intervals of a report's timeline; 0 is none
- * @param savesDetails whether to keep the time of every token
+ * @param report what a report holds besides
  */
 public record Scenario(
         long seed,
         List<ReplicaGroup> groups,
         RouterSpec router,
         AdmissionSpec admission,
-        Section workload,
+        WorkloadSettings workload,
         FaultPlan faults,
         ServiceLevels serviceLevels,
         Optional<ScalingSpec> scaling,
         Optional<KvEventSettings> kvEvents,
-        String hashAlgorithm,
-        Section kvTransfer,
-        Section server,
+        ServerSettings server,
         double speed,
-        int timelineSeconds,
-        boolean savesDetails) {
+        ReportSettings report) {
     /** Reads a merged scenario. */
     public static Scenario read(Section root) {
         long seed = root.wholeNumber("seed", Long.MIN_VALUE, Long.MAX_VALUE);
@@ -82,44 +84,74 @@ public record Scenario(
         if (router.minPeerFetchTokens() > 0 && groups.stream().noneMatch(group -> group.hasHostMemory())) {
             throw root.section("router").unusable("peer-fetch-min-tokens", "which needs kv-cache.tiers.host");
         }
-        requireLoras(root.section("workload"), groups);
+        var workload =
+                new WorkloadSettings(root.section("workload"), () -> Tokenizer.Vocabulary.CL100K_BASE.load()::encode);
+        if (workload.numLoras() > 0) {
+            requireLoras(root.section("workload"), groups);
+        }
         requireSameLength(root.section("cluster"), groups);
         if (recordsKvEvents) {
             requireSameHashes(root.section("cluster"), groups);
         }
+        var faults = FaultSettings.read(root.section("faults"), seed, numReplicas);
+        var scaling = scaling(root.section("scaling"), groups, admission);
+        double speed = root.section("clock").positive("speed", "max");
         return new Scenario(
                 seed,
                 groups,
                 router,
                 admission,
-                root.section("workload"),
-                FaultSettings.read(root.section("faults"), seed, numReplicas),
+                workload,
+                faults,
                 serviceLevels,
-                ScalingSettings.read(root.section("scaling"), groups, admission),
+                scaling,
                 kvEvents,
-                root.section("kv-cache").text("hash-algo"),
-                root.section("kv-cache").section("transfer"),
+                server(root, seed, groups, speed),
+                speed,
+                ReportSettings.read(root.section("report")));
+    }
+
+    private static ServerSettings server(Section root, long seed, List<ReplicaGroup> groups, double speed) {
+        var first = groups.get(0);
+        var kvCache = root.section("kv-cache");
+        return new ServerSettings(
                 root.section("server"),
-                root.section("clock").positive("speed", "max"),
-                timelineSeconds(root.section("report")),
-                root.section("report").bool("save-detailed"));
+                new ServerSettings.Served(
+                        seed,
+                        groups.stream().mapToInt(ReplicaGroup::numReplicas).sum(),
+                        first.engine(),
+                        first.hardware(),
+                        first.deployment().numGpus(),
+                        first.deployment().tensorParallelSize(),
+                        first.deployment().hiddenSize(),
+                        kvCache.text("hash-algo"),
+                        TransferSettings.reachesOutside(kvCache.section("transfer")),
+                        speed));
+    }
+
+    private static Optional<ScalingSpec> scaling(Section scaling, List<ReplicaGroup> groups, AdmissionSpec admission) {
+        var first = groups.get(0);
+        int numGpus = first.deployment().numGpus();
+        var replica = new ScalingSettings.Replica(
+                numGpus,
+                first.deployment().weightBytes(),
+                first.prefillTokensPerSecond(first.latency().apiDelay()));
+        var spec = ScalingSettings.read(scaling, replica, admission.queue().maxRequests() > 0);
+        if (spec.isPresent()
+                && groups.stream().anyMatch(group -> group.deployment().numGpus() != numGpus)) {
+            throw scaling.unusable(
+                    spec.get().rule().isPresent() ? "rule" : "gpu-hour-price",
+                    "but the GPUs of replicas cannot be counted where cluster.groups differ in tensor-parallel-size");
+        }
+        return spec;
     }
 
     private static void requireLoras(Section workload, List<ReplicaGroup> groups) {
         boolean hasAll =
                 groups.stream().allMatch(group -> group.engine().traits().has(Feature.ADAPTERS));
-        if (WorkloadSettings.numLoras(workload) > 0 && !hasAll) {
+        if (!hasAll) {
             throw workload.section("loras").unusable("count", "which needs engine.lora.enable = true");
         }
-    }
-
-    private static int timelineSeconds(Section report) {
-        var nanos = report.nanosOrOff("timeline");
-        double seconds = nanos.orElse(0) / 1e9;
-        if (seconds != Math.rint(seconds) || (nanos.isPresent() && seconds == 0)) {
-            throw report.unusable("timeline", "must be off, or whole seconds such as 1s");
-        }
-        return (int) seconds;
     }
 
     /** A router that follows KV events needs replicas that publish some. */
@@ -217,12 +249,12 @@ public record Scenario(
 
     /** Returns the workload, whose settings are checked; its file is opened with it. */
     public Workload.Source workloadSource() {
-        return WorkloadSettings.read(workload, new RandomStreams(seed), maxModelLen());
+        return workload.source(new RandomStreams(seed), maxModelLen());
     }
 
     /** Returns the pace of the workload. */
     public Traffic traffic() {
-        return WorkloadSettings.traffic(workload);
+        return workload.traffic();
     }
 
     /**
@@ -232,11 +264,11 @@ public record Scenario(
      * @param keepsRecords whether a record of every request is kept for the report; a server keeps none
      */
     public ClusterSpec clusterSpec(Workload.@Nullable Source source, boolean keepsRecords) {
-        double unit = groups.get(0).prefillTokensPerSecond();
+        double unit = groups.get(0).prefillTokensPerSecond(ApiDelay.NONE);
         var replicas = new ArrayList<ReplicaSpec>();
         var kinds = new ArrayList<ReplicaSpec>();
         for (var group : groups) {
-            var kind = group.spec(unit, new RandomStreams(seed), savesDetails);
+            var kind = group.spec(unit, new RandomStreams(seed), report.savesDetails());
             kinds.add(kind);
             replicas.addAll(Collections.nCopies(group.numReplicas(), kind));
         }

@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
+import understudy.engine.family.EngineSettings;
 import understudy.routing.policy.RouterSettings;
 import understudy.settings.Defaults;
 import understudy.settings.Hocon;

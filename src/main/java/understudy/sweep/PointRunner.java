@@ -136,8 +136,7 @@ final class PointRunner {
 
     private static int numGpus(Scenario scenario) {
         return scenario.groups().stream()
-                .mapToInt(group ->
-                        group.numReplicas() * group.latency().deployment().numGpus())
+                .mapToInt(group -> group.numReplicas() * group.deployment().numGpus())
                 .sum();
     }
 

@@ -7,11 +7,11 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
-import understudy.scenario.workload.WorkloadSettings;
 import understudy.settings.Defaults;
 import understudy.settings.Section;
 import understudy.workload.RandomStreams;
 import understudy.workload.Workload;
+import understudy.workload.kind.WorkloadSettings;
 
 /** Sessions of agents in a block size of 64 tokens, made for tests. */
 final class Sessions {
@@ -46,7 +46,8 @@ final class Sessions {
         var changes = Section.of("kind = agentic\nagentic {\n" + String.join("\n", settings) + "\n}");
         var trace = Section.of(Map.of("trace", path.toString()));
         var workload = changes.withFallback(trace).withFallback(Defaults.SCENARIO.section("workload"));
-        return WorkloadSettings.read(workload.at("workload"), new RandomStreams(1), 1_000_000)
+        return new WorkloadSettings(workload.at("workload"), () -> text -> new int[0])
+                .source(new RandomStreams(1), 1_000_000)
                 .open();
     }
 

@@ -1,4 +1,4 @@
-package understudy.scenario;
+package understudy.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -11,7 +11,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import understudy.report.ServiceLevels;
+import understudy.scenario.Scenario;
+import understudy.scenario.ScenarioFile;
 import understudy.settings.ScenarioException;
 import understudy.settings.Section;
 

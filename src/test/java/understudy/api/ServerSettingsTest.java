@@ -1,4 +1,4 @@
-package understudy.scenario;
+package understudy.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -7,6 +7,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import understudy.api.call.ApiSettings;
+import understudy.scenario.EmbeddedScenario;
 
 /** Ports of a server and of its replicas, its names in a cluster, and its side channel. */
 final class ServerSettingsTest {

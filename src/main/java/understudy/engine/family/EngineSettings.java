@@ -1,4 +1,4 @@
-package understudy.scenario;
+package understudy.engine.family;
 
 import java.util.List;
 import java.util.Map;
@@ -7,19 +7,19 @@ import java.util.ServiceConfigurationError;
 import understudy.engine.EngineFamily;
 import understudy.engine.EngineFamily.KvUse;
 import understudy.engine.EngineSpec;
-import understudy.engine.family.EngineFamilies;
+import understudy.engine.Hardware;
 import understudy.settings.Defaults;
 import understudy.settings.ScenarioException;
 import understudy.settings.Section;
 
 /** The sections {@code engine} and {@code kv-cache}, which the family of the engine reads. */
-final class EngineSettings {
+public final class EngineSettings {
     private static final String PREFIX = "engine.";
 
     private EngineSettings() {}
 
     /** Reads both sections; what is {@code auto} follows from the hardware. */
-    static EngineSpec read(Section engine, Section kvCache, Deployment deployment, KvUse use) {
+    public static EngineSpec read(Section engine, Section kvCache, Hardware hardware, KvUse use) {
         var families = families();
         String name = engine.choice("kind", List.copyOf(families.keySet()));
         families.keySet().stream()
@@ -27,11 +27,11 @@ final class EngineSettings {
                         !other.equals(name) && EngineFamilies.builtInNames().contains(other))
                 .filter(Defaults.SCENARIO.section("engine")::has)
                 .forEach(other -> engine.section(other).requireOnly(List.of(), "which needs engine.kind = " + other));
-        return Objects.requireNonNull(families.get(name)).read(engine, kvCache, deployment, use);
+        return Objects.requireNonNull(families.get(name)).read(engine, kvCache, hardware, use);
     }
 
     /** Returns the settings with the values that {@code auto} stands for. */
-    static Section resolve(EngineSpec engine, Section settings) {
+    public static Section resolve(EngineSpec engine, Section settings) {
         var resolved = settings;
         for (var entry : engine.resolved().entrySet()) {
             resolved = resolved.with(entry.getKey(), entry.getValue());
@@ -40,7 +40,7 @@ final class EngineSettings {
     }
 
     /** Returns whether a key is the section of a family of engines that is not ours, of whose keys nothing is known. */
-    static boolean isOfAnotherFamily(String key) {
+    public static boolean isOfAnotherFamily(String key) {
         boolean isOfGroup = key.startsWith("cluster.groups.");
         String name =
                 isOfGroup || key.startsWith(PREFIX) ? key.substring(key.lastIndexOf(PREFIX) + PREFIX.length()) : "";

@@ -1,12 +1,14 @@
-package understudy.scenario;
+package understudy.latency.kind;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.TreeMap;
+import java.util.function.Function;
 import understudy.latency.ApiDelay;
 import understudy.latency.HostOverhead;
+import understudy.latency.KernelTables;
 import understudy.latency.LatencyModel;
 import understudy.latency.LinearLatency;
 import understudy.latency.LlmSpec;
@@ -27,17 +29,10 @@ import understudy.settings.Section;
  * @param pipeline the same stage by stage
  * @param apiDelay from the arrival of a request to its entry into the waiting queue
  * @param jitter standard deviation of the logarithm of a step's time
- * @param deployment the model and the GPUs that it names
  * @param warnings what the user should know, a line each
  */
 public record LatencySettings(
-        Kind kind,
-        LatencyModel model,
-        Pipeline pipeline,
-        ApiDelay apiDelay,
-        double jitter,
-        Deployment deployment,
-        List<String> warnings) {
+        Kind kind, LatencyModel model, Pipeline pipeline, ApiDelay apiDelay, double jitter, List<String> warnings) {
     private static final String TABLES = "tables";
     private static final double NANOS_PER_MICRO = 1e3;
     private static final double DEFAULT_NANOS_PER_PROMPT_TOKEN = 5e3;
@@ -53,15 +48,18 @@ public record LatencySettings(
         PROFILED
     }
 
-    /** Reads the section, and what {@code kv-cache} says about the hardware. */
-    static LatencySettings read(Section latency, Section kvCache) {
-        var deployment = Deployment.read(latency, kvCache);
+    /**
+     * Reads the section.
+     *
+     * @param kernelFiles reads the files of kernel times that {@code latency.profiled} names
+     */
+    public static LatencySettings read(Section latency, Device device, Function<Section, KernelTables> kernelFiles) {
         var kind = latency.choice("model", Kind.class);
         var pipeline = switch (kind) {
-            case LINEAR -> Pipeline.shared(linear(latency.section("linear")), deployment);
-            case PROFILE -> Pipeline.shared(profile(latency, deployment), deployment);
-            case ROOFLINE -> Pipeline.of(llm -> roofline(latency, deployment, llm), latency, deployment);
-            case PROFILED -> Pipeline.of(llm -> profiled(latency, deployment, llm), latency, deployment);
+            case LINEAR -> Pipeline.shared(linear(latency.section("linear")), device.numStages());
+            case PROFILE -> Pipeline.shared(profile(latency, device), device.numStages());
+            case ROOFLINE -> Pipeline.of(llm -> roofline(latency, device, llm), latency, device);
+            case PROFILED -> Pipeline.of(llm -> profiled(latency, device, llm, kernelFiles), latency, device);
         };
         return new LatencySettings(
                 kind,
@@ -69,7 +67,6 @@ public record LatencySettings(
                 pipeline,
                 apiDelay(latency, kind),
                 latency.number("jitter", 0, 1),
-                deployment,
                 unread(latency, kind));
     }
 
@@ -100,32 +97,29 @@ public record LatencySettings(
     }
 
     /** A GPU's file may bring the five numbers along, as {@code calibrate} writes them. */
-    private static LatencyModel profile(Section latency, Deployment deployment) {
-        var gpu = deployment.gpu();
+    private static LatencyModel profile(Section latency, Device device) {
+        var gpu = device.gpu();
         return gpu == null || gpu.profile().equals(NO_PROFILE)
-                ? GpuFile.profile(latency.section("profile"))
+                ? ProfileLatency.read(latency.section("profile"))
                 : gpu.profile();
     }
 
-    private static LatencyModel roofline(Section latency, Deployment deployment, LlmSpec llm) {
+    private static LatencyModel roofline(Section latency, Device device, LlmSpec llm) {
         return new RooflineLatency(
-                llm,
-                Deployment.gpu(latency, deployment).spec(),
-                deployment.parallelism(),
-                deployment.bytesPerKvElement(),
-                host(latency));
+                llm, device.gpu(latency).spec(), device.parallelism(), device.bytesPerKvElement(), host(latency));
     }
 
-    private static LatencyModel profiled(Section latency, Deployment deployment, LlmSpec llm) {
+    private static LatencyModel profiled(
+            Section latency, Device device, LlmSpec llm, Function<Section, KernelTables> kernelFiles) {
         var profiled = latency.section("profiled");
         String path = profiled.text(TABLES);
         if (!path.isEmpty() && Files.isDirectory(Path.of(path))) {
-            return database(latency, profiled, deployment, llm);
+            return database(latency, profiled, device, llm);
         }
-        var parallelism = deployment.parallelism();
-        boolean isUnknown = parallelism.hasOneGpu() && deployment.gpu() == null;
-        var gpu = isUnknown ? null : Deployment.gpu(latency, deployment).spec();
-        var tables = KernelFiles.read(profiled);
+        var parallelism = device.parallelism();
+        boolean isUnknown = parallelism.hasOneGpu() && device.gpu() == null;
+        var gpu = isUnknown ? null : device.gpu(latency).spec();
+        var tables = kernelFiles.apply(profiled);
         if ((tables.experts() != null) != (llm.feedForward().numExperts() > 0)) {
             throw latency.unusable(
                     "llm",
@@ -138,15 +132,15 @@ public record LatencySettings(
     }
 
     /** Reads NVIDIA AIConfigurator's tables of the GPU. */
-    private static LatencyModel database(Section latency, Section profiled, Deployment deployment, LlmSpec llm) {
-        var file = Deployment.gpu(latency, deployment);
-        var placement = new Placement(llm, file.spec(), deployment.parallelism(), deployment.bytesPerKvElement());
+    private static LatencyModel database(Section latency, Section profiled, Device device, LlmSpec llm) {
+        var gpu = device.gpu(latency);
+        var placement = new Placement(llm, gpu.spec(), device.parallelism(), device.bytesPerKvElement());
         var versions = new TreeMap<String, String>();
         var section = profiled.section("versions");
         section.keys().forEach(table -> versions.put(table, section.text(table)));
         var database = new KernelDatabase(Path.of(profiled.text(TABLES)));
         try {
-            return new TableLatency(database, file.kernelTables(), versions, placement, host(latency));
+            return new TableLatency(database, gpu.kernelTables(), versions, placement, host(latency));
         } catch (KernelDatabaseException e) {
             throw profiled.unusable(TABLES, "but " + e.getMessage());
         }

@@ -1,18 +1,17 @@
-package understudy.scenario;
+package understudy.report;
 
 import java.util.TreeMap;
-import understudy.report.ServiceLevels;
 import understudy.settings.KnownKeys;
 import understudy.settings.Section;
 
 /** The section {@code slo}. */
-final class SloSettings {
+public final class SloSettings {
     private static final String CLASSES = "classes";
     private static final String PRIORITY = "priority";
 
     private SloSettings() {}
 
-    static ServiceLevels read(Section slo) {
+    public static ServiceLevels read(Section slo) {
         var others = limits(slo);
         var usual = slo.without(CLASSES);
         var byPriority = new TreeMap<Integer, ServiceLevels.Limits>();
