@@ -47,6 +47,11 @@ final class ArchitectureTest {
             .withImportOption(new ImportOption.DoNotIncludeTests())
             .importPackages("understudy");
 
+    /** With the tests. */
+    private static final JavaClasses EVERYTHING = new ClassFileImporter().importPackages("understudy");
+
+    private static final int MANY_COMPONENTS = 10;
+
     /** The floors of the house, from the ground up: a room may use those below it and, without a circle, its neighbours. */
     private static final List<Set<String>> FLOORS = List.of(
             Set.of("prompt", "settings", "json", "jinja", "jsonsample", "parquet"),
@@ -262,6 +267,12 @@ final class ArchitectureTest {
                 .check(MAIN);
     }
 
+    /** So many values in a row say nothing about what they are: builders and {@code with} methods name each. */
+    @Test
+    void recordsOfManyComponentsAreMadeByName() {
+        classes().should(makeLargeRecordsByName()).check(EVERYTHING);
+    }
+
     @Test
     void onlyTheSamplerReadsTheLengthOfAnAnswer() {
         noClasses()
@@ -297,6 +308,37 @@ final class ArchitectureTest {
 
     private static String[] subpackages(Set<String> names) {
         return names.stream().map(name -> "understudy." + name + "..").toArray(String[]::new);
+    }
+
+    private static ArchCondition<JavaClass> makeLargeRecordsByName() {
+        return new ArchCondition<>("make records of " + MANY_COMPONENTS + " or more components by name") {
+            @Override
+            public void check(JavaClass caller, ConditionEvents events) {
+                for (var call : caller.getConstructorCallsFromSelf()) {
+                    var made = call.getTargetOwner();
+                    boolean isLarge = made.isRecord()
+                            && made.getFields().stream()
+                                            .filter(field ->
+                                                    !field.getModifiers().contains(JavaModifier.STATIC))
+                                            .count()
+                                    >= MANY_COMPONENTS;
+                    if (isLarge && made.getPackageName().startsWith("understudy")) {
+                        boolean ok = topLevel(caller).equals(topLevel(made))
+                                || topLevel(caller).equals(builder(made));
+                        events.add(new SimpleConditionEvent(caller, ok, call.getDescription()));
+                    }
+                }
+            }
+        };
+    }
+
+    private static String topLevel(JavaClass of) {
+        return of.getName().replaceFirst("\\$.*", "");
+    }
+
+    /** Returns the name of the class that the annotation processor makes for a record. */
+    private static String builder(JavaClass made) {
+        return made.getName().replace("$", "") + "Builder";
     }
 
     /** What {@code switch} over a sealed interface checks on Java 21, for receive builders and type tests on 17. */

@@ -61,33 +61,33 @@ public class StepEstimateBenchmark {
         var experts = new FeedForward(0, true, 0, 128, 8, 768, 0);
         var attention = new Attention(32, 8, 128, false, 0, 0, null);
         var windows = new Attention(32, 8, 128, false, 128, 16, null);
-        return new LlmSpec(
-                llm,
-                32,
-                4096,
-                128256,
-                false,
-                131072,
-                llm.equals("windows") ? windows : attention,
-                llm.equals("experts") ? experts : dense,
-                WeightFormat.BF16,
-                WeightFormat.BF16);
+        return LlmSpecBuilder.builder()
+                .name(llm)
+                .numLayers(32)
+                .hiddenSize(4096)
+                .vocabSize(128256)
+                .maxPositionEmbeddings(131072)
+                .attention(llm.equals("windows") ? windows : attention)
+                .feedForward(llm.equals("experts") ? experts : dense)
+                .weights(WeightFormat.BF16)
+                .expertWeights(WeightFormat.BF16)
+                .build();
     }
 
     private static GpuSpec gpu() {
         var gemm = new Efficiency(0.7, 0.87, 3.4);
-        return new GpuSpec(
-                "gpu",
-                80,
-                989,
-                1978,
-                3350,
-                gemm,
-                gemm,
-                null,
-                new GpuSpec.Attention(new Efficiency(0.6, 0.85, 10), 0.85, 1, 0.42, 0.01, 132, 0.02),
-                new Efficiency(1, 1, 2.5),
-                new GpuSpec.AllReduce(8, 324, null),
-                new GpuSpec.Experts(6, 0.85, 0.4, 0, 0.4));
+        return GpuSpecBuilder.builder()
+                .name("gpu")
+                .memoryGib(80)
+                .bf16Tflops(989)
+                .fp8Tflops(1978)
+                .bandwidthGbPerSecond(3350)
+                .gemm(gemm)
+                .fp8Gemm(gemm)
+                .attention(new GpuSpec.Attention(new Efficiency(0.6, 0.85, 10), 0.85, 1, 0.42, 0.01, 132, 0.02))
+                .elementwise(new Efficiency(1, 1, 2.5))
+                .allReduce(new GpuSpec.AllReduce(8, 324, null))
+                .experts(new GpuSpec.Experts(6, 0.85, 0.4, 0, 0.4))
+                .build();
     }
 }

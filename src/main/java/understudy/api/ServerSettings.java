@@ -14,11 +14,13 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import understudy.api.call.ApiSettings;
 import understudy.api.call.ApiSettings.DownReplicas;
+import understudy.api.call.ApiSettingsBuilder;
 import understudy.api.call.LoraModules;
 import understudy.api.call.Sessions;
 import understudy.api.call.SideChannelPeers;
 import understudy.api.call.SideChannelSettings;
 import understudy.api.http.HttpSettings;
+import understudy.api.http.HttpSettingsBuilder;
 import understudy.api.http.OwnPageGuard;
 import understudy.api.http.PodNames;
 import understudy.api.http.TlsContexts;
@@ -26,6 +28,7 @@ import understudy.api.media.MultimodalSettings;
 import understudy.api.model.CannedAnswers;
 import understudy.api.model.ModelSettings;
 import understudy.api.model.ModelSettings.AnswerMode;
+import understudy.api.model.ModelSettingsBuilder;
 import understudy.api.model.ModelTemplate;
 import understudy.api.model.PoolingModelSettings;
 import understudy.api.model.Tokenizer;
@@ -99,32 +102,34 @@ public final class ServerSettings {
         if (isOpen && server.choice("missing-admin-token", MissingAdminToken.class) == MissingAdminToken.REFUSE) {
             throw server.unusable("host", "which others can reach, so server.admin-token must be set");
         }
-        var http = new HttpSettings(
-                host,
-                port(),
-                rootPath(),
-                server.text("uds").isEmpty() ? null : Path.of(server.text("uds")),
-                tls(),
-                server.text("api-key"),
-                isOpen ? HttpSettings.NO_TOKEN_FITS : adminToken,
-                allowedHosts(),
-                limits(),
-                timeouts());
+        var http = HttpSettingsBuilder.builder()
+                .host(host)
+                .port(port())
+                .rootPath(rootPath())
+                .unixSocket(server.text("uds").isEmpty() ? null : Path.of(server.text("uds")))
+                .tls(tls())
+                .apiKey(server.text("api-key"))
+                .adminToken(isOpen ? HttpSettings.NO_TOKEN_FITS : adminToken)
+                .allowedHosts(allowedHosts())
+                .limits(limits())
+                .timeouts(timeouts())
+                .build();
         // Everything is checked, also what is used later.
         numWarmUpRequests();
-        return new ApiSettings(
-                http,
-                firstReplicaPort(http.port()),
-                server.choice("down-replicas", DownReplicas.class),
-                pod(),
-                sideChannel(host),
-                loras(),
-                server.section("metrics").bool("legacy-names"),
-                models,
-                server.text("vllm-version"),
-                served.hardware,
-                model(),
-                surface());
+        return ApiSettingsBuilder.builder()
+                .http(http)
+                .firstReplicaPort(firstReplicaPort(http.port()))
+                .downReplicas(server.choice("down-replicas", DownReplicas.class))
+                .pod(pod())
+                .sideChannel(sideChannel(host))
+                .loras(loras())
+                .hasLegacyMetrics(server.section("metrics").bool("legacy-names"))
+                .models(models)
+                .vllmVersion(server.text("vllm-version"))
+                .hardware(served.hardware)
+                .model(model())
+                .surface(surface())
+                .build();
     }
 
     private ApiSettings.Surface surface() {
@@ -277,18 +282,19 @@ public final class ServerSettings {
     private ModelSettings model() {
         var mode = server.choice("answers", AnswerMode.class);
         var tokenizer = tokenizer();
-        return new ModelSettings(
-                served.seed,
-                served.engine.kvCache().maxModelLen(),
-                served.engine.traits().has(Feature.PRIORITIES),
-                tokenizer,
-                chatTemplate(tokenizer),
-                mode,
-                DrawSettings.wholeNumbers(server.section("answer-length"), MAX_LENGTH),
-                mode == AnswerMode.REPLAY ? canned() : CannedAnswers.NONE,
-                served.hashAlgorithm,
-                MultimodalSettings.read(server),
-                PoolingModelSettings.read(server, served.hiddenSize));
+        return ModelSettingsBuilder.builder()
+                .seed(served.seed)
+                .maxModelLen(served.engine.kvCache().maxModelLen())
+                .hasPriorities(served.engine.traits().has(Feature.PRIORITIES))
+                .tokenizer(tokenizer)
+                .chatTemplate(chatTemplate(tokenizer))
+                .answers(mode)
+                .lengths(DrawSettings.wholeNumbers(server.section("answer-length"), MAX_LENGTH))
+                .canned(mode == AnswerMode.REPLAY ? canned() : CannedAnswers.NONE)
+                .hashAlgorithm(served.hashAlgorithm)
+                .media(MultimodalSettings.read(server))
+                .pooling(PoolingModelSettings.read(server, served.hiddenSize))
+                .build();
     }
 
     private Tokenizer.Source tokenizer() {

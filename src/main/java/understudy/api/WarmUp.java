@@ -11,7 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import understudy.api.call.ApiSettings;
 import understudy.api.call.SideChannelSettings;
-import understudy.api.http.HttpSettings;
+import understudy.api.http.HttpSettingsBuilder;
 import understudy.api.http.Json;
 import understudy.api.http.PodNames;
 import understudy.cluster.ClusterSpec;
@@ -49,32 +49,27 @@ public final class WarmUp {
     }
 
     private static ApiSettings unseen(ApiSettings settings) {
-        var http = new HttpSettings(
-                "127.0.0.1",
-                0,
-                "",
-                null,
-                null,
-                "",
-                "",
-                List.of(),
-                settings.http().limits(),
-                settings.http().timeouts());
+        var http = HttpSettingsBuilder.builder()
+                .host("127.0.0.1")
+                .port(0)
+                .rootPath("")
+                .unixSocket(null)
+                .tls(null)
+                .apiKey("")
+                .adminToken("")
+                .allowedHosts(List.of())
+                .limits(settings.http().limits())
+                .timeouts(settings.http().timeouts())
+                .build();
         var sideChannel =
                 settings.sideChannel().map(channel -> new SideChannelSettings("127.0.0.1", 0, channel.peers(), 1));
-        return new ApiSettings(
-                http,
-                OptionalInt.empty(),
-                settings.downReplicas(),
-                PodNames.NONE,
-                sideChannel,
-                settings.loras(),
-                settings.hasLegacyMetrics(),
-                settings.models(),
-                settings.vllmVersion(),
-                settings.hardware(),
-                settings.model(),
-                settings.surface().withoutAccessLog());
+        return settings.with()
+                .http(http)
+                .firstReplicaPort(OptionalInt.empty())
+                .pod(PodNames.NONE)
+                .sideChannel(sideChannel)
+                .surface(settings.surface().withoutAccessLog())
+                .build();
     }
 
     /** @param asksOthers whether a word goes to another process, which has never heard of the call, and is the same one */

@@ -240,7 +240,7 @@ final class BenchCommand extends ConsoleCommand {
         int printed = output.print(output.isJsonOnStdout() ? json : resultOptions.text(result));
         output.files().writeJson(json);
         printed = Math.max(
-                printed, output.writePage(out -> new BenchPage(result).write(resultOptions.figures(result), out)));
+                printed, output.writePage(out -> new BenchPage(result).write(resultOptions.totals(result), out)));
         if (file != null) {
             ReportFiles.writeText(
                     file.endsWith(MADE_LIKE_VLLM) ? file.resolveSibling(resultOptions.fileName(result)) : file, json);

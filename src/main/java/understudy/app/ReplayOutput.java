@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 import understudy.app.console.Console;
 import understudy.app.replay.ReplayTables;
 import understudy.replay.ReplayCsv;
-import understudy.replay.ReplayHtml;
 import understudy.replay.ReplayJson;
+import understudy.replay.ReplayPage;
 import understudy.replay.ReplayReport;
 import understudy.settings.ScenarioException;
 
@@ -43,7 +43,7 @@ final class ReplayOutput {
         this.traces = traces.stream().map(ReplayOutput::real).toList();
         add("--json", json, ReplayJson::write);
         add("--csv", csv, (report, wallSeconds, out) -> ReplayCsv.write(report, out));
-        add("--html", html, (report, wallSeconds, out) -> ReplayHtml.write(report, out));
+        add("--html", html, (report, wallSeconds, out) -> ReplayPage.write(report, out));
         var places = new HashSet<String>();
         for (var target : targets) {
             if (!places.add(target.file == null ? STDOUT : real(target.file).toString())) {

@@ -4,6 +4,7 @@ import java.net.http.HttpRequest;
 import understudy.bench.result.BenchRequest;
 import understudy.bench.result.BenchRequest.End;
 import understudy.bench.result.BenchRequest.SendTimes;
+import understudy.bench.result.BenchRequestBuilder;
 import understudy.engine.Request;
 import understudy.runtime.Stopwatch;
 
@@ -103,16 +104,17 @@ final class LiveCall {
     private BenchRequest toRecord(LiveAnswer part, End end) {
         int inputTokens =
                 part.inputTokens() > 0 ? part.inputTokens() : request.prompt().length();
-        return new BenchRequest(
-                request.id(),
-                request.priority(),
-                end,
-                new SendTimes(intendedNanos, dueNanos, firstSentNanos, sentNanos, handedOverNanos),
-                part.chunkNanos(),
-                inputTokens,
-                part.outputTokens(),
-                numRetries,
-                part.text(),
-                end == End.UNFINISHED ? "" : part.error());
+        return BenchRequestBuilder.builder()
+                .id(request.id())
+                .priority(request.priority())
+                .end(end)
+                .times(new SendTimes(intendedNanos, dueNanos, firstSentNanos, sentNanos, handedOverNanos))
+                .chunkNanos(part.chunkNanos())
+                .inputTokens(inputTokens)
+                .outputTokens(part.outputTokens())
+                .numRetries(numRetries)
+                .text(part.text())
+                .error(end == End.UNFINISHED ? "" : part.error())
+                .build();
     }
 }

@@ -82,21 +82,26 @@ public final class ResultOptions {
     }
 
     /** Returns the figures of vLLM's report, whatever the format is. */
-    public Result figures(BenchResult result) {
+    private Result figures(BenchResult result, boolean isDetailed) {
         var choice = new MetricChoice(percentileMetrics, percentiles);
         return BenchFigures.of(result, new BenchFigures.Options(label, metadata, isDetailed, choice));
+    }
+
+    /** Returns the figures without lists that have an entry for each request. */
+    public Result totals(BenchResult result) {
+        return figures(result, false);
     }
 
     /** Returns the result for people. */
     public String text(BenchResult result) {
         return format == Format.ROSEINFER
                 ? StreamingText.write(result)
-                : figures(result).text();
+                : figures(result, isDetailed).text();
     }
 
     /** Returns the result for machines. */
     public String json(BenchResult result) {
-        return figures(result).json();
+        return figures(result, isDetailed).json();
     }
 
     /** Returns the name that vLLM gives the file of a result. */

@@ -1,5 +1,6 @@
 package understudy.cluster;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import it.unimi.dsi.fastutil.ints.IntArrayList;
 import it.unimi.dsi.fastutil.ints.IntImmutableList;
 import it.unimi.dsi.fastutil.ints.IntList;
@@ -46,6 +47,7 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
      * @param load after it; nothing without a subscriber
      * @param kvCache after it; nothing without a subscriber
      */
+    @RecordBuilder
     record StepEnded(
             int replicaIndex,
             long startNanos,
@@ -60,7 +62,7 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
             FirstTokens firstTokens,
             EngineLoad load,
             KvCacheState kvCache)
-            implements ClusterEvent, MetricsCollector.Command {
+            implements ClusterEvent, MetricsCollector.Command, ClusterEventStepEndedBuilder.With {
 
         /** Copies the figures of a result, which is used again for the next step. */
         static StepEnded of(int replicaIndex, Step step, StepResult result, List<RequestRecord> ended) {
@@ -86,31 +88,6 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
 
         private static IntList copy(IntArrayList list) {
             return list.size() == 1 ? IntList.of(list.getInt(0)) : new IntImmutableList(list);
-        }
-
-        StepEnded with(FirstTokens first, EngineLoad after) {
-            return with(first, after, kvCache);
-        }
-
-        StepEnded with(KvCacheState after) {
-            return with(firstTokens, load, after);
-        }
-
-        private StepEnded with(FirstTokens first, EngineLoad loadAfter, KvCacheState kvCacheAfter) {
-            return new StepEnded(
-                    replicaIndex,
-                    startNanos,
-                    endNanos,
-                    numRequests,
-                    numTokens,
-                    numSampled,
-                    drafts,
-                    gapNanos,
-                    gapCounts,
-                    ended,
-                    first,
-                    loadAfter,
-                    kvCacheAfter);
         }
 
         /** Returns how many of the tokens it has sampled belong to an answer: those of prefill legs do not. */

@@ -237,7 +237,7 @@ public final class KvBlockManager extends ExtensibleBehavior<KvBlockManager.Comm
         var events = takeEvents();
         var subscriber = peers.subscriber();
         if (subscriber != null && settle.step != null) {
-            subscriber.tell(settle.step.with(state(settle.step.endNanos(), events)));
+            subscriber.tell(settle.step.withKvCache(state(settle.step.endNanos(), events)));
         }
     }
 

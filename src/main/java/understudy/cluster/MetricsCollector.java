@@ -16,6 +16,7 @@ import understudy.report.Outcome;
 import understudy.report.RequestRecord;
 import understudy.report.RunLog;
 import understudy.report.RunRecord;
+import understudy.report.RunRecordBuilder;
 import understudy.report.RunReport;
 import understudy.runtime.Clock;
 
@@ -163,17 +164,18 @@ public final class MetricsCollector extends AbstractBehavior<MetricsCollector.Co
             if (end != null && log != null && !isReported) {
                 isReported = true;
                 var load = end.load;
-                observer.onEnded(new RunRecord(
-                        log,
-                        registry.records(),
-                        load.numPlanned(),
-                        load.numSent(),
-                        load.numAbandoned(),
-                        end.numHeld,
-                        end.atNanos,
-                        end.isPartial,
-                        registry.history(),
-                        registry.fleetStats(end.atNanos)));
+                observer.onEnded(RunRecordBuilder.builder()
+                        .log(log)
+                        .replicas(registry.records())
+                        .numPlanned(load.numPlanned())
+                        .numSent(load.numSent())
+                        .numAbandoned(load.numAbandoned())
+                        .numHeld(end.numHeld)
+                        .endNanos(end.atNanos)
+                        .isPartial(end.isPartial)
+                        .replicaHistory(registry.history())
+                        .fleet(registry.fleetStats(end.atNanos))
+                        .build());
             }
         }
 

@@ -76,7 +76,11 @@ final class ReplicaEvents {
         if (subscriber != null) {
             toldLoad = load();
             return new KvBlockManager.Settle(
-                    settlement, step.with(firstTokens(result.sampledAlone(), ran.endNanos()), toldLoad));
+                    settlement,
+                    step.with()
+                            .firstTokens(firstTokens(result.sampledAlone(), ran.endNanos()))
+                            .load(toldLoad)
+                            .build());
         }
         boolean concernsMemory = settlement != null || mayHaveKvEvents;
         mayHaveKvEvents = false;

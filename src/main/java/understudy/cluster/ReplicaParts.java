@@ -1,5 +1,6 @@
 package understudy.cluster;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import org.apache.pekko.actor.Cancellable;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
@@ -23,6 +24,7 @@ import understudy.runtime.Clock;
  * @param events tells the observers outside the replica
  * @param loadReporter tells the router, every so often
  */
+@RecordBuilder
 record ReplicaParts(
         Clock clock,
         TimerScheduler<Replica.Command> timers,
@@ -56,18 +58,19 @@ record ReplicaParts(
         var engine = new EngineCore(spec.engine());
         var loadReporter =
                 new ReplicaEvents.LoadReporter(peers, engine.engine().load(), kvBlockManager, context.getSelf(), clock);
-        return new ReplicaParts(
-                clock,
-                timers,
-                context.getSelf(),
-                kvBlockManager,
-                gpu,
-                new ApiDelay.Queue(spec.apiDelay()),
-                engine,
-                new ClientTable(index, counters, spec.keepsTokenTimes()),
-                counters,
-                new ReplicaEvents(counters, engine.engine().load(), kvBlockManager, peers, loadReporter),
-                loadReporter);
+        return ReplicaPartsBuilder.builder()
+                .clock(clock)
+                .timers(timers)
+                .self(context.getSelf())
+                .kvBlockManager(kvBlockManager)
+                .gpu(gpu)
+                .api(new ApiDelay.Queue(spec.apiDelay()))
+                .engine(engine)
+                .clients(new ClientTable(index, counters, spec.keepsTokenTimes()))
+                .counters(counters)
+                .events(new ReplicaEvents(counters, engine.engine().load(), kvBlockManager, peers, loadReporter))
+                .loadReporter(loadReporter)
+                .build();
     }
 
     /** Returns how long from now on the API works on a request that has come, whose prompt has so many tokens. */

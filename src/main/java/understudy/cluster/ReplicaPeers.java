@@ -1,5 +1,6 @@
 package understudy.cluster;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import java.util.Map;
 import org.apache.commons.rng.UniformRandomProvider;
 import org.apache.pekko.actor.typed.ActorRef;
@@ -25,6 +26,7 @@ import understudy.routing.Signal;
  * @param sideChannel carries words to other processes, or null if there are none
  * @param dataParallelGroups the group that each replica steps with, by its index; without those that step alone
  */
+@RecordBuilder
 public record ReplicaPeers(
         ActorRef<Router.Command> router,
         ActorRef<MetricsCollector.Command> metrics,
@@ -35,16 +37,19 @@ public record ReplicaPeers(
         @Nullable KvStore sharedStore,
         boolean keepsRecords,
         @Nullable ActorRef<SideChannel.Command> sideChannel,
-        Map<Integer, ActorRef<DataParallelGroup.Command>> dataParallelGroups) {
+        Map<Integer, ActorRef<DataParallelGroup.Command>> dataParallelGroups)
+        implements ReplicaPeersBuilder.With {
 
-    /** Creates the peers of a replica without a network, of which all is kept for a report. */
-    public ReplicaPeers(
-            ActorRef<Router.Command> router,
-            ActorRef<MetricsCollector.Command> metrics,
-            RouterSpec routerSpec,
-            ClusterEvent.@Nullable Subscriber subscriber,
-            @Nullable ActorRef<? super Replica.Gone> owner) {
-        this(router, metrics, routerSpec, subscriber, owner, null, null, true, null, Map.of());
+    /** Returns the peers of a replica without a network, of which all is kept for a report. */
+    public static ReplicaPeers of(
+            ActorRef<Router.Command> router, ActorRef<MetricsCollector.Command> metrics, RouterSpec routerSpec) {
+        return ReplicaPeersBuilder.builder()
+                .router(router)
+                .metrics(metrics)
+                .routerSpec(routerSpec)
+                .keepsRecords(true)
+                .dataParallelGroups(Map.of())
+                .build();
     }
 
     /** Returns the source of chance failures on one of a replica's own links. */

@@ -1,5 +1,6 @@
 package understudy.cluster;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import understudy.cluster.link.KvStoreSpec;
@@ -26,6 +27,7 @@ import understudy.transfer.KvTransferSpec;
  * @param transfers how its KV is moved, or null if it never is
  * @param stores memories slower than its host's, the fastest first
  */
+@RecordBuilder
 public record ReplicaSpec(
         EngineSpec engine,
         KvBlockManager.Factory memory,
@@ -35,7 +37,8 @@ public record ReplicaSpec(
         long planIntervalNanos,
         ReplicaTraits traits,
         @Nullable KvTransferSpec transfers,
-        List<KvStoreSpec> stores) {
+        List<KvStoreSpec> stores)
+        implements ReplicaSpecBuilder.With {
 
     /** Returns a replica without a delay of its API, which keeps no times of tokens. */
     public static ReplicaSpec of(EngineSpec engine, VirtualGpu.Factory device) {
@@ -56,66 +59,6 @@ public record ReplicaSpec(
     /** Returns limits and features of its engine. */
     public EngineTraits engineTraits() {
         return engine.traits();
-    }
-
-    /** Returns the same replica with another engine. */
-    public ReplicaSpec withEngine(EngineSpec other) {
-        return new ReplicaSpec(
-                other, memory, device, apiDelay, keepsTokenTimes, planIntervalNanos, traits, transfers, stores);
-    }
-
-    /** Returns the same replica with another memory. */
-    public ReplicaSpec withMemory(KvBlockManager.Factory other) {
-        return new ReplicaSpec(
-                engine, other, device, apiDelay, keepsTokenTimes, planIntervalNanos, traits, transfers, stores);
-    }
-
-    /** Returns the same replica with another device. */
-    public ReplicaSpec withDevice(VirtualGpu.Factory other) {
-        return new ReplicaSpec(
-                engine, memory, other, apiDelay, keepsTokenTimes, planIntervalNanos, traits, transfers, stores);
-    }
-
-    /** Returns the same replica with this delay from arrival to waiting queue. */
-    public ReplicaSpec withApiDelay(ApiDelay other) {
-        return new ReplicaSpec(
-                engine, memory, device, other, keepsTokenTimes, planIntervalNanos, traits, transfers, stores);
-    }
-
-    /** Returns the same replica, which keeps the times of tokens or not. */
-    public ReplicaSpec withTokenTimes(boolean keeps) {
-        return new ReplicaSpec(engine, memory, device, apiDelay, keeps, planIntervalNanos, traits, transfers, stores);
-    }
-
-    /** Returns the same replica, which plans at fixed intervals. */
-    public ReplicaSpec withPlanIntervalNanos(long nanos) {
-        return new ReplicaSpec(engine, memory, device, apiDelay, keepsTokenTimes, nanos, traits, transfers, stores);
-    }
-
-    /** Returns the same replica, of which a router knows this. */
-    public ReplicaSpec withTraits(ReplicaTraits other) {
-        return new ReplicaSpec(
-                engine, memory, device, apiDelay, keepsTokenTimes, planIntervalNanos, other, transfers, stores);
-    }
-
-    /** Returns the same replica, whose KV is moved like this, or with null never. */
-    public ReplicaSpec withTransfers(@Nullable KvTransferSpec other) {
-        return new ReplicaSpec(
-                engine, memory, device, apiDelay, keepsTokenTimes, planIntervalNanos, traits, other, stores);
-    }
-
-    /** Returns the same replica with memories slower than its host's. */
-    public ReplicaSpec withStores(List<KvStoreSpec> other) {
-        return new ReplicaSpec(
-                engine,
-                memory,
-                device,
-                apiDelay,
-                keepsTokenTimes,
-                planIntervalNanos,
-                traits,
-                transfers,
-                List.copyOf(other));
     }
 
     boolean failsOnLoadFailure() {

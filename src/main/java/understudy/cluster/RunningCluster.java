@@ -52,17 +52,18 @@ final class RunningCluster {
         var subscriber = subscriber(start);
         router = child(Router.create(clock, spec, collector, subscriber), "router");
         sharedStore = sharedStore(spec);
-        var peers = new ReplicaPeers(
-                router,
-                collector,
-                spec.router(),
-                subscriber,
-                self,
-                network(start),
-                sharedStore,
-                spec.keepsRecords(),
-                start.sideChannel(),
-                dataParallelGroups(spec.replicas()));
+        var peers = ReplicaPeersBuilder.builder()
+                .router(router)
+                .metrics(collector)
+                .routerSpec(spec.router())
+                .subscriber(subscriber)
+                .owner(self)
+                .network(network(start))
+                .sharedStore(sharedStore)
+                .keepsRecords(spec.keepsRecords())
+                .sideChannel(start.sideChannel())
+                .dataParallelGroups(dataParallelGroups(spec.replicas()))
+                .build();
         registry = new ReplicaRegistry(context, clock, spec, peers);
         records = new MetricsCollector.RunRecords(registry, collector, clock, self, observer);
         for (var timed : spec.faults().changes()) {

@@ -92,7 +92,7 @@ public final class DecisionReplay extends AbstractBehavior<DecisionReplay.Comman
         planner = new RecordingPlanner(run, new Telling(context.getSelf()));
         requestEvents = context.messageAdapter(RequestEvent.class, Heard::new);
         var nobody = context.getSystem().ignoreRef();
-        var peers = new ReplicaPeers(nobody.narrow(), nobody.narrow(), RouterSpec.of(RoundRobin.FACTORY), null, null);
+        var peers = ReplicaPeers.of(nobody.narrow(), nobody.narrow(), RouterSpec.of(RoundRobin.FACTORY));
         replica = context.spawn(Replica.create(clock, 0, spec(run, planner), peers), "replica");
         context.watch(replica);
     }
@@ -218,18 +218,19 @@ public final class DecisionReplay extends AbstractBehavior<DecisionReplay.Comman
         var record = recorded.replicaRecord;
         var stats = record.value().stats().prefixCache();
         var external = planner.memory().externalStats();
-        var end = new RecordedRun.End(
-                record.freeBlocks(),
-                record.value().stats().numPreemptions(),
-                stats.queries(),
-                stats.hits(),
-                stats.preemptedQueries(),
-                stats.preemptedHits(),
-                external.queries(),
-                external.hits(),
-                external.preemptedQueries(),
-                external.preemptedHits(),
-                planner.drafts());
+        var end = RecordedRunEndBuilder.builder()
+                .freeOrder(record.freeBlocks())
+                .numPreemptions(record.value().stats().numPreemptions())
+                .queries(stats.queries())
+                .hits(stats.hits())
+                .preemptedQueries(stats.preemptedQueries())
+                .preemptedHits(stats.preemptedHits())
+                .externalQueries(external.queries())
+                .externalHits(external.hits())
+                .externalPreemptedQueries(external.preemptedQueries())
+                .externalPreemptedHits(external.preemptedHits())
+                .drafts(planner.drafts())
+                .build();
         observer.onEnded(log.toRun(end, planner.kvEvents(), record.value().numUnfinished()));
         return this;
     }

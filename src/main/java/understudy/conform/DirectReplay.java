@@ -146,18 +146,19 @@ public final class DirectReplay {
     private RecordedRun.End end() {
         var stats = kvCache.stats();
         var external = kvCache.externalStats();
-        return new RecordedRun.End(
-                new IntImmutableList(kvCache.freeOrder()),
-                numPreemptions,
-                stats.queries(),
-                stats.hits(),
-                stats.preemptedQueries(),
-                stats.preemptedHits(),
-                external.queries(),
-                external.hits(),
-                external.preemptedQueries(),
-                external.preemptedHits(),
-                drafts);
+        return RecordedRunEndBuilder.builder()
+                .freeOrder(new IntImmutableList(kvCache.freeOrder()))
+                .numPreemptions(numPreemptions)
+                .queries(stats.queries())
+                .hits(stats.hits())
+                .preemptedQueries(stats.preemptedQueries())
+                .preemptedHits(stats.preemptedHits())
+                .externalQueries(external.queries())
+                .externalHits(external.hits())
+                .externalPreemptedQueries(external.preemptedQueries())
+                .externalPreemptedHits(external.preemptedHits())
+                .drafts(drafts)
+                .build();
     }
 
     private static List<String> names(List<? extends EngineRequest> requests) {

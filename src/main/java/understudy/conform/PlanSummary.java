@@ -87,19 +87,20 @@ public record PlanSummary(
         for (int i = 0; i < running.size(); i++) {
             tables.put(running.get(i), after.blockTables().get(i));
         }
-        return new StepDecision(
-                scheduled,
-                preempted,
-                admitted,
-                resumed,
-                running,
-                tables,
-                after.numFreeBlocks(),
-                (int) (after.numStored() - before.numStored()),
-                (int) (after.numRemoved() - before.numRemoved()),
-                finished.stream().sorted().toList(),
-                fields,
-                updated);
+        return StepDecisionBuilder.builder()
+                .scheduled(scheduled)
+                .preempted(preempted)
+                .admitted(admitted)
+                .resumed(resumed)
+                .running(running)
+                .blockTables(tables)
+                .numFreeBlocks(after.numFreeBlocks())
+                .numStored((int) (after.numStored() - before.numStored()))
+                .numRemoved((int) (after.numRemoved() - before.numRemoved()))
+                .finished(finished.stream().sorted().toList())
+                .planned(fields)
+                .updated(updated)
+                .build();
     }
 
     private static List<String> names(List<EngineRequest> requests) {

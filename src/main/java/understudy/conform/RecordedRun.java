@@ -1,5 +1,6 @@
 package understudy.conform;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import it.unimi.dsi.fastutil.ints.IntList;
 import java.util.Comparator;
 import java.util.List;
@@ -7,12 +8,14 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.OutputPlan;
 import understudy.engine.Request;
+import understudy.engine.RequestBuilder;
 import understudy.engine.SamplingParams;
 import understudy.engine.lora.LoraConfig;
 import understudy.engine.speculation.DraftCounts;
 import understudy.engine.speculation.SpeculationConfig;
 import understudy.engine.vllm.PreemptionVictim;
 import understudy.engine.vllm.SchedulerConfig;
+import understudy.engine.vllm.SchedulerConfigBuilder;
 import understudy.engine.vllm.queue.SchedulingPolicy;
 import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.KvGroups;
@@ -58,6 +61,7 @@ public record RecordedRun(
      * @param reportsResumedAsNew whether requests admitted again count as new (vLLM {@code v2_model_runner})
      * @param notReplayed names of those settings that cannot be replayed; then the steps of the recording are not read
      */
+    @RecordBuilder
     public record Config(
             int numBlocks,
             int blockSize,
@@ -89,6 +93,7 @@ public record RecordedRun(
      * @param drafts how many drafts it gets, in turn; empty for always as many as may be
      * @param loraName its adapter, or empty
      */
+    @RecordBuilder
     public record RecordedRequest(
             String id,
             IntList prompt,
@@ -119,33 +124,35 @@ public record RecordedRun(
      */
     public Request request(int index) {
         var recorded = requests.get(index);
-        return new Request(
-                index,
-                recorded.id(),
-                Double.doubleToLongBits(recorded.arrivalTime()),
-                new Prompt(new TokenIds(recorded.prompt().toIntArray()), recorded.loraName(), ""),
-                SamplingParams.ofMaxTokens(recorded.maxTokens()),
-                recorded.priority(),
-                "",
-                new OutputPlan(output -> FIRST_OUTPUT_TOKEN + output, OutputPlan.ENDLESS));
+        return RequestBuilder.builder()
+                .id(index)
+                .name(recorded.id())
+                .arrivalNanos(Double.doubleToLongBits(recorded.arrivalTime()))
+                .prompt(new Prompt(new TokenIds(recorded.prompt().toIntArray()), recorded.loraName(), ""))
+                .sampling(SamplingParams.ofMaxTokens(recorded.maxTokens()))
+                .priority(recorded.priority())
+                .tenant("")
+                .output(new OutputPlan(output -> FIRST_OUTPUT_TOKEN + output, OutputPlan.ENDLESS))
+                .build();
     }
 
     /** Returns the recorded scheduler's settings. */
     public SchedulerConfig schedulerConfig() {
-        return new SchedulerConfig(
-                config.maxNumSeqs(),
-                config.maxNumBatchedTokens(),
-                config.longPrefillTokenThreshold(),
-                config.enableChunkedPrefill(),
-                true,
-                config.isPriority() ? SchedulingPolicy.PRIORITY : SchedulingPolicy.FCFS,
-                PreemptionVictim.AUTO,
-                config.asyncScheduling(),
-                decodeCohortMinSeqs,
-                1,
-                LoraConfig.ofSlots(config.maxLoras()),
-                config.pipelineParallelSize(),
-                config.speculation());
+        return SchedulerConfigBuilder.builder()
+                .maxNumSeqs(config.maxNumSeqs())
+                .maxNumBatchedTokens(config.maxNumBatchedTokens())
+                .longPrefillTokenThreshold(config.longPrefillTokenThreshold())
+                .enableChunkedPrefill(config.enableChunkedPrefill())
+                .reserveFullSequence(true)
+                .policy(config.isPriority() ? SchedulingPolicy.PRIORITY : SchedulingPolicy.FCFS)
+                .preemptionVictim(PreemptionVictim.AUTO)
+                .asyncScheduling(config.asyncScheduling())
+                .decodeCohortMinSeqs(decodeCohortMinSeqs)
+                .prefillScheduleInterval(1)
+                .loras(LoraConfig.ofSlots(config.maxLoras()))
+                .pipelineParallelSize(config.pipelineParallelSize())
+                .speculation(config.speculation())
+                .build();
     }
 
     /** Returns the recorded KV cache's settings. */
@@ -157,7 +164,7 @@ public record RecordedRun(
                 : new CborBlockHasher(CborBlockHasher.Algorithm.SHA256_CBOR, hashBlockSize, "0");
         return KvCacheConfig.vllm(hasher, config.numBlocks())
                 .withGroups(groups)
-                .withPrefixCaching(config.enablePrefixCaching())
+                .withEnablePrefixCaching(config.enablePrefixCaching())
                 .withMaxModelLen(config.maxModelLen())
                 .withPrefixes(
                         PrefixOptions.VLLM.withDropsLastHit(config.speculation().usesEagle()))
@@ -176,6 +183,7 @@ public record RecordedRun(
      * @param freeOrder block ids in the order in which they would be given out
      * @param queries tokens looked up at first admissions, and so on as in vLLM's {@code PrefixCacheStats}
      */
+    @RecordBuilder
     public record End(
             IntList freeOrder,
             long numPreemptions,

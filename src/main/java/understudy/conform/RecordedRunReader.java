@@ -156,18 +156,20 @@ public final class RecordedRunReader implements Closeable {
         if (prompt.isEmpty()) {
             throw request.get("prompt").unusable("a list of at least one token id");
         }
-        return new RecordedRun.RecordedRequest(
-                id,
-                prompt,
-                request.get("max_tokens").number(1),
-                request.get("priority").number(Integer.MIN_VALUE),
-                arrivalStep,
-                arrivalStep + index / REQUESTS_PER_SECOND,
-                request.number("abort_step", 0, -1),
-                transfer(request.find("kv")),
-                numbers(request.find("accept")),
-                numbers(request.find("drafts")),
-                request.find("lora") == null ? "" : request.get("lora").text());
+        return RecordedRunRecordedRequestBuilder.builder()
+                .id(id)
+                .prompt(prompt)
+                .maxTokens(request.get("max_tokens").number(1))
+                .priority(request.get("priority").number(Integer.MIN_VALUE))
+                .arrivalStep(arrivalStep)
+                .arrivalTime(arrivalStep + index / REQUESTS_PER_SECOND)
+                .abortStep(request.number("abort_step", 0, -1))
+                .transfer(transfer(request.find("kv")))
+                .accept(numbers(request.find("accept")))
+                .drafts(numbers(request.find("drafts")))
+                .loraName(
+                        request.find("lora") == null ? "" : request.get("lora").text())
+                .build();
     }
 
     private static IntList numbers(@Nullable RecordedPart part) {
@@ -188,19 +190,20 @@ public final class RecordedRunReader implements Closeable {
     }
 
     private StepDecision step(RecordedPart step) {
-        return new StepDecision(
-                step.get("scheduled").map(node -> node.number(1)),
-                step.get("preempted").list(RecordedPart::text),
-                step.get("new").list(RecordedPart::text),
-                step.get("resumed").list(RecordedPart::text),
-                step.get("running").list(RecordedPart::text),
-                step.get("tables").map(RecordedPart::blockTables),
-                step.get("free_blocks").number(0),
-                step.get("stored").number(0),
-                step.get("removed").number(0),
-                step.get("finished").list(RecordedPart::text),
-                more(step, AFTER_PLAN),
-                more(step, AFTER_UPDATE));
+        return StepDecisionBuilder.builder()
+                .scheduled(step.get("scheduled").map(node -> node.number(1)))
+                .preempted(step.get("preempted").list(RecordedPart::text))
+                .admitted(step.get("new").list(RecordedPart::text))
+                .resumed(step.get("resumed").list(RecordedPart::text))
+                .running(step.get("running").list(RecordedPart::text))
+                .blockTables(step.get("tables").map(RecordedPart::blockTables))
+                .numFreeBlocks(step.get("free_blocks").number(0))
+                .numStored(step.get("stored").number(0))
+                .numRemoved(step.get("removed").number(0))
+                .finished(step.get("finished").list(RecordedPart::text))
+                .planned(more(step, AFTER_PLAN))
+                .updated(more(step, AFTER_UPDATE))
+                .build();
     }
 
     private static Map<String, Object> more(RecordedPart step, Set<String> names) {
@@ -224,17 +227,18 @@ public final class RecordedRunReader implements Closeable {
     }
 
     private RecordedRun.End end(RecordedPart end) {
-        return new RecordedRun.End(
-                end.get("free_order").numbers(),
-                end.get("preemptions").number(0),
-                end.get("queries").number(0),
-                end.get("hits").number(0),
-                end.get("preempted_queries").number(0),
-                end.get("preempted_hits").number(0),
-                end.number("external_queries", 0, 0),
-                end.number("external_hits", 0, 0),
-                end.number("external_preempted_queries", 0, 0),
-                end.number("external_preempted_hits", 0, 0),
-                drafts(end));
+        return RecordedRunEndBuilder.builder()
+                .freeOrder(end.get("free_order").numbers())
+                .numPreemptions(end.get("preemptions").number(0))
+                .queries(end.get("queries").number(0))
+                .hits(end.get("hits").number(0))
+                .preemptedQueries(end.get("preempted_queries").number(0))
+                .preemptedHits(end.get("preempted_hits").number(0))
+                .externalQueries(end.number("external_queries", 0, 0))
+                .externalHits(end.number("external_hits", 0, 0))
+                .externalPreemptedQueries(end.number("external_preempted_queries", 0, 0))
+                .externalPreemptedHits(end.number("external_preempted_hits", 0, 0))
+                .drafts(drafts(end))
+                .build();
     }
 }

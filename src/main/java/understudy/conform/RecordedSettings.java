@@ -18,24 +18,26 @@ final class RecordedSettings {
         if (!policy.equals("fcfs") && !policy.equals("priority")) {
             throw config.get("policy").unusable("fcfs or priority");
         }
-        return new RecordedRun.Config(
-                config.get("num_blocks").number(2),
-                config.get("block_size").number(1),
-                config.get("max_num_batched_tokens").number(1),
-                config.get("max_num_seqs").number(1),
-                config.get("max_model_len").number(2),
-                config.get("long_prefill_token_threshold").number(0),
-                policy.equals("priority"),
-                config.get("prefix_caching").bool(),
-                config.get("chunked_prefill").bool(),
-                config.get("async").bool(),
-                connector(config),
-                speculation(config),
-                config.number("max_loras", 0, 0),
-                config.number("pipeline_parallel_size", 1, 1),
-                config.bool("v2_model_runner", false),
-                groups(config),
-                notReplayed(config));
+        return RecordedRunConfigBuilder.builder()
+                .numBlocks(config.get("num_blocks").number(2))
+                .blockSize(config.get("block_size").number(1))
+                .maxNumBatchedTokens(config.get("max_num_batched_tokens").number(1))
+                .maxNumSeqs(config.get("max_num_seqs").number(1))
+                .maxModelLen(config.get("max_model_len").number(2))
+                .longPrefillTokenThreshold(
+                        config.get("long_prefill_token_threshold").number(0))
+                .isPriority(policy.equals("priority"))
+                .enablePrefixCaching(config.get("prefix_caching").bool())
+                .enableChunkedPrefill(config.get("chunked_prefill").bool())
+                .asyncScheduling(config.get("async").bool())
+                .connector(connector(config))
+                .speculation(speculation(config))
+                .maxLoras(config.number("max_loras", 0, 0))
+                .pipelineParallelSize(config.number("pipeline_parallel_size", 1, 1))
+                .reportsResumedAsNew(config.bool("v2_model_runner", false))
+                .groups(groups(config))
+                .notReplayed(notReplayed(config))
+                .build();
     }
 
     private static List<String> notReplayed(RecordedPart config) {

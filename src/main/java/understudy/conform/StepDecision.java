@@ -1,5 +1,6 @@
 package understudy.conform;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import it.unimi.dsi.fastutil.ints.IntList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -21,6 +22,7 @@ import java.util.Map;
  * @param planned further fields of a replica with a connector, under the names of the recording
  * @param updated further fields from the end of the step; none if they are not known
  */
+@RecordBuilder
 public record StepDecision(
         Map<String, Integer> scheduled,
         List<String> preempted,

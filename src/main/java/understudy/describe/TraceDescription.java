@@ -139,6 +139,6 @@ public final class TraceDescription {
 
     /** Writes a page; the caller closes {@code out}. */
     public void writePage(Writer out) throws IOException {
-        DescriptionPage.of(this).write(out);
+        DescriptionPage.write(this, out);
     }
 }

@@ -1,5 +1,6 @@
 package understudy.engine;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import it.unimi.dsi.fastutil.longs.LongList;
 import it.unimi.dsi.fastutil.longs.LongLists;
 import understudy.kvcache.PrefixCacheEvents;
@@ -19,6 +20,7 @@ import understudy.kvcache.PrefixCacheEvents;
  * @param events what the look into the prefix cache at the first admission has come to
  * @param tokenNanos when each token was sampled, or empty unless that is kept
  */
+@RecordBuilder
 public record AnswerProgress(
         int numPromptTokens,
         int numCachedTokens,

@@ -3,6 +3,7 @@ package understudy.engine;
 import understudy.engine.RequestLimits.ContextOverflow;
 import understudy.kvcache.GlobalPrefixLimits;
 import understudy.kvcache.KvCacheConfig;
+import understudy.kvcache.KvCacheConfigBuilder;
 import understudy.kvcache.PrefixOptions;
 import understudy.kvcache.PrefixUnit;
 import understudy.kvcache.eviction.EvictionPolicy;
@@ -51,21 +52,22 @@ public final class MemorySettings {
             boolean dropsLastHit) {
         int numGpuBlocks = sizes.numGpuBlocks();
         int maxModelLen = sizes.maxModelLen(numGpuBlocks);
-        return new KvCacheConfig(
-                hasher(kvCache, sizes.hashBlockSize()),
-                numGpuBlocks,
-                kvCache.bool("enable-prefix-caching"),
-                maxModelLen,
-                (int) (engine.number("watermark", 0, 1) * numGpuBlocks),
-                kvCache.choice("eviction-policy", EvictionPolicy.class),
-                kvCache.choice("free-order", FreeOrder.class),
-                kvCache.bool("promote-full-blocks"),
-                recordsEvents,
-                unit,
-                sharesWithinStep,
-                prefixOptions(engine, kvCache).withDropsLastHit(dropsLastHit),
-                null,
-                sizes.groupsOrNull(maxModelLen));
+        return KvCacheConfigBuilder.builder()
+                .hasher(hasher(kvCache, sizes.hashBlockSize()))
+                .numGpuBlocks(numGpuBlocks)
+                .enablePrefixCaching(kvCache.bool("enable-prefix-caching"))
+                .maxModelLen(maxModelLen)
+                .watermarkBlocks((int) (engine.number("watermark", 0, 1) * numGpuBlocks))
+                .evictionPolicy(kvCache.choice("eviction-policy", EvictionPolicy.class))
+                .freeOrder(kvCache.choice("free-order", FreeOrder.class))
+                .promotesFullBlocks(kvCache.bool("promote-full-blocks"))
+                .recordsEvents(recordsEvents)
+                .prefixUnit(unit)
+                .sharesWithinStep(sharesWithinStep)
+                .prefixes(prefixOptions(engine, kvCache).withDropsLastHit(dropsLastHit))
+                .connector(null)
+                .groups(sizes.groupsOrNull(maxModelLen))
+                .build();
     }
 
     /**

@@ -79,16 +79,12 @@ public abstract class PlainEngine implements Engine, EngineLoad {
 
     /** Returns the question whether a waiting request may run, with its whole prompt in one step. */
     protected final AdmissionRequest admission(PlainRequest head) {
-        return new AdmissionRequest(
-                head.lookup(),
-                Integer.MAX_VALUE,
-                0,
-                false,
-                true,
-                !running.isEmpty(),
-                nowNanos,
-                false,
-                head.maxTotalTokens());
+        return AdmissionRequest.of(head.lookup(), Integer.MAX_VALUE, head.maxTotalTokens())
+                .with()
+                .enableChunkedPrefill(false)
+                .isAnythingRunning(!running.isEmpty())
+                .atNanos(nowNanos)
+                .build();
     }
 
     /** Has the request that waits longest run from now on, since the memory has granted its blocks. */

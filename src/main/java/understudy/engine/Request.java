@@ -1,5 +1,6 @@
 package understudy.engine;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import org.jspecify.annotations.Nullable;
 import understudy.kvcache.connector.KvTransferParams;
 import understudy.prompt.Prompt;
@@ -19,6 +20,7 @@ import understudy.prompt.Prompt;
  *     nothing
  * @param kvTransfer what a router says of its KV on another replica, or null if nothing
  */
+@RecordBuilder
 public record Request(
         long id,
         String name,
@@ -29,24 +31,20 @@ public record Request(
         String tenant,
         OutputPlan output,
         @Nullable AnswerProgress earlier,
-        @Nullable KvTransferParams kvTransfer) {
-
-    /** Creates a request that no replica has worked on. */
-    public Request(
-            long id,
-            String name,
-            long arrivalNanos,
-            Prompt prompt,
-            SamplingParams sampling,
-            int priority,
-            String tenant,
-            OutputPlan output) {
-        this(id, name, arrivalNanos, prompt, sampling, priority, tenant, output, null, null);
-    }
+        @Nullable KvTransferParams kvTransfer)
+        implements RequestBuilder.With {
 
     /** Returns a request as benchmarks send it: without priority and tenant, named by its number. */
     public static Request of(long id, long arrivalNanos, Prompt prompt, int maxTokens, OutputPlan output) {
-        return new Request(id, "", arrivalNanos, prompt, SamplingParams.ofMaxTokens(maxTokens), 0, "", output);
+        return RequestBuilder.builder()
+                .id(id)
+                .name("")
+                .arrivalNanos(arrivalNanos)
+                .prompt(prompt)
+                .sampling(SamplingParams.ofMaxTokens(maxTokens))
+                .tenant("")
+                .output(output)
+                .build();
     }
 
     /** Returns whether a replica is only to compute the prompt, for another one of the same cluster that answers. */
@@ -54,25 +52,9 @@ public record Request(
         return kvTransfer != null && kvTransfer.doRemoteDecode() && !kvTransfer.isOutside();
     }
 
-    /** Returns the same request with another priority. */
-    public Request withPriority(int newPriority) {
-        return new Request(id, name, arrivalNanos, prompt, sampling, newPriority, tenant, output, earlier, kvTransfer);
-    }
-
-    /** Returns the same request of a tenant. */
-    public Request withTenant(String newTenant) {
-        return new Request(id, name, arrivalNanos, prompt, sampling, priority, newTenant, output, earlier, kvTransfer);
-    }
-
-    /** Returns the same request, sent at another time. */
-    public Request arrivingAt(long otherArrivalNanos) {
-        return new Request(
-                id, name, otherArrivalNanos, prompt, sampling, priority, tenant, output, earlier, kvTransfer);
-    }
-
     /** Returns the same request with another limit on its answer, and words on its KV. */
     public Request withTransfer(SamplingParams newSampling, @Nullable KvTransferParams transfer) {
-        return new Request(id, name, arrivalNanos, prompt, newSampling, priority, tenant, output, earlier, transfer);
+        return with().sampling(newSampling).kvTransfer(transfer).build();
     }
 
     /** Returns the same request with another limit on its answer. */
@@ -86,11 +68,6 @@ public record Request(
         return isKeptOutside ? this : withTransfer(sampling, null);
     }
 
-    /** Returns the same request with another prompt. */
-    public Request withPrompt(Prompt other) {
-        return new Request(id, name, arrivalNanos, other, sampling, priority, tenant, output, earlier, kvTransfer);
-    }
-
     /**
      * Returns what is left of this request behind a token of its answer, as NVIDIA Dynamo migrates one: the prompt ends
      * with the answer so far, and the limits on the answer are lower by as much.
@@ -99,17 +76,12 @@ public record Request(
      */
     public Request resumed(AnswerProgress progress) {
         int count = progress.numTokens() - numEarlierTokens();
-        return new Request(
-                id,
-                name,
-                arrivalNanos,
-                prompt.followedBy(output.tokens(), count),
-                sampling.after(count),
-                priority,
-                tenant,
-                output.after(count),
-                progress,
-                null);
+        return with().prompt(prompt.followedBy(output.tokens(), count))
+                .sampling(sampling.after(count))
+                .output(output.after(count))
+                .earlier(progress)
+                .kvTransfer(null)
+                .build();
     }
 
     /** Returns how far this request had come before it was sent to its replica. */

@@ -1,21 +1,17 @@
 package understudy.fidelity;
 
-import com.github.freva.asciitable.ColumnData;
 import java.io.IOException;
 import java.io.Writer;
-import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.DoubleStream;
 import understudy.fidelity.ResultFile.RequestTimes;
-import understudy.report.html.HtmlChart;
-import understudy.report.html.HtmlPage;
-import understudy.report.html.HtmlSection;
-import understudy.report.html.HtmlSeries;
-import understudy.report.html.Quantiles;
+import understudy.report.Figures;
+import understudy.report.html.Curve;
+import understudy.report.html.Page;
 
 /** Page of a comparison: the table, bars of the percentiles that both have, and quantiles where both have their requests. */
 final class ComparisonPage {
@@ -31,78 +27,60 @@ final class ComparisonPage {
         this.emulated = emulated;
     }
 
-    <T> void write(boolean isWithin, boolean hasTolerances, Collection<T> rows, List<ColumnData<T>> columns, Writer out)
-            throws IOException {
-        var page = new HtmlPage("Real and emulated").fact("Real", real.kind()).fact("Emulated", emulated.kind());
-        if (hasTolerances) {
-            page.verdict(
-                    isWithin ? HtmlPage.Verdict.GOOD : HtmlPage.Verdict.BAD,
-                    isWithin ? "All figures are within their tolerance." : "Some figures are beyond their tolerance.");
-        }
-        page.section(new HtmlSection("figures-both", "Figures").table("", rows, columns));
-        page.section(new HtmlSection("percentiles", "Percentiles").charts(bars()));
+    /** Writes the page with the comparison's own data, to which the pictures are added. */
+    void write(Figures data, Writer out) throws IOException {
+        data.add(
+                "percentiles",
+                METRICS.stream().map(this::bars).flatMap(Optional::stream).toList());
         if (!real.requests().isEmpty() && !emulated.requests().isEmpty()) {
-            page.section(new HtmlSection("quantiles", "All requests").charts(quantiles()));
+            data.addObject("quantiles")
+                    .add("ttft", quantiles(RequestTimes::ttftMillis))
+                    .add("tpot", quantiles(RequestTimes::tpotMillis))
+                    .add("e2el", quantiles(RequestTimes::e2elMillis));
         }
-        page.write(out);
-    }
-
-    private HtmlChart[] bars() {
-        var charts = new ArrayList<HtmlChart>();
-        for (String metric : METRICS) {
-            var both = STATISTICS.stream()
-                    .filter(each -> has(real, each, metric) && has(emulated, each, metric))
-                    .toList();
-            if (!both.isEmpty()) {
-                charts.add(bars(metric, both));
+        var main = new Figures();
+        real.metrics().forEach((key, value) -> {
+            if (emulated.metrics().containsKey(key)) {
+                main.add("real." + key, value)
+                        .add("emulated." + key, emulated.metrics().get(key));
             }
-        }
-        return charts.toArray(HtmlChart[]::new);
+        });
+        new Page("Real and emulated", "understudy/fidelity/comparison.html", data, main).write(out);
     }
 
-    private static boolean has(ResultFile file, String statistic, String metric) {
-        return file.metrics().containsKey(key(statistic, metric));
+    private Optional<Figures> bars(String metric) {
+        var both = STATISTICS.stream()
+                .map(each -> each + "_" + metric + "_ms")
+                .filter(key ->
+                        real.metrics().containsKey(key) && emulated.metrics().containsKey(key))
+                .toList();
+        return both.isEmpty()
+                ? Optional.empty()
+                : Optional.of(new Figures()
+                        .add("name", metric + "-bars")
+                        .add("title", metric.toUpperCase(Locale.ROOT))
+                        .add(
+                                "labels",
+                                both.stream()
+                                        .map(key -> key.substring(0, key.indexOf('_')))
+                                        .toList())
+                        .add(
+                                "series",
+                                List.of(
+                                        Curve.bars("real", values(real.metrics(), both)),
+                                        Curve.bars("emulated", values(emulated.metrics(), both)))));
     }
 
-    private static String key(String statistic, String metric) {
-        return statistic + "_" + metric + "_ms";
-    }
-
-    private HtmlChart bars(String metric, List<String> statistics) {
-        String title = metric.toUpperCase(Locale.ROOT);
-        return new HtmlChart(
-                metric + "-bars",
-                title,
-                HtmlChart.Kind.BARS,
-                new HtmlChart.Axis("", ""),
-                new HtmlChart.Axis(title, "ms"),
-                List.of(
-                        HtmlSeries.bars("real", HtmlSeries.color(0), values(real.metrics(), statistics, metric)),
-                        HtmlSeries.bars(
-                                "emulated", HtmlSeries.color(1), values(emulated.metrics(), statistics, metric))),
-                statistics);
-    }
-
-    private static double[] values(Map<String, Double> metrics, List<String> statistics, String metric) {
-        return statistics.stream()
-                .mapToDouble(each -> metrics.getOrDefault(key(each, metric), Double.NaN))
+    private static double[] values(Map<String, Double> metrics, List<String> keys) {
+        return keys.stream()
+                .mapToDouble(key -> metrics.getOrDefault(key, Double.NaN))
                 .toArray();
     }
 
-    private HtmlChart[] quantiles() {
-        return new HtmlChart[] {
-            quantiles("ttft", RequestTimes::ttftMillis),
-            quantiles("tpot", RequestTimes::tpotMillis),
-            quantiles("e2el", RequestTimes::e2elMillis)
-        };
-    }
-
-    private HtmlChart quantiles(String metric, ToDoubleFunction<RequestTimes> millis) {
-        return Quantiles.chart(
-                metric + "-quantiles",
-                metric.toUpperCase(Locale.ROOT),
-                Quantiles.Latencies.of("real", nanos(real, millis)),
-                Quantiles.Latencies.of("emulated", nanos(emulated, millis)));
+    private Figures quantiles(ToDoubleFunction<RequestTimes> millis) {
+        return new Figures()
+                .add("real", Curve.ofQuantiles(nanos(real, millis)))
+                .add("emulated", Curve.ofQuantiles(nanos(emulated, millis)));
     }
 
     private static DoubleStream nanos(ResultFile file, ToDoubleFunction<RequestTimes> millis) {

@@ -9,6 +9,7 @@ import java.util.Map;
 import understudy.latency.GpuSpec;
 import understudy.latency.LayerFit;
 import understudy.latency.LlmSpec;
+import understudy.latency.LlmSpecBuilder;
 import understudy.latency.WeightFormat;
 import understudy.report.Tables;
 import understudy.scenario.GpuFile;
@@ -69,8 +70,18 @@ public final class LayerCalibration {
                 heads, csv.wholeNumber("n_kv_head", 1), Math.max(1, hidden / heads), false, 0, 0, null);
         boolean isGated = csv.text("use_gated_mlp").equalsIgnoreCase("true");
         var feedForward = new LlmSpec.FeedForward(csv.wholeNumber("n_expanded_embd", 1), isGated, 1, 0, 0, 0, 0);
-        return new LlmSpec(
-                csv.text("model"), 1, hidden, 1, true, 1, attention, feedForward, WeightFormat.BF16, WeightFormat.BF16);
+        return LlmSpecBuilder.builder()
+                .name(csv.text("model"))
+                .numLayers(1)
+                .hiddenSize(hidden)
+                .vocabSize(1)
+                .tiesEmbeddings(true)
+                .maxPositionEmbeddings(1)
+                .attention(attention)
+                .feedForward(feedForward)
+                .weights(WeightFormat.BF16)
+                .expertWeights(WeightFormat.BF16)
+                .build();
     }
 
     private static Errors errors(

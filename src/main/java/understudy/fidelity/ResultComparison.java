@@ -13,7 +13,9 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import understudy.fidelity.Fidelity.Figure;
 import understudy.json.Jackson;
+import understudy.report.Figures;
 import understudy.report.Tables;
+import understudy.report.html.PageTables;
 import understudy.settings.ScenarioException;
 
 /** Two results of benchmarks or runs side by side: every figure that both have, and request by request if both can. */
@@ -86,7 +88,12 @@ public final class ResultComparison {
     /** Writes a page with the tables as pictures. */
     public void writePage(Writer out) throws IOException {
         boolean hasTolerances = rows.stream().anyMatch(row -> row.tolerancePercent.isPresent());
-        new ComparisonPage(real, emulated).write(isWithin(), hasTolerances, rows, columns(), out);
+        var data = new Figures()
+                .addJson("result", json())
+                .add("within", hasTolerances && isWithin())
+                .add("beyond", hasTolerances && !isWithin())
+                .add("figures", PageTables.of(rows, columns()));
+        new ComparisonPage(real, emulated).write(data, out);
     }
 
     /** The comparison as JSON, in snake case; a percentage of nothing is null. */

@@ -1,5 +1,7 @@
 package understudy.kvcache;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
+
 /**
  * A scheduler's question: may this waiting request run in the step that is being planned, and with how many tokens?
  *
@@ -17,6 +19,7 @@ package understudy.kvcache;
  * @param drafts what drafts take
  * @param step number of the step that is being planned
  */
+@RecordBuilder
 public record AdmissionRequest(
         PrefixLookup lookup,
         int maxTokensNow,
@@ -30,33 +33,23 @@ public record AdmissionRequest(
         int maxTotalTokens,
         LoadState load,
         DraftSlots drafts,
-        long step) {
+        long step)
+        implements AdmissionRequestBuilder.With {
 
-    /** Creates a question of a replica that has no KV but its own, and computes prompts in any step. */
-    public AdmissionRequest(
-            PrefixLookup lookup,
-            int maxTokensNow,
-            int longPrefillTokenThreshold,
-            boolean enableChunkedPrefill,
-            boolean reserveFullSequence,
-            boolean isAnythingRunning,
-            long atNanos,
-            boolean isResumed,
-            int maxTotalTokens) {
-        this(
-                lookup,
-                maxTokensNow,
-                longPrefillTokenThreshold,
-                enableChunkedPrefill,
-                false,
-                reserveFullSequence,
-                isAnythingRunning,
-                atNanos,
-                isResumed,
-                maxTotalTokens,
-                LoadState.NONE,
-                DraftSlots.NONE,
-                0);
+    /**
+     * Returns the question of a replica that has no KV but its own, for nothing runs on it: the prompt may be cut, and
+     * all its tokens must fit.
+     */
+    public static AdmissionRequest of(PrefixLookup lookup, int maxTokensNow, int maxTotalTokens) {
+        return AdmissionRequestBuilder.builder()
+                .lookup(lookup)
+                .maxTokensNow(maxTokensNow)
+                .enableChunkedPrefill(true)
+                .reserveFullSequence(true)
+                .maxTotalTokens(maxTotalTokens)
+                .load(LoadState.NONE)
+                .drafts(DraftSlots.NONE)
+                .build();
     }
 
     public int numTokens() {

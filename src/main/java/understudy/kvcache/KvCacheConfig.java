@@ -1,5 +1,6 @@
 package understudy.kvcache;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import org.jspecify.annotations.Nullable;
 import understudy.kvcache.PrefixOptions.SessionMode;
 import understudy.kvcache.connector.ConnectorSpec;
@@ -28,6 +29,7 @@ import understudy.prompt.BlockHasher;
  * @param groups layers that need different parts of a sequence, or null if all need everything; then {@code hasher} has
  *     their {@link KvGroups#hashBlockSize}
  */
+@RecordBuilder
 public record KvCacheConfig(
         BlockHasher hasher,
         int numGpuBlocks,
@@ -43,7 +45,7 @@ public record KvCacheConfig(
         PrefixOptions prefixes,
         @Nullable ConnectorSpec connector,
         @Nullable KvGroups groups)
-        implements KvCacheSpec {
+        implements KvCacheSpec, KvCacheConfigBuilder.With {
 
     /** Checks the ranges. */
     public KvCacheConfig {
@@ -55,146 +57,20 @@ public record KvCacheConfig(
 
     /** Returns a cache that works as vLLM V1 does by default, with sequences of any length, and records events. */
     public static KvCacheConfig vllm(BlockHasher hasher, int numGpuBlocks) {
-        return new KvCacheConfig(
-                hasher,
-                numGpuBlocks,
-                true,
-                Integer.MAX_VALUE,
-                0,
-                EvictionPolicy.LRU,
-                FreeOrder.UNHASHED_FIRST,
-                false,
-                true,
-                PrefixUnit.BLOCK,
-                true,
-                PrefixOptions.VLLM,
-                null,
-                null);
-    }
-
-    /** Returns the same cache for sequences of another length. */
-    public KvCacheConfig withMaxModelLen(int newMaxModelLen) {
-        return with(
-                enablePrefixCaching,
-                newMaxModelLen,
-                evictionPolicy,
-                freeOrder,
-                prefixUnit,
-                sharesWithinStep,
-                prefixes,
-                connector,
-                groups);
-    }
-
-    /** Returns the same cache with prefix caching, or without. */
-    public KvCacheConfig withPrefixCaching(boolean isEnabled) {
-        return with(
-                isEnabled,
-                maxModelLen,
-                evictionPolicy,
-                freeOrder,
-                prefixUnit,
-                sharesWithinStep,
-                prefixes,
-                connector,
-                groups);
-    }
-
-    /** Returns the same cache with another order of eviction. */
-    public KvCacheConfig withEviction(EvictionPolicy newPolicy, FreeOrder newOrder) {
-        return with(
-                enablePrefixCaching,
-                maxModelLen,
-                newPolicy,
-                newOrder,
-                prefixUnit,
-                sharesWithinStep,
-                prefixes,
-                connector,
-                groups);
-    }
-
-    /** Returns the same cache, which finds other units, with the step that computes them or after it. */
-    public KvCacheConfig withPrefixUnit(PrefixUnit newUnit, boolean isSharedWithinStep) {
-        return with(
-                enablePrefixCaching,
-                maxModelLen,
-                evictionPolicy,
-                freeOrder,
-                newUnit,
-                isSharedWithinStep,
-                prefixes,
-                connector,
-                groups);
-    }
-
-    /** Returns the same cache with other ways of keeping prefixes. */
-    public KvCacheConfig withPrefixes(PrefixOptions newPrefixes) {
-        return with(
-                enablePrefixCaching,
-                maxModelLen,
-                evictionPolicy,
-                freeOrder,
-                prefixUnit,
-                sharesWithinStep,
-                newPrefixes,
-                connector,
-                groups);
-    }
-
-    /** Returns the same cache with KV from elsewhere, or with null without. */
-    public KvCacheConfig withConnector(@Nullable ConnectorSpec newConnector) {
-        return with(
-                enablePrefixCaching,
-                maxModelLen,
-                evictionPolicy,
-                freeOrder,
-                prefixUnit,
-                sharesWithinStep,
-                prefixes,
-                newConnector,
-                groups);
-    }
-
-    /** Returns the same cache for layers that need different parts of a sequence, or with null for those that do not. */
-    public KvCacheConfig withGroups(@Nullable KvGroups newGroups) {
-        return with(
-                enablePrefixCaching,
-                maxModelLen,
-                evictionPolicy,
-                freeOrder,
-                prefixUnit,
-                sharesWithinStep,
-                prefixes,
-                connector,
-                newGroups);
-    }
-
-    private KvCacheConfig with(
-            boolean newCaching,
-            int newMaxModelLen,
-            EvictionPolicy newPolicy,
-            FreeOrder newOrder,
-            PrefixUnit newUnit,
-            boolean isSharedWithinStep,
-            PrefixOptions newPrefixes,
-            @Nullable ConnectorSpec newConnector,
-            @Nullable KvGroups newGroups) {
-        return new KvCacheConfig(
-                hasher,
-                numGpuBlocks,
-                newCaching,
-                newMaxModelLen,
-                watermarkBlocks,
-                newPolicy,
-                newOrder,
-                promotesFullBlocks,
-                recordsEvents,
-                newUnit,
-                isSharedWithinStep,
-                newPrefixes,
-                newConnector,
-                newGroups);
+        return KvCacheConfigBuilder.builder()
+                .hasher(hasher)
+                .numGpuBlocks(numGpuBlocks)
+                .enablePrefixCaching(true)
+                .maxModelLen(Integer.MAX_VALUE)
+                .watermarkBlocks(0)
+                .evictionPolicy(EvictionPolicy.LRU)
+                .freeOrder(FreeOrder.UNHASHED_FIRST)
+                .promotesFullBlocks(false)
+                .recordsEvents(true)
+                .prefixUnit(PrefixUnit.BLOCK)
+                .sharesWithinStep(true)
+                .prefixes(PrefixOptions.VLLM)
+                .build();
     }
 
     @Override

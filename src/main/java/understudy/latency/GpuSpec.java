@@ -1,5 +1,6 @@
 package understudy.latency;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param allReduce the exchange between GPUs of a tensor-parallel group
  * @param experts fused kernels of experts
  */
+@RecordBuilder
 public record GpuSpec(
         String name,
         double memoryGib,
@@ -30,7 +32,8 @@ public record GpuSpec(
         Attention attention,
         Efficiency elementwise,
         AllReduce allReduce,
-        Experts experts) {
+        Experts experts)
+        implements GpuSpecBuilder.With {
     private static final double FLOP_PER_MICRO_AND_TFLOPS = 1e6;
     private static final double BYTES_PER_MICRO_AND_GB_PER_SECOND = 1e3;
 
@@ -106,23 +109,6 @@ public record GpuSpec(
         double movedMicros(double bytes) {
             return overheadMicros + bytes / (busGbPerSecond * BYTES_PER_MICRO_AND_GB_PER_SECOND);
         }
-    }
-
-    /** Returns the same GPU with other figures of matrix products. */
-    public GpuSpec withGemm(Efficiency other) {
-        return new GpuSpec(
-                name,
-                memoryGib,
-                bf16Tflops,
-                fp8Tflops,
-                bandwidthGbPerSecond,
-                other,
-                fp8Gemm,
-                fp8Slowdown,
-                attention,
-                elementwise,
-                allReduce,
-                experts);
     }
 
     /** Returns bytes per microsecond at the full memory bandwidth. */

@@ -1,5 +1,6 @@
 package understudy.latency;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param weights format of the matrices of attention and of dense layers
  * @param expertWeights format of the matrices of experts
  */
+@RecordBuilder
 public record LlmSpec(
         String name,
         int numLayers,
@@ -26,7 +28,8 @@ public record LlmSpec(
         Attention attention,
         FeedForward feedForward,
         WeightFormat weights,
-        WeightFormat expertWeights) {
+        WeightFormat expertWeights)
+        implements LlmSpecBuilder.With {
 
     /**
      * Attention with grouped queries.
@@ -138,18 +141,8 @@ public record LlmSpec(
     }
 
     /** Returns the model with its weights in another format, those of experts too. */
-    public LlmSpec withWeights(WeightFormat format) {
-        return new LlmSpec(
-                name,
-                numLayers,
-                hiddenSize,
-                vocabSize,
-                tiesEmbeddings,
-                maxPositionEmbeddings,
-                attention,
-                feedForward,
-                format,
-                format);
+    public LlmSpec withAllWeights(WeightFormat format) {
+        return with().weights(format).expertWeights(format).build();
     }
 
     /**
@@ -166,17 +159,12 @@ public record LlmSpec(
     }
 
     private LlmSpec ofLayers(int count, int newVocabSize) {
-        return new LlmSpec(
-                name,
-                count,
-                hiddenSize,
-                newVocabSize,
-                true,
-                maxPositionEmbeddings,
-                attention.withWindowLayers(attention.numWindowLayers * count / numLayers),
-                feedForward.withDenseLayers(feedForward.numDenseLayers * count / numLayers),
-                weights,
-                expertWeights);
+        return with().numLayers(count)
+                .vocabSize(newVocabSize)
+                .tiesEmbeddings(true)
+                .attention(attention.withWindowLayers(attention.numWindowLayers * count / numLayers))
+                .feedForward(feedForward.withDenseLayers(feedForward.numDenseLayers * count / numLayers))
+                .build();
     }
 
     /** Returns the layers with experts. */

@@ -1,5 +1,6 @@
 package understudy.replay;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import it.unimi.dsi.fastutil.ints.IntList;
 import org.jspecify.annotations.Nullable;
 
@@ -17,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param blockHits blocks that were resident when they were accessed, behind a gap or not
  * @param perRequestHitTokens hit tokens of each request in the order of the trace, if they were kept
  */
+@RecordBuilder
 public record ReplayResult(
         ReplayPolicy policy,
         int capacityBlocks,

@@ -67,17 +67,18 @@ public final class Replayer {
 
     /** Returns what has been found so far. */
     public ReplayResult finish() {
-        return new ReplayResult(
-                settings.policy(),
-                settings.capacityBlocks(),
-                settings.blockSize(),
-                totalRequests,
-                totalPromptTokens,
-                totalHitTokens,
-                cache.size(),
-                blockAccesses,
-                cache.blockHits(),
-                perRequestHitTokens == null ? null : perRequestHitTokens.clone());
+        return ReplayResultBuilder.builder()
+                .policy(settings.policy())
+                .capacityBlocks(settings.capacityBlocks())
+                .blockSize(settings.blockSize())
+                .totalRequests(totalRequests)
+                .totalPromptTokens(totalPromptTokens)
+                .totalHitTokens(totalHitTokens)
+                .finalCacheBlocks(cache.size())
+                .blockAccesses(blockAccesses)
+                .blockHits(cache.blockHits())
+                .perRequestHitTokens(perRequestHitTokens == null ? null : perRequestHitTokens.clone())
+                .build();
     }
 
     private void replay(TraceChunk chunk) {

@@ -27,6 +27,21 @@ public final class Figures {
      */
     private record Figure(String title, Unit unit, @Nullable Object value, boolean isInJson) {}
 
+    /** Value that is JSON already. */
+    private record Json(String text) {}
+
+    /** Reads single figures. */
+    public interface Reader {
+
+        /**
+         * Reads one.
+         *
+         * @param value for people, without its unit
+         * @param unit empty if it has none
+         */
+        void read(String key, String value, String unit);
+    }
+
     /** Line for people. */
     record Line(String label, String text) {}
 
@@ -47,6 +62,11 @@ public final class Figures {
         return this;
     }
 
+    /** Adds what is JSON already. */
+    public Figures addJson(String key, String json) {
+        return add(key, new Json(json));
+    }
+
     /** Adds an object, and returns its figures, still to be added. */
     public Figures addObject(String key) {
         var figures = new Figures();
@@ -62,10 +82,10 @@ public final class Figures {
     }
 
     /** Adds a list, one value for each index, which is made when it is written. */
-    public Figures addList(String key, int size, IntFunction<Object> value) {
-        return add(key, new AbstractList<>() {
+    public Figures addList(String key, int size, IntFunction<@Nullable Object> value) {
+        return add(key, new AbstractList<@Nullable Object>() {
             @Override
-            public Object get(int index) {
+            public @Nullable Object get(int index) {
                 return value.apply(index);
             }
 
@@ -102,8 +122,28 @@ public final class Figures {
         return lines(List.copyOf(byKey.keySet()));
     }
 
+    /** Passes on each figure that programs see, but for lists; keys of objects have a dot before those in them. */
+    public void forEach(Reader reader) {
+        forEach("", reader);
+    }
+
+    private void forEach(String prefix, Reader reader) {
+        byKey.forEach((key, figure) -> {
+            if (!figure.isInJson) {
+                return;
+            }
+            if (figure.value instanceof Figures object) {
+                object.forEach(prefix + key + ".", reader);
+            } else if (figure.value instanceof Number number) {
+                reader.read(prefix + key, figure.unit.text(number), figure.unit.symbol());
+            } else if (figure.value instanceof String || figure.value instanceof Boolean) {
+                reader.read(prefix + key, figure.value.toString(), "");
+            }
+        });
+    }
+
     /** Writes all figures as an object. */
-    void writeTo(JsonGenerator json) throws IOException {
+    public void writeTo(JsonGenerator json) throws IOException {
         json.writeStartObject();
         for (var entry : byKey.entrySet()) {
             if (entry.getValue().isInJson) {
@@ -117,6 +157,8 @@ public final class Figures {
     private static void write(@Nullable Object value, JsonGenerator json) throws IOException {
         if (value instanceof Figures figures) {
             figures.writeTo(json);
+        } else if (value instanceof Json raw) {
+            json.writeRawValue(raw.text);
         } else if (value instanceof Collection<?> list) {
             json.writeStartArray();
             for (Object each : list) {

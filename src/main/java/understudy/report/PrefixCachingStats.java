@@ -1,5 +1,6 @@
 package understudy.report;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import java.util.Arrays;
 import understudy.kvcache.PrefixCacheEvent;
 import understudy.kvcache.PrefixCacheEvents;
@@ -25,6 +26,7 @@ import understudy.report.latency.LatencyStats;
  * @param ttftOfHits from arrival to first token of requests that found something
  * @param ttftOfMisses from arrival to first token of eligible requests that found nothing
  */
+@RecordBuilder
 public record PrefixCachingStats(
         long answered,
         long eligible,
@@ -110,20 +112,21 @@ public record PrefixCachingStats(
 
         PrefixCachingStats stats() {
             long promptTokens = sum(log.completed(log.promptTokens));
-            return new PrefixCachingStats(
-                    masks.length,
-                    masks.length - numByMask[0],
-                    numConversationalTurns(),
-                    count(PrefixCacheEvent.CONVERSATIONAL_HIT),
-                    count(PrefixCacheEvent.CROSS_REQUEST_HIT),
-                    count(PrefixCacheEvent.MISS_FULL),
-                    count(PrefixCacheEvent.FULL_HIT_NO_PREFILL_NEEDED),
-                    count(PrefixCacheEvent.CONVERSATIONAL_MISS_UNEXPECTED_PROMPT),
-                    sum(ofEligible(cachedTokens, true)),
-                    promptTokens - sum(cachedTokens),
-                    promptTokens,
-                    ttft(true),
-                    ttft(false));
+            return PrefixCachingStatsBuilder.builder()
+                    .answered(masks.length)
+                    .eligible(masks.length - numByMask[0])
+                    .conversationalTurns(numConversationalTurns())
+                    .conversationalHits(count(PrefixCacheEvent.CONVERSATIONAL_HIT))
+                    .crossRequestHits(count(PrefixCacheEvent.CROSS_REQUEST_HIT))
+                    .fullMisses(count(PrefixCacheEvent.MISS_FULL))
+                    .fullHits(count(PrefixCacheEvent.FULL_HIT_NO_PREFILL_NEEDED))
+                    .unexpectedPrompts(count(PrefixCacheEvent.CONVERSATIONAL_MISS_UNEXPECTED_PROMPT))
+                    .cachedTokensOfHits(sum(ofEligible(cachedTokens, true)))
+                    .prefilledTokens(promptTokens - sum(cachedTokens))
+                    .promptTokens(promptTokens)
+                    .ttftOfHits(ttft(true))
+                    .ttftOfMisses(ttft(false))
+                    .build();
         }
 
         private long numConversationalTurns() {

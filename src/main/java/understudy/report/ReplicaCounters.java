@@ -162,19 +162,20 @@ public final class ReplicaCounters {
     }
 
     private ReplicaStats stats(PrefixCacheStats prefixCache, ReplicaTransfers kvTransfers) {
-        return new ReplicaStats(
-                replicaIndex,
-                group,
-                numRequests,
-                numSteps,
-                numPrefillTokens,
-                numDecodeTokens,
-                busyNanos,
-                numPreemptions,
-                peakKvUsage,
-                prefixCache,
-                drafts,
-                loras,
-                kvTransfers);
+        return ReplicaStatsBuilder.builder()
+                .replicaIndex(replicaIndex)
+                .group(group)
+                .numRequests(numRequests)
+                .numSteps(numSteps)
+                .numPrefillTokens(numPrefillTokens)
+                .numDecodeTokens(numDecodeTokens)
+                .busyNanos(busyNanos)
+                .numPreemptions(numPreemptions)
+                .peakKvUsage(peakKvUsage)
+                .prefixCache(prefixCache)
+                .drafts(drafts)
+                .loras(loras)
+                .transfers(kvTransfers)
+                .build();
     }
 }

@@ -1,5 +1,6 @@
 package understudy.report;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import understudy.engine.lora.LoraCounts;
 import understudy.engine.speculation.DraftCounts;
 import understudy.kvcache.PrefixCacheStats;
@@ -22,6 +23,7 @@ import understudy.report.transfers.ReplicaTransfers;
  * @param loras what LoRA adapters took
  * @param transfers where the KV of its prompts came from
  */
+@RecordBuilder
 public record ReplicaStats(
         int replicaIndex,
         String group,

@@ -130,23 +130,24 @@ public final class RequestLog {
 
     /** Returns a request, in the order of ending. */
     public RequestRecord get(int index) {
-        return new RequestRecord(
-                requestIds.get(index),
-                replicaIndexes.getInt(index),
-                OUTCOMES.get(outcomes.getInt(index)),
-                arrivalNanos.get(index),
-                queuedNanos.get(index),
-                scheduledNanos.get(index),
-                firstTokenNanos.get(index),
-                lastTokenNanos.get(index),
-                lastTokenNanos.get(index) + endingNanos.get(index),
-                promptTokens.getInt(index),
-                cachedTokens.getInt(index),
-                outputTokens.getInt(index),
-                preemptions.getInt(index),
-                priorities.getInt(index),
-                new SessionTurn(sessionIds.get(index), turns.getInt(index), truncatedTokens.getInt(index)),
-                new PrefixCacheEvents(events.getInt(index)),
-                tokenNanos(index));
+        return RequestRecordBuilder.builder()
+                .requestId(requestIds.get(index))
+                .replicaIndex(replicaIndexes.getInt(index))
+                .outcome(OUTCOMES.get(outcomes.getInt(index)))
+                .arrivalNanos(arrivalNanos.get(index))
+                .queuedNanos(queuedNanos.get(index))
+                .scheduledNanos(scheduledNanos.get(index))
+                .firstTokenNanos(firstTokenNanos.get(index))
+                .lastTokenNanos(lastTokenNanos.get(index))
+                .endNanos(lastTokenNanos.get(index) + endingNanos.get(index))
+                .numPromptTokens(promptTokens.getInt(index))
+                .numCachedTokens(cachedTokens.getInt(index))
+                .numOutputTokens(outputTokens.getInt(index))
+                .numPreemptions(preemptions.getInt(index))
+                .priority(priorities.getInt(index))
+                .turn(new SessionTurn(sessionIds.get(index), turns.getInt(index), truncatedTokens.getInt(index)))
+                .events(new PrefixCacheEvents(events.getInt(index)))
+                .tokenNanos(tokenNanos(index))
+                .build();
     }
 }

@@ -1,5 +1,6 @@
 package understudy.report;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import it.unimi.dsi.fastutil.longs.LongList;
 import understudy.engine.AnswerProgress;
 import understudy.engine.Request;
@@ -28,6 +29,7 @@ import understudy.prompt.SessionTurn;
  * @param events what the look into the prefix cache has come to, at {@code scheduledNanos}
  * @param tokenNanos when each output token was sampled, or empty unless details are kept
  */
+@RecordBuilder
 public record RequestRecord(
         long requestId,
         int replicaIndex,

@@ -24,6 +24,10 @@ public final class Result {
         this.figures = figures;
     }
 
+    public Figures figures() {
+        return figures;
+    }
+
     /**
      * Adds a block of figures that people see.
      *

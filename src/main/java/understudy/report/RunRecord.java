@@ -1,5 +1,6 @@
 package understudy.report;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import java.util.List;
 import java.util.Optional;
 import understudy.kvcache.KvCacheAudit;
@@ -18,6 +19,7 @@ import understudy.kvcache.KvCacheAudit;
  * @param replicaHistory how many replicas there were from when on, in order of time
  * @param fleet what all replicas together have come to; empty unless it is asked for
  */
+@RecordBuilder
 public record RunRecord(
         RunLog log,
         List<ReplicaRecord> replicas,

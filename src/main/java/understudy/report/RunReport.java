@@ -1,5 +1,6 @@
 package understudy.report;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -46,6 +47,7 @@ import understudy.report.transfers.TransferReport;
  * @param fleet what all replicas together have come to; empty unless it is asked for
  * @param transfers where the KV of prompts came from; empty unless a replica has a connector
  */
+@RecordBuilder
 public record RunReport(
         boolean isPartial,
         long numCompleted,
@@ -78,7 +80,18 @@ public record RunReport(
     /** Returns the report of a run that goes on. */
     public static RunReport soFar(
             RunLog log, List<RunRecord.ReplicaRecord> replicas, long atNanos, Optional<FleetStats> fleet) {
-        return of(new RunRecord(log, replicas, 0, 0, 0, 0, atNanos, true, List.of(), fleet));
+        return of(RunRecordBuilder.builder()
+                .log(log)
+                .replicas(replicas)
+                .numPlanned(0)
+                .numSent(0)
+                .numAbandoned(0)
+                .numHeld(0)
+                .endNanos(atNanos)
+                .isPartial(true)
+                .replicaHistory(List.of())
+                .fleet(fleet)
+                .build());
     }
 
     /** Computes the figures of a run without service levels and timeline. */
@@ -92,34 +105,39 @@ public record RunReport(
         var replicas =
                 run.replicas().stream().map(RunRecord.ReplicaRecord::stats).toList();
         var ttft = completed.ttft();
-        return new RunReport(
-                run.isPartial(),
-                run.requests().count(Outcome.COMPLETED),
-                run.requests().count(Outcome.FAILED),
-                run.requests().count(Outcome.ABORTED),
-                run.requests().countRejections(),
-                loadShed(run.requests()),
-                run.numAbandoned(),
-                run.numUnfinished(),
-                run.endNanos() / 1e9,
-                completed.numPromptTokens(),
-                completed.numOutputTokens(),
-                run.log().outputRate().peak(),
-                completed.maxConcurrent(),
-                ttft,
-                completed.tpot(),
-                run.log().gaps().stats(),
-                completed.e2el(),
-                completed.queueTime(),
-                replicas.stream().map(ReplicaStats::prefixCache).reduce(PrefixCacheStats.NONE, PrefixCacheStats::plus),
-                replicas.stream().mapToLong(ReplicaStats::numPreemptions).sum(),
-                replicas,
-                PrefixCachingStats.of(run.requests()),
-                Goodput.of(run.requests(), levels),
-                Timeline.of(run, levels, intervalSeconds),
-                run.log().stepDigest(),
-                run.fleet(),
-                transfers(replicas, ttft));
+        return RunReportBuilder.builder()
+                .isPartial(run.isPartial())
+                .numCompleted(run.requests().count(Outcome.COMPLETED))
+                .numFailed(run.requests().count(Outcome.FAILED))
+                .numAborted(run.requests().count(Outcome.ABORTED))
+                .numRejected(run.requests().countRejections())
+                .loadShed(loadShed(run.requests()))
+                .numAbandoned(run.numAbandoned())
+                .numUnfinished(run.numUnfinished())
+                .durationSeconds(run.endNanos() / 1e9)
+                .totalInputTokens(completed.numPromptTokens())
+                .totalOutputTokens(completed.numOutputTokens())
+                .maxOutputTokensPerSecond(run.log().outputRate().peak())
+                .maxConcurrentRequests(completed.maxConcurrent())
+                .ttft(ttft)
+                .tpot(completed.tpot())
+                .itl(run.log().gaps().stats())
+                .e2el(completed.e2el())
+                .queueTime(completed.queueTime())
+                .prefixCache(replicas.stream()
+                        .map(ReplicaStats::prefixCache)
+                        .reduce(PrefixCacheStats.NONE, PrefixCacheStats::plus))
+                .numPreemptions(replicas.stream()
+                        .mapToLong(ReplicaStats::numPreemptions)
+                        .sum())
+                .replicas(replicas)
+                .prefixCaching(PrefixCachingStats.of(run.requests()))
+                .goodput(Goodput.of(run.requests(), levels))
+                .timeline(Timeline.of(run, levels, intervalSeconds))
+                .stepDigest(run.log().stepDigest())
+                .fleet(run.fleet())
+                .transfers(transfers(replicas, ttft))
+                .build();
     }
 
     private static Optional<TransferReport> transfers(List<ReplicaStats> replicas, LatencyStats ttft) {

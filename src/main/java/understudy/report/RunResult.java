@@ -43,24 +43,31 @@ public final class RunResult {
      */
     public static Result of(RunReport report, RequestLog requests) {
         var writer = new RunResult(report);
-        writer.addFigures(requests);
+        writer.addFigures();
+        writer.addDetails(requests);
         writer.addBlocks();
         writer.addTables();
         return writer.result;
     }
 
+    /** Returns the result of a run without lists of requests. */
+    public static Result withoutDetails(RunReport report) {
+        return of(report, new RequestLog(false));
+    }
+
     /** Returns the same with the object {@code host}, the only part that differs between equal runs. */
     public static Result of(RunReport report, RequestLog requests, HostStats host) {
         var writer = new RunResult(report);
-        writer.addFigures(requests);
-        writer.addHost(host);
+        writer.addFigures();
+        writer.addDetails(requests);
+        writer.figures.add("host", host(report, host));
         writer.addBlocks();
         writer.addTables();
         writer.addHostWords(host);
         return writer.result;
     }
 
-    private void addFigures(RequestLog requests) {
+    private void addFigures() {
         addTotals();
         addLatency(LatencyName.TTFT, report.ttft(), figures);
         addLatency(LatencyName.TPOT, report.tpot(), figures);
@@ -75,9 +82,6 @@ public final class RunResult {
         report.fleet().ifPresent(fleet -> addFleet(fleet, figures.addObject("fleet")));
         if (report.timeline().isOn()) {
             figures.add("timeline", TimelineReport.figures(report.timeline()));
-        }
-        if (requests.keepsTokenTimes()) {
-            addDetails(requests);
         }
     }
 
@@ -254,6 +258,9 @@ public final class RunResult {
 
     /** Lists with one entry per completed request, in order of arrival, as {@code --save-detailed} does. */
     private void addDetails(RequestLog requests) {
+        if (!requests.keepsTokenTimes()) {
+            return;
+        }
         var completed = requests.completed();
         completed.sort((a, b) -> Long.compare(requests.requestIds.get(a), requests.requestIds.get(b)));
         int size = completed.size();
@@ -279,15 +286,16 @@ public final class RunResult {
                 });
     }
 
-    private void addHost(HostStats host) {
+    /** Returns what a run has taken of the machine. */
+    public static Figures host(RunReport report, HostStats host) {
         double wall = host.wallSeconds();
-        var of = figures.addObject("host")
+        return new Figures()
                 .add("wall_time_s", wall)
                 .add("speed_up", wall == 0 ? 0.0 : report.durationSeconds() / wall)
                 .add("events", host.numEvents())
                 .add("events_per_s", wall == 0 ? 0.0 : host.numEvents() / wall)
-                .add("heap_used_mb", host.usedHeapBytes() / 1e6);
-        of.add("lateness_p50_ms", host.latenessP50Nanos() / NANOS_PER_MILLI)
+                .add("heap_used_mb", host.usedHeapBytes() / 1e6)
+                .add("lateness_p50_ms", host.latenessP50Nanos() / NANOS_PER_MILLI)
                 .add("lateness_p99_ms", host.latenessP99Nanos() / NANOS_PER_MILLI)
                 .add("lateness_max_ms", host.latenessMaxNanos() / NANOS_PER_MILLI);
     }

@@ -1,5 +1,6 @@
 package understudy.report;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import java.util.Arrays;
 import java.util.Locale;
 import understudy.report.latency.LatencyStats;
@@ -15,6 +16,7 @@ import understudy.report.latency.LatencyStats;
  * @param wallNanos from the first call to the last token
  * @param addRequest how long each call took
  */
+@RecordBuilder
 public record StreamingReport(
         long numRequests,
         long promptTokens,

@@ -24,6 +24,10 @@ public enum Unit {
         this.symbol = symbol;
     }
 
+    String symbol() {
+        return symbol;
+    }
+
     /** Returns a title with the unit behind it. */
     String label(String title) {
         return symbol.isEmpty() ? title + ":" : title + " (" + symbol + "):";

@@ -125,7 +125,7 @@ public record Deployment(
         return isAsStored
                 ? file
                 : new LlmFile(
-                        spec.withWeights(weights),
+                        spec.withAllWeights(weights),
                         file.status(),
                         file.paramsBillion(),
                         file.hasLoraEmbeddings(),

@@ -5,6 +5,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import understudy.latency.GpuSpec;
 import understudy.latency.GpuSpec.Efficiency;
+import understudy.latency.GpuSpecBuilder;
 import understudy.latency.KernelTable;
 import understudy.latency.ProfileLatency;
 import understudy.settings.Defaults;
@@ -51,26 +52,30 @@ public record GpuFile(
         var attention = file.section("attention");
         double fp8KvBandwidth = attention.number("fp8-kv-bandwidth-efficiency", 0, MAX);
         var allReduce = file.section("all-reduce");
-        var spec = new GpuSpec(
-                file.text("name"),
-                file.number("memory-gib", 0, MAX),
-                file.number("bf16-tflops", 0, MAX),
-                file.number("fp8-tflops", 0, MAX),
-                file.number("bandwidth-gb-per-s", 0, MAX),
-                gemm,
-                new Efficiency(fp8.positive("compute-efficiency"), gemm.bandwidth(), fp8.nanos("overhead") / MICRO),
-                slowdown(fp8),
-                new GpuSpec.Attention(
+        var spec = GpuSpecBuilder.builder()
+                .name(file.text("name"))
+                .memoryGib(file.number("memory-gib", 0, MAX))
+                .bf16Tflops(file.number("bf16-tflops", 0, MAX))
+                .fp8Tflops(file.number("fp8-tflops", 0, MAX))
+                .bandwidthGbPerSecond(file.number("bandwidth-gb-per-s", 0, MAX))
+                .gemm(gemm)
+                .fp8Gemm(new Efficiency(
+                        fp8.positive("compute-efficiency"), gemm.bandwidth(), fp8.nanos("overhead") / MICRO))
+                .fp8Slowdown(slowdown(fp8))
+                .attention(new GpuSpec.Attention(
                         efficiency(attention),
                         fp8KvBandwidth == 0 ? bandwidth(attention) : fp8KvBandwidth,
                         attention.positive("causal-factor"),
                         attention.number("mixed-per-group", 0, MAX),
                         attention.nanos("per-chunk-token") / MICRO,
                         attention.wholeNumber("multiprocessors", 0, (int) MAX),
-                        attention.nanos("per-decoded-kv-head") / MICRO),
-                new Efficiency(1, bandwidth(file.section("elementwise")), overhead(file.section("elementwise"))),
-                new GpuSpec.AllReduce(overhead(allReduce), allReduce.positive("bus-gb-per-s"), measured(allReduce)),
-                experts(file.section("experts"), gemm.bandwidth()));
+                        attention.nanos("per-decoded-kv-head") / MICRO))
+                .elementwise(new Efficiency(
+                        1, bandwidth(file.section("elementwise")), overhead(file.section("elementwise"))))
+                .allReduce(new GpuSpec.AllReduce(
+                        overhead(allReduce), allReduce.positive("bus-gb-per-s"), measured(allReduce)))
+                .experts(experts(file.section("experts"), gemm.bandwidth()))
+                .build();
         return new GpuFile(
                 spec,
                 ProfileLatency.read(file.section("profile")),

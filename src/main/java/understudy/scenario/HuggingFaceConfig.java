@@ -11,6 +11,7 @@ import java.util.Locale;
 import java.util.Set;
 import understudy.latency.LlmSpec;
 import understudy.latency.LlmSpec.LatentAttention;
+import understudy.latency.LlmSpecBuilder;
 import understudy.latency.WeightFormat;
 import understudy.settings.ScenarioException;
 
@@ -106,17 +107,18 @@ final class HuggingFaceConfig {
         var feedForward = feedForward();
         // MXFP4 is for experts alone, and so is the only quantization that leaves the rest as it is.
         boolean isForExperts = json.text("quantization_config", "quant_method").equals("mxfp4");
-        return new LlmSpec(
-                name,
-                numLayers,
-                hidden,
-                json.positive("vocab_size"),
-                json.bool("tie_word_embeddings", TIED.contains(family)),
-                json.number(131_072, "max_position_embeddings", "n_positions", "max_seq_len"),
-                attention(),
-                feedForward,
-                isForExperts ? WeightFormat.BF16 : quantized,
-                quantized);
+        return LlmSpecBuilder.builder()
+                .name(name)
+                .numLayers(numLayers)
+                .hiddenSize(hidden)
+                .vocabSize(json.positive("vocab_size"))
+                .tiesEmbeddings(json.bool("tie_word_embeddings", TIED.contains(family)))
+                .maxPositionEmbeddings(json.number(131_072, "max_position_embeddings", "n_positions", "max_seq_len"))
+                .attention(attention())
+                .feedForward(feedForward)
+                .weights(isForExperts ? WeightFormat.BF16 : quantized)
+                .expertWeights(quantized)
+                .build();
     }
 
     private LlmSpec.Attention attention() {

@@ -3,6 +3,7 @@ package understudy.scenario;
 import java.nio.file.Path;
 import understudy.latency.LlmSpec;
 import understudy.latency.LlmSpec.LatentAttention;
+import understudy.latency.LlmSpecBuilder;
 import understudy.latency.WeightFormat;
 import understudy.settings.Section;
 
@@ -53,17 +54,18 @@ public record LlmFile(
     public static LlmFile read(Section file) {
         var weights = format(file, "dtype", WeightFormat.BF16);
         int numLayers = positive(file, "num-hidden-layers");
-        var spec = new LlmSpec(
-                file.text("name"),
-                numLayers,
-                positive(file, "hidden-size"),
-                positive(file, "vocab-size"),
-                file.bool("tie-word-embeddings"),
-                positive(file, "max-position-embeddings"),
-                attention(file, numLayers),
-                feedForward(file, numLayers),
-                weights,
-                format(file, "expert-dtype", weights));
+        var spec = LlmSpecBuilder.builder()
+                .name(file.text("name"))
+                .numLayers(numLayers)
+                .hiddenSize(positive(file, "hidden-size"))
+                .vocabSize(positive(file, "vocab-size"))
+                .tiesEmbeddings(file.bool("tie-word-embeddings"))
+                .maxPositionEmbeddings(positive(file, "max-position-embeddings"))
+                .attention(attention(file, numLayers))
+                .feedForward(feedForward(file, numLayers))
+                .weights(weights)
+                .expertWeights(format(file, "expert-dtype", weights))
+                .build();
         return new LlmFile(
                 spec,
                 file.choice("status", GpuFile.Status.class),

@@ -267,7 +267,7 @@ public record ReplicaGroup(
                 role);
         return ReplicaSpec.of(engine, device)
                 .withApiDelay(latency.apiDelay())
-                .withTokenTimes(keepsTokenTimes)
+                .withKeepsTokenTimes(keepsTokenTimes)
                 .withTraits(traits)
                 .withTransfers(transfers)
                 .withStores(stores);

@@ -1,5 +1,6 @@
 package understudy.scenario;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -50,6 +51,7 @@ import understudy.workload.kind.WorkloadSettings;
  * @param speed virtual seconds per wall second; infinite is as fast as possible
  * @param report what a report holds besides
  */
+@RecordBuilder
 public record Scenario(
         long seed,
         List<ReplicaGroup> groups,
@@ -96,19 +98,20 @@ public record Scenario(
         var faults = FaultSettings.read(root.section("faults"), seed, numReplicas);
         var scaling = scaling(root.section("scaling"), groups, admission);
         double speed = root.section("clock").positive("speed", "max");
-        return new Scenario(
-                seed,
-                groups,
-                router,
-                admission,
-                workload,
-                faults,
-                serviceLevels,
-                scaling,
-                kvEvents,
-                server(root, seed, groups, speed),
-                speed,
-                ReportSettings.read(root.section("report")));
+        return ScenarioBuilder.builder()
+                .seed(seed)
+                .groups(groups)
+                .router(router)
+                .admission(admission)
+                .workload(workload)
+                .faults(faults)
+                .serviceLevels(serviceLevels)
+                .scaling(scaling)
+                .kvEvents(kvEvents)
+                .server(server(root, seed, groups, speed))
+                .speed(speed)
+                .report(ReportSettings.read(root.section("report")))
+                .build();
     }
 
     private static ServerSettings server(Section root, long seed, List<ReplicaGroup> groups, double speed) {

@@ -9,7 +9,7 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import understudy.cluster.RequestEvent;
 import understudy.cluster.Router;
 import understudy.engine.OutputPlan;
-import understudy.engine.Request;
+import understudy.engine.RequestBuilder;
 import understudy.engine.SamplingParams;
 import understudy.faults.RequestFault;
 import understudy.host.ClusterHost;
@@ -44,7 +44,16 @@ final class RequestSender {
         var output = new OutputPlan(new SyntheticTokens(-1 - id), OutputPlan.ENDLESS);
         var time = host.time();
         time.post(() -> {
-            var request = new Request(id, "", time.nowNanos(), prompt, sampling, 0, "", output);
+            var request = RequestBuilder.builder()
+                    .id(id)
+                    .name("")
+                    .arrivalNanos(time.nowNanos())
+                    .prompt(prompt)
+                    .sampling(sampling)
+                    .priority(0)
+                    .tenant("")
+                    .output(output)
+                    .build();
             host.router().tell(new Router.Submit(request, requestEvents, true, OptionalInt.empty(), fault));
         });
         return submitted;

@@ -1,5 +1,6 @@
 package understudy.transfer;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import java.util.List;
 
 /**
@@ -22,6 +23,7 @@ import java.util.List;
  * @param notifiesOnReject whether another replica hears that a request will never read its blocks; else these stay until
  *     their lease ends
  */
+@RecordBuilder
 public record KvTransferSpec(
         LinkSpec hostLink,
         long hostBytesPerBlock,

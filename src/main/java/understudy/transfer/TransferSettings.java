@@ -46,20 +46,22 @@ public final class TransferSettings {
                 Math.round(transfer.nanos("per-descriptor")),
                 Math.round(transfer.nanos("notify")));
         long timeoutNanos = Math.round(transfer.nanos("timeout"));
-        return new KvTransferSpec(
-                new LinkSpec(List.of(hostPorts), TransferCost.NONE, timeoutNanos),
-                kv.bytesPerBlockPerGpu(),
-                PortGroup.of(nicOneWay, nicOneWay),
-                kv.bytesPerBlock(),
-                kv.bytesPerChunk(),
-                kv.numLayers(),
-                cost,
-                timeoutNanos,
-                new KvLease(leaseNanos(transfer), transfer.bool("lease-heartbeats")),
-                transfer.bool("layer-wise"),
-                transfer.choice("load-failure-policy", LoadFailurePolicy.class) == LoadFailurePolicy.FAIL,
-                transfer.choice("stale-read", StaleRead.class) == StaleRead.FAIL,
-                transfer.bool("notify-on-reject"));
+        return KvTransferSpecBuilder.builder()
+                .hostLink(new LinkSpec(List.of(hostPorts), TransferCost.NONE, timeoutNanos))
+                .hostBytesPerBlock(kv.bytesPerBlockPerGpu())
+                .nic(PortGroup.of(nicOneWay, nicOneWay))
+                .networkBytesPerBlock(kv.bytesPerBlock())
+                .chunkBytes(kv.bytesPerChunk())
+                .descriptorsPerBlock(kv.numLayers())
+                .networkCost(cost)
+                .networkTimeoutNanos(timeoutNanos)
+                .lease(new KvLease(leaseNanos(transfer), transfer.bool("lease-heartbeats")))
+                .isLayerWise(transfer.bool("layer-wise"))
+                .failsOnLoadFailure(
+                        transfer.choice("load-failure-policy", LoadFailurePolicy.class) == LoadFailurePolicy.FAIL)
+                .failsStaleReads(transfer.choice("stale-read", StaleRead.class) == StaleRead.FAIL)
+                .notifiesOnReject(transfer.bool("notify-on-reject"))
+                .build();
     }
 
     private static long leaseNanos(Section transfer) {

@@ -45,7 +45,7 @@ public final class ConcurrencyLimit extends ChangedWorkload {
             return waiting;
         }
         intendedById.put(waiting.id(), waiting.arrivalNanos());
-        return waiting.arrivingAt(atNanos);
+        return waiting.withArrivalNanos(atNanos);
     }
 
     @Override

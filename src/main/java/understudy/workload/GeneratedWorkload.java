@@ -1,5 +1,6 @@
 package understudy.workload;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import java.util.OptionalLong;
 import org.apache.commons.rng.UniformRandomProvider;
@@ -49,6 +50,7 @@ public final class GeneratedWorkload implements Workload {
      * @param outputLimit how answers end
      * @param maxModelLen longest sequence in tokens
      */
+    @RecordBuilder
     public record Options(
             long numRequests,
             RequestRate rate,

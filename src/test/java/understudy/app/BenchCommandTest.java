@@ -53,9 +53,9 @@ final class BenchCommandTest {
         bench("--num-prompts", "5", "--input-len", "30", "--output-len", "7", "--html", page.toString());
 
         assertThat(Files.readString(page))
-                .contains("<th scope=\"row\" class=\"words\">Successful requests</th><td>5</td>")
-                .contains("TTFT of every request")
-                .contains("from the schedule");
+                .contains("[\"Successful requests\",\"5\"]")
+                .contains("\"ttft_from_schedule\":{\"xs\":[")
+                .contains("TTFT of every request");
     }
 
     @Test

@@ -65,10 +65,10 @@ final class CompareCommandTest {
 
         assertThat(run.exitCode).isEqualTo(3);
         assertThat(Files.readString(page))
-                .contains("Some figures are beyond their tolerance.")
-                .contains("\"ys\":[1.5E+2]")
-                .contains("\"ys\":[135]")
-                .contains("id=\"ttft-quantiles\"");
+                .contains("\"within\":false,\"beyond\":true")
+                .contains("{\"name\":\"real\",\"ys\":[1.5E+2]}")
+                .contains("{\"name\":\"emulated\",\"ys\":[135]}")
+                .contains("\"quantiles\":{\"ttft\":{\"real\":{\"xs\":[");
     }
 
     /** TTFT differs by 10 and 20 ms, E2EL by 30 and 20, TPOT of request 0 by 100 - 80 = 20. P99 of 10 and 20 is 19.9. */

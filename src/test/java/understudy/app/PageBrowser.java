@@ -38,16 +38,14 @@ final class PageBrowser implements AutoCloseable {
             """;
 
     private static final String EMPTY_CHARTS = """
-            const { charts } = JSON.parse(document.getElementById('data').textContent);
             const style = getComputedStyle(document.documentElement);
-            const isDrawn = ({ id, series }) => {
-              const canvas = document.getElementById(id);
+            const isDrawn = ({ canvas, chartArea, data: { datasets } }) => {
               const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
-              const { top, bottom } = Chart.getChart(id).chartArea;
+              const { top, bottom } = chartArea;
               const from = Math.floor(top) * canvas.width * 4;
               const to = Math.ceil(bottom) * canvas.width * 4;
-              return series.some(({ color }) => {
-                const hex = style.getPropertyValue('--' + color).trim();
+              return datasets.filter(({ colorName }) => colorName !== 'muted').some(({ colorName }) => {
+                const hex = style.getPropertyValue('--' + colorName).trim();
                 const [r, g, b] = [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
                 for (let i = from; i < to; i += 4) {
                   if (data[i] === r && data[i + 1] === g && data[i + 2] === b) return true;
@@ -55,7 +53,7 @@ final class PageBrowser implements AutoCloseable {
                 return false;
               });
             };
-            return charts.filter((chart) => !isDrawn(chart)).map((chart) => chart.id);
+            return Object.values(Chart.instances).filter((chart) => !isDrawn(chart)).map(({ canvas }) => canvas.id);
             """;
 
     private final ChromeDriver driver;
@@ -106,6 +104,19 @@ final class PageBrowser implements AutoCloseable {
     /** Runs a script in the page, and returns what that returns. */
     Object run(String script, Object... arguments) {
         return driver.executeScript(script, arguments);
+    }
+
+    /** Returns what a script returns, which is a list of texts. */
+    @SuppressWarnings("unchecked")
+    List<String> list(String script, Object... arguments) {
+        return (List<String>) run(script, arguments);
+    }
+
+    /** Returns the texts of all elements, without breaks. */
+    List<String> texts(String selector) {
+        return list(
+                "return [...document.querySelectorAll(arguments[0])].map((each) => each.textContent.replace(/\\s+/g, ' ').trim())",
+                selector);
     }
 
     long pixels(String canvas, String colorName) {

@@ -3,6 +3,7 @@ package understudy.app;
 import static org.assertj.core.api.Assertions.assertThat;
 import static understudy.app.CommandLineFixture.call;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -50,38 +51,38 @@ final class ReplayPageTest {
 
     @Test
     void data_isThatOfTheJson() throws IOException {
-        var matcher = DATA.matcher(page());
-        assertThat(matcher.find()).isTrue();
-        var data = new ObjectMapper().readTree(matcher.group(1));
+        var data = data();
         var json = call("replay", trace, "--policy=lru,fifo,infinite", "--capacity=1", "--json=-")
                 .json();
 
-        assertThat(data.path("runs")).hasSize(3).isEqualTo(json.path("runs"));
-        assertThat(data.path("sharing")).isEqualTo(json.path("sharing"));
-        assertThat(data.path("trace").path("files").get(0).asText()).isEqualTo(trace);
+        assertThat(data.at("/result/runs")).hasSize(3).isEqualTo(json.path("runs"));
+        assertThat(data.at("/result/sharing")).isEqualTo(json.path("sharing"));
+        assertThat(data.at("/result/trace/files/0").asText()).isEqualTo(trace);
+        assertThat(data.at("/files").asText()).isEqualTo(trace);
     }
 
     @Test
-    void tables_needNoScript() throws IOException {
-        String page = page();
+    void rates_sayWhichIsBest() throws IOException {
+        var rates = data().get("rates");
 
-        assertThat(page)
-                .contains("<th scope=\"col\">Policy</th><th scope=\"col\">1</th>")
-                .contains("<th scope=\"row\">lru</th><td>best <b>50.00 %</b></td>")
-                .contains("<th scope=\"row\">infinite</th><td>50.00 %</td>")
-                // The reuse needs an LRU cache of one block, comes after 5 s, and is half of all accesses.
-                .contains("<th scope=\"row\">1</th><td>1</td><td>50.00 %</td>")
-                .contains("<th scope=\"row\">1 s</th><td>0</td><td>0.00 %</td>")
-                .contains("<th scope=\"row\">1 min</th><td>1</td><td>100.00 %</td>");
+        assertThat(rates.get("capacities")).hasToString("[1]");
+        assertThat(rates.at("/policies/0"))
+                .hasToString("{\"policy\":\"lru\",\"rates\":[{\"share\":0.5,\"best\":true}]}");
+        assertThat(rates.at("/ideals/0"))
+                .hasToString("{\"policy\":\"infinite\",\"rates\":[{\"share\":0.5,\"best\":false}]}");
     }
 
     @Test
-    void names_areEscaped() throws IOException {
-        String page = page();
+    void withoutScripts_itHasItsMainFigures() throws IOException {
+        assertThat(page())
+                .contains("<tr><th>requests</th><td>2</td><td></td></tr>")
+                .contains("<tr><th>overall_hit_rate.lru.1</th><td>50.00</td><td>%</td></tr>");
+    }
 
-        assertThat(page)
-                .contains("a&lt;b&gt;&amp;&quot;&lt;script&gt;.jsonl</dd>")
-                .doesNotContain("<b>&");
+    private JsonNode data() throws IOException {
+        var matcher = DATA.matcher(page());
+        assertThat(matcher.find()).isTrue();
+        return new ObjectMapper().readTree(matcher.group(1));
     }
 
     private String page() throws IOException {

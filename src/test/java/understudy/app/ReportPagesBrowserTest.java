@@ -3,16 +3,27 @@ package understudy.app;
 import static org.assertj.core.api.Assertions.assertThat;
 import static understudy.app.CommandLineFixture.call;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import understudy.api.ServerFixture;
 
-/** The pages of {@code sweep}, {@code compare} and {@code bench}, in a real browser. */
+/** The pages of all commands but {@code run} and {@code replay}, in a real browser. */
 final class ReportPagesBrowserTest {
+    /** Three requests of two blocks, of which they share the first. */
+    private static final String TRACE = """
+            {"timestamp": 0, "input_length": 1024, "output_length": 1, "hash_ids": [1, 2]}
+            {"timestamp": 1000, "input_length": 1024, "output_length": 5, "hash_ids": [1, 3]}
+            {"timestamp": 2000, "input_length": 900, "output_length": 9, "hash_ids": [1, 4]}
+            """;
+
     @TempDir
     private static Path directory;
 
@@ -33,6 +44,18 @@ final class ReportPagesBrowserTest {
         }
         write("compare", json("1"), json("2"), "--tolerance=100000%");
         write("bench", SERVER.url(), "--num-prompts=20", "--output-len=7");
+        write("describe", file("</script><!--<img src=x onerror=alert(1)>.jsonl", TRACE));
+        write("fidelity", file("cells.csv", "isl,osl,concurrency,tp,mean_ttft_ms,mean_tpot_ms\n100,9,1,1,14,10\n"));
+    }
+
+    private static String file(String name, String text) {
+        var file = directory.resolve(name);
+        try {
+            Files.createDirectories(file.getParent());
+            return Files.writeString(file, text).toString();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     @AfterAll
@@ -58,7 +81,7 @@ final class ReportPagesBrowserTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"sweep", "compare", "bench"})
+    @ValueSource(strings = {"sweep", "compare", "bench", "describe", "fidelity"})
     void everyChart_isDrawnInTheDark(String command) {
         try (var browser = PageBrowser.open(directory.resolve(command + ".html"), PageBrowser.DARK)) {
             assertThat(browser.complaints()).isEmpty();
@@ -70,8 +93,18 @@ final class ReportPagesBrowserTest {
         }
     }
 
+    @Test
+    void hostileNames_areTexts() {
+        try (var browser = PageBrowser.open(directory.resolve("describe.html"), PageBrowser.LIGHT)) {
+            assertThat(browser.texts("h1").get(0)).endsWith("/script><!--<img src=x onerror=alert(1)>.jsonl");
+            assertThat(browser.texts("img")).isEmpty();
+            assertThat((String) browser.run("return document.title"))
+                    .endsWith("</script><!--<img src=x onerror=alert(1)>.jsonl");
+        }
+    }
+
     @ParameterizedTest
-    @ValueSource(strings = {"sweep", "compare", "bench"})
+    @ValueSource(strings = {"sweep", "compare", "bench", "describe", "fidelity"})
     void telephone_needsNoScrollingToTheSide(String command) {
         try (var browser = PageBrowser.open(directory.resolve(command + ".html"), PageBrowser.LIGHT)) {
             browser.narrow();

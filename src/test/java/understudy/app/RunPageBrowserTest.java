@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static understudy.app.CommandLineFixture.call;
 
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -43,6 +45,60 @@ final class RunPageBrowserTest {
             assertThat(browser.emptyCharts()).isEmpty();
             assertThat(browser.complaints()).isEmpty();
         }
+    }
+
+    @Test
+    void axes_nameTheirQuantityInReadableUnits() {
+        // Requests of 400 tokens at 6 ms or more a token take over a second, from first token to last; a gap does not.
+        try (var browser = open("conf/demo.conf", "--set=workload.lengths.output.min=400")) {
+            assertThat(axis(browser, "e2el-cdf", "x")).isEqualTo("E2EL, log scale (s)");
+            assertThat(axis(browser, "e2el-time", "y")).isEqualTo("E2EL (s)");
+            assertThat(axis(browser, "itl-cdf", "x")).isEqualTo("ITL, log scale (ms)");
+            assertThat(browser.list(
+                            "return Object.values(Chart.instances).map((each) => each.options.scales.y.title.text)"))
+                    .doesNotContain("");
+        }
+    }
+
+    private static Object axis(PageBrowser browser, String chart, String axis) {
+        return browser.run("return Chart.getChart(arguments[0]).options.scales[arguments[1]].title.text", chart, axis);
+    }
+
+    @Test
+    void whatNeverChanges_isLeftOut() {
+        try (var browser = open("conf/demo.conf")) {
+            // A fleet of fixed size, whose router holds nothing back; the TTFT has its course beside its distribution.
+            assertThat(browser.list("return Object.values(Chart.instances).map((each) => each.canvas.id)"))
+                    .doesNotContain("ready-replicas", "preemptions", "tiers", "moved")
+                    .contains("arrivals", "ttft-time");
+            assertThat(browser.list("return Chart.getChart('queues').data.datasets.map((each) => each.label)"))
+                    .doesNotContain("held in the router");
+        }
+    }
+
+    @Test
+    void figures_areThoseOfTheData() {
+        try (var browser = open("conf/demo.conf", "--set=slo.e2el=1ns")) {
+            assertThat(browser.texts("p.verdict.bad"))
+                    .singleElement()
+                    .asString()
+                    .startsWith("Service level missed: 0 of 100 requests");
+            assertThat(browser.texts("dl div")).contains("Answered requests100", "Service levelset", "Seed1");
+            assertThat(browser.texts("#figures tr")).contains("Successful requests100");
+            assertThat(browser.texts("#configuration th.words")).contains("Setting", "cluster.replicas");
+            assertThat(browser.texts("#requests th")).contains("Request", "Why the router chose the replica");
+            assertThat(browser.texts("#course p").get(0)).contains("ms, at most 600 of them");
+            assertThat(browser.texts("#tables table")).isNotEmpty();
+        }
+    }
+
+    private PageBrowser open(String scenario, String... options) {
+        var page = directory.resolve("page.html");
+        var args = new ArrayList<>(List.of("run", scenario, "--html=" + page, "--set=workload.requests=100"));
+        args.addAll(List.of(options));
+        var run = call(args.toArray(String[]::new));
+        assertThat(run.exitCode).as(run.err).isZero();
+        return PageBrowser.open(page, PageBrowser.LIGHT);
     }
 
     /** Prefill and decode apart, host memory in both, and little of it: whatever may have a chart has one. */

@@ -5,13 +5,13 @@ import static understudy.app.CommandLineFixture.call;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
-import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 final class RunPageTest {
     private static final Pattern DATA =
             Pattern.compile("<script type=\"application/json\" id=\"data\">(.*?)</script>", Pattern.DOTALL);
-    private static final Pattern HOST = Pattern.compile("<section id=\"host\".*?</section>", Pattern.DOTALL);
+    private static final Pattern HOST = Pattern.compile("\"host\":\\{[^}]*}");
     private static final Pattern LOADS = Pattern.compile(
             "<(?:script|img|iframe|object|embed|source|video|audio)[^>]*\\s(?:src|data)=|@import|url\\(|sourceMappingURL");
 
@@ -50,130 +50,109 @@ final class RunPageTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "slo.ttft=1h | good | Service level met: 100 of 100 requests (100.00 %) had TTFT &le; 3.600e+06 ms",
-                "slo.e2el=1ns | bad | Service level missed: 0 of 100 requests (0.00 %) had E2EL &le; 1.000e-06 ms"
+                "slo.ttft=1h | true | Service level met: 100 of 100 requests (100.00 %) had TTFT ≤ 3.600e+06 ms",
+                "slo.e2el=1ns | false | Service level missed: 0 of 100 requests (0.00 %) had E2EL ≤ 1.000e-06 ms"
             })
-    void verdict_isThatOfTheServiceLevel(String setting, String kind, String words) throws IOException {
-        assertThat(page("conf/demo.conf", "--set=" + setting)).contains("<p class=\"verdict " + kind + "\">" + words);
+    void verdict_isThatOfTheServiceLevel(String setting, boolean isGood, String words) throws IOException {
+        var verdict = data("conf/demo.conf", "--set=" + setting).at("/verdicts/0");
+
+        assertThat(verdict.get("good").asBoolean()).isEqualTo(isGood);
+        assertThat(verdict.get("text").asText()).startsWith(words);
     }
 
     @Test
-    void noServiceLevel_isAFactAndNoVerdict() throws IOException {
-        assertThat(page("conf/demo.conf"))
-                .contains("<dt>Service level</dt><dd>none set</dd>")
-                .doesNotContain("<p class=\"verdict");
-    }
-
-    @Test
-    void axes_nameTheirQuantityInReadableUnits() throws IOException {
-        // Requests of 400 tokens at 6 ms or more a token take over a second, from first token to last; a gap does not.
-        String page = page("conf/demo.conf", "--set=workload.lengths.output.min=400");
-
-        assertThat(chart(page, "e2el-cdf").get("x"))
-                .isEqualTo(axis("{\"title\": \"E2EL, log scale\", \"unit\": \"s\"}"));
-        assertThat(chart(page, "e2el-time").get("y")).isEqualTo(axis("{\"title\": \"E2EL\", \"unit\": \"s\"}"));
-        assertThat(chart(page, "itl-cdf").get("x"))
-                .isEqualTo(axis("{\"title\": \"ITL, log scale\", \"unit\": \"ms\"}"));
-        assertThat(charts(page))
-                .allSatisfy(chart -> assertThat(chart.at("/y/title").asText()).isNotEmpty());
-    }
-
-    @Test
-    void whatNeverChanges_isLeftOut() throws IOException {
-        String page = page("conf/demo.conf");
-
-        // A fleet of fixed size, whose router holds nothing back; the TTFT has its course beside its distribution.
-        assertThat(charts(page).stream().map(chart -> chart.get("id").asText()))
-                .doesNotContain("ready-replicas", "ttft-course")
-                .contains("arrivals", "ttft-time");
-        assertThat(chart(page, "queues").findValuesAsText("name")).doesNotContain("held in the router");
+    void noServiceLevel_hasNoVerdict() throws IOException {
+        assertThat(data("conf/demo.conf").get("verdicts")).isEmpty();
     }
 
     @Test
     void configuration_saysWhatDiffersFromTheDefaultsAndHowToRunItAgain() throws IOException {
-        String page = page("conf/demo.conf", "--seed=7");
+        var setup = data("conf/demo.conf", "--seed=7").get("setup");
 
-        assertThat(page)
-                .contains("understudy run conf/demo.conf --set workload.requests=100 --set seed=7</dd>")
-                .contains("<th scope=\"row\" class=\"words\">seed</th><td class=\"words\">1</td><td"
-                        + " class=\"words\">7</td>")
-                .contains("class=\"words\">cluster.replicas</th>")
-                .doesNotContain("class=\"words\">clock.speed</th>");
+        assertThat(setup.get("command").asText())
+                .endsWith("understudy run conf/demo.conf --set workload.requests=100 --set seed=7");
+        assertThat(setup.get("settings"))
+                .anyMatch(each -> each.toString().equals("{\"key\":\"seed\",\"default\":\"1\",\"value\":\"7\"}"));
+        assertThat(setup.get("settings").findValuesAsText("key"))
+                .contains("cluster.replicas")
+                .doesNotContain("clock.speed");
     }
 
     @Test
-    void figures_areThoseOfTheConsole() throws IOException {
-        String page = page("conf/pd.conf", "--set=kv-cache.tiers.host.gib=1");
+    void result_isThatOfTheJson() throws IOException {
+        var json = (ObjectNode) run("conf/pd.conf", "--json=-").json();
+        var data = data("conf/pd.conf", "--save-detailed");
 
-        assertThat(page)
-                .contains("<th scope=\"row\" class=\"words\">Successful requests</th><td>100</td>")
-                .contains(">KV Transfers and Tiers</th>")
-                .contains("<th scope=\"row\" class=\"words\">group decode</th>")
-                .contains("<th scope=\"row\" class=\"words\">read</th>")
-                .contains("<th scope=\"row\" class=\"words\">host</th>")
-                .contains("nobody pushes it layer by layer");
+        assertThat(data.get("host").fieldNames())
+                .toIterable()
+                .containsExactlyElementsOf(() -> json.get("host").fieldNames());
+        json.remove("host");
+        assertThat(data.get("result")).isEqualTo(json);
+    }
+
+    @Test
+    void linesAndTables_areThoseOfTheConsole() throws IOException {
+        var data = data("conf/pd.conf", "--set=kv-cache.tiers.host.gib=1");
+        var shown = data.get("shown");
+
+        assertThat(shown.at("/blocks/0/lines/0")).hasToString("[\"Successful requests\",\"100\"]");
+        assertThat(shown.get("blocks").findValuesAsText("title")).contains("KV Transfers and Tiers");
+        assertThat(shown.get("parts").toString()).contains("[\"group decode\"", "[\"read\"", "[\"host\"");
+        assertThat(data.get("setup").toString()).contains("nobody pushes it layer by layer");
     }
 
     @Test
     void curves_addUpToTheReport() throws IOException {
-        var chart = chart(page("conf/demo.conf"), "output-tokens").get("series").get(0);
-        long wanted = call("run", "conf/demo.conf", "--set=workload.requests=100", "--json=-")
-                .json()
-                .get("total_output_tokens")
-                .asLong();
+        var data = data("conf/demo.conf");
+        var curve = data.at("/course/output_tokens");
 
         // Tokens per second, times the length of each interval.
         double sum = 0;
         double from = 0;
-        for (int i = 0; i < chart.get("xs").size(); i++) {
-            double to = chart.get("xs").get(i).asDouble();
-            sum += chart.get("ys").get(i).asDouble() * (to - from);
+        for (int i = 0; i < curve.get("xs").size(); i++) {
+            double to = curve.get("xs").get(i).asDouble();
+            sum += curve.get("ys").get(i).asDouble() * (to - from);
             from = to;
         }
+        long wanted = data.at("/result/total_output_tokens").asLong();
         assertThat(Math.round(sum)).isBetween(wanted - 2, wanted + 2);
     }
 
     @Test
     void slowestRequests_haveTheirReasons() throws IOException {
-        assertThat(page("conf/demo.conf"))
-                .contains("Why the router chose the replica</th>")
-                .containsPattern(
-                        "<td class=\"words\">most cached; it has cached blocks \\d+, outstanding \\d+; best other");
+        assertThat(data("conf/demo.conf").at("/requests/slowest").findValuesAsText("reason"))
+                .anyMatch(reason ->
+                        reason.matches("most cached; it has cached blocks \\d+, outstanding \\d+; best other.*"));
     }
 
     @Test
     void manyRequests_areThinned() throws IOException {
-        var lanes = chart(page("conf/demo.conf"), "request-lanes");
+        var rows = data("conf/demo.conf").at("/requests/by_request/rows");
 
         // Of 100 requests, at most 80: every second one.
-        assertThat(lanes.get("labels")).hasSize(50);
-        assertThat(lanes.get("labels").get(1).asText()).isEqualTo("2");
+        assertThat(rows).hasSize(50);
+        assertThat(rows.get(1).get("number").asInt()).isEqualTo(2);
     }
 
-    private static JsonNode axis(String json) throws IOException {
-        return new ObjectMapper().readTree(json);
-    }
-
-    private static JsonNode chart(String page, String id) throws IOException {
-        return charts(page).stream()
-                .filter(chart -> chart.get("id").asText().equals(id))
-                .findFirst()
-                .orElseThrow();
-    }
-
-    private static List<JsonNode> charts(String page) throws IOException {
-        var matcher = DATA.matcher(page);
+    private JsonNode data(String scenario, String... options) throws IOException {
+        var matcher = DATA.matcher(page(scenario, options));
         assertThat(matcher.find()).isTrue();
-        var charts = new ObjectMapper().readTree(matcher.group(1)).get("charts");
-        return StreamSupport.stream(charts.spliterator(), false).toList();
+        return new ObjectMapper().readTree(matcher.group(1));
     }
 
     private String page(String scenario, String... options) throws IOException {
         var file = directory.resolve("page.html");
-        var args = new ArrayList<>(List.of("run", scenario, "--html=" + file, "--set=workload.requests=100"));
+        var args = new ArrayList<>(List.of(options));
+        args.add("--html=" + file);
+        run(scenario, args.toArray(String[]::new));
+        return Files.readString(file);
+    }
+
+    private static CommandLineFixture run(String scenario, String... options) {
+        var args = new ArrayList<>(List.of("run", scenario, "--set=workload.requests=100"));
         args.addAll(List.of(options));
         var run = call(args.toArray(String[]::new));
         assertThat(run.exitCode).as(run.err).isZero();
-        return Files.readString(file);
+        return run;
     }
 }

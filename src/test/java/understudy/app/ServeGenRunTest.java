@@ -31,7 +31,7 @@ final class ServeGenRunTest {
         assertThat(run.exitCode).as(run.err).isZero();
         assertThat(run.json().get("completed").asLong()).isEqualTo(900);
         assertThat(run.json().get("total_output_tokens").asLong()).isEqualTo(45_000);
-        assertThat(page).content().contains("\"id\":\"arrivals\"", "\"id\":\"ttft-time\"");
+        assertThat(page).content().contains("\"arrivals_per_s\":{\"xs\":[", "\"ttft\":{\"distribution\":{\"xs\":[");
     }
 
     /** The busiest hours of the day with a quarter of its requests, so that it is soon over. */

@@ -140,7 +140,7 @@ final class AbortsInVirtualTimeTest {
     }
 
     private ActorRef<Replica.Command> replica(int index, ActorRef<Router.Command> router) {
-        var peers = new ReplicaPeers(router, metrics.ref(), ClusterFixture.router(false), null, null);
+        var peers = ReplicaPeers.of(router, metrics.ref(), ClusterFixture.router(false));
         return kit.spawn(Replica.create(kit.clock(), index, cluster.replicaSpec(), peers), "replica-" + index);
     }
 

@@ -42,7 +42,7 @@ final class AdaptersInVirtualTimeTest {
         };
         var router = kit.createInbox(Router.Command.class);
         var metrics = kit.createInbox(MetricsCollector.Command.class);
-        var peers = new ReplicaPeers(router.ref(), metrics.ref(), ClusterFixture.router(false), null, null);
+        var peers = ReplicaPeers.of(router.ref(), metrics.ref(), ClusterFixture.router(false));
         replica = kit.spawn(Replica.create(kit.clock(), 0, cluster.replicaSpec(), peers), "replica");
     }
 

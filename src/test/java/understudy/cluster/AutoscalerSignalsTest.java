@@ -65,20 +65,21 @@ final class AutoscalerSignalsTest {
     }
 
     private void stepEnded(int replica, RequestRecord... ended) {
-        autoscaler.tell(new ClusterEvent.StepEnded(
-                replica,
-                kit.nowNanos(),
-                kit.nowNanos(),
-                1,
-                1,
-                1,
-                DraftCounts.NONE,
-                LongList.of(),
-                IntList.of(),
-                List.of(ended),
-                ClusterEvent.FirstTokens.NONE,
-                ClusterEvent.EngineLoad.NONE,
-                ClusterEvent.KvCacheState.NONE));
+        autoscaler.tell(ClusterEventStepEndedBuilder.builder()
+                .replicaIndex(replica)
+                .startNanos(kit.nowNanos())
+                .endNanos(kit.nowNanos())
+                .numRequests(1)
+                .numTokens(1)
+                .numSampled(1)
+                .drafts(DraftCounts.NONE)
+                .gapNanos(LongList.of())
+                .gapCounts(IntList.of())
+                .ended(List.of(ended))
+                .firstTokens(ClusterEvent.FirstTokens.NONE)
+                .load(ClusterEvent.EngineLoad.NONE)
+                .kvCache(ClusterEvent.KvCacheState.NONE)
+                .build());
     }
 
     private RequestRecord ended(long requestId, Outcome outcome) {

@@ -11,18 +11,13 @@ import understudy.engine.Request;
 import understudy.engine.RequestLimits;
 import understudy.engine.RequestLimits.ContextOverflow;
 import understudy.engine.lora.LoraConfig;
-import understudy.engine.speculation.SpeculationConfig;
-import understudy.engine.vllm.PreemptionVictim;
 import understudy.engine.vllm.SchedulerConfig;
 import understudy.engine.vllm.VllmSpec;
-import understudy.engine.vllm.queue.SchedulingPolicy;
 import understudy.faults.CrashRetries;
 import understudy.faults.FaultPlan;
 import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.PrefixOptions;
-import understudy.kvcache.PrefixUnit;
 import understudy.kvcache.eviction.EvictionPolicy;
-import understudy.kvcache.eviction.FreeOrder;
 import understudy.latency.ApiDelay;
 import understudy.latency.LatencyModel;
 import understudy.latency.LinearLatency;
@@ -71,39 +66,27 @@ public final class ClusterFixture {
     FaultPlan faults = FaultPlan.NONE;
 
     ReplicaSpec replicaSpec() {
-        var scheduler = new SchedulerConfig(
-                maxNumSeqs,
-                maxNumBatchedTokens,
-                0,
-                true,
-                true,
-                SchedulingPolicy.FCFS,
-                PreemptionVictim.AUTO,
-                isAsync,
-                8,
-                prefillScheduleInterval,
-                loras,
-                pipelineParallelSize,
-                SpeculationConfig.NONE);
-        var kvCache = new KvCacheConfig(
-                hasher,
-                numBlocks,
-                true,
-                maxModelLen,
-                0,
-                evictionPolicy,
-                FreeOrder.UNHASHED_FIRST,
-                promotesFullBlocks,
-                true,
-                PrefixUnit.BLOCK,
-                sharesWithinStep,
-                prefixes,
-                null,
-                null);
+        var scheduler = SchedulerConfig.VLLM
+                .with()
+                .maxNumSeqs(maxNumSeqs)
+                .maxNumBatchedTokens(maxNumBatchedTokens)
+                .asyncScheduling(isAsync)
+                .prefillScheduleInterval(prefillScheduleInterval)
+                .loras(loras)
+                .pipelineParallelSize(pipelineParallelSize)
+                .build();
+        var kvCache = KvCacheConfig.vllm(hasher, numBlocks)
+                .with()
+                .maxModelLen(maxModelLen)
+                .evictionPolicy(evictionPolicy)
+                .promotesFullBlocks(promotesFullBlocks)
+                .sharesWithinStep(sharesWithinStep)
+                .prefixes(prefixes)
+                .build();
         var limits = new RequestLimits(maxModelLen, kvCache.maxTokens(), contextOverflow, hasher.blockSize());
         return ReplicaSpec.of(new VllmSpec(scheduler, limits, kvCache), VirtualGpu.Factory.of(latency))
                 .withApiDelay(apiDelay)
-                .withTokenTimes(true);
+                .withKeepsTokenTimes(true);
     }
 
     private RouterSpec router() {

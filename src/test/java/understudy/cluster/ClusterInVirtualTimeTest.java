@@ -35,6 +35,7 @@ import understudy.routing.policy.PrefixAware;
 import understudy.workload.Distribution;
 import understudy.workload.Gaps;
 import understudy.workload.GeneratedWorkload;
+import understudy.workload.GeneratedWorkloadOptionsBuilder;
 import understudy.workload.OutputLimit;
 import understudy.workload.PrefixGroups;
 import understudy.workload.RandomStreams;
@@ -398,20 +399,20 @@ final class ClusterInVirtualTimeTest {
 
     /** 300 requests of sessions with two to four turns, in five groups. */
     private GeneratedWorkload chat(long seed) {
-        var options = new GeneratedWorkload.Options(
-                300,
-                RequestRate.constant(40),
-                Gaps.POISSON,
-                new WholeNumbers(new Distribution.Normal(60, 30), 1, 500),
-                new WholeNumbers(new Distribution.Normal(40, 20), 1, 500),
-                new PrefixGroups.Options(5, WholeNumbers.fixed(200), 0, false),
-                new WholeNumbers(new Distribution.Uniform(2, 4), 2, 4),
-                0,
-                new Distribution.Exponential(0.5),
-                1,
-                1,
-                OutputLimit.MAX_TOKENS,
-                cluster.maxModelLen);
+        var options = GeneratedWorkloadOptionsBuilder.builder()
+                .numRequests(300)
+                .rate(RequestRate.constant(40))
+                .gaps(Gaps.POISSON)
+                .promptLengths(new WholeNumbers(new Distribution.Normal(60, 30), 1, 500))
+                .outputLengths(new WholeNumbers(new Distribution.Normal(40, 20), 1, 500))
+                .groups(new PrefixGroups.Options(5, WholeNumbers.fixed(200), 0, false))
+                .turns(new WholeNumbers(new Distribution.Uniform(2, 4), 2, 4))
+                .thinkTimeSeconds(new Distribution.Exponential(0.5))
+                .numPriorities(1)
+                .numTenants(1)
+                .outputLimit(OutputLimit.MAX_TOKENS)
+                .maxModelLen(cluster.maxModelLen)
+                .build();
         return new GeneratedWorkload(options, new RandomStreams(seed));
     }
 

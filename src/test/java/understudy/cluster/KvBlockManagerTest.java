@@ -134,7 +134,7 @@ final class KvBlockManagerTest {
     }
 
     private ActorRef<KvBlockManager.Command> spawn() {
-        var peers = new ReplicaPeers(router.getRef(), metrics.getRef(), ClusterFixture.router(true), null, null);
+        var peers = ReplicaPeers.of(router.getRef(), metrics.getRef(), ClusterFixture.router(true));
         var setup = new KvBlockManager.Setup(
                 kit.clock(), cluster.replicaSpec(), 0, PrefixCacheStats.NONE, peers, replica.getRef());
         return kit.spawn(KvBlockManager.create(setup), "kv-block-manager");
@@ -157,7 +157,7 @@ final class KvBlockManagerTest {
     }
 
     private static KvAsk admit(int handle) {
-        return new KvAsk.Admit(new AdmissionRequest(lookup(handle), 2048, 0, true, false, false, 0, false, 60));
+        return new KvAsk.Admit(AdmissionRequest.of(lookup(handle), 2048, 60).withReserveFullSequence(false));
     }
 
     private static PrefixLookup lookup(int handle) {

@@ -25,6 +25,7 @@ import understudy.testkit.VirtualTimeTestKit;
 import understudy.testkit.VirtualTimeTestKit.Inbox;
 import understudy.transfer.KvLease;
 import understudy.transfer.KvTransferSpec;
+import understudy.transfer.KvTransferSpecBuilder;
 import understudy.transfer.LinkSpec;
 import understudy.transfer.PortGroup;
 import understudy.transfer.TransferCost;
@@ -58,20 +59,19 @@ final class OffloadingFixture implements AutoCloseable {
 
     static KvTransferSpec transfers() {
         var nic = PortGroup.of(BYTES_PER_SECOND, BYTES_PER_SECOND);
-        return new KvTransferSpec(
-                new LinkSpec(List.of(nic), TransferCost.NONE, 1000 * MILLI),
-                BYTES_PER_BLOCK,
-                nic,
-                BYTES_PER_BLOCK,
-                4 * BYTES_PER_BLOCK,
-                1,
-                TransferCost.NONE,
-                1000 * MILLI,
-                KvLease.VLLM,
-                false,
-                false,
-                true,
-                true);
+        return KvTransferSpecBuilder.builder()
+                .hostLink(new LinkSpec(List.of(nic), TransferCost.NONE, 1000 * MILLI))
+                .hostBytesPerBlock(BYTES_PER_BLOCK)
+                .nic(nic)
+                .networkBytesPerBlock(BYTES_PER_BLOCK)
+                .chunkBytes(4 * BYTES_PER_BLOCK)
+                .descriptorsPerBlock(1)
+                .networkCost(TransferCost.NONE)
+                .networkTimeoutNanos(1000 * MILLI)
+                .lease(KvLease.VLLM)
+                .failsStaleReads(true)
+                .notifiesOnReject(true)
+                .build();
     }
 
     private KvStoreSpec storeSpec(boolean isShared) {
@@ -117,17 +117,15 @@ final class OffloadingFixture implements AutoCloseable {
     }
 
     ActorRef<Replica.Command> spawn(int index) {
-        var peers = new ReplicaPeers(
-                router.ref(),
-                metrics.ref(),
-                ClusterFixture.router(false),
-                null,
-                null,
-                network,
-                store,
-                true,
-                null,
-                Map.of());
+        var peers = ReplicaPeersBuilder.builder()
+                .router(router.ref())
+                .metrics(metrics.ref())
+                .routerSpec(ClusterFixture.router(false))
+                .network(network)
+                .sharedStore(store)
+                .keepsRecords(true)
+                .dataParallelGroups(Map.of())
+                .build();
         return kit.spawn(Replica.create(kit.clock(), index, replicaSpec(), peers), "replica-" + index);
     }
 

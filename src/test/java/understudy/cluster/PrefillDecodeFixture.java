@@ -23,6 +23,7 @@ import understudy.routing.policy.RoundRobin;
 import understudy.testkit.VirtualTimeTestKit;
 import understudy.transfer.KvLease;
 import understudy.transfer.KvTransferSpec;
+import understudy.transfer.KvTransferSpecBuilder;
 import understudy.transfer.LinkSpec;
 import understudy.transfer.PortGroup;
 import understudy.transfer.TransferCost;
@@ -74,20 +75,20 @@ final class PrefillDecodeFixture implements AutoCloseable {
 
     KvTransferSpec transfers() {
         var nic = PortGroup.of(BYTES_PER_SECOND, BYTES_PER_SECOND);
-        return new KvTransferSpec(
-                new LinkSpec(List.of(nic), TransferCost.NONE, 1000 * MILLI),
-                BYTES_PER_BLOCK,
-                nic,
-                BYTES_PER_BLOCK,
-                BYTES_PER_BLOCK,
-                1,
-                new TransferCost(4 * MILLI, MILLI, 0, MILLI),
-                1000 * MILLI,
-                lease,
-                false,
-                failsOnLoadFailure,
-                failsStaleReads,
-                notifiesOnReject);
+        return KvTransferSpecBuilder.builder()
+                .hostLink(new LinkSpec(List.of(nic), TransferCost.NONE, 1000 * MILLI))
+                .hostBytesPerBlock(BYTES_PER_BLOCK)
+                .nic(nic)
+                .networkBytesPerBlock(BYTES_PER_BLOCK)
+                .chunkBytes(BYTES_PER_BLOCK)
+                .descriptorsPerBlock(1)
+                .networkCost(new TransferCost(4 * MILLI, MILLI, 0, MILLI))
+                .networkTimeoutNanos(1000 * MILLI)
+                .lease(lease)
+                .failsOnLoadFailure(failsOnLoadFailure)
+                .failsStaleReads(failsStaleReads)
+                .notifiesOnReject(notifiesOnReject)
+                .build();
     }
 
     private ReplicaSpec replica(Role role) {

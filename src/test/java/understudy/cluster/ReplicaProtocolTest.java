@@ -111,7 +111,7 @@ final class ReplicaProtocolTest {
     void blocksLostToAResize_areToldAtTheEndOfTheStep() {
         cluster.numBlocks = 20;
         var router = kit.createInbox(Router.Command.class);
-        var peers = new ReplicaPeers(router.ref(), metrics.getRef(), ClusterFixture.router(true), null, null);
+        var peers = ReplicaPeers.of(router.ref(), metrics.getRef(), ClusterFixture.router(true));
         var spec = cluster.replicaSpec().withDevice(VirtualGpu.Factory.of(batch -> 1_000));
         var replica = kit.spawn(Replica.create(kit.clock(), 0, spec, peers), "replica");
         replica.tell(new Replica.AddRequest(ListWorkload.request(1, 0, 40, 1), client.getRef(), false));
@@ -136,7 +136,7 @@ final class ReplicaProtocolTest {
 
     private ActorRef<Replica.Command> spawn(ReplicaSpec spec) {
         var router = TestProbe.create(Router.Command.class, kit.system());
-        var peers = new ReplicaPeers(router.getRef(), metrics.getRef(), ClusterFixture.router(false), null, null);
+        var peers = ReplicaPeers.of(router.getRef(), metrics.getRef(), ClusterFixture.router(false));
         return kit.spawn(Replica.create(kit.clock(), 0, spec, peers), "replica");
     }
 

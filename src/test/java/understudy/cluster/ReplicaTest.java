@@ -296,12 +296,8 @@ final class ReplicaTest {
     }
 
     private ActorRef<Replica.Command> spawn(boolean publishesKvEvents, ActorRef<ClusterEvent> events) {
-        var peers = new ReplicaPeers(
-                router.ref(),
-                metrics.ref(),
-                ClusterFixture.router(publishesKvEvents),
-                events == null ? null : new ClusterEvent.Subscriber(events, false),
-                null);
+        var peers = ReplicaPeers.of(router.ref(), metrics.ref(), ClusterFixture.router(publishesKvEvents))
+                .withSubscriber(events == null ? null : new ClusterEvent.Subscriber(events, false));
         var spec = cluster.replicaSpec();
         var recording = ReplicaSpec.of(
                         new VllmSpec(

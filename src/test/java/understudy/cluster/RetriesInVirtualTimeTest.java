@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import understudy.engine.FinishReason;
 import understudy.engine.OutputPlan;
-import understudy.engine.Request;
+import understudy.engine.RequestBuilder;
 import understudy.engine.SamplingParams;
 import understudy.faults.ClusterChange;
 import understudy.faults.CrashRetries;
@@ -168,7 +168,16 @@ final class RetriesInVirtualTimeTest {
         var output = new OutputPlan(new SyntheticTokens(-1), 6);
         var prompt = new Prompt(SegmentedTokens.EMPTY.append(0, 10));
 
-        var run = cluster.run(workload(new Request(0, "", 0, prompt, sampling, 0, "", output)));
+        var run = cluster.run(workload(RequestBuilder.builder()
+                .id(0)
+                .name("")
+                .arrivalNanos(0)
+                .prompt(prompt)
+                .sampling(sampling)
+                .priority(0)
+                .tenant("")
+                .output(output)
+                .build()));
 
         // The end-of-sequence token is the sixth; with 8 tokens at least it is passed over, and the limit is 10.
         assertThat(byId(run, 0).numOutputTokens()).isEqualTo(numTokens);
@@ -362,7 +371,7 @@ final class RetriesInVirtualTimeTest {
 
     private ActorRef<Replica.Command> replica(int index, ActorRef<Router.Command> router, ClusterFixture kind) {
         var metrics = kit.createInbox(MetricsCollector.Command.class);
-        var peers = new ReplicaPeers(router, metrics.ref(), ClusterFixture.router(false), null, null);
+        var peers = ReplicaPeers.of(router, metrics.ref(), ClusterFixture.router(false));
         return kit.spawn(Replica.create(kit.clock(), index, kind.replicaSpec(), peers), "replica-" + index);
     }
 

@@ -187,14 +187,15 @@ final class RoseinferInVirtualTimeTest {
 
     private ActorRef<Replica.Command> replica(VirtualTimeTestKit.Inbox<MetricsCollector.Command> metrics) {
         var router = kit.createInbox(Router.Command.class);
-        var peers = new ReplicaPeers(router.ref(), metrics.ref(), ClusterFixture.router(false), null, null);
+        var peers = ReplicaPeers.of(router.ref(), metrics.ref(), ClusterFixture.router(false));
         return kit.spawn(Replica.create(kit.clock(), 0, spec(), peers), "replica");
     }
 
     private ReplicaSpec spec() {
         var kvCache = KvCacheConfig.vllm(cluster.hasher, 1_000)
                 .withMaxModelLen(1_000)
-                .withPrefixUnit(PrefixUnit.PROMPT, dedups);
+                .withPrefixUnit(PrefixUnit.PROMPT)
+                .withSharesWithinStep(dedups);
         return ReplicaSpec.of(
                 new RoseinferSpec(
                         new RoseinferConfig(8, prefill), new RequestLimits(1_000, kvCache.maxTokens()), kvCache),

@@ -17,6 +17,7 @@ import understudy.report.RequestRecord;
 import understudy.workload.Distribution;
 import understudy.workload.Gaps;
 import understudy.workload.GeneratedWorkload;
+import understudy.workload.GeneratedWorkloadOptionsBuilder;
 import understudy.workload.OutputLimit;
 import understudy.workload.PrefixGroups;
 import understudy.workload.RandomStreams;
@@ -106,20 +107,22 @@ final class SessionsAgainstContentTest {
     }
 
     private static GeneratedWorkload.Options conversations(double rewriteProbability) {
-        return new GeneratedWorkload.Options(
-                // A session has 4 turns on average; the twentieth on top makes up for chance.
-                4 * SESSIONS * 21 / 20,
-                RequestRate.constant(50),
-                Gaps.POISSON,
-                new WholeNumbers(new Distribution.Uniform(1, 120), 1, 120),
-                new WholeNumbers(new Distribution.Uniform(1, 90), 1, 90),
-                PrefixGroups.Options.NONE,
-                new WholeNumbers(new Distribution.Uniform(1, 7), 1, 7),
-                rewriteProbability,
-                new Distribution.Exponential(2),
-                1,
-                1,
-                OutputLimit.MAX_TOKENS,
-                20_000);
+        return GeneratedWorkloadOptionsBuilder.builder()
+                .numRequests(
+                        // A session has 4 turns on average; the twentieth on top makes up for chance.
+                        4 * SESSIONS * 21 / 20)
+                .rate(RequestRate.constant(50))
+                .gaps(Gaps.POISSON)
+                .promptLengths(new WholeNumbers(new Distribution.Uniform(1, 120), 1, 120))
+                .outputLengths(new WholeNumbers(new Distribution.Uniform(1, 90), 1, 90))
+                .groups(PrefixGroups.Options.NONE)
+                .turns(new WholeNumbers(new Distribution.Uniform(1, 7), 1, 7))
+                .rewriteProbability(rewriteProbability)
+                .thinkTimeSeconds(new Distribution.Exponential(2))
+                .numPriorities(1)
+                .numTenants(1)
+                .outputLimit(OutputLimit.MAX_TOKENS)
+                .maxModelLen(20_000)
+                .build();
     }
 }

@@ -143,7 +143,7 @@ final class SpeculationInVirtualTimeTest {
         return cluster.run(
                 workload(requests),
                 ReplicaSpec.of(new VllmSpec(scheduler, plain.limits(), kvCache), device)
-                        .withTokenTimes(true));
+                        .withKeepsTokenTimes(true));
     }
 
     private static DraftCounts stats(RunRecord run) {

@@ -11,6 +11,7 @@ import java.io.StringWriter;
 import org.junit.jupiter.api.Test;
 import understudy.prompt.SessionTurn;
 import understudy.workload.trace.TraceRow;
+import understudy.workload.trace.TraceRowBuilder;
 
 final class TraceDescriberTest {
     private static final long SECOND = 1_000_000_000;
@@ -100,8 +101,17 @@ final class TraceDescriberTest {
     /** The answer to the first prompt completes block 2, with which the second prompt goes on. */
     @Test
     void namedAnswers_areInTheCache() throws IOException {
-        describer.add(
-                new TraceRow(1, 0, 15, LongList.of(1), 10, LongList.of(2), 5, 0, 0, "", "", SessionTurn.of(0, 1)));
+        describer.add(TraceRowBuilder.builder()
+                .line(1)
+                .numPromptTokens(15)
+                .blockIds(LongList.of(1))
+                .blockTokens(10)
+                .outputBlockIds(LongList.of(2))
+                .numOutputTokens(5)
+                .tenant("")
+                .loraName("")
+                .turn(SessionTurn.of(0, 1))
+                .build());
         describer.add(row(1, 30, 1, 2, 3));
 
         assertThat(json().at("/content/infinite_cache_hit_tokens").asInt()).isEqualTo(20);
@@ -120,19 +130,18 @@ final class TraceDescriberTest {
     }
 
     private static TraceRow row(long second, int promptTokens, long... blocks) {
-        return new TraceRow(
-                second + 1,
-                second * SECOND,
-                promptTokens,
-                LongList.of(blocks),
-                10,
-                LongList.of(),
-                1,
-                0,
-                0,
-                "",
-                "",
-                SessionTurn.NONE);
+        return TraceRowBuilder.builder()
+                .line(second + 1)
+                .arrivalNanos(second * SECOND)
+                .numPromptTokens(promptTokens)
+                .blockIds(LongList.of(blocks))
+                .blockTokens(10)
+                .outputBlockIds(LongList.of())
+                .numOutputTokens(1)
+                .tenant("")
+                .loraName("")
+                .turn(SessionTurn.NONE)
+                .build();
     }
 
     private JsonNode json() throws IOException {

@@ -20,7 +20,7 @@ final class RequestTest {
     void copy_differsInOneThing() {
         assertThat(request.withPriority(9)).isEqualTo(request(4, PROMPT, 9, "ada"));
         assertThat(request.withTenant("bob")).isEqualTo(request(4, PROMPT, 2, "bob"));
-        assertThat(request.arrivingAt(8)).isEqualTo(request(8, PROMPT, 2, "ada"));
+        assertThat(request.withArrivalNanos(8)).isEqualTo(request(8, PROMPT, 2, "ada"));
         assertThat(request.withPrompt(OTHER)).isEqualTo(request(4, OTHER, 2, "ada"));
     }
 
@@ -28,7 +28,16 @@ final class RequestTest {
     void rest_isPromptedByTheAnswerSoFar() {
         var output = new OutputPlan(index -> 10 + index, 5);
         var sampling = new SamplingParams(9, 4, false, IntSets.singleton(12), true);
-        var whole = new Request(1, "a", 4, PROMPT, sampling, 2, "ada", output);
+        var whole = RequestBuilder.builder()
+                .id(1)
+                .name("a")
+                .arrivalNanos(4)
+                .prompt(PROMPT)
+                .sampling(sampling)
+                .priority(2)
+                .tenant("ada")
+                .output(output)
+                .build();
 
         var once = whole.resumed(progress(3));
         var twice = once.resumed(progress(4));
@@ -48,7 +57,16 @@ final class RequestTest {
     }
 
     private static AnswerProgress progress(int numTokens) {
-        return new AnswerProgress(2, 0, numTokens, 0, 4, 5, 6, 7, PrefixCacheEvents.NONE, LongLists.EMPTY_LIST);
+        return AnswerProgressBuilder.builder()
+                .numPromptTokens(2)
+                .numTokens(numTokens)
+                .queuedNanos(4)
+                .scheduledNanos(5)
+                .firstTokenNanos(6)
+                .lastTokenNanos(7)
+                .events(PrefixCacheEvents.NONE)
+                .tokenNanos(LongLists.EMPTY_LIST)
+                .build();
     }
 
     private static int[] tokens(Prompt prompt) {
@@ -58,6 +76,11 @@ final class RequestTest {
     }
 
     private static Request request(long arrivalNanos, Prompt prompt, int priority, String tenant) {
-        return new Request(1, "a", arrivalNanos, prompt, SamplingParams.ofMaxTokens(3), priority, tenant, OUTPUT);
+        return Request.of(1, arrivalNanos, prompt, 3, OUTPUT)
+                .with()
+                .name("a")
+                .priority(priority)
+                .tenant(tenant)
+                .build();
     }
 }

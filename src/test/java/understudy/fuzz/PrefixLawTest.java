@@ -91,7 +91,7 @@ final class PrefixLawTest {
 
     private static KvAsk admit(int handle, int length, String salt) {
         var lookup = lookup(handle, length, salt);
-        return new KvAsk.Admit(new AdmissionRequest(lookup, 100, 0, true, true, false, handle, false, length + 1));
+        return new KvAsk.Admit(AdmissionRequest.of(lookup, 100, length + 1).withAtNanos(handle));
     }
 
     private static PrefixLookup lookup(int handle, int length, String salt) {

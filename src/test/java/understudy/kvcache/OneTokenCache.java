@@ -26,7 +26,8 @@ public final class OneTokenCache {
     /** Creates an empty cache with room for {@code capacity} keys. */
     public OneTokenCache(EvictionPolicy policy, int capacity) {
         kvCache = new KvCacheManager(KvCacheConfig.vllm(new Xxh3BlockHasher(1), capacity + 1)
-                .withEviction(policy, FreeOrder.UNHASHED_FIRST)
+                .withEvictionPolicy(policy)
+                .withFreeOrder(FreeOrder.UNHASHED_FIRST)
                 .withPrefixes(PrefixOptions.ofContent(FullHit.DECODE_DIRECTLY, true)));
     }
 
@@ -40,8 +41,7 @@ public final class OneTokenCache {
 
     /** Asks for a key without letting go of it; returns whether it was cached. */
     public boolean hold(int handle, int... keys) {
-        var answer = kvCache.admit(
-                new AdmissionRequest(lookup(handle, keys), NO_LIMIT, 0, true, true, false, 0, false, keys.length));
+        var answer = kvCache.admit(AdmissionRequest.of(lookup(handle, keys), NO_LIMIT, keys.length));
         return ((Admission.Admitted) answer).events().isHit();
     }
 

@@ -238,8 +238,7 @@ final class VllmCacheScenariosTest {
 
     private Counts admit(int handle, Prompt prompt) {
         var lookup = new PrefixLookup(handle, prompt, OUTPUT, prompt.length(), true);
-        return counts(
-                kv.admit(new AdmissionRequest(lookup, NO_LIMIT, 0, true, true, false, 0, false, prompt.length())));
+        return counts(kv.admit(AdmissionRequest.of(lookup, NO_LIMIT, prompt.length())));
     }
 
     private void reserve(int handle, int numTokens) {
@@ -254,12 +253,13 @@ final class VllmCacheScenariosTest {
 
     private static AdmissionRequest request(int handle, int[] tokens, int budget, boolean readsCache) {
         var lookup = new PrefixLookup(handle, new Prompt(new TokenIds(tokens)), OUTPUT, tokens.length, readsCache);
-        return new AdmissionRequest(lookup, budget, 0, true, true, false, 0, false, tokens.length);
+        return AdmissionRequest.of(lookup, budget, tokens.length);
     }
 
     private static KvCacheManager manager(int blockSize, int numBlocks, FreeOrder freeOrder) {
         return new KvCacheManager(KvCacheConfig.vllm(new Xxh3BlockHasher(blockSize), numBlocks)
-                .withEviction(EvictionPolicy.LRU, freeOrder));
+                .withEvictionPolicy(EvictionPolicy.LRU)
+                .withFreeOrder(freeOrder));
     }
 
     private static int[] tokens(int first, int count) {

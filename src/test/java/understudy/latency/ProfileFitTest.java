@@ -66,7 +66,18 @@ final class ProfileFitTest {
     private static LlmSpec wide() {
         var attention = new LlmSpec.Attention(32, 8, 128, false, 0, 0, null);
         var ffn = new LlmSpec.FeedForward(14336, true, 1, 0, 0, 0, 0);
-        return new LlmSpec("wide", 1, 4096, 1, true, 1, attention, ffn, WeightFormat.BF16, WeightFormat.BF16);
+        return LlmSpecBuilder.builder()
+                .name("wide")
+                .numLayers(1)
+                .hiddenSize(4096)
+                .vocabSize(1)
+                .tiesEmbeddings(true)
+                .maxPositionEmbeddings(1)
+                .attention(attention)
+                .feedForward(ffn)
+                .weights(WeightFormat.BF16)
+                .expertWeights(WeightFormat.BF16)
+                .build();
     }
 
     /** The eight steps that are worth measuring. */

@@ -75,7 +75,17 @@ final class ProfiledLatencyTest {
     private static LlmSpec twoLayers() {
         var attention = RooflineFixture.dense().attention();
         var ffn = new LlmSpec.FeedForward(20, true, 2, 0, 0, 0, 0);
-        return new LlmSpec("two", 2, 10, 100, false, 1000, attention, ffn, WeightFormat.BF16, WeightFormat.BF16);
+        return LlmSpecBuilder.builder()
+                .name("two")
+                .numLayers(2)
+                .hiddenSize(10)
+                .vocabSize(100)
+                .maxPositionEmbeddings(1000)
+                .attention(attention)
+                .feedForward(ffn)
+                .weights(WeightFormat.BF16)
+                .expertWeights(WeightFormat.BF16)
+                .build();
     }
 
     private static ProfiledLatency model(LlmSpec llm) {

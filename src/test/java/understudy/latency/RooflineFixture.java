@@ -18,19 +18,20 @@ final class RooflineFixture {
     static GpuSpec gpu(
             double overheadMicros, double microsPerChunkToken, int numMultiprocessors, double microsPerDecodedHead) {
         var full = new Efficiency(1, 1, overheadMicros);
-        return new GpuSpec(
-                "round",
-                1,
-                1,
-                2,
-                1,
-                full,
-                new Efficiency(0.5, 1, overheadMicros),
-                null,
-                new GpuSpec.Attention(full, 0.5, 1, 1.5, microsPerChunkToken, numMultiprocessors, microsPerDecodedHead),
-                full,
-                new GpuSpec.AllReduce(overheadMicros, 1, null),
-                new GpuSpec.Experts(overheadMicros, 1, 1, 0, 1));
+        return GpuSpecBuilder.builder()
+                .name("round")
+                .memoryGib(1)
+                .bf16Tflops(1)
+                .fp8Tflops(2)
+                .bandwidthGbPerSecond(1)
+                .gemm(full)
+                .fp8Gemm(new Efficiency(0.5, 1, overheadMicros))
+                .attention(new GpuSpec.Attention(
+                        full, 0.5, 1, 1.5, microsPerChunkToken, numMultiprocessors, microsPerDecodedHead))
+                .elementwise(full)
+                .allReduce(new GpuSpec.AllReduce(overheadMicros, 1, null))
+                .experts(new GpuSpec.Experts(overheadMicros, 1, 1, 0, 1))
+                .build();
     }
 
     /** One layer, hidden size 10, two heads of 5 elements, one KV head, inner width 20, vocabulary of 100. */
@@ -39,15 +40,34 @@ final class RooflineFixture {
     }
 
     static LlmSpec dense(Attention attention, WeightFormat weights) {
-        return new LlmSpec(
-                "tiny", 1, 10, 100, false, 1000, attention, new FeedForward(20, true, 1, 0, 0, 0, 0), weights, weights);
+        return LlmSpecBuilder.builder()
+                .name("tiny")
+                .numLayers(1)
+                .hiddenSize(10)
+                .vocabSize(100)
+                .maxPositionEmbeddings(1000)
+                .attention(attention)
+                .feedForward(new FeedForward(20, true, 1, 0, 0, 0, 0))
+                .weights(weights)
+                .expertWeights(weights)
+                .build();
     }
 
     /** The same with 8 experts of width 4, of which 2 compute a token. */
     static LlmSpec experts() {
         var attention = new Attention(2, 1, 5, false, 0, 0, null);
         var experts = new FeedForward(0, true, 0, 8, 2, 4, 0);
-        return new LlmSpec("moe", 1, 10, 100, false, 1000, attention, experts, WeightFormat.BF16, WeightFormat.BF16);
+        return LlmSpecBuilder.builder()
+                .name("moe")
+                .numLayers(1)
+                .hiddenSize(10)
+                .vocabSize(100)
+                .maxPositionEmbeddings(1000)
+                .attention(attention)
+                .feedForward(experts)
+                .weights(WeightFormat.BF16)
+                .expertWeights(WeightFormat.BF16)
+                .build();
     }
 
     static BatchShape decodes(int numDecodes, int contextTokens) {

@@ -194,7 +194,17 @@ final class RooflineLatencyTest {
     private static LlmSpec withoutExperts() {
         var none = new LlmSpec.FeedForward(0, true, 1, 0, 0, 0, 0);
         var attention = experts().attention();
-        return new LlmSpec("none", 1, 10, 100, false, 1000, attention, none, WeightFormat.BF16, WeightFormat.BF16);
+        return LlmSpecBuilder.builder()
+                .name("none")
+                .numLayers(1)
+                .hiddenSize(10)
+                .vocabSize(100)
+                .maxPositionEmbeddings(1000)
+                .attention(attention)
+                .feedForward(none)
+                .weights(WeightFormat.BF16)
+                .expertWeights(WeightFormat.BF16)
+                .build();
     }
 
     private static double part(String part, LlmSpec llm, GpuSpec gpu, int tensorParallelSize, BatchShape batch) {

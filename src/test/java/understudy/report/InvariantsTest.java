@@ -42,24 +42,22 @@ final class InvariantsTest {
         // twice.
         fixture.numPlanned = 4;
         fixture.numSent = 4;
-        fixture.log.addRequest(new RequestRecord(
-                9,
-                0,
-                Outcome.COMPLETED,
-                50,
-                60,
-                65,
-                70,
-                80,
-                80,
-                1,
-                0,
-                1,
-                2,
-                0,
-                SessionTurn.NONE,
-                PrefixCacheEvents.NONE,
-                new LongArrayList()));
+        fixture.log.addRequest(RequestRecordBuilder.builder()
+                .requestId(9)
+                .outcome(Outcome.COMPLETED)
+                .arrivalNanos(50)
+                .queuedNanos(60)
+                .scheduledNanos(65)
+                .firstTokenNanos(70)
+                .lastTokenNanos(80)
+                .endNanos(80)
+                .numPromptTokens(1)
+                .numOutputTokens(1)
+                .numPreemptions(2)
+                .turn(SessionTurn.NONE)
+                .events(PrefixCacheEvents.NONE)
+                .tokenNanos(new LongArrayList())
+                .build());
 
         assertThat(Invariants.check(fixture.run())).containsExactly("preemptions: replicas count 1, requests 3");
     }
@@ -118,24 +116,21 @@ final class InvariantsTest {
     void effectBeforeCause_isNoticed(long arrival, long queued, long scheduled, long firstToken, long lastToken) {
         fixture.numPlanned = 4;
         fixture.numSent = 4;
-        fixture.log.addRequest(new RequestRecord(
-                9,
-                0,
-                Outcome.COMPLETED,
-                arrival,
-                queued,
-                scheduled,
-                firstToken,
-                lastToken,
-                lastToken,
-                1,
-                0,
-                1,
-                0,
-                0,
-                SessionTurn.NONE,
-                PrefixCacheEvents.NONE,
-                new LongArrayList()));
+        fixture.log.addRequest(RequestRecordBuilder.builder()
+                .requestId(9)
+                .outcome(Outcome.COMPLETED)
+                .arrivalNanos(arrival)
+                .queuedNanos(queued)
+                .scheduledNanos(scheduled)
+                .firstTokenNanos(firstToken)
+                .lastTokenNanos(lastToken)
+                .endNanos(lastToken)
+                .numPromptTokens(1)
+                .numOutputTokens(1)
+                .turn(SessionTurn.NONE)
+                .events(PrefixCacheEvents.NONE)
+                .tokenNanos(new LongArrayList())
+                .build());
 
         assertThat(Invariants.check(fixture.run()))
                 .singleElement()

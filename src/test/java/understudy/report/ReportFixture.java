@@ -46,20 +46,19 @@ final class ReportFixture {
     }
 
     RunRecord run() {
-        return new RunRecord(
-                log,
-                List.of(
+        return RunRecordBuilder.builder()
+                .log(log)
+                .replicas(List.of(
                         new RunRecord.ReplicaRecord(
                                 stats(0, 1), audit, numUnfinished, numPeeks, numPreemptionsWithdrawn),
-                        new RunRecord.ReplicaRecord(stats(1, 2), new KvCacheAudit(100, 99, 0, 0, 0, 0, 0), 0, 0, 0)),
-                numPlanned,
-                numSent,
-                0,
-                0,
-                10 * SECOND,
-                isPartial,
-                history,
-                fleet);
+                        new RunRecord.ReplicaRecord(stats(1, 2), new KvCacheAudit(100, 99, 0, 0, 0, 0, 0), 0, 0, 0)))
+                .numPlanned(numPlanned)
+                .numSent(numSent)
+                .endNanos(10 * SECOND)
+                .isPartial(isPartial)
+                .replicaHistory(history)
+                .fleet(fleet)
+                .build();
     }
 
     RunReport report() {
@@ -71,44 +70,46 @@ final class ReportFixture {
     }
 
     private ReplicaStats stats(int index, int numRequests) {
-        return new ReplicaStats(
-                index,
-                "",
-                numRequests,
-                4,
-                200,
-                3,
-                5 * SECOND,
-                index,
-                0.25,
-                new PrefixCacheStats(100, 40, 7, 3),
-                DraftCounts.NONE,
-                LoraCounts.NONE,
-                transfers);
+        return ReplicaStatsBuilder.builder()
+                .replicaIndex(index)
+                .group("")
+                .numRequests(numRequests)
+                .numSteps(4)
+                .numPrefillTokens(200)
+                .numDecodeTokens(3)
+                .busyNanos(5 * SECOND)
+                .numPreemptions(index)
+                .peakKvUsage(0.25)
+                .prefixCache(new PrefixCacheStats(100, 40, 7, 3))
+                .drafts(DraftCounts.NONE)
+                .loras(LoraCounts.NONE)
+                .transfers(transfers)
+                .build();
     }
 
     static RequestRecord request(
             int id, int replica, Outcome outcome, double arrival, double queued, double scheduled, long[] tokens) {
         long firstToken = tokens.length > 0 ? tokens[0] : nanos(scheduled);
         long lastToken = tokens.length > 0 ? tokens[tokens.length - 1] : nanos(scheduled);
-        return new RequestRecord(
-                id,
-                replica,
-                outcome,
-                nanos(arrival),
-                nanos(queued),
-                nanos(scheduled),
-                firstToken,
-                lastToken,
-                lastToken,
-                100 * (id + 1),
-                Math.max(0, 48 * (1 - id)),
-                tokens.length,
-                id % 2,
-                id,
-                id == 0 ? new SessionTurn(7, 2, 16) : SessionTurn.NONE,
-                events(id, outcome),
-                new LongArrayList(tokens));
+        return RequestRecordBuilder.builder()
+                .requestId(id)
+                .replicaIndex(replica)
+                .outcome(outcome)
+                .arrivalNanos(nanos(arrival))
+                .queuedNanos(nanos(queued))
+                .scheduledNanos(nanos(scheduled))
+                .firstTokenNanos(firstToken)
+                .lastTokenNanos(lastToken)
+                .endNanos(lastToken)
+                .numPromptTokens(100 * (id + 1))
+                .numCachedTokens(Math.max(0, 48 * (1 - id)))
+                .numOutputTokens(tokens.length)
+                .numPreemptions(id % 2)
+                .priority(id)
+                .turn(id == 0 ? new SessionTurn(7, 2, 16) : SessionTurn.NONE)
+                .events(events(id, outcome))
+                .tokenNanos(new LongArrayList(tokens))
+                .build();
     }
 
     /** Request 0 goes on with a conversation, and is the only one that finds anything. */

@@ -77,44 +77,42 @@ final class RequestLogTest {
     /** Ten requests per second, one replica, no conversations, nothing cached. */
     private RequestRecord plain(int id) {
         long arrival = id * SECOND / 10;
-        return new RequestRecord(
-                id,
-                0,
-                Outcome.COMPLETED,
-                arrival,
-                arrival + 1,
-                arrival + 2,
-                arrival + 3,
-                arrival + SECOND,
-                arrival + SECOND,
-                random.nextInt(1, 1_000),
-                0,
-                random.nextInt(1, 1_000),
-                0,
-                0,
-                SessionTurn.NONE,
-                PrefixCacheEvents.of(),
-                LongLists.EMPTY_LIST);
+        return RequestRecordBuilder.builder()
+                .requestId(id)
+                .outcome(Outcome.COMPLETED)
+                .arrivalNanos(arrival)
+                .queuedNanos(arrival + 1)
+                .scheduledNanos(arrival + 2)
+                .firstTokenNanos(arrival + 3)
+                .lastTokenNanos(arrival + SECOND)
+                .endNanos(arrival + SECOND)
+                .numPromptTokens(random.nextInt(1, 1_000))
+                .numOutputTokens(random.nextInt(1, 1_000))
+                .turn(SessionTurn.NONE)
+                .events(PrefixCacheEvents.of())
+                .tokenNanos(LongLists.EMPTY_LIST)
+                .build();
     }
 
     private RequestRecord anything(int id) {
-        return new RequestRecord(
-                id * (1L << 40),
-                random.nextInt(100),
-                OUTCOMES.get(random.nextInt(OUTCOMES.size())),
-                random.nextLong(1L << 62),
-                random.nextLong(1L << 62),
-                random.nextLong(1L << 62),
-                random.nextLong(1L << 62),
-                random.nextLong(1L << 62),
-                random.nextLong(1L << 62),
-                random.nextInt(1, 100_000),
-                random.nextInt(1, 100_000),
-                random.nextInt(1, 1_000),
-                random.nextInt(10),
-                random.nextInt(-5, 5),
-                new SessionTurn(random.nextLong(-1, 1L << 62), random.nextInt(10), random.nextInt(10)),
-                new PrefixCacheEvents(random.nextInt(PrefixCacheEvents.MASKS)),
-                LongLists.EMPTY_LIST);
+        return RequestRecordBuilder.builder()
+                .requestId(id * (1L << 40))
+                .replicaIndex(random.nextInt(100))
+                .outcome(OUTCOMES.get(random.nextInt(OUTCOMES.size())))
+                .arrivalNanos(random.nextLong(1L << 62))
+                .queuedNanos(random.nextLong(1L << 62))
+                .scheduledNanos(random.nextLong(1L << 62))
+                .firstTokenNanos(random.nextLong(1L << 62))
+                .lastTokenNanos(random.nextLong(1L << 62))
+                .endNanos(random.nextLong(1L << 62))
+                .numPromptTokens(random.nextInt(1, 100_000))
+                .numCachedTokens(random.nextInt(1, 100_000))
+                .numOutputTokens(random.nextInt(1, 1_000))
+                .numPreemptions(random.nextInt(10))
+                .priority(random.nextInt(-5, 5))
+                .turn(new SessionTurn(random.nextLong(-1, 1L << 62), random.nextInt(10), random.nextInt(10)))
+                .events(new PrefixCacheEvents(random.nextInt(PrefixCacheEvents.MASKS)))
+                .tokenNanos(LongLists.EMPTY_LIST)
+                .build();
     }
 }

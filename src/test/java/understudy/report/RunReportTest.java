@@ -216,24 +216,18 @@ final class RunReportTest {
     /** Of 300 prompt tokens 252 were computed; the fourth request adds 50, without a look into the cache. */
     @Test
     void answerWithoutLookup_isNotEligible() {
-        fixture.log.addRequest(new RequestRecord(
-                3,
-                0,
-                Outcome.COMPLETED,
-                0,
-                0,
-                0,
-                1,
-                2,
-                2,
-                50,
-                0,
-                1,
-                0,
-                0,
-                SessionTurn.of(8, 2),
-                PrefixCacheEvents.NONE,
-                LongLists.EMPTY_LIST));
+        fixture.log.addRequest(RequestRecordBuilder.builder()
+                .requestId(3)
+                .outcome(Outcome.COMPLETED)
+                .firstTokenNanos(1)
+                .lastTokenNanos(2)
+                .endNanos(2)
+                .numPromptTokens(50)
+                .numOutputTokens(1)
+                .turn(SessionTurn.of(8, 2))
+                .events(PrefixCacheEvents.NONE)
+                .tokenNanos(LongLists.EMPTY_LIST)
+                .build());
 
         var stats = fixture.report().prefixCaching();
 

@@ -3,7 +3,6 @@ package understudy.report;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
-import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 final class StreamingReportTest {
@@ -35,7 +34,11 @@ final class StreamingReportTest {
 
     @Test
     void nothingAnswered_isAllZero() {
-        var empty = new RunRecord(new RunLog(false), List.of(), 0, 0, 0, 0, 0, false, List.of(), Optional.empty());
+        var empty = RunRecordBuilder.builder()
+                .log(new RunLog(false))
+                .replicas(List.of())
+                .replicaHistory(List.of())
+                .build();
 
         assertThat(StreamingReport.write(RunReport.of(empty), empty.requests()))
                 .contains("Requests: 0\n")

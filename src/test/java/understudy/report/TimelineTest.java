@@ -53,24 +53,22 @@ final class TimelineTest {
     @Test
     void failedRequest_countsWhenItFailed() {
         var failed = ReportFixture.request(3, 0, Outcome.FAILED, 1, 1, 1, new long[] {2 * SECOND});
-        fixture.log.addRequest(new RequestRecord(
-                3,
-                0,
-                Outcome.FAILED,
-                failed.arrivalNanos(),
-                failed.queuedNanos(),
-                failed.scheduledNanos(),
-                failed.firstTokenNanos(),
-                failed.lastTokenNanos(),
-                9 * SECOND,
-                failed.numPromptTokens(),
-                failed.numCachedTokens(),
-                failed.numOutputTokens(),
-                0,
-                0,
-                failed.turn(),
-                failed.events(),
-                failed.tokenNanos()));
+        fixture.log.addRequest(RequestRecordBuilder.builder()
+                .requestId(3)
+                .outcome(Outcome.FAILED)
+                .arrivalNanos(failed.arrivalNanos())
+                .queuedNanos(failed.queuedNanos())
+                .scheduledNanos(failed.scheduledNanos())
+                .firstTokenNanos(failed.firstTokenNanos())
+                .lastTokenNanos(failed.lastTokenNanos())
+                .endNanos(9 * SECOND)
+                .numPromptTokens(failed.numPromptTokens())
+                .numCachedTokens(failed.numCachedTokens())
+                .numOutputTokens(failed.numOutputTokens())
+                .turn(failed.turn())
+                .events(failed.events())
+                .tokenNanos(failed.tokenNanos())
+                .build());
 
         assertThat(timeline(4).intervals())
                 .extracting(Timeline.Interval::numFailed)

@@ -30,7 +30,7 @@ final class HuggingFaceConfigTest {
         var bundled = LlmFile.read(SpecFiles.MODELS.find("llama-3.1-8b").orElseThrow())
                 .spec();
 
-        assertThat(llm.withWeights(WeightFormat.BF16))
+        assertThat(llm.withAllWeights(WeightFormat.BF16))
                 .usingRecursiveComparison()
                 .ignoringFields("name")
                 .isEqualTo(bundled);

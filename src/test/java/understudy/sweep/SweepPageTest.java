@@ -2,6 +2,7 @@ package understudy.sweep;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.io.StringWriter;
@@ -39,30 +40,38 @@ final class SweepPageTest {
         return rows;
     }
 
+    private static JsonNode data(List<SweepRow> rows) throws IOException {
+        String page = page(rows);
+        String begin = "id=\"data\">";
+        int from = page.indexOf(begin) + begin.length();
+        return JSON.readTree(page.substring(from, page.indexOf("</script>", from)));
+    }
+
     private static String page(List<SweepRow> rows) throws IOException {
         var out = new StringWriter();
         new SweepPage(rows, SweepColumns.of(rows, List.of())).write("Sweep", Map.of("Version", "<1>"), out);
         return out.toString();
     }
 
-    /** From 11, which is plain, to 33, which is darkest; 22 is half-way. */
+    /** The TTFT is ten times the first setting and the second; what is the same in all rows is not drawn. */
     @Test
     void twoSettings_areAMap() throws IOException {
-        var page = page(square(3));
+        var data = data(square(3));
 
-        assertThat(page)
-                .contains("<caption>mean TTFT, ms</caption>")
-                .contains("<td style=\"--share:0.000\">11</td>")
-                .contains("<td style=\"--share:0.500\">22</td>")
-                .contains("<td style=\"--share:1.000\">33</td>")
-                .doesNotContain("<caption>completed</caption>")
-                .contains("id=\"line-0\"")
-                .contains("id=\"pareto\"");
+        assertThat(data.at("/maps/corner").asText()).isEqualTo("prefill down, decode across");
+        assertThat(data.at("/maps/figures").findValuesAsText("title"))
+                .contains("mean TTFT, ms")
+                .doesNotContain("completed");
+        assertThat(data.at("/maps/figures/0/numbers"))
+                .hasToString("[[11.0,12.0,13.0],[21.0,22.0,23.0],[31.0,32.0,33.0]]");
+        assertThat(data.at("/lines/figures/0/series/0/ys")).hasToString("[11,21,31]");
+        assertThat(data.at("/front/names")).isNotEmpty();
     }
 
     @Test
     void fewValues_areNoPicture() throws IOException {
-        assertThat(page(square(2))).doesNotContain("--share:").doesNotContain("id=\"line-0\"");
+        assertThat(data(square(2)).has("maps")).isFalse();
+        assertThat(data(square(2)).has("lines")).isFalse();
     }
 
     @Test
@@ -71,10 +80,11 @@ final class SweepPageTest {
                 row(Map.of("rate", "12"), 1, Optional.of(SweepRow.Border.FOUND)),
                 row(Map.of("rate", "1"), 2, Optional.of(SweepRow.Border.NOWHERE)));
 
-        assertThat(page(rows))
-                .contains("rate that keeps the service level")
-                .contains("<p class=\"verdict bad\">x.conf rate=1:")
-                .contains("\"ys\":[12,0]");
+        var data = data(rows);
+        assertThat(data.at("/found/0/title").asText()).isEqualTo("rate that keeps the service level");
+        assertThat(data.at("/found/0/series/0/ys")).hasToString("[12,0]");
+        assertThat(data.at("/verdicts/1/good").asBoolean()).isFalse();
+        assertThat(data.at("/verdicts/1/text").asText()).startsWith("x.conf rate=1:");
     }
 
     /** 0.9 is the least money, and misses the level. */
@@ -85,7 +95,7 @@ final class SweepPageTest {
 
         String line = "The cheapest that keeps the service level: gpu=h100 prefill.replicas=1, at 1.10 per million";
         assertThat(SweepColumns.of(rows, List.of()).table(rows)).contains(line);
-        assertThat(page(rows)).contains(line);
+        assertThat(data(rows).at("/verdicts/0/text").asText()).startsWith(line);
     }
 
     private static SweepRow priced(String gpu, String replicas, double cost, boolean isGood) {
@@ -100,7 +110,8 @@ final class SweepPageTest {
     }
 
     @Test
-    void texts_areEscaped() throws IOException {
-        assertThat(page(square(2))).contains("&lt;1&gt;").doesNotContain("<1>");
+    void facts_areInTheirOrder() throws IOException {
+        assertThat(data(square(2)).at("/facts")).hasToString("[[\"Version\",\"<1>\"]]");
+        assertThat(page(square(2))).doesNotContain("<1>");
     }
 }

@@ -126,20 +126,20 @@ final class PromptsOfGroupsTest {
 
     private static GeneratedWorkload generated(
             int numRequests, RequestRate rate, PrefixGroups.Options groups, int numTurns) {
-        var options = new GeneratedWorkload.Options(
-                numRequests,
-                rate,
-                Gaps.POISSON,
-                WholeNumbers.uniform(40, 60),
-                WholeNumbers.uniform(10, 20),
-                groups,
-                WholeNumbers.fixed(numTurns),
-                0,
-                new Distribution.Fixed(2),
-                1,
-                1,
-                OutputLimit.MAX_TOKENS,
-                10_000);
+        var options = GeneratedWorkloadOptionsBuilder.builder()
+                .numRequests(numRequests)
+                .rate(rate)
+                .gaps(Gaps.POISSON)
+                .promptLengths(WholeNumbers.uniform(40, 60))
+                .outputLengths(WholeNumbers.uniform(10, 20))
+                .groups(groups)
+                .turns(WholeNumbers.fixed(numTurns))
+                .thinkTimeSeconds(new Distribution.Fixed(2))
+                .numPriorities(1)
+                .numTenants(1)
+                .outputLimit(OutputLimit.MAX_TOKENS)
+                .maxModelLen(10_000)
+                .build();
         return new GeneratedWorkload(options, new RandomStreams(1));
     }
 

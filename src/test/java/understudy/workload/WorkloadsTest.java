@@ -20,6 +20,7 @@ import understudy.prompt.TokenSequence;
 import understudy.workload.trace.TraceException;
 import understudy.workload.trace.TraceReader;
 import understudy.workload.trace.TraceRow;
+import understudy.workload.trace.TraceRowBuilder;
 import understudy.workload.trace.TraceWorkload;
 
 final class WorkloadsTest {
@@ -228,7 +229,18 @@ final class WorkloadsTest {
 
     @Test
     void requestOfATrace_hasThePriorityAndTheTenantOfItsRow() {
-        var row = new TraceRow(7, 0, 10, LongList.of(), 1, LongList.of(), 1, 0, 3, "ada", "", SessionTurn.NONE);
+        var row = TraceRowBuilder.builder()
+                .line(7)
+                .numPromptTokens(10)
+                .blockIds(LongList.of())
+                .blockTokens(1)
+                .outputBlockIds(LongList.of())
+                .numOutputTokens(1)
+                .priority(3)
+                .tenant("ada")
+                .loraName("")
+                .turn(SessionTurn.NONE)
+                .build();
 
         var request = new TraceWorkload(rows(row), "trace", options(1, 0, OutputLimit.MAX_TOKENS)).next();
 
@@ -309,20 +321,21 @@ final class WorkloadsTest {
             int numPriorities,
             int numTenants,
             double rewriteProbability) {
-        var options = new GeneratedWorkload.Options(
-                numRequests,
-                RequestRate.constant(10),
-                Gaps.POISSON,
-                WholeNumbers.fixed(50),
-                WholeNumbers.fixed(20),
-                new PrefixGroups.Options(numGroups, WholeNumbers.fixed(30), 0, false),
-                WholeNumbers.fixed(numTurns),
-                rewriteProbability,
-                new Distribution.Fixed(2),
-                numPriorities,
-                numTenants,
-                OutputLimit.MAX_TOKENS,
-                MAX_MODEL_LEN);
+        var options = GeneratedWorkloadOptionsBuilder.builder()
+                .numRequests(numRequests)
+                .rate(RequestRate.constant(10))
+                .gaps(Gaps.POISSON)
+                .promptLengths(WholeNumbers.fixed(50))
+                .outputLengths(WholeNumbers.fixed(20))
+                .groups(new PrefixGroups.Options(numGroups, WholeNumbers.fixed(30), 0, false))
+                .turns(WholeNumbers.fixed(numTurns))
+                .rewriteProbability(rewriteProbability)
+                .thinkTimeSeconds(new Distribution.Fixed(2))
+                .numPriorities(numPriorities)
+                .numTenants(numTenants)
+                .outputLimit(OutputLimit.MAX_TOKENS)
+                .maxModelLen(MAX_MODEL_LEN)
+                .build();
         return new GeneratedWorkload(options, new RandomStreams(1));
     }
 

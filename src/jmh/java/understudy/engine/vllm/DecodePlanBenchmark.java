@@ -56,9 +56,10 @@ public class DecodePlanBenchmark {
 
     private StepPlan fullMemory() {
         var kvCache = KvCacheConfig.vllm(new Xxh3BlockHasher(16), NUM_BLOCKS)
-                .withPrefixCaching(enablePrefixCaching)
+                .withEnablePrefixCaching(enablePrefixCaching)
                 .withMaxModelLen(MAX_MODEL_LEN);
-        var scheduler = SchedulerConfig.VLLM.withLimits(SEQUENCES, SEQUENCES * PROMPT_TOKENS);
+        var scheduler =
+                SchedulerConfig.VLLM.withMaxNumSeqs(SEQUENCES).withMaxNumBatchedTokens(SEQUENCES * PROMPT_TOKENS);
         var planner = new StepPlanner(scheduler, kvCache);
         engine = new DirectEngine(planner, new KvCacheManager(kvCache));
         for (int i = 0; i < SEQUENCES; i++) {

@@ -1,5 +1,6 @@
 package understudy.api.call;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -26,6 +27,7 @@ import understudy.api.model.ModelSettings;
  * @param model how answers come about
  * @param surface what it shows beside its API
  */
+@RecordBuilder
 public record ApiSettings(
         HttpSettings http,
         OptionalInt firstReplicaPort,
@@ -38,7 +40,8 @@ public record ApiSettings(
         String vllmVersion,
         String hardware,
         ModelSettings model,
-        Surface surface) {
+        Surface surface)
+        implements ApiSettingsBuilder.With {
     /**
      * What a server shows beside its API.
      *

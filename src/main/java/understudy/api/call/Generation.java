@@ -1,6 +1,7 @@
 package understudy.api.call;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.soabase.recordbuilder.core.RecordBuilder;
 import java.util.Locale;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
@@ -13,6 +14,7 @@ import understudy.cluster.RequestEvent;
 import understudy.engine.FinishReason;
 import understudy.engine.OutputPlan;
 import understudy.engine.Request;
+import understudy.engine.RequestBuilder;
 import understudy.engine.SamplingParams;
 import understudy.faults.RequestFault;
 import understudy.kvcache.connector.KvTransferParams;
@@ -51,6 +53,7 @@ public final class Generation {
      * @param replica the one that is to serve it, or empty for any
      * @param kvTransfer what is to be said of its KV in other processes, or null if nothing
      */
+    @RecordBuilder
     public record Spec(
             int choice,
             String name,
@@ -189,16 +192,17 @@ public final class Generation {
                 params.ignoresEos(),
                 params.stopTokenIds(),
                 params.numPromptLogprobs() >= 0);
-        var request = new Request(
-                id,
-                spec.name,
-                arrivalNanos,
-                new Prompt(spec.prompt, spec.loraName, params.cacheSalt(), spec.turn),
-                sampling,
-                params.priority(),
-                tenant(),
-                new OutputPlan(spec.answer.tokens(), spec.answer.length()));
-        return spec.kvTransfer == null ? request : request.withTransfer(sampling, spec.kvTransfer);
+        return RequestBuilder.builder()
+                .id(id)
+                .name(spec.name)
+                .arrivalNanos(arrivalNanos)
+                .prompt(new Prompt(spec.prompt, spec.loraName, params.cacheSalt(), spec.turn))
+                .sampling(sampling)
+                .priority(params.priority())
+                .tenant(tenant())
+                .output(new OutputPlan(spec.answer.tokens(), spec.answer.length()))
+                .kvTransfer(spec.kvTransfer)
+                .build();
     }
 
     void onEvent(RequestEvent event) {

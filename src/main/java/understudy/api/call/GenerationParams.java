@@ -1,5 +1,6 @@
 package understudy.api.call;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import it.unimi.dsi.fastutil.ints.IntOpenHashSet;
 import it.unimi.dsi.fastutil.ints.IntSet;
 import java.util.List;
@@ -26,6 +27,7 @@ import understudy.jsonsample.SchemaSample;
  * @param kvTransferParams what the call says of KV in other processes, see {@link KvTransferFields}
  * @param truncatePrompt tokens to keep of the prompt, from its end, or 0 for all
  */
+@RecordBuilder
 public record GenerationParams(
         @Nullable String model,
         int n,
@@ -82,32 +84,33 @@ public record GenerationParams(
         requireAtMost("sample", "logprobs", logprobs);
         int promptLogprobs = promptLogprobs(body, streams, logprobs);
         checkTypes(body);
-        return new GenerationParams(
-                body.text("model"),
-                body.bool("use_beam_search", false) ? numBeams(body) : n(body, isGreedy),
-                maxTokens,
-                minTokens,
-                body.bool("ignore_eos", false),
-                stops,
-                body.bool("include_stop_str_in_output", false),
-                new IntOpenHashSet(body.tokens("stop_token_ids")),
-                streams,
-                streamInterval(body),
-                stream.bool("include_usage", false),
-                stream.bool("include_usage", false) && stream.bool("continuous_usage_stats", false),
-                body.integer("priority", 0),
-                Objects.requireNonNullElse(body.text("user"), ""),
-                salt(body),
-                body.integer("seed"),
-                isGreedy,
-                logprobs,
-                promptLogprobs,
-                body.bool("return_tokens_as_token_ids", false),
-                body.bool("return_token_ids", false),
-                body.bool("skip_special_tokens", true),
-                TokenWishes.read(body, logprobs),
-                body.object("kv_transfer_params"),
-                truncation(body));
+        return GenerationParamsBuilder.builder()
+                .model(body.text("model"))
+                .n(body.bool("use_beam_search", false) ? numBeams(body) : n(body, isGreedy))
+                .maxTokens(maxTokens)
+                .minTokens(minTokens)
+                .ignoresEos(body.bool("ignore_eos", false))
+                .stops(stops)
+                .includesStop(body.bool("include_stop_str_in_output", false))
+                .stopTokenIds(new IntOpenHashSet(body.tokens("stop_token_ids")))
+                .streams(streams)
+                .streamInterval(streamInterval(body))
+                .includesUsage(stream.bool("include_usage", false))
+                .continuousUsage(stream.bool("include_usage", false) && stream.bool("continuous_usage_stats", false))
+                .priority(body.integer("priority", 0))
+                .user(Objects.requireNonNullElse(body.text("user"), ""))
+                .cacheSalt(salt(body))
+                .seed(body.integer("seed"))
+                .isGreedy(isGreedy)
+                .numLogprobs(logprobs)
+                .numPromptLogprobs(promptLogprobs)
+                .namesTokensById(body.bool("return_tokens_as_token_ids", false))
+                .returnsTokenIds(body.bool("return_token_ids", false))
+                .skipsSpecialTokens(body.bool("skip_special_tokens", true))
+                .tokens(TokenWishes.read(body, logprobs))
+                .kvTransferParams(body.object("kv_transfer_params"))
+                .truncatePrompt(truncation(body))
+                .build();
     }
 
     private static @Nullable Integer maxTokens(JsonBody body, List<String> keys, @Nullable Integer otherwise) {

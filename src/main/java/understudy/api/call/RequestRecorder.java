@@ -15,6 +15,7 @@ import understudy.cluster.RequestEvent;
 import understudy.prompt.Prompt;
 import understudy.prompt.Xxh3BlockHasher;
 import understudy.workload.trace.TraceLine;
+import understudy.workload.trace.TraceLineBuilder;
 
 /**
  * Recorder of what a server is asked: a trace of our own format, one line for each request that got a token. Lines stand
@@ -101,19 +102,20 @@ public final class RequestRecorder implements ClusterLink.Watcher, Closeable {
         var prompt = new Prompt(spec.prompt(), spec.loraName(), params.cacheSalt());
         // A request that took long to read came before others that are written already.
         latestNanos = Math.max(latestNanos, generation.arrivalNanos());
-        return new TraceLine(
-                latestNanos,
-                prompt.length(),
-                numOutputTokens,
-                TraceLine.hashes(prompt, spec.answer().tokens(), numOutputTokens, hasher),
-                prompt.length() / hasher.blockSize(),
-                spec.turn(),
-                spec.maxTokens(),
-                params.ignoresEos(),
-                params.priority(),
-                generation.tenant(),
-                spec.loraName(),
-                hasText ? spec.tokenizer().decode(spec.prompt()) : null);
+        return TraceLineBuilder.builder()
+                .atNanos(latestNanos)
+                .numPromptTokens(prompt.length())
+                .numOutputTokens(numOutputTokens)
+                .blockHashes(TraceLine.hashes(prompt, spec.answer().tokens(), numOutputTokens, hasher))
+                .numPromptBlocks(prompt.length() / hasher.blockSize())
+                .turn(spec.turn())
+                .maxTokens(spec.maxTokens())
+                .ignoresEos(params.ignoresEos())
+                .priority(params.priority())
+                .user(generation.tenant())
+                .loraName(spec.loraName())
+                .text(hasText ? spec.tokenizer().decode(spec.prompt()) : null)
+                .build();
     }
 
     /** Writes what still waits for earlier requests, and ends the file. */

@@ -1,5 +1,6 @@
 package understudy.api.http;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -20,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param limits what is let in
  * @param timeouts how long things may take
  */
+@RecordBuilder
 public record HttpSettings(
         String host,
         int port,

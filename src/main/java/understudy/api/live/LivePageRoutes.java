@@ -22,7 +22,7 @@ import org.apache.pekko.http.javadsl.model.MediaTypes;
 import org.apache.pekko.http.javadsl.model.headers.RawHeader;
 import org.apache.pekko.http.javadsl.server.Route;
 import understudy.api.http.RoutePart;
-import understudy.report.html.HtmlDocument;
+import understudy.report.html.Page;
 
 /** The live page at {@code /}: its files, which are all in the jar, and the events that keep it up to date. */
 public final class LivePageRoutes implements RoutePart {
@@ -56,7 +56,7 @@ public final class LivePageRoutes implements RoutePart {
                 pathSingleSlash(() -> file(() -> getFromResource(FILES + "/index.html", html, CLASS_LOADER))),
                 path(
                         segment("page").slash("chart.js"),
-                        () -> file(() -> getFromResource(HtmlDocument.CHART_JS, script, CLASS_LOADER))),
+                        () -> file(() -> getFromResource(Page.CHART_JS, script, CLASS_LOADER))),
                 pathPrefix("page", () -> file(() -> getFromResourceDirectory(FILES, CLASS_LOADER))));
     }
 

@@ -1,5 +1,6 @@
 package understudy.api.live;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import understudy.api.call.Generation;
@@ -11,6 +12,7 @@ import understudy.report.RequestRecord;
  * @param state an outcome, or {@code in flight}
  * @param scheduled when it was first admitted, or when it ended without that
  */
+@RecordBuilder
 record LiveRequest(
         long id,
         @Nullable Integer replica,
@@ -24,31 +26,33 @@ record LiveRequest(
         @Nullable Double end) {
 
     static LiveRequest of(RequestRecord ended) {
-        return new LiveRequest(
-                ended.requestId(),
-                ended.replicaIndex() < 0 ? null : ended.replicaIndex(),
-                ended.outcome().name().toLowerCase(Locale.ROOT),
-                ended.numPromptTokens(),
-                ended.numCachedTokens(),
-                ended.numOutputTokens(),
-                ended.arrivalNanos() / 1e9,
-                ended.scheduledNanos() / 1e9,
-                ended.numOutputTokens() == 0 ? null : Double.valueOf(ended.firstTokenNanos() / 1e9),
-                ended.lastTokenNanos() / 1e9);
+        return LiveRequestBuilder.builder()
+                .id(ended.requestId())
+                .replica(ended.replicaIndex() < 0 ? null : ended.replicaIndex())
+                .state(ended.outcome().name().toLowerCase(Locale.ROOT))
+                .promptTokens(ended.numPromptTokens())
+                .cachedTokens(ended.numCachedTokens())
+                .outputTokens(ended.numOutputTokens())
+                .arrival(ended.arrivalNanos() / 1e9)
+                .scheduled(ended.scheduledNanos() / 1e9)
+                .firstToken(ended.numOutputTokens() == 0 ? null : Double.valueOf(ended.firstTokenNanos() / 1e9))
+                .end(ended.lastTokenNanos() / 1e9)
+                .build();
     }
 
     static LiveRequest of(Generation generation) {
         Long firstTokenNanos = generation.firstTokenNanos();
-        return new LiveRequest(
-                generation.id(),
-                generation.replicaIndex(),
-                "in flight",
-                generation.spec().prompt().length(),
-                null,
-                generation.numTokens(),
-                generation.arrivalNanos() / 1e9,
-                null,
-                firstTokenNanos == null ? null : Double.valueOf(firstTokenNanos / 1e9),
-                null);
+        return LiveRequestBuilder.builder()
+                .id(generation.id())
+                .replica(generation.replicaIndex())
+                .state("in flight")
+                .promptTokens(generation.spec().prompt().length())
+                .cachedTokens(null)
+                .outputTokens(generation.numTokens())
+                .arrival(generation.arrivalNanos() / 1e9)
+                .scheduled(null)
+                .firstToken(firstTokenNanos == null ? null : Double.valueOf(firstTokenNanos / 1e9))
+                .end(null)
+                .build();
     }
 }

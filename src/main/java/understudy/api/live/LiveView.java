@@ -1,5 +1,6 @@
 package understudy.api.live;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -144,6 +145,7 @@ public final class LiveView {
             List<LatencyHistory.Point> latency) {}
 
     /** Sums over all replicas, and rates of the last interval. */
+    @RecordBuilder
     record Totals(
             int running,
             int waiting,
@@ -191,17 +193,18 @@ public final class LiveView {
                 replicas.stream().map(LiveReplica::prefixCache).reduce(PrefixCacheStats.NONE, PrefixCacheStats::plus);
         long numUsable = sum(replica -> replica.blocks().numBlocks());
         long numUsed = sum(replica -> replica.blocks().numUsed());
-        return new Totals(
-                (int) sum(LiveReplica::numRunning),
-                (int) sum(LiveReplica::numWaiting),
-                numFinished,
-                numFailed,
-                rates.promptTokensPerSecond(),
-                rates.outputTokensPerSecond(),
-                prefixCache.queries(),
-                prefixCache.hits(),
-                numUsable == 0 ? 0 : (double) numUsed / numUsable,
-                sum(LiveReplica::numPreemptions));
+        return LiveViewTotalsBuilder.builder()
+                .running((int) sum(LiveReplica::numRunning))
+                .waiting((int) sum(LiveReplica::numWaiting))
+                .finished(numFinished)
+                .failed(numFailed)
+                .promptTokensPerSecond(rates.promptTokensPerSecond())
+                .outputTokensPerSecond(rates.outputTokensPerSecond())
+                .prefixQueries(prefixCache.queries())
+                .prefixHits(prefixCache.hits())
+                .kvUsage(numUsable == 0 ? 0 : (double) numUsed / numUsable)
+                .preemptions(sum(LiveReplica::numPreemptions))
+                .build();
     }
 
     private long sum(ToLongFunction<LiveReplica> figure) {

@@ -1,5 +1,6 @@
 package understudy.api.media;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import java.util.Map;
 
 /**
@@ -15,6 +16,7 @@ import java.util.Map;
  * @param videoTokensPerFrame tokens of each of them
  * @param limits how many of each kind a prompt may have
  */
+@RecordBuilder
 public record MediaSettings(
         String model,
         MediaProcessor processor,

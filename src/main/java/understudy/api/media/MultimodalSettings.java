@@ -19,19 +19,20 @@ public final class MultimodalSettings {
         var section = server.section("multimodal");
         String served = server.text("served-model-name").split(",", 2)[0].strip();
         String model = section.text("model").isEmpty() ? served : section.text("model");
-        return new MediaSettings(
-                served,
-                processor(section, model),
-                pixels(section),
-                section.wholeNumber("image-tokens", 1, MAX_TOKENS),
-                new ImageSize(
+        return MediaSettingsBuilder.builder()
+                .model(served)
+                .processor(processor(section, model))
+                .pixels(pixels(section))
+                .imageTokens(section.wholeNumber("image-tokens", 1, MAX_TOKENS))
+                .defaultSize(new ImageSize(
                         section.wholeNumber("default-image-width", 1, MAX_SIDE),
-                        section.wholeNumber("default-image-height", 1, MAX_SIDE)),
-                section.number("audio-tokens-per-second", 0.001, MAX_TOKENS),
-                section.number("default-audio-seconds", 0.001, MAX_TOKENS),
-                section.wholeNumber("video-frames", 1, 100_000),
-                section.wholeNumber("video-tokens-per-frame", 1, MAX_TOKENS),
-                limits(section.section("limit-mm-per-prompt")));
+                        section.wholeNumber("default-image-height", 1, MAX_SIDE)))
+                .audioTokensPerSecond(section.number("audio-tokens-per-second", 0.001, MAX_TOKENS))
+                .defaultAudioSeconds(section.number("default-audio-seconds", 0.001, MAX_TOKENS))
+                .videoFrames(section.wholeNumber("video-frames", 1, 100_000))
+                .videoTokensPerFrame(section.wholeNumber("video-tokens-per-frame", 1, MAX_TOKENS))
+                .limits(limits(section.section("limit-mm-per-prompt")))
+                .build();
     }
 
     private static MediaProcessor processor(Section section, String model) {

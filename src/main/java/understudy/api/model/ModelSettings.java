@@ -1,5 +1,6 @@
 package understudy.api.model;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import org.jspecify.annotations.Nullable;
 import understudy.api.media.MediaSettings;
 import understudy.workload.WholeNumbers;
@@ -19,6 +20,7 @@ import understudy.workload.WholeNumbers;
  * @param media what pictures and the like count
  * @param pooling what the model does if it is a pooling model; null if it generates
  */
+@RecordBuilder
 public record ModelSettings(
         long seed,
         int maxModelLen,

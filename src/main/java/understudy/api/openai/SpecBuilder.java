@@ -9,6 +9,7 @@ import understudy.api.call.ApiSettings;
 import understudy.api.call.ClusterLink;
 import understudy.api.call.Generation;
 import understudy.api.call.GenerationParams;
+import understudy.api.call.GenerationSpecBuilder;
 import understudy.api.call.KvTransferFields;
 import understudy.api.call.LoraAdapters;
 import understudy.api.http.ApiException;
@@ -99,19 +100,20 @@ public record SpecBuilder(
                         arguments,
                         shape.constraint(),
                         filter);
-                specs.add(new Generation.Spec(
-                        choice,
-                        name + "-" + choice,
-                        prompt.tokens(),
-                        loraName(params),
-                        turn,
-                        params,
-                        maxTokens,
-                        settings.model().maxModelLen(),
-                        answers.answer(context),
-                        tokenizer,
-                        replica,
-                        i == 0 ? kvTransfer : null));
+                specs.add(GenerationSpecBuilder.builder()
+                        .choice(choice)
+                        .name(name + "-" + choice)
+                        .prompt(prompt.tokens())
+                        .loraName(loraName(params))
+                        .turn(turn)
+                        .params(params)
+                        .maxTokens(maxTokens)
+                        .maxModelLen(settings.model().maxModelLen())
+                        .answer(answers.answer(context))
+                        .tokenizer(tokenizer)
+                        .replica(replica)
+                        .kvTransfer(i == 0 ? kvTransfer : null)
+                        .build());
             }
         }
         return specs;

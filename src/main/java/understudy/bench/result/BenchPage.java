@@ -5,18 +5,17 @@ import java.io.Writer;
 import java.util.Comparator;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.IntStream;
+import understudy.report.Figures;
 import understudy.report.Result;
-import understudy.report.html.HtmlChart;
-import understudy.report.html.HtmlPage;
-import understudy.report.html.HtmlSection;
-import understudy.report.html.HtmlSeries;
-import understudy.report.html.LatencyUnit;
-import understudy.report.html.Quantiles;
-import understudy.report.html.ResultSections;
+import understudy.report.html.Curve;
+import understudy.report.html.Page;
+import understudy.report.html.PageTables;
 
 /** Page of a benchmark: whether the client was late, latencies by percentile and over time, and all figures. */
 public final class BenchPage {
     private static final double NANOS_PER_SECOND = 1e9;
+    private static final double NANOS_PER_MILLI = 1e6;
     private static final int MAX_POINTS = 2000;
 
     private final BenchResult result;
@@ -33,79 +32,49 @@ public final class BenchPage {
      * @param figures of the same benchmark
      */
     public void write(Result figures, Writer out) throws IOException {
-        var page = new HtmlPage("Benchmark of " + result.setup().url())
-                .fact("Model", result.setup().model())
-                .fact("Requests", String.valueOf(result.requests().size()))
-                .fact("Partial", result.isPartial() ? "yes, it was broken off" : "no");
-        verdict(page);
-        page.section(new HtmlSection("percentiles", "Latencies")
-                        .paragraph(
-                                "From the send, as vLLM measures them, and from the time at which the workload wanted"
-                                        + " the request sent.")
-                        .charts(ttft(), e2el(), tpot(), lag()))
-                .section(new HtmlSection("time", "Over time").charts(overTime()));
-        ResultSections.add(figures, "Errors", page);
-        page.write(out);
+        var data = new Figures()
+                .add("url", result.setup().url())
+                .add("num_requests", result.requests().size())
+                .add("partial", result.isPartial())
+                .add("client_late", result.isClientLate())
+                .add("result", figures.figures())
+                .add("shown", PageTables.of(figures))
+                .add("ttft", quantiles(BenchRequest::ttftNanos))
+                .add("ttft_from_schedule", quantiles(request -> request.ttftNanos() + request.beforeSendNanos()))
+                .add("e2el", quantiles(BenchRequest::e2elNanos))
+                .add("e2el_from_schedule", quantiles(request -> request.e2elNanos() + request.beforeSendNanos()))
+                .add("tpot", quantiles(BenchRequest::tpotNanos))
+                .add("lag", quantiles(BenchRequest::lagNanos));
+        addOverTime(data);
+        new Page("Benchmark of " + result.setup().url(), "understudy/bench/result/bench.html", data, figures.figures())
+                .write(out);
     }
 
-    private void verdict(HtmlPage page) {
-        page.verdict(
-                result.isClientLate() ? HtmlPage.Verdict.BAD : HtmlPage.Verdict.GOOD,
-                result.isClientLate()
-                        ? "The client itself was late: these latencies are not the server's alone."
-                        : "The client kept to its schedule.");
+    private Figures quantiles(ToDoubleFunction<BenchRequest> nanos) {
+        return Curve.ofQuantiles(completed.stream().mapToDouble(nanos));
     }
 
-    private HtmlChart ttft() {
-        return Quantiles.chart(
-                "ttft",
-                "TTFT",
-                line("from the send", BenchRequest::ttftNanos),
-                line("from the schedule", request -> request.ttftNanos() + request.beforeSendNanos()));
-    }
-
-    private HtmlChart e2el() {
-        return Quantiles.chart(
-                "e2el",
-                "E2EL",
-                line("from the send", BenchRequest::e2elNanos),
-                line("from the schedule", request -> request.e2elNanos() + request.beforeSendNanos()));
-    }
-
-    private HtmlChart tpot() {
-        return Quantiles.chart("tpot", "TPOT", line("TPOT", BenchRequest::tpotNanos));
-    }
-
-    private HtmlChart lag() {
-        return Quantiles.chart("lag", "Schedule lag", line("lag", BenchRequest::lagNanos));
-    }
-
-    private Quantiles.Latencies line(String name, ToDoubleFunction<BenchRequest> nanos) {
-        return Quantiles.Latencies.of(name, completed.stream().mapToDouble(nanos));
-    }
-
-    /** Draws every request, or every n-th where there are many. */
-    private HtmlChart overTime() {
+    /** Adds every request, or every n-th where there are many. */
+    private void addOverTime(Figures data) {
         int step = 1 + completed.size() / MAX_POINTS;
-        var drawn = completed.stream()
+        var sorted = completed.stream()
                 .sorted(Comparator.comparingLong(request -> request.times().intendedNanos()))
                 .toList();
-        long first = drawn.isEmpty() ? 0 : drawn.get(0).times().intendedNanos();
-        int count = (drawn.size() + step - 1) / step;
-        var xs = new double[count];
-        var ys = new double[count];
-        for (int i = 0; i < count; i++) {
-            var request = drawn.get(i * step);
-            xs[i] = (request.times().intendedNanos() - first) / NANOS_PER_SECOND;
-            ys[i] = request.ttftNanos();
-        }
-        var unit = LatencyUnit.of(ys);
-        String which = step == 1 ? "every request" : "one request in " + step;
-        return HtmlChart.lines(
-                "ttft-over-time",
-                "TTFT of " + which,
-                new HtmlChart.Axis("intended send time", "s"),
-                unit.axis("TTFT"),
-                List.of(HtmlSeries.line("TTFT", HtmlSeries.color(0), xs, unit.convert(ys))));
+        long first = sorted.isEmpty() ? 0 : sorted.get(0).times().intendedNanos();
+        var drawn = IntStream.range(0, sorted.size())
+                .filter(i -> i % step == 0)
+                .mapToObj(sorted::get)
+                .toList();
+        data.add("step", step == 1 ? null : step)
+                .add(
+                        "ttft_over_time",
+                        Curve.of(
+                                drawn.stream()
+                                        .mapToDouble(
+                                                request -> (request.times().intendedNanos() - first) / NANOS_PER_SECOND)
+                                        .toArray(),
+                                drawn.stream()
+                                        .mapToDouble(request -> request.ttftNanos() / NANOS_PER_MILLI)
+                                        .toArray()));
     }
 }

@@ -1,5 +1,6 @@
 package understudy.bench.result;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import it.unimi.dsi.fastutil.longs.LongList;
 
 /**
@@ -16,6 +17,7 @@ import it.unimi.dsi.fastutil.longs.LongList;
  * @param text the answer so far
  * @param error what went wrong; empty if nothing did
  */
+@RecordBuilder
 public record BenchRequest(
         long id,
         int priority,

@@ -2,6 +2,7 @@ package understudy.bench.result;
 
 import understudy.report.LatencyName;
 import understudy.report.StreamingReport;
+import understudy.report.StreamingReportBuilder;
 import understudy.report.latency.LatencyStats;
 
 /** Prints a result as roseinfer's {@code benchmark_streaming.py} does. */
@@ -27,16 +28,17 @@ public final class StreamingText {
                 .toArray());
         return StreamingReport.TITLE + "Model: " + result.setup().model() + "\nDevice: "
                 + result.setup().url() + "\n"
-                + new StreamingReport(
-                        completed.size(),
-                        result.totalInputTokens(),
-                        result.totalOutputTokens(),
-                        submittedNanos - startNanos,
-                        endNanos - startNanos,
-                        addRequest,
-                        result.stats(LatencyName.TTFT),
-                        result.stats(LatencyName.TPOT),
-                        result.stats(LatencyName.ITL),
-                        result.stats(LatencyName.E2EL));
+                + StreamingReportBuilder.builder()
+                        .numRequests(completed.size())
+                        .promptTokens(result.totalInputTokens())
+                        .completionTokens(result.totalOutputTokens())
+                        .submitNanos(submittedNanos - startNanos)
+                        .wallNanos(endNanos - startNanos)
+                        .addRequest(addRequest)
+                        .ttft(result.stats(LatencyName.TTFT))
+                        .tpot(result.stats(LatencyName.TPOT))
+                        .itl(result.stats(LatencyName.ITL))
+                        .latency(result.stats(LatencyName.E2EL))
+                        .build();
     }
 }

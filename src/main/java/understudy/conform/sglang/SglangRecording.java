@@ -14,9 +14,11 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.OutputPlan;
 import understudy.engine.Request;
+import understudy.engine.RequestBuilder;
 import understudy.engine.SamplingParams;
 import understudy.engine.sglang.SchedulePolicy;
 import understudy.engine.sglang.SglangConfig;
+import understudy.engine.sglang.SglangConfigBuilder;
 import understudy.kvcache.radix.RadixConfig;
 import understudy.kvcache.radix.RadixEvictionPolicy;
 import understudy.prompt.Prompt;
@@ -86,15 +88,16 @@ public record SglangRecording(
             var prompt = ((List<?>) Objects.requireNonNull(fields.get("prompt")))
                     .stream().mapToInt(token -> ((Number) token).intValue()).toArray();
             int last = number("eos_after") - 1;
-            return new Request(
-                    index,
-                    id(),
-                    index,
-                    new Prompt(new TokenIds(prompt), "", text("extra_key")),
-                    new SamplingParams(number("max_new_tokens"), 0, ignoresEos(), IntSets.EMPTY_SET, false),
-                    0,
-                    "",
-                    new OutputPlan(output -> output == last ? EOS : FIRST_OUTPUT_TOKEN + output, last + 1));
+            return RequestBuilder.builder()
+                    .id(index)
+                    .name(id())
+                    .arrivalNanos(index)
+                    .prompt(new Prompt(new TokenIds(prompt), "", text("extra_key")))
+                    .sampling(new SamplingParams(number("max_new_tokens"), 0, ignoresEos(), IntSets.EMPTY_SET, false))
+                    .priority(0)
+                    .tenant("")
+                    .output(new OutputPlan(output -> output == last ? EOS : FIRST_OUTPUT_TOKEN + output, last + 1))
+                    .build();
         }
     }
 
@@ -175,36 +178,38 @@ public record SglangRecording(
 
     /** Returns the recorded scheduler's settings. */
     public SglangConfig schedulerConfig() {
-        return new SglangConfig(
-                SchedulePolicy.valueOf(constant("schedule_policy")),
-                is("overlap"),
-                Math.max(0, number("chunked_prefill_size")),
-                is("mixed_chunk"),
-                number("max_prefill_tokens"),
-                number("prefill_max_requests", 0),
-                number("max_running_requests"),
-                MAX_MODEL_LEN,
-                real("schedule_conservativeness"),
-                new SglangConfig.Priorities(
+        return SglangConfigBuilder.builder()
+                .schedulePolicy(SchedulePolicy.valueOf(constant("schedule_policy")))
+                .overlaps(is("overlap"))
+                .chunkedPrefillSize(Math.max(0, number("chunked_prefill_size")))
+                .mixesChunks(is("mixed_chunk"))
+                .maxPrefillTokens(number("max_prefill_tokens"))
+                .prefillMaxRequests(number("prefill_max_requests", 0))
+                .maxRunningRequests(number("max_running_requests"))
+                .maxModelLen(MAX_MODEL_LEN)
+                .scheduleConservativeness(real("schedule_conservativeness"))
+                .priorities(new SglangConfig.Priorities(
                         is("priority_scheduling"),
                         is("low_priority_values_first"),
                         !is("disable_priority_preemption"),
-                        number("priority_preemption_threshold")),
-                "priority".equals(config.get("retraction_policy")),
-                SglangConfig.Estimate.DEFAULT.withDecaySteps(number("new_token_ratio_decay_steps", 600)),
-                SglangConfig.Queue.UNLIMITED,
-                false,
-                number("swa_eviction_interval", 128),
-                role().isEmpty()
-                        ? null
-                        : new SglangConfig.Disaggregation(
-                                role().equals("prefill"),
-                                number("num_reserved_decode_tokens"),
-                                number("decode_polling_interval"),
-                                number("decode_extra_slots"),
-                                number("optimistic_prefill_attempts")),
-                memoryConfig(),
-                number("seed"));
+                        number("priority_preemption_threshold")))
+                .retractsByPriority("priority".equals(config.get("retraction_policy")))
+                .estimate(SglangConfig.Estimate.DEFAULT.withDecaySteps(number("new_token_ratio_decay_steps", 600)))
+                .queue(SglangConfig.Queue.UNLIMITED)
+                .requeuesRefusedPreemption(false)
+                .windowEvictionInterval(number("swa_eviction_interval", 128))
+                .disaggregation(
+                        role().isEmpty()
+                                ? null
+                                : new SglangConfig.Disaggregation(
+                                        role().equals("prefill"),
+                                        number("num_reserved_decode_tokens"),
+                                        number("decode_polling_interval"),
+                                        number("decode_extra_slots"),
+                                        number("optimistic_prefill_attempts")))
+                .memory(memoryConfig())
+                .seed(number("seed"))
+                .build();
     }
 
     private RadixConfig memoryConfig() {

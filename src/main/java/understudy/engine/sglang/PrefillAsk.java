@@ -1,5 +1,6 @@
 package understudy.engine.sglang;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import understudy.kvcache.radix.PrefixOrder;
@@ -20,6 +21,7 @@ import understudy.kvcache.radix.RadixMemory;
  * @param isFull {@code batch_is_full}
  * @param looksAtWindow whether it is looked who of the running has left the window, if they are taken along
  */
+@RecordBuilder
 record PrefillAsk(
         SglangConfig config,
         PrefixOrder.@Nullable Kind order,

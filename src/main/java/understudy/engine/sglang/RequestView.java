@@ -1,5 +1,6 @@
 package understudy.engine.sglang;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import understudy.kvcache.radix.RadixLookup;
 
 /**
@@ -11,6 +12,7 @@ import understudy.kvcache.radix.RadixLookup;
  * @param numPrefixTokens tokens that were found at the last look
  * @param wasPreempted whether it has lost its places before
  */
+@RecordBuilder
 record RequestView(
         RadixLookup lookup,
         int numTokens,

@@ -1,5 +1,6 @@
 package understudy.engine.sglang;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import org.jspecify.annotations.Nullable;
 import understudy.kvcache.radix.RadixConfig;
 
@@ -20,6 +21,7 @@ import understudy.kvcache.radix.RadixConfig;
  * @param disaggregation the role of disaggregation, or null for both
  * @param seed of the order {@link SchedulePolicy#RANDOM}
  */
+@RecordBuilder
 public record SglangConfig(
         SchedulePolicy schedulePolicy,
         boolean overlaps,

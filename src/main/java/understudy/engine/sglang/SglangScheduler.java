@@ -285,18 +285,19 @@ public class SglangScheduler {
             var request = running.get(i);
             offset += config.offset(request.maxNewTokens, request.numOutputTokens, newTokenRatio);
         }
-        return new PrefillAsk(
-                config,
-                order,
-                views(queue),
-                chunked == null ? null : RequestView.of(chunked),
-                readsRunning ? views(running) : List.of(),
-                running.size(),
-                offset,
-                newTokenRatio,
-                slots.size(),
-                isFull,
-                looksAtWindow());
+        return PrefillAskBuilder.builder()
+                .config(config)
+                .order(order)
+                .waiting(views(queue))
+                .chunk(chunked == null ? null : RequestView.of(chunked))
+                .running(readsRunning ? views(running) : List.of())
+                .numRunning(running.size())
+                .runningOffset(offset)
+                .newTokenRatio(newTokenRatio)
+                .numFreeSlots(slots.size())
+                .isFull(isFull)
+                .looksAtWindow(looksAtWindow())
+                .build();
     }
 
     private static ObjectArrayList<RequestView> views(ObjectArrayList<SglangRequest> requests) {

@@ -67,25 +67,27 @@ final class SglangSettings {
                 null,
                 null);
         var radix = new RadixSpec(memory, maxModelLen, MemorySettings.hasher(kvCache, pageSize), use.recordsEvents());
-        var config = new SglangConfig(
-                schedulePolicy(),
-                !own.bool("disable-overlap-schedule"),
-                chunkedPrefillSize,
-                own.bool("enable-mixed-chunk"),
-                maxPrefillTokens,
-                own.wholeNumber("prefill-max-requests", 0, MAX_REQUESTS),
-                maxRunningRequests(maxTotalTokens, maxModelLen),
-                maxModelLen,
-                own.positive("schedule-conservativeness"),
-                priorities(),
-                own.choice("retraction-policy", RetractionPolicy.class) == RetractionPolicy.PRIORITY,
-                estimate(),
-                queue(),
-                own.bool("requeue-refused-preemption"),
-                1,
-                null,
-                memory,
-                own.wholeNumber("random-seed", 0L, Long.MAX_VALUE));
+        var config = SglangConfigBuilder.builder()
+                .schedulePolicy(schedulePolicy())
+                .overlaps(!own.bool("disable-overlap-schedule"))
+                .chunkedPrefillSize(chunkedPrefillSize)
+                .mixesChunks(own.bool("enable-mixed-chunk"))
+                .maxPrefillTokens(maxPrefillTokens)
+                .prefillMaxRequests(own.wholeNumber("prefill-max-requests", 0, MAX_REQUESTS))
+                .maxRunningRequests(maxRunningRequests(maxTotalTokens, maxModelLen))
+                .maxModelLen(maxModelLen)
+                .scheduleConservativeness(own.positive("schedule-conservativeness"))
+                .priorities(priorities())
+                .retractsByPriority(
+                        own.choice("retraction-policy", RetractionPolicy.class) == RetractionPolicy.PRIORITY)
+                .estimate(estimate())
+                .queue(queue())
+                .requeuesRefusedPreemption(own.bool("requeue-refused-preemption"))
+                .windowEvictionInterval(1)
+                .disaggregation(null)
+                .memory(memory)
+                .seed(own.wholeNumber("random-seed", 0L, Long.MAX_VALUE))
+                .build();
         var limits = new RequestLimits(
                 maxModelLen,
                 radix.maxTokens(),

@@ -1,5 +1,6 @@
 package understudy.engine.vllm;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import understudy.engine.lora.LoraConfig;
 import understudy.engine.speculation.SpeculationConfig;
 import understudy.engine.vllm.queue.SchedulingPolicy;
@@ -25,6 +26,7 @@ import understudy.engine.vllm.queue.SchedulingPolicy;
  *     one more
  * @param speculation drafts per request and step, and what they take
  */
+@RecordBuilder
 public record SchedulerConfig(
         int maxNumSeqs,
         int maxNumBatchedTokens,
@@ -38,22 +40,24 @@ public record SchedulerConfig(
         int prefillScheduleInterval,
         LoraConfig loras,
         int pipelineParallelSize,
-        SpeculationConfig speculation) {
+        SpeculationConfig speculation)
+        implements SchedulerConfigBuilder.With {
     /** The defaults of vLLM V1's server on an H100, but for asynchronous scheduling. */
-    public static final SchedulerConfig VLLM = new SchedulerConfig(
-            1024,
-            8192,
-            0,
-            true,
-            true,
-            SchedulingPolicy.FCFS,
-            PreemptionVictim.AUTO,
-            false,
-            8,
-            1,
-            LoraConfig.NONE,
-            1,
-            SpeculationConfig.NONE);
+    public static final SchedulerConfig VLLM = SchedulerConfigBuilder.builder()
+            .maxNumSeqs(1024)
+            .maxNumBatchedTokens(8192)
+            .longPrefillTokenThreshold(0)
+            .enableChunkedPrefill(true)
+            .reserveFullSequence(true)
+            .policy(SchedulingPolicy.FCFS)
+            .preemptionVictim(PreemptionVictim.AUTO)
+            .asyncScheduling(false)
+            .decodeCohortMinSeqs(8)
+            .prefillScheduleInterval(1)
+            .loras(LoraConfig.NONE)
+            .pipelineParallelSize(1)
+            .speculation(SpeculationConfig.NONE)
+            .build();
 
     /** Checks the ranges. */
     public SchedulerConfig {
@@ -65,44 +69,6 @@ public record SchedulerConfig(
             throw new IllegalArgumentException("decodeCohortMinSeqs " + decodeCohortMinSeqs
                     + ", prefillScheduleInterval " + prefillScheduleInterval);
         }
-    }
-
-    /** Returns the same settings with other limits of a step. */
-    public SchedulerConfig withLimits(int newMaxNumSeqs, int newMaxNumBatchedTokens) {
-        return with(newMaxNumSeqs, newMaxNumBatchedTokens, asyncScheduling, decodeCohortMinSeqs, speculation);
-    }
-
-    /** Returns the same settings with asynchronous scheduling, or without. */
-    public SchedulerConfig withAsyncScheduling(boolean isAsync) {
-        return with(maxNumSeqs, maxNumBatchedTokens, isAsync, decodeCohortMinSeqs, speculation);
-    }
-
-    /** Returns the same settings with decodes scheduled as one from so many running requests on; never with 0. */
-    public SchedulerConfig withDecodeCohortMinSeqs(int minSeqs) {
-        return with(maxNumSeqs, maxNumBatchedTokens, asyncScheduling, minSeqs, speculation);
-    }
-
-    /** Returns the same settings with other drafts. */
-    public SchedulerConfig withSpeculation(SpeculationConfig other) {
-        return with(maxNumSeqs, maxNumBatchedTokens, asyncScheduling, decodeCohortMinSeqs, other);
-    }
-
-    private SchedulerConfig with(
-            int numSeqs, int numBatchedTokens, boolean isAsync, int cohortMinSeqs, SpeculationConfig drafts) {
-        return new SchedulerConfig(
-                numSeqs,
-                numBatchedTokens,
-                longPrefillTokenThreshold,
-                enableChunkedPrefill,
-                reserveFullSequence,
-                policy,
-                preemptionVictim,
-                isAsync,
-                cohortMinSeqs,
-                prefillScheduleInterval,
-                loras,
-                pipelineParallelSize,
-                drafts);
     }
 
     /** Returns how many planned steps may be without a result at a time, at least 1. */

@@ -16,6 +16,7 @@ import understudy.engine.speculation.DraftOutput;
 import understudy.engine.vllm.queue.WaitingQueues;
 import understudy.kvcache.Admission;
 import understudy.kvcache.AdmissionRequest;
+import understudy.kvcache.AdmissionRequestBuilder;
 import understudy.kvcache.KvAnswer;
 import understudy.kvcache.KvAsk;
 import understudy.kvcache.KvCacheConfig;
@@ -385,20 +386,21 @@ public final class StepPlanner implements Engine {
             rule.ask(question, head, running.size() + numInFlight);
         }
         numLookaheadTokens = question.drafts.numLookaheadTokens();
-        return new AdmissionRequest(
-                head.lookup(),
-                budget(),
-                config.longPrefillTokenThreshold(),
-                config.enableChunkedPrefill(),
-                question.defersPrefills,
-                config.reserveFullSequence(),
-                running.size() > 0,
-                nowNanos,
-                head.isPreempted(),
-                head.maxTotalTokens(),
-                question.load,
-                question.drafts,
-                plan.step());
+        return AdmissionRequestBuilder.builder()
+                .lookup(head.lookup())
+                .maxTokensNow(budget())
+                .longPrefillTokenThreshold(config.longPrefillTokenThreshold())
+                .enableChunkedPrefill(config.enableChunkedPrefill())
+                .defersPrefills(question.defersPrefills)
+                .reserveFullSequence(config.reserveFullSequence())
+                .isAnythingRunning(running.size() > 0)
+                .atNanos(nowNanos)
+                .isResumed(head.isPreempted())
+                .maxTotalTokens(head.maxTotalTokens())
+                .load(question.load)
+                .drafts(question.drafts)
+                .step(plan.step())
+                .build();
     }
 
     /** Preempts a victim for the refused request, and tries again with as many tokens as before. */

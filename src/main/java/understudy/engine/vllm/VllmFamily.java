@@ -63,20 +63,22 @@ public final class VllmFamily implements EngineFamily {
                             + " more of them than its own; it must be at least "
                             + (speculation.numDraftSlots() + longest));
         }
-        return new SchedulerConfig(
-                sizes.maxNumSeqs(),
-                maxNumBatchedTokens,
-                engine.wholeNumber("long-prefill-token-threshold", 0, EngineSizes.MAX_TOKENS),
-                engine.bool("enable-chunked-prefill"),
-                engine.bool("scheduler-reserve-full-isl"),
-                engine.choice("scheduling-policy", SchedulingPolicy.class),
-                engine.choice("preemption-victim", PreemptionVictim.class),
-                sizes.isAsync(),
-                engine.wholeNumber("decode-cohort-min-seqs", 0, EngineSizes.MAX_TOKENS),
-                engine.wholeNumber("prefill-schedule-interval", 1, MAX_INTERVAL),
-                loras,
-                sizes.pipelineParallelSize(),
-                speculation);
+        return SchedulerConfigBuilder.builder()
+                .maxNumSeqs(sizes.maxNumSeqs())
+                .maxNumBatchedTokens(maxNumBatchedTokens)
+                .longPrefillTokenThreshold(
+                        engine.wholeNumber("long-prefill-token-threshold", 0, EngineSizes.MAX_TOKENS))
+                .enableChunkedPrefill(engine.bool("enable-chunked-prefill"))
+                .reserveFullSequence(engine.bool("scheduler-reserve-full-isl"))
+                .policy(engine.choice("scheduling-policy", SchedulingPolicy.class))
+                .preemptionVictim(engine.choice("preemption-victim", PreemptionVictim.class))
+                .asyncScheduling(sizes.isAsync())
+                .decodeCohortMinSeqs(engine.wholeNumber("decode-cohort-min-seqs", 0, EngineSizes.MAX_TOKENS))
+                .prefillScheduleInterval(engine.wholeNumber("prefill-schedule-interval", 1, MAX_INTERVAL))
+                .loras(loras)
+                .pipelineParallelSize(sizes.pipelineParallelSize())
+                .speculation(speculation)
+                .build();
     }
 
     /** With sessions a preempted request starts anew, so requests that take each other's blocks may never end. */

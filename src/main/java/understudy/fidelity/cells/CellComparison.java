@@ -7,6 +7,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.stream.Stream;
+import understudy.report.Figures;
+import understudy.report.html.Page;
+import understudy.report.html.PageTables;
 
 /** Measured cells beside their emulation. */
 public final class CellComparison {
@@ -100,7 +103,35 @@ public final class CellComparison {
      * @param facts about the comparison, by name
      */
     public void writePage(Map<String, String> facts, Writer out) throws IOException {
-        new CellPage(this).write(facts, out);
+        var tables = new CellTables(this);
+        var data = new Figures()
+                .add("facts", Page.pairs(facts))
+                .addJson("result", json())
+                .add("models", latencyModels)
+                .add("means", PageTables.of(groups, tables.groupColumns()))
+                .add("cells", PageTables.of(compared(), tables.rowColumns()));
+        if (!shortOfKv().isEmpty()) {
+            data.add("short_of_kv", PageTables.of(shortOfKv(), tables.rowColumns()));
+        }
+        if (!leftOut.isEmpty()) {
+            data.add("left_out", PageTables.of(tables.reasons(), CellTables.reasonColumns()));
+        }
+        new Page("Measured and emulated", "understudy/fidelity/cells/cells.html", data, main()).write(out);
+    }
+
+    /** Returns the mean errors of each latency model over all cells. */
+    private Figures main() {
+        var main = new Figures();
+        for (int i = 0; i < latencyModels.size() && !groups.isEmpty(); i++) {
+            var errors = groups.get(0).errors().get(i);
+            main.addObject(latencyModels.get(i))
+                    .add("cells", errors.numCells())
+                    .add("mean_absolute_tpot_error_percent", errors.tpotMape())
+                    .add("mean_tpot_error_percent", errors.tpotBias())
+                    .add("mean_absolute_ttft_error_percent", errors.ttftMape())
+                    .add("mean_ttft_error_percent", errors.ttftBias());
+        }
+        return main;
     }
 
     /** Returns the runs of some rows with one latency model. */

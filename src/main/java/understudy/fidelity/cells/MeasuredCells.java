@@ -77,20 +77,21 @@ public record MeasuredCells(List<MeasuredCell> cells, List<LeftOut> leftOut) {
     private static MeasuredSetup setup(CsvTable csv) {
         String weights = text(csv, "gemm_quant_mode", "precision");
         int dataParallelSize = size(csv, 1, DATA_PARALLEL);
-        return new MeasuredSetup(
-                text(csv, MODEL),
-                text(csv, GPU),
-                csv.text("backend_version"),
-                weights,
-                text(csv, "moe_quant_mode"),
-                text(csv, "kv_cache_dtype", "kvcache_quant_mode"),
-                size(csv, 1, TENSOR_PARALLEL),
-                dataParallelSize,
-                size(csv, 0, "moe_tp_size"),
-                size(csv, 0, "moe_ep_size"),
-                whole(csv, "isl", 1),
-                whole(csv, "osl", 1),
-                concurrency(csv, dataParallelSize));
+        return MeasuredSetupBuilder.builder()
+                .model(text(csv, MODEL))
+                .gpu(text(csv, GPU))
+                .version(csv.text("backend_version"))
+                .weights(weights)
+                .expertWeights(text(csv, "moe_quant_mode"))
+                .kvCacheDtype(text(csv, "kv_cache_dtype", "kvcache_quant_mode"))
+                .tensorParallelSize(size(csv, 1, TENSOR_PARALLEL))
+                .dataParallelSize(dataParallelSize)
+                .moeTensorParallelSize(size(csv, 0, "moe_tp_size"))
+                .expertParallelSize(size(csv, 0, "moe_ep_size"))
+                .inputTokens(whole(csv, "isl", 1))
+                .outputTokens(whole(csv, "osl", 1))
+                .concurrency(concurrency(csv, dataParallelSize))
+                .build();
     }
 
     /** A batch is what all engines have in flight, or each of them. */

@@ -1,5 +1,6 @@
 package understudy.fidelity.cells;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import java.util.Comparator;
 
 /**
@@ -20,6 +21,7 @@ import java.util.Comparator;
  * @param outputTokens longest answer
  * @param concurrency requests in flight at a time
  */
+@RecordBuilder
 record MeasuredSetup(
         String model,
         String gpu,

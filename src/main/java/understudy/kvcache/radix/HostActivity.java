@@ -1,5 +1,6 @@
 package understudy.kvcache.radix;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import it.unimi.dsi.fastutil.ints.IntList;
 
 /**
@@ -19,6 +20,7 @@ import it.unimi.dsi.fastutil.ints.IntList;
  * @param numStored pages that have become findable on the host
  * @param numRemoved pages that have ceased to be findable on the host
  */
+@RecordBuilder
 public record HostActivity(
         int numFree,
         int numUsed,

@@ -423,20 +423,21 @@ final class HostTree extends RadixTree {
             numPendingLoads += load.nodes().size();
         }
         int numFree = hostFree.size() * pageSize;
-        var activity = new HostActivity(
-                numFree,
-                hostSize - numFree,
-                writing.size(),
-                numPendingLoads,
-                new IntArrayList(backups),
-                numRefusedBackups,
-                new IntArrayList(evictions),
-                new IntArrayList(loadBacks),
-                new IntArrayList(refusedLoads),
-                numAcknowledgedWrites,
-                numAcknowledgedLoads,
-                numHostStored,
-                numHostRemoved);
+        var activity = HostActivityBuilder.builder()
+                .numFree(numFree)
+                .numUsed(hostSize - numFree)
+                .numPendingWrites(writing.size())
+                .numPendingLoads(numPendingLoads)
+                .backups(new IntArrayList(backups))
+                .numRefusedBackups(numRefusedBackups)
+                .evictions(new IntArrayList(evictions))
+                .loads(new IntArrayList(loadBacks))
+                .refusedLoads(new IntArrayList(refusedLoads))
+                .numAcknowledgedWrites(numAcknowledgedWrites)
+                .numAcknowledgedLoads(numAcknowledgedLoads)
+                .numStored(numHostStored)
+                .numRemoved(numHostRemoved)
+                .build();
         backups.clear();
         evictions.clear();
         loadBacks.clear();

@@ -1,5 +1,6 @@
 package understudy.kvcache.radix;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import it.unimi.dsi.fastutil.ints.IntList;
 import org.jspecify.annotations.Nullable;
 
@@ -15,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param hostPages of the copy on the host, or null
  * @param hasWindow whether the KV of layers with a window is there, too
  */
+@RecordBuilder
 public record RadixNodeState(
         int id,
         int parentId,

@@ -312,19 +312,20 @@ class RadixTree {
         var key = new int[firstPage.length];
         node.tokens.copy(node.from, key.length, key, 0);
         var parent = Objects.requireNonNull(node.parent);
-        return new RadixNodeState(
-                node.id,
-                parent == root ? -1 : parent.id,
-                node.extraKey,
-                new IntImmutableList(key),
-                node.length,
-                node.locks,
-                node.windowLocks,
-                node.hits,
-                node.priority,
-                node.pages == null ? null : new IntImmutableList(node.pages),
-                node.hostPages == null ? null : new IntImmutableList(node.hostPages),
-                node.hasWindow);
+        return RadixNodeStateBuilder.builder()
+                .id(node.id)
+                .parentId(parent == root ? -1 : parent.id)
+                .extraKey(node.extraKey)
+                .key(new IntImmutableList(key))
+                .numTokens(node.length)
+                .locks(node.locks)
+                .windowLocks(node.windowLocks)
+                .hits(node.hits)
+                .priority(node.priority)
+                .pages(node.pages == null ? null : new IntImmutableList(node.pages))
+                .hostPages(node.hostPages == null ? null : new IntImmutableList(node.hostPages))
+                .hasWindow(node.hasWindow)
+                .build();
     }
 
     /** Returns all nodes but the root. */

@@ -1,8 +1,9 @@
 /**
- * Pages of one file: title, verdict, sections, tables and charts, all complete without a network.
+ * Pages of one file, complete without a network: an HTML file for each kind of page, the JSON of a result, and a script for
+ * each kind of section, which shows what is at a path of the JSON.
  *
- * <p>Start with {@link understudy.report.html.HtmlPage}. A chart is data; one script, which every page holds beside
- * Chart.js, draws it in the colours of the reader's system. Equal content gives equal bytes.
+ * <p>Start with {@link understudy.report.html.Page} and one of the HTML files, such as {@code
+ * understudy/report/run/run.html}. Charts are drawn in the colours of the reader's system. Equal content gives equal bytes.
  */
 @NullMarked
 package understudy.report.html;

@@ -2,6 +2,8 @@ package understudy.report.run;
 
 import it.unimi.dsi.fastutil.doubles.DoubleArrayList;
 import java.util.Arrays;
+import understudy.report.Figures;
+import understudy.report.html.Curve;
 
 /**
  * Course of a value over a run: the largest value in each of at most 600 intervals. These are 1 ms long at first, and
@@ -70,6 +72,17 @@ final class BinnedSeries {
 
     private double endOf(int bin) {
         return Math.min(endNanos, (bin + 1) * widthNanos);
+    }
+
+    /** Returns the curve of the largest values. */
+    Figures curve() {
+        return Curve.of(seconds(), maxima());
+    }
+
+    /** Returns the curve of how fast a value that only grows has grown, in units of so many per second. */
+    Figures curveOfRates(double unit) {
+        return Curve.of(
+                seconds(), Arrays.stream(rates()).map(rate -> rate / unit).toArray());
     }
 
     /** Returns the largest value of each interval. */

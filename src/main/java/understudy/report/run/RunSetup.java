@@ -1,6 +1,7 @@
 package understudy.report.run;
 
 import java.util.List;
+import understudy.report.Figures;
 
 /**
  * What was run.
@@ -26,4 +27,23 @@ public record RunSetup(
 
     /** Setting with its value, and its default; empty if it has none. */
     public record Setting(String key, String value, String usual) {}
+
+    Figures figures() {
+        return new Figures()
+                .add("scenario", scenario)
+                .add("command", command)
+                .add("seed", seed)
+                .add(
+                        "settings",
+                        settings.stream()
+                                .map(each -> new Figures()
+                                        .add("key", each.key)
+                                        .add("default", each.usual)
+                                        .add("value", each.value))
+                                .toList())
+                .add("resolved", resolved)
+                .add("reasons", reasons)
+                .add("warnings", warnings)
+                .add("not_modelled", notModelled);
+    }
 }

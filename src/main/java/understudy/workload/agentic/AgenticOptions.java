@@ -1,5 +1,6 @@
 package understudy.workload.agentic;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import understudy.workload.OutputLimit;
 
 /**
@@ -24,6 +25,7 @@ import understudy.workload.OutputLimit;
  * @param outputLimit how answers end
  * @param maxModelLen longest sequence in tokens
  */
+@RecordBuilder
 public record AgenticOptions(
         int lanes,
         boolean isClosedLoop,

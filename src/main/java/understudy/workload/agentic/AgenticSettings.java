@@ -41,23 +41,24 @@ public final class AgenticSettings {
 
     public static AgenticOptions read(Section workload, OutputLimit outputLimit, int maxModelLen) {
         var agentic = workload.section("agentic");
-        return new AgenticOptions(
-                agentic.wholeNumber("lanes", 0, MAX_LANES),
-                agentic.choice("timing", Timing.class) == Timing.CLOSED_LOOP,
-                seconds(agentic, "idle-gap-cap"),
-                workload.number("time-scale", MIN_TIME_SCALE, MAX_TIME_SCALE),
-                workload.wholeNumber("limit", 0L, Long.MAX_VALUE),
-                agentic.wholeNumber("plays", 0L, Long.MAX_VALUE),
-                seconds(agentic, "duration"),
-                agentic.choice("start", Start.class) == Start.RANDOM,
-                agentic.bool("primer"),
-                agentic.wholeNumber("warmup-requests", 0, MAX_LANES),
-                agentic.choice("shared", Shared.class) == Shared.SYSTEM_PROMPT,
-                agentic.bool("reuse-across-plays"),
-                agentic.choice("order", Order.class) == Order.SHUFFLED,
-                agentic.choice("on-bad-session", OnBadSession.class) == OnBadSession.SKIP,
-                outputLimit,
-                maxModelLen);
+        return AgenticOptionsBuilder.builder()
+                .lanes(agentic.wholeNumber("lanes", 0, MAX_LANES))
+                .isClosedLoop(agentic.choice("timing", Timing.class) == Timing.CLOSED_LOOP)
+                .maxPauseSeconds(seconds(agentic, "idle-gap-cap"))
+                .timeScale(workload.number("time-scale", MIN_TIME_SCALE, MAX_TIME_SCALE))
+                .limit(workload.wholeNumber("limit", 0L, Long.MAX_VALUE))
+                .plays(agentic.wholeNumber("plays", 0L, Long.MAX_VALUE))
+                .durationSeconds(seconds(agentic, "duration"))
+                .startsAnywhere(agentic.choice("start", Start.class) == Start.RANDOM)
+                .hasPrimer(agentic.bool("primer"))
+                .numWarmups(agentic.wholeNumber("warmup-requests", 0, MAX_LANES))
+                .sharesSystemPrompt(agentic.choice("shared", Shared.class) == Shared.SYSTEM_PROMPT)
+                .reusesAcrossPlays(agentic.bool("reuse-across-plays"))
+                .isShuffled(agentic.choice("order", Order.class) == Order.SHUFFLED)
+                .skipsBad(agentic.choice("on-bad-session", OnBadSession.class) == OnBadSession.SKIP)
+                .outputLimit(outputLimit)
+                .maxModelLen(maxModelLen)
+                .build();
     }
 
     private static double seconds(Section agentic, String key) {

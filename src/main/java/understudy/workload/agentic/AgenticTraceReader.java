@@ -10,6 +10,7 @@ import understudy.workload.agentic.AgenticSession.Branch;
 import understudy.workload.trace.TraceException;
 import understudy.workload.trace.TraceReader;
 import understudy.workload.trace.TraceRow;
+import understudy.workload.trace.TraceRowBuilder;
 
 /**
  * Sessions of agents as a trace: their requests in order of time, as if all sessions had begun at once. Holds what is new in
@@ -104,19 +105,20 @@ public final class AgenticTraceReader implements TraceReader {
                 ids.add(named(turn.moreIds().getLong(i)));
             }
             turns.numTurns++;
-            return new TraceRow(
-                    line,
-                    Math.round(turn.startSeconds() * NANOS_PER_SECOND),
-                    turn.numPromptTokens(),
-                    new LongArrayList(ids),
-                    session.blockSize(),
-                    LongArrayList.of(),
-                    turn.numOutputTokens(),
-                    0,
-                    0,
-                    "",
-                    "",
-                    SessionTurn.of(turns.session, turns.numTurns));
+            return TraceRowBuilder.builder()
+                    .line(line)
+                    .arrivalNanos(Math.round(turn.startSeconds() * NANOS_PER_SECOND))
+                    .numPromptTokens(turn.numPromptTokens())
+                    .blockIds(new LongArrayList(ids))
+                    .blockTokens(session.blockSize())
+                    .outputBlockIds(LongArrayList.of())
+                    .numOutputTokens(turn.numOutputTokens())
+                    .maxTokens(0)
+                    .priority(0)
+                    .tenant("")
+                    .loraName("")
+                    .turn(SessionTurn.of(turns.session, turns.numTurns))
+                    .build();
         }
 
         /** Returns a name that no other session has. */

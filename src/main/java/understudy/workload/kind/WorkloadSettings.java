@@ -11,6 +11,7 @@ import understudy.workload.BurstWorkload;
 import understudy.workload.ConcurrencyLimit;
 import understudy.workload.DrawSettings;
 import understudy.workload.GeneratedWorkload;
+import understudy.workload.GeneratedWorkloadOptionsBuilder;
 import understudy.workload.LoraWorkload;
 import understudy.workload.OutputLimit;
 import understudy.workload.PrefixGroups;
@@ -142,20 +143,21 @@ public final class WorkloadSettings {
         var lengths = workload.section("lengths");
         var sessions = workload.section("sessions");
         long requests = numRequests();
-        return new GeneratedWorkload.Options(
-                requests,
-                ArrivalSettings.rate(arrivals, requests),
-                ArrivalSettings.gaps(arrivals),
-                DrawSettings.wholeNumbers(lengths.section("prompt"), MAX_TOKENS),
-                DrawSettings.wholeNumbers(lengths.section("output"), MAX_TOKENS),
-                prefixGroups(workload.section("prefix-groups")),
-                DrawSettings.wholeNumbers(sessions.section("turns"), MAX_TURNS),
-                sessions.number("unexpected-prompt-probability", 0, 1),
-                DrawSettings.seconds(sessions.section("think-time")),
-                workload.wholeNumber("priorities", 1, 1_000_000),
-                workload.wholeNumber("tenants", 1, 1_000_000),
-                outputLimit,
-                maxModelLen);
+        return GeneratedWorkloadOptionsBuilder.builder()
+                .numRequests(requests)
+                .rate(ArrivalSettings.rate(arrivals, requests))
+                .gaps(ArrivalSettings.gaps(arrivals))
+                .promptLengths(DrawSettings.wholeNumbers(lengths.section("prompt"), MAX_TOKENS))
+                .outputLengths(DrawSettings.wholeNumbers(lengths.section("output"), MAX_TOKENS))
+                .groups(prefixGroups(workload.section("prefix-groups")))
+                .turns(DrawSettings.wholeNumbers(sessions.section("turns"), MAX_TURNS))
+                .rewriteProbability(sessions.number("unexpected-prompt-probability", 0, 1))
+                .thinkTimeSeconds(DrawSettings.seconds(sessions.section("think-time")))
+                .numPriorities(workload.wholeNumber("priorities", 1, 1_000_000))
+                .numTenants(workload.wholeNumber("tenants", 1, 1_000_000))
+                .outputLimit(outputLimit)
+                .maxModelLen(maxModelLen)
+                .build();
     }
 
     private ShareGptWorkload.Options shareGpt(OutputLimit outputLimit, int maxModelLen) {

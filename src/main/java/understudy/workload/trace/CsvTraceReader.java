@@ -46,19 +46,20 @@ public final class CsvTraceReader implements TraceReader {
             throw table.problem("input_toks is " + promptTokens + ", but " + SHARED_BLOCKS + " names " + shared.length
                     + " blocks of " + tokensPerBlock);
         }
-        return new TraceRow(
-                table.line(),
-                arrivalNanos,
-                promptTokens,
-                LongList.of(shared),
-                tokensPerBlock,
-                LongList.of(),
-                outputTokens,
-                0,
-                priority(),
-                table.text("tenant"),
-                "",
-                SessionTurn.NONE);
+        return TraceRowBuilder.builder()
+                .line(table.line())
+                .arrivalNanos(arrivalNanos)
+                .numPromptTokens(promptTokens)
+                .blockIds(LongList.of(shared))
+                .blockTokens(tokensPerBlock)
+                .outputBlockIds(LongList.of())
+                .numOutputTokens(outputTokens)
+                .maxTokens(0)
+                .priority(priority())
+                .tenant(table.text("tenant"))
+                .loraName("")
+                .turn(SessionTurn.NONE)
+                .build();
     }
 
     @Override

@@ -52,19 +52,20 @@ public final class JsonTraceReader implements TraceReader {
         int blockTokens = blockTokens();
         var blocks = new LongArrayList(lines.hashIds());
         check(promptTokens, blocks.size(), blockTokens);
-        return new TraceRow(
-                lines.line(),
-                arrivalNanos,
-                promptTokens,
-                blocks,
-                blockTokens,
-                new LongArrayList(lines.outputHashIds()),
-                outputTokens,
-                lines.wholeNumber("max_tokens", 0, 0),
-                lines.wholeNumber("priority", Integer.MIN_VALUE, 0),
-                lines.text("user"),
-                lines.text("lora"),
-                lines.isBailian() ? turnOfChat() : turn());
+        return TraceRowBuilder.builder()
+                .line(lines.line())
+                .arrivalNanos(arrivalNanos)
+                .numPromptTokens(promptTokens)
+                .blockIds(blocks)
+                .blockTokens(blockTokens)
+                .outputBlockIds(new LongArrayList(lines.outputHashIds()))
+                .numOutputTokens(outputTokens)
+                .maxTokens(lines.wholeNumber("max_tokens", 0, 0))
+                .priority(lines.wholeNumber("priority", Integer.MIN_VALUE, 0))
+                .tenant(lines.text("user"))
+                .loraName(lines.text("lora"))
+                .turn(lines.isBailian() ? turnOfChat() : turn())
+                .build();
     }
 
     private int blockTokens() {

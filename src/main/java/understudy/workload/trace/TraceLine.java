@@ -1,6 +1,7 @@
 package understudy.workload.trace;
 
 import com.fasterxml.jackson.core.JsonGenerator;
+import io.soabase.recordbuilder.core.RecordBuilder;
 import it.unimi.dsi.fastutil.longs.LongList;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -26,6 +27,7 @@ import understudy.prompt.TokenSource;
  * @param loraName the LoRA adapter's name; empty for the base model
  * @param text the prompt, or null to leave it out
  */
+@RecordBuilder
 public record TraceLine(
         long atNanos,
         int numPromptTokens,

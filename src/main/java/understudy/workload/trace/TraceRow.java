@@ -1,5 +1,6 @@
 package understudy.workload.trace;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongList;
 import understudy.prompt.SegmentedTokens;
@@ -26,6 +27,7 @@ import understudy.prompt.TokenSuffix;
  * @param loraName the LoRA adapter's name; empty for the base model
  * @param turn the place in a conversation
  */
+@RecordBuilder
 public record TraceRow(
         long line,
         long arrivalNanos,
@@ -38,59 +40,25 @@ public record TraceRow(
         int priority,
         String tenant,
         String loraName,
-        SessionTurn turn) {
+        SessionTurn turn)
+        implements TraceRowBuilder.With {
     /** More than any model can say. */
     private static final int MAX_ANSWER_TOKENS = 1 << 30;
 
     /** Returns a request of which no more than its time and its lengths are known. */
     public static TraceRow of(long line, long arrivalNanos, int numPromptTokens, int numOutputTokens) {
-        return new TraceRow(
-                line,
-                arrivalNanos,
-                numPromptTokens,
-                LongList.of(),
-                1,
-                LongList.of(),
-                numOutputTokens,
-                0,
-                0,
-                "",
-                "",
-                SessionTurn.NONE);
-    }
-
-    /** Returns the same request at a place in a conversation. */
-    public TraceRow withTurn(SessionTurn place) {
-        return new TraceRow(
-                line,
-                arrivalNanos,
-                numPromptTokens,
-                blockIds,
-                blockTokens,
-                outputBlockIds,
-                numOutputTokens,
-                maxTokens,
-                priority,
-                tenant,
-                loraName,
-                place);
-    }
-
-    /** Returns the same request of a tenant. */
-    public TraceRow withTenant(String name) {
-        return new TraceRow(
-                line,
-                arrivalNanos,
-                numPromptTokens,
-                blockIds,
-                blockTokens,
-                outputBlockIds,
-                numOutputTokens,
-                maxTokens,
-                priority,
-                name,
-                loraName,
-                turn);
+        return TraceRowBuilder.builder()
+                .line(line)
+                .arrivalNanos(arrivalNanos)
+                .numPromptTokens(numPromptTokens)
+                .blockIds(LongList.of())
+                .blockTokens(1)
+                .outputBlockIds(LongList.of())
+                .numOutputTokens(numOutputTokens)
+                .tenant("")
+                .loraName("")
+                .turn(SessionTurn.NONE)
+                .build();
     }
 
     /** Returns the tokens of the prompt, made up from the blocks. */

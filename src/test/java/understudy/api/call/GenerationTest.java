@@ -3,7 +3,6 @@ package understudy.api.call;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
-import java.util.OptionalInt;
 import org.apache.pekko.http.javadsl.model.HttpRequest;
 import org.apache.pekko.http.javadsl.model.headers.RawHeader;
 import org.junit.jupiter.api.Test;
@@ -35,18 +34,16 @@ final class GenerationTest {
     }
 
     private static Generation.Spec spec(JsonBody body) {
-        return new Generation.Spec(
-                0,
-                "name",
-                new TokenIds(new int[] {1, 2, 3}),
-                "",
-                SessionTurn.NONE,
-                GenerationParams.read(body, List.of(), 1, -1),
-                1,
-                10,
-                new Answer(index -> 7, 1, List.of()),
-                Tokenizer.Vocabulary.CL100K_BASE.load(),
-                OptionalInt.empty(),
-                null);
+        return GenerationSpecBuilder.builder()
+                .name("name")
+                .prompt(new TokenIds(new int[] {1, 2, 3}))
+                .loraName("")
+                .turn(SessionTurn.NONE)
+                .params(GenerationParams.read(body, List.of(), 1, -1))
+                .maxTokens(1)
+                .maxModelLen(10)
+                .answer(new Answer(index -> 7, 1, List.of()))
+                .tokenizer(Tokenizer.Vocabulary.CL100K_BASE.load())
+                .build();
     }
 }

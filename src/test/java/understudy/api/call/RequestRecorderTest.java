@@ -10,7 +10,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.OptionalInt;
 import org.apache.pekko.http.javadsl.model.HttpRequest;
 import org.apache.pekko.http.javadsl.model.headers.RawHeader;
 import org.junit.jupiter.api.Test;
@@ -162,19 +161,17 @@ final class RequestRecorderTest {
     }
 
     private Generation call(String lora, HttpRequest request, ObjectNode body) {
-        var spec = new Generation.Spec(
-                0,
-                "name",
-                new TokenIds(1, 2, 3, 4, 5, 6, 7, 8),
-                lora,
-                SessionTurn.NONE,
-                GenerationParams.read(new JsonBody(body), List.of(), 1, -1),
-                10,
-                100,
-                new Answer(index -> 7, 10, List.of()),
-                Tokenizer.Vocabulary.CL100K_BASE.load(),
-                OptionalInt.empty(),
-                null);
+        var spec = GenerationSpecBuilder.builder()
+                .name("name")
+                .prompt(new TokenIds(1, 2, 3, 4, 5, 6, 7, 8))
+                .loraName(lora)
+                .turn(SessionTurn.NONE)
+                .params(GenerationParams.read(new JsonBody(body), List.of(), 1, -1))
+                .maxTokens(10)
+                .maxModelLen(100)
+                .answer(new Answer(index -> 7, 10, List.of()))
+                .tokenizer(Tokenizer.Vocabulary.CL100K_BASE.load())
+                .build();
         return new Generation(numGenerations++, spec, Arrival.of(request, 0), new Unheard());
     }
 }

@@ -14,6 +14,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import understudy.api.http.Json;
 import understudy.cluster.ClusterEvent;
+import understudy.cluster.ClusterEventStepEndedBuilder;
 import understudy.engine.lora.AdapterUse;
 import understudy.engine.speculation.DraftCounts;
 import understudy.faults.ReplicaState;
@@ -26,6 +27,7 @@ import understudy.kvcache.connector.TierStats;
 import understudy.prompt.SessionTurn;
 import understudy.report.Outcome;
 import understudy.report.RequestRecord;
+import understudy.report.RequestRecordBuilder;
 import understudy.report.transfers.KvTraffic;
 import understudy.report.transfers.PromptTokens;
 import understudy.routing.RoutingScores;
@@ -258,49 +260,48 @@ final class LiveViewTest {
             LongList gapNanos,
             IntList gapCounts,
             List<RequestRecord> ended) {
-        return new ClusterEvent.StepEnded(
-                replica,
-                0,
-                SECOND,
-                1,
-                numTokens,
-                numSampled,
-                DraftCounts.NONE,
-                gapNanos,
-                gapCounts,
-                ended,
-                first,
-                new ClusterEvent.EngineLoad(3, 1, 0, 0, 0, AdapterUse.NONE),
-                new ClusterEvent.KvCacheState(
+        return ClusterEventStepEndedBuilder.builder()
+                .replicaIndex(replica)
+                .endNanos(SECOND)
+                .numRequests(1)
+                .numTokens(numTokens)
+                .numSampled(numSampled)
+                .drafts(DraftCounts.NONE)
+                .gapNanos(gapNanos)
+                .gapCounts(gapCounts)
+                .ended(ended)
+                .firstTokens(first)
+                .load(new ClusterEvent.EngineLoad(3, 1, 0, 0, 0, AdapterUse.NONE))
+                .kvCache(new ClusterEvent.KvCacheState(
                         SECOND,
                         0,
                         new KvBlockCounts(100, 30, 50),
                         new PrefixCacheStats(40, 10, 0, 0),
                         16,
                         List.of(),
-                        null));
+                        null))
+                .build();
     }
 
     /** Arrives at 1 s, is scheduled at 1.25 s, has its first token at 1.5 s, and ends at 2 s. */
     private static RequestRecord record(long id, Outcome outcome, int numOutputTokens) {
         long quarter = SECOND / 4;
-        return new RequestRecord(
-                id,
-                outcome == Outcome.COMPLETED ? 0 : RequestRecord.NO_REPLICA,
-                outcome,
-                SECOND,
-                SECOND,
-                SECOND + quarter,
-                SECOND + 2 * quarter,
-                2 * SECOND,
-                2 * SECOND,
-                64,
-                16,
-                numOutputTokens,
-                0,
-                0,
-                SessionTurn.NONE,
-                PrefixCacheEvents.NONE,
-                LongLists.EMPTY_LIST);
+        return RequestRecordBuilder.builder()
+                .requestId(id)
+                .replicaIndex(outcome == Outcome.COMPLETED ? 0 : RequestRecord.NO_REPLICA)
+                .outcome(outcome)
+                .arrivalNanos(SECOND)
+                .queuedNanos(SECOND)
+                .scheduledNanos(SECOND + quarter)
+                .firstTokenNanos(SECOND + 2 * quarter)
+                .lastTokenNanos(2 * SECOND)
+                .endNanos(2 * SECOND)
+                .numPromptTokens(64)
+                .numCachedTokens(16)
+                .numOutputTokens(numOutputTokens)
+                .turn(SessionTurn.NONE)
+                .events(PrefixCacheEvents.NONE)
+                .tokenNanos(LongLists.EMPTY_LIST)
+                .build();
     }
 }

@@ -10,17 +10,18 @@ public final class SmallMedia {
 
     /** Returns a reader with round settings: 100 tokens a picture, 10 a second, three of each kind. */
     public static MediaReader reader(MediaProcessor processor) {
-        return new MediaReader(new MediaSettings(
-                "small-model",
-                processor,
-                new MediaProcessor.PixelLimits(0, 0),
-                100,
-                new ImageSize(1024, 1024),
-                10,
-                5,
-                32,
-                4,
-                Map.of(MediaKind.IMAGE, 3, MediaKind.AUDIO, 3, MediaKind.VIDEO, 3)));
+        return new MediaReader(MediaSettingsBuilder.builder()
+                .model("small-model")
+                .processor(processor)
+                .pixels(new MediaProcessor.PixelLimits(0, 0))
+                .imageTokens(100)
+                .defaultSize(new ImageSize(1024, 1024))
+                .audioTokensPerSecond(10)
+                .defaultAudioSeconds(5)
+                .videoFrames(32)
+                .videoTokensPerFrame(4)
+                .limits(Map.of(MediaKind.IMAGE, 3, MediaKind.AUDIO, 3, MediaKind.VIDEO, 3))
+                .build());
     }
 
     /** Returns the beginning of a PNG. */

@@ -121,7 +121,16 @@ final class BenchJsonTest {
         var result = ResultFixture.result();
         var late = new BenchRequest.SendTimes(0, 0, 21_000_000, 21_000_000, 21_000_000);
         var first = result.requests().get(0);
-        var lateOne = new BenchRequest(9, 0, first.end(), late, first.chunkNanos(), 1, 1, 0, "", "");
+        var lateOne = BenchRequestBuilder.builder()
+                .id(9)
+                .end(first.end())
+                .times(late)
+                .chunkNanos(first.chunkNanos())
+                .inputTokens(1)
+                .outputTokens(1)
+                .text("")
+                .error("")
+                .build();
 
         assertThat(result.isClientLate()).isFalse();
         assertThat(new BenchResult(result.setup(), List.of(lateOne), 1, false).isClientLate())

@@ -54,8 +54,17 @@ final class ResultFixture {
 
     private static BenchRequest request(
             long id, End end, SendTimes times, LongList chunks, int inputTokens, int outputTokens, String error) {
-        return new BenchRequest(
-                id, 0, end, times, chunks, inputTokens, outputTokens, end == End.FAILED ? 1 : 0, "text" + id, error);
+        return BenchRequestBuilder.builder()
+                .id(id)
+                .end(end)
+                .times(times)
+                .chunkNanos(chunks)
+                .inputTokens(inputTokens)
+                .outputTokens(outputTokens)
+                .numRetries(end == End.FAILED ? 1 : 0)
+                .text("text" + id)
+                .error(error)
+                .build();
     }
 
     /** Each request is handed over 2 ms after it was sent. */

@@ -37,10 +37,12 @@ final class RoseinferFixture {
     RoseinferPlanner planner() {
         if (planner == null) {
             var kvCache = KvCacheConfig.vllm(new Xxh3BlockHasher(4), numBlocks)
-                    .withPrefixCaching(caches)
+                    .withEnablePrefixCaching(caches)
                     .withMaxModelLen(maxModelLen)
-                    .withEviction(evictionPolicy, FreeOrder.UNHASHED_FIRST)
-                    .withPrefixUnit(PrefixUnit.PROMPT, dedups);
+                    .withEvictionPolicy(evictionPolicy)
+                    .withFreeOrder(FreeOrder.UNHASHED_FIRST)
+                    .withPrefixUnit(PrefixUnit.PROMPT)
+                    .withSharesWithinStep(dedups);
             planner = new RoseinferPlanner(new RoseinferConfig(maxBatchSize, prefill), kvCache);
             memory = new PromptKvCache(kvCache);
         }

@@ -67,18 +67,16 @@ final class PreemptionTest {
         }
         fixture.memory.release(cached.handle(), true);
         newcomer.numFillTokens = 9;
-        var ask = new PrefillAsk(
-                fixture.config,
-                PrefixOrder.Kind.LPM,
-                List.of(RequestView.of(newcomer)),
-                null,
-                List.of(RequestView.of(running)),
-                1,
-                4,
-                1,
-                0,
-                true,
-                false);
+        var ask = PrefillAskBuilder.builder()
+                .config(fixture.config)
+                .order(PrefixOrder.Kind.LPM)
+                .waiting(List.of(RequestView.of(newcomer)))
+                .running(List.of(RequestView.of(running)))
+                .numRunning(1)
+                .runningOffset(4)
+                .newTokenRatio(1)
+                .isFull(true)
+                .build();
 
         var outcome = (PrefillOutcome) fixture.memory.answer(ask);
 
@@ -95,18 +93,15 @@ final class PreemptionTest {
         var running = fixture.add("running", 100, 4, 10, 0, true);
         var newcomer = fixture.add("newcomer", 1, 4, 6, 5, true);
         fixture.memory.allocate(running.lookup, 4);
-        var ask = new PrefillAsk(
-                fixture.config,
-                null,
-                List.of(RequestView.of(newcomer)),
-                null,
-                List.of(RequestView.of(running)),
-                1,
-                10,
-                1,
-                0,
-                true,
-                false);
+        var ask = PrefillAskBuilder.builder()
+                .config(fixture.config)
+                .waiting(List.of(RequestView.of(newcomer)))
+                .running(List.of(RequestView.of(running)))
+                .numRunning(1)
+                .runningOffset(10)
+                .newTokenRatio(1)
+                .isFull(true)
+                .build();
 
         var outcome = (PrefillOutcome) fixture.memory.answer(ask);
 

@@ -16,18 +16,14 @@ final class PrefillAdderTest {
     private static PrefillOutcome attempt(
             SglangFixture fixture, @Nullable SglangRequest chunk, SglangRequest... waiting) {
         var views = List.of(waiting).stream().map(RequestView::of).toList();
-        var ask = new PrefillAsk(
-                fixture.config,
-                null,
-                views,
-                chunk == null ? null : RequestView.of(chunk),
-                List.of(),
-                0,
-                0,
-                1,
-                8,
-                false,
-                false);
+        var ask = PrefillAskBuilder.builder()
+                .config(fixture.config)
+                .waiting(views)
+                .chunk(chunk == null ? null : RequestView.of(chunk))
+                .running(List.of())
+                .newTokenRatio(1)
+                .numFreeSlots(8)
+                .build();
         return (PrefillOutcome) fixture.memory.answer(ask);
     }
 

@@ -4,7 +4,7 @@ import it.unimi.dsi.fastutil.ints.IntSets;
 import java.util.List;
 import java.util.stream.IntStream;
 import understudy.engine.OutputPlan;
-import understudy.engine.Request;
+import understudy.engine.RequestBuilder;
 import understudy.engine.SamplingParams;
 import understudy.kvcache.radix.RadixConfig;
 import understudy.kvcache.radix.RadixEvictionPolicy;
@@ -41,25 +41,20 @@ final class SglangFixture {
                 false,
                 null,
                 null);
-        config = new SglangConfig(
-                policy,
-                false,
-                chunkedPrefillSize,
-                false,
-                16_384,
-                0,
-                maxRunning,
-                65_536,
-                1.0,
-                new SglangConfig.Priorities(true, false, true, 0),
-                false,
-                SglangConfig.Estimate.DEFAULT,
-                SglangConfig.Queue.UNLIMITED,
-                requeues,
-                128,
-                null,
-                memoryConfig,
-                0);
+        config = SglangConfigBuilder.builder()
+                .schedulePolicy(policy)
+                .chunkedPrefillSize(chunkedPrefillSize)
+                .maxPrefillTokens(16_384)
+                .maxRunningRequests(maxRunning)
+                .maxModelLen(65_536)
+                .scheduleConservativeness(1.0)
+                .priorities(new SglangConfig.Priorities(true, false, true, 0))
+                .estimate(SglangConfig.Estimate.DEFAULT)
+                .queue(SglangConfig.Queue.UNLIMITED)
+                .requeuesRefusedPreemption(requeues)
+                .windowEvictionInterval(128)
+                .memory(memoryConfig)
+                .build();
         engine = SglangScheduler.create(config);
         memory = RadixMemory.create(memoryConfig);
     }
@@ -67,15 +62,16 @@ final class SglangFixture {
     /** Adds a request whose prompt is so many tokens from a first one on. */
     SglangRequest add(String name, int firstToken, int numTokens, int maxTokens, long priority, boolean ignoresEos) {
         var prompt = IntStream.range(firstToken, firstToken + numTokens).toArray();
-        var request = new Request(
-                numRequests,
-                name,
-                0,
-                new Prompt(new TokenIds(prompt)),
-                new SamplingParams(maxTokens, 0, ignoresEos, IntSets.EMPTY_SET, false),
-                0,
-                "",
-                new OutputPlan(index -> 50_000 + index, OutputPlan.ENDLESS));
+        var request = RequestBuilder.builder()
+                .id(numRequests)
+                .name(name)
+                .arrivalNanos(0)
+                .prompt(new Prompt(new TokenIds(prompt)))
+                .sampling(new SamplingParams(maxTokens, 0, ignoresEos, IntSets.EMPTY_SET, false))
+                .priority(0)
+                .tenant("")
+                .output(new OutputPlan(index -> 50_000 + index, OutputPlan.ENDLESS))
+                .build();
         var added = new SglangRequest(config, request, new SglangRequest.Options(priority, "", null), numRequests++, 0);
         engine.add(added);
         return added;

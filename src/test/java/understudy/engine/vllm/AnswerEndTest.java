@@ -8,7 +8,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import understudy.engine.FinishReason;
 import understudy.engine.OutputPlan;
-import understudy.engine.Request;
+import understudy.engine.RequestBuilder;
 import understudy.engine.SamplingParams;
 
 /** When an answer is over. */
@@ -46,8 +46,16 @@ final class AnswerEndTest {
         var output = new OutputPlan(index -> index, 1);
         var prompt =
                 EngineFixture.request(0, EngineFixture.filled(10, 1), 5, 0, 1).prompt();
-        var request = engine.add(new Request(
-                0, "", 0, prompt, new SamplingParams(5, 3, false, IntSets.EMPTY_SET, false), 0, "", output));
+        var request = engine.add(RequestBuilder.builder()
+                .id(0)
+                .name("")
+                .arrivalNanos(0)
+                .prompt(prompt)
+                .sampling(new SamplingParams(5, 3, false, IntSets.EMPTY_SET, false))
+                .priority(0)
+                .tenant("")
+                .output(output)
+                .build());
 
         for (int i = 0; i < 5; i++) {
             engine.step();

@@ -16,10 +16,9 @@ import understudy.conform.DirectEngine;
 import understudy.engine.EngineRequest;
 import understudy.engine.OutputPlan;
 import understudy.engine.Request;
+import understudy.engine.RequestBuilder;
 import understudy.engine.SamplingParams;
 import understudy.engine.StepPlan;
-import understudy.engine.lora.LoraConfig;
-import understudy.engine.speculation.SpeculationConfig;
 import understudy.engine.vllm.queue.SchedulingPolicy;
 import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.PrefixOptions;
@@ -62,20 +61,19 @@ final class DecodeCohortTest {
 
     private static SchedulerConfig config(Random random, boolean isAsync) {
         int maxNumSeqs = 2 + random.nextInt(20);
-        return new SchedulerConfig(
-                maxNumSeqs,
-                maxNumSeqs + random.nextInt(60) - random.nextInt(2) * maxNumSeqs / 2,
-                random.nextInt(3) == 0 ? 1 + random.nextInt(20) : 0,
-                random.nextInt(5) > 0,
-                random.nextBoolean(),
-                random.nextBoolean() ? SchedulingPolicy.FCFS : SchedulingPolicy.PRIORITY,
-                VICTIMS.get(random.nextInt(VICTIMS.size())),
-                isAsync,
-                0,
-                1 + maxNumSeqs % 3,
-                LoraConfig.NONE,
-                1,
-                SpeculationConfig.NONE);
+        return SchedulerConfig.VLLM
+                .with()
+                .maxNumSeqs(maxNumSeqs)
+                .maxNumBatchedTokens(maxNumSeqs + random.nextInt(60) - random.nextInt(2) * maxNumSeqs / 2)
+                .longPrefillTokenThreshold(random.nextInt(3) == 0 ? 1 + random.nextInt(20) : 0)
+                .enableChunkedPrefill(random.nextInt(5) > 0)
+                .reserveFullSequence(random.nextBoolean())
+                .policy(random.nextBoolean() ? SchedulingPolicy.FCFS : SchedulingPolicy.PRIORITY)
+                .preemptionVictim(VICTIMS.get(random.nextInt(VICTIMS.size())))
+                .asyncScheduling(isAsync)
+                .decodeCohortMinSeqs(0)
+                .prefillScheduleInterval(1 + maxNumSeqs % 3)
+                .build();
     }
 
     /** Small enough for preemptions in some runs, and large enough for none in others. */
@@ -83,8 +81,9 @@ final class DecodeCohortTest {
         int blockSize = 1 + random.nextInt(6);
         int numBlocks = 40 + random.nextInt(400);
         return KvCacheConfig.vllm(new Xxh3BlockHasher(blockSize), numBlocks)
-                .withPrefixCaching(random.nextInt(4) > 0)
-                .withPrefixUnit(PrefixUnit.BLOCK, random.nextInt(6) > 0)
+                .withEnablePrefixCaching(random.nextInt(4) > 0)
+                .withPrefixUnit(PrefixUnit.BLOCK)
+                .withSharesWithinStep(random.nextInt(6) > 0)
                 .withPrefixes(PrefixOptions.ofContent(
                         random.nextInt(3) > 0 ? FullHit.RECOMPUTE_LAST_TOKEN : FullHit.DECODE_DIRECTLY,
                         random.nextInt(3) > 0))
@@ -119,7 +118,16 @@ final class DecodeCohortTest {
         int outputLength = random.nextBoolean() ? 1 + random.nextInt(60) : OutputPlan.ENDLESS;
         var output = new OutputPlan(index -> 500 + index, outputLength);
         var tokens = new Prompt(new TokenIds(prompt));
-        return new Request(id, "r" + id, id, tokens, sampling, random.nextInt(3), "", output);
+        return RequestBuilder.builder()
+                .id(id)
+                .name("r" + id)
+                .arrivalNanos(id)
+                .prompt(tokens)
+                .sampling(sampling)
+                .priority(random.nextInt(3))
+                .tenant("")
+                .output(output)
+                .build();
     }
 
     /** One of the two engines, and what can be seen of it. */

@@ -161,7 +161,7 @@ final class EngineCoreTest {
         return new EngineCore(new VllmSpec(
                 SchedulerConfig.VLLM.withAsyncScheduling(isAsync),
                 RequestLimits.NONE,
-                KvCacheConfig.vllm(new Xxh3BlockHasher(16), 100).withPrefixCaching(false)));
+                KvCacheConfig.vllm(new Xxh3BlockHasher(16), 100).withEnablePrefixCaching(false)));
     }
 
     private static Request request(long id) {

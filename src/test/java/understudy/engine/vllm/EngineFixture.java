@@ -51,24 +51,26 @@ public final class EngineFixture {
     StepPlanner planner() {
         if (planner == null) {
             var memory = KvCacheConfig.vllm(new Xxh3BlockHasher(16), numBlocks)
-                    .withPrefixCaching(caches)
+                    .withEnablePrefixCaching(caches)
                     .withMaxModelLen(maxModelLen)
-                    .withPrefixUnit(PrefixUnit.BLOCK, sharesWithinStep)
+                    .withPrefixUnit(PrefixUnit.BLOCK)
+                    .withSharesWithinStep(sharesWithinStep)
                     .withPrefixes(PrefixOptions.VLLM.withDropsLastHit(speculation.usesEagle()));
-            var scheduler = new SchedulerConfig(
-                    maxNumSeqs,
-                    maxNumBatchedTokens,
-                    threshold,
-                    chunks,
-                    true,
-                    policy,
-                    victim,
-                    isAsync,
-                    1,
-                    prefillScheduleInterval,
-                    LoraConfig.ofSlots(maxLoras),
-                    pipelineParallelSize,
-                    speculation);
+            var scheduler = SchedulerConfig.VLLM
+                    .with()
+                    .maxNumSeqs(maxNumSeqs)
+                    .maxNumBatchedTokens(maxNumBatchedTokens)
+                    .longPrefillTokenThreshold(threshold)
+                    .enableChunkedPrefill(chunks)
+                    .policy(policy)
+                    .preemptionVictim(victim)
+                    .asyncScheduling(isAsync)
+                    .decodeCohortMinSeqs(1)
+                    .prefillScheduleInterval(prefillScheduleInterval)
+                    .loras(LoraConfig.ofSlots(maxLoras))
+                    .pipelineParallelSize(pipelineParallelSize)
+                    .speculation(speculation)
+                    .build();
             planner = new StepPlanner(scheduler, memory);
             kvCache = new KvCacheManager(memory);
             engine = new DirectEngine(planner, kvCache);
@@ -100,28 +102,14 @@ public final class EngineFixture {
 
     public static Request request(long id, int[] prompt, int maxTokens, int priority, int outputLength) {
         var output = new OutputPlan(index -> 1_000_000 * (int) id + index, outputLength);
-        return new Request(
-                id,
-                "r" + id,
-                id,
-                new Prompt(new TokenIds(prompt)),
-                SamplingParams.ofMaxTokens(maxTokens),
-                priority,
-                "",
-                output);
+        return Request.of(id, id, new Prompt(new TokenIds(prompt)), maxTokens, output)
+                .withName("r" + id)
+                .withPriority(priority);
     }
 
     /** Returns the same request with other sampling parameters. */
     static Request with(SamplingParams sampling, Request request) {
-        return new Request(
-                request.id(),
-                request.name(),
-                request.arrivalNanos(),
-                request.prompt(),
-                sampling,
-                request.priority(),
-                request.tenant(),
-                request.output());
+        return request.withSampling(sampling);
     }
 
     static int[] filled(int count, int token) {

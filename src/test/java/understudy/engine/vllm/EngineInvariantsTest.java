@@ -13,10 +13,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import understudy.conform.DirectEngine;
 import understudy.engine.OutputPlan;
 import understudy.engine.Request;
-import understudy.engine.SamplingParams;
 import understudy.engine.StepPlan;
-import understudy.engine.lora.LoraConfig;
-import understudy.engine.speculation.SpeculationConfig;
 import understudy.engine.vllm.queue.SchedulingPolicy;
 import understudy.kvcache.KvCache;
 import understudy.kvcache.KvCacheConfig;
@@ -25,7 +22,6 @@ import understudy.kvcache.KvGroup;
 import understudy.kvcache.KvGroups;
 import understudy.kvcache.PrefixOptions;
 import understudy.kvcache.PrefixOptions.FullHit;
-import understudy.kvcache.PrefixUnit;
 import understudy.kvcache.eviction.EvictionPolicy;
 import understudy.kvcache.eviction.FreeOrder;
 import understudy.prompt.Prompt;
@@ -87,35 +83,30 @@ final class EngineInvariantsTest {
             int budget = chunks ? maxNumSeqs + random.nextInt(60) : maxModelLen + maxNumSeqs;
             // Without a whole reservation, those who throw out the first in line can go on doing so for ever.
             var victim = pick(PreemptionVictim.values());
-            config = new SchedulerConfig(
-                    maxNumSeqs,
-                    budget,
-                    chunks && random.nextBoolean() ? 1 + random.nextInt(20) : 0,
-                    chunks,
-                    random.nextInt(4) > 0 || victim == PreemptionVictim.FIRST_ADMITTED,
-                    pick(SchedulingPolicy.values()),
-                    victim,
-                    random.nextBoolean(),
-                    random.nextInt(4),
-                    1 + random.nextInt(3),
-                    LoraConfig.NONE,
-                    1,
-                    SpeculationConfig.NONE);
-            var plain = new KvCacheConfig(
-                    new Xxh3BlockHasher(blockSize),
-                    numBlocks,
-                    caches,
-                    maxModelLen,
-                    random.nextInt(3),
-                    pick(EvictionPolicy.values()),
-                    pick(FreeOrder.values()),
-                    random.nextInt(3) == 0,
-                    true,
-                    PrefixUnit.BLOCK,
-                    shares,
-                    PrefixOptions.ofContent(pick(FullHit.values()), random.nextInt(3) > 0),
-                    null,
-                    null);
+            config = SchedulerConfig.VLLM
+                    .with()
+                    .maxNumSeqs(maxNumSeqs)
+                    .maxNumBatchedTokens(budget)
+                    .longPrefillTokenThreshold(chunks && random.nextBoolean() ? 1 + random.nextInt(20) : 0)
+                    .enableChunkedPrefill(chunks)
+                    .reserveFullSequence(random.nextInt(4) > 0 || victim == PreemptionVictim.FIRST_ADMITTED)
+                    .policy(pick(SchedulingPolicy.values()))
+                    .preemptionVictim(victim)
+                    .asyncScheduling(random.nextBoolean())
+                    .decodeCohortMinSeqs(random.nextInt(4))
+                    .prefillScheduleInterval(1 + random.nextInt(3))
+                    .build();
+            var plain = KvCacheConfig.vllm(new Xxh3BlockHasher(blockSize), numBlocks)
+                    .with()
+                    .enablePrefixCaching(caches)
+                    .maxModelLen(maxModelLen)
+                    .watermarkBlocks(random.nextInt(3))
+                    .evictionPolicy(pick(EvictionPolicy.values()))
+                    .freeOrder(pick(FreeOrder.values()))
+                    .promotesFullBlocks(random.nextInt(3) == 0)
+                    .sharesWithinStep(shares)
+                    .prefixes(PrefixOptions.ofContent(pick(FullHit.values()), random.nextInt(3) > 0))
+                    .build();
             memory = hasGroups ? withGroups(plain) : plain;
             planner = new StepPlanner(config, memory);
             kvCache = VllmMemory.create(memory);
@@ -246,15 +237,9 @@ final class EngineInvariantsTest {
                     index -> outputToken(id, index),
                     random.nextInt(4) == 0 ? 1 + random.nextInt(20) : OutputPlan.ENDLESS);
             planner.add(
-                    new Request(
-                            id,
-                            "r" + id,
-                            now,
-                            new Prompt(new TokenIds(prompt)),
-                            SamplingParams.ofMaxTokens(maxTokens),
-                            random.nextInt(3),
-                            "",
-                            output),
+                    Request.of(id, now, new Prompt(new TokenIds(prompt)), maxTokens, output)
+                            .withName("r" + id)
+                            .withPriority(random.nextInt(3)),
                     now);
             ids.add(id);
         }

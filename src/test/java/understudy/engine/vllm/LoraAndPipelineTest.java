@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.entry;
 
 import org.junit.jupiter.api.Test;
 import understudy.engine.OutputPlan;
-import understudy.engine.Request;
 import understudy.latency.BatchShape;
 import understudy.prompt.Prompt;
 import understudy.prompt.TokenIds;
@@ -114,14 +113,6 @@ final class LoraAndPipelineTest {
     private void add(long id, String adapter) {
         var request = EngineFixture.request(id, EngineFixture.filled(10, (int) id), 2, 0, OutputPlan.ENDLESS);
         var prompt = new Prompt(new TokenIds(EngineFixture.filled(10, (int) id)), adapter, "");
-        engine.add(new Request(
-                id,
-                request.name(),
-                id,
-                prompt,
-                request.sampling(),
-                request.priority(),
-                request.tenant(),
-                request.output()));
+        engine.add(request.with().id(id).arrivalNanos(id).prompt(prompt).build());
     }
 }

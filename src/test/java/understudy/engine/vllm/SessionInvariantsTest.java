@@ -15,18 +15,12 @@ import understudy.engine.Request;
 import understudy.engine.RequestLimits;
 import understudy.engine.RequestLimits.ContextOverflow;
 import understudy.engine.StepPlan;
-import understudy.engine.lora.LoraConfig;
-import understudy.engine.speculation.SpeculationConfig;
-import understudy.engine.vllm.queue.SchedulingPolicy;
 import understudy.kvcache.GlobalPrefixLimits;
 import understudy.kvcache.KvCache;
 import understudy.kvcache.KvCacheConfig;
 import understudy.kvcache.PrefixOptions;
 import understudy.kvcache.PrefixOptions.FullHit;
 import understudy.kvcache.PrefixOptions.SessionMode;
-import understudy.kvcache.PrefixUnit;
-import understudy.kvcache.eviction.EvictionPolicy;
-import understudy.kvcache.eviction.FreeOrder;
 import understudy.kvcache.session.SessionKvCache;
 import understudy.prompt.Prompt;
 import understudy.prompt.SegmentedTokens;
@@ -82,40 +76,28 @@ final class SessionInvariantsTest {
             blockSize = 1 + random.nextInt(8);
             int numBlocks = 30 + random.nextInt(40);
             int maxModelLen = (numBlocks - 1) * blockSize;
-            config = new SchedulerConfig(
-                    4,
-                    40,
-                    0,
-                    true,
-                    random.nextBoolean(),
-                    SchedulingPolicy.FCFS,
-                    PreemptionVictim.LAST_ADMITTED,
-                    random.nextBoolean(),
-                    random.nextInt(3),
-                    1 + random.nextInt(3),
-                    LoraConfig.NONE,
-                    1,
-                    SpeculationConfig.NONE);
+            config = SchedulerConfig.VLLM
+                    .with()
+                    .maxNumSeqs(4)
+                    .maxNumBatchedTokens(40)
+                    .reserveFullSequence(random.nextBoolean())
+                    .preemptionVictim(PreemptionVictim.LAST_ADMITTED)
+                    .asyncScheduling(random.nextBoolean())
+                    .decodeCohortMinSeqs(random.nextInt(3))
+                    .prefillScheduleInterval(1 + random.nextInt(3))
+                    .build();
             limits = new RequestLimits(maxModelLen, maxModelLen, ContextOverflow.TRUNCATE_OLDEST, blockSize);
-            var kvCache = new KvCacheConfig(
-                    new Xxh3BlockHasher(blockSize),
-                    numBlocks,
-                    true,
-                    maxModelLen,
-                    random.nextInt(3),
-                    EvictionPolicy.LRU,
-                    FreeOrder.UNHASHED_FIRST,
-                    false,
-                    false,
-                    PrefixUnit.BLOCK,
-                    true,
-                    new PrefixOptions(
+            var kvCache = KvCacheConfig.vllm(new Xxh3BlockHasher(blockSize), numBlocks)
+                    .with()
+                    .maxModelLen(maxModelLen)
+                    .watermarkBlocks(random.nextInt(3))
+                    .recordsEvents(false)
+                    .prefixes(new PrefixOptions(
                             random.nextBoolean() ? FullHit.DECODE_DIRECTLY : FullHit.RECOMPUTE_LAST_TOKEN,
                             true,
                             mode,
-                            new GlobalPrefixLimits(2 * blockSize, 1 + random.nextInt(2), 8L * blockSize)),
-                    null,
-                    null);
+                            new GlobalPrefixLimits(2 * blockSize, 1 + random.nextInt(2), 8L * blockSize)))
+                    .build();
             planner = new StepPlanner(config, kvCache);
             memory = new SessionKvCache(kvCache);
             engine = new DirectEngine(planner, memory);

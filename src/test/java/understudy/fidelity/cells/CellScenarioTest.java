@@ -67,6 +67,20 @@ final class CellScenarioTest {
     }
 
     private static MeasuredSetup setup(String model, String gpu, String weights, int tp, int dp, int moeTp, int ep) {
-        return new MeasuredSetup(model, gpu, "0.18.0", weights, weights, "", tp, dp, moeTp, ep, 1024, 100, 16);
+        return MeasuredSetupBuilder.builder()
+                .model(model)
+                .gpu(gpu)
+                .version("0.18.0")
+                .weights(weights)
+                .expertWeights(weights)
+                .kvCacheDtype("")
+                .tensorParallelSize(tp)
+                .dataParallelSize(dp)
+                .moeTensorParallelSize(moeTp)
+                .expertParallelSize(ep)
+                .inputTokens(1024)
+                .outputTokens(100)
+                .concurrency(16)
+                .build();
     }
 }

@@ -160,8 +160,7 @@ final class ConversationalHitsTest {
     private List<PrefixCacheEvent> serve(SessionTurn turn, int[] prompt) {
         var lookup = new PrefixLookup(
                 0, new Prompt(new TokenIds(prompt), turn), index -> ANSWER[index], prompt.length, true);
-        var question = new AdmissionRequest(
-                lookup, prompt.length, 0, true, true, false, 0, false, prompt.length + ANSWER.length);
+        var question = AdmissionRequest.of(lookup, prompt.length, prompt.length + ANSWER.length);
         var admitted = (Admission.Admitted) kv.admit(question);
         int numTokens = prompt.length + ANSWER.length;
         var settlement = new Settlement.Builder();

@@ -292,22 +292,9 @@ final class KvCacheManagerTest {
     @ParameterizedTest
     @CsvSource({"false, 6", "true, 8"})
     void fullBlock_givesWayToAnEqualOne_ifItIsPromoted(boolean promotes, int numFree) {
-        var plain = KvCacheConfig.vllm(new Xxh3BlockHasher(16), 11);
-        var manager = new KvCacheManager(new KvCacheConfig(
-                plain.hasher(),
-                plain.numGpuBlocks(),
-                true,
-                plain.maxModelLen(),
-                0,
-                plain.evictionPolicy(),
-                plain.freeOrder(),
-                promotes,
-                true,
-                plain.prefixUnit(),
-                false,
-                plain.prefixes(),
-                null,
-                null));
+        var manager = new KvCacheManager(KvCacheConfig.vllm(new Xxh3BlockHasher(16), 11)
+                .withPromotesFullBlocks(promotes)
+                .withSharesWithinStep(false));
         for (int handle = 0; handle < 2; handle++) {
             assertThat(manager.admit(request(handle, tokens(0, 32)))).isEqualTo(admitted(0, 32));
         }
@@ -354,7 +341,7 @@ final class KvCacheManagerTest {
 
     private static KvCacheManager manager(int blockSize, int numBlocks, boolean caches) {
         return new KvCacheManager(
-                KvCacheConfig.vllm(new Xxh3BlockHasher(blockSize), numBlocks).withPrefixCaching(caches));
+                KvCacheConfig.vllm(new Xxh3BlockHasher(blockSize), numBlocks).withEnablePrefixCaching(caches));
     }
 
     private static AdmissionRequest request(int handle, int[] tokens) {
@@ -362,12 +349,14 @@ final class KvCacheManagerTest {
     }
 
     private static AdmissionRequest request(int handle, int[] tokens, int budget, int threshold, boolean chunks) {
-        return new AdmissionRequest(
-                lookup(handle, tokens), budget, threshold, chunks, true, false, 0, false, tokens.length);
+        return AdmissionRequest.of(lookup(handle, tokens), budget, tokens.length)
+                .withLongPrefillTokenThreshold(threshold)
+                .withEnableChunkedPrefill(chunks);
     }
 
     private static AdmissionRequest resumed(int handle, int[] tokens) {
-        return new AdmissionRequest(lookup(handle, tokens), NO_LIMIT, 0, true, true, false, 0, true, tokens.length);
+        return AdmissionRequest.of(lookup(handle, tokens), NO_LIMIT, tokens.length)
+                .withIsResumed(true);
     }
 
     private static PrefixLookup lookup(int handle, int[] tokens) {

@@ -62,7 +62,7 @@ final class PromptKvCacheTest {
     private List<PrefixCacheEvent> events(int handle, SessionTurn turn) {
         var prompt = new Prompt(new TokenIds(tokens(0, 6)), turn);
         var lookup = new PrefixLookup(handle, prompt, i -> 50_000 + i, 6, true);
-        var admission = kv.admit(new AdmissionRequest(lookup, 1_000, 0, false, true, false, 0, false, 7));
+        var admission = kv.admit(AdmissionRequest.of(lookup, 1_000, 7).withEnableChunkedPrefill(false));
         return ((Admission.Admitted) admission).events().list();
     }
 
@@ -196,8 +196,8 @@ final class PromptKvCacheTest {
     }
 
     private Counts admit(int handle, int[] tokens, int maxTokens) {
-        return counts(kv.admit(new AdmissionRequest(
-                lookup(handle, tokens), 1_000, 0, false, true, false, 0, false, tokens.length + maxTokens)));
+        return counts(kv.admit(AdmissionRequest.of(lookup(handle, tokens), 1_000, tokens.length + maxTokens)
+                .withEnableChunkedPrefill(false)));
     }
 
     /** What an admission grants, whatever it is taken for; -1 if it is refused. */
@@ -229,10 +229,12 @@ final class PromptKvCacheTest {
 
     private KvCacheConfig config(int numBlocks, boolean caches, boolean sharesWithinStep) {
         return KvCacheConfig.vllm(hasher, numBlocks)
-                .withPrefixCaching(caches)
+                .withEnablePrefixCaching(caches)
                 .withMaxModelLen(1_000)
-                .withEviction(EvictionPolicy.LRU, FreeOrder.ALL_LAST)
-                .withPrefixUnit(PrefixUnit.PROMPT, sharesWithinStep);
+                .withEvictionPolicy(EvictionPolicy.LRU)
+                .withFreeOrder(FreeOrder.ALL_LAST)
+                .withPrefixUnit(PrefixUnit.PROMPT)
+                .withSharesWithinStep(sharesWithinStep);
     }
 
     private static int[] tokens(int first, int count) {

@@ -142,7 +142,7 @@ final class HybridKvCacheTest {
     }
 
     private static AdmissionRequest question(int handle, int numTokens, int budget) {
-        return new AdmissionRequest(lookup(handle, numTokens), budget, 0, true, true, false, 0, false, numTokens + 1);
+        return AdmissionRequest.of(lookup(handle, numTokens), budget, numTokens + 1);
     }
 
     private static PrefixLookup lookup(int handle, int numTokens) {

@@ -325,10 +325,17 @@ final class SessionKvCacheTest {
         var truncated = prompt(7, 2, HELLO_ANSWERED.append(2, 11)).withoutFirst(8);
         var lookup = new PrefixLookup(0, truncated, new SyntheticTokens(-answerOf(truncated)), 18, true);
 
-        assertThat(memory.admit(new AdmissionRequest(lookup, 4, 0, true, false, false, ++nowNanos, false, 23)))
+        assertThat(memory.admit(AdmissionRequest.of(lookup, 4, 23)
+                        .withReserveFullSequence(false)
+                        .withAtNanos(++nowNanos)))
                 .isEqualTo(admitted(7, 4, CONVERSATIONAL_HIT));
         memory.release(0, 0);
-        assertThat(memory.admit(new AdmissionRequest(lookup, 4, 0, true, false, false, ++nowNanos, true, 23)))
+        assertThat(memory.admit(AdmissionRequest.of(lookup, 4, 23)
+                        .with()
+                        .reserveFullSequence(false)
+                        .atNanos(++nowNanos)
+                        .isResumed(true)
+                        .build()))
                 .isEqualTo(admitted(0, 4, MISS_FULL));
     }
 
@@ -347,8 +354,9 @@ final class SessionKvCacheTest {
 
     private Admission ask(int handle, Prompt prompt, boolean isAnythingRunning) {
         var lookup = new PrefixLookup(handle, prompt, new SyntheticTokens(-answerOf(prompt)), prompt.length(), true);
-        return memory.admit(new AdmissionRequest(
-                lookup, NO_LIMIT, 0, true, true, isAnythingRunning, ++nowNanos, false, prompt.length()));
+        return memory.admit(AdmissionRequest.of(lookup, NO_LIMIT, prompt.length())
+                .withIsAnythingRunning(isAnythingRunning)
+                .withAtNanos(++nowNanos));
     }
 
     private Admission ask(int handle, long segment, int length) {

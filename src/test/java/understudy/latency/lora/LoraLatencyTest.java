@@ -12,6 +12,7 @@ import understudy.latency.LlmSpec;
 import understudy.latency.LlmSpec.Attention;
 import understudy.latency.LlmSpec.FeedForward;
 import understudy.latency.LlmSpec.LatentAttention;
+import understudy.latency.LlmSpecBuilder;
 import understudy.latency.Share;
 import understudy.latency.WeightFormat;
 
@@ -174,16 +175,16 @@ final class LoraLatencyTest {
     }
 
     private static LlmSpec llm(int numLayers, int hiddenSize, Attention attention, FeedForward feedForward) {
-        return new LlmSpec(
-                "test",
-                numLayers,
-                hiddenSize,
-                1_000,
-                false,
-                4_096,
-                attention,
-                feedForward,
-                WeightFormat.BF16,
-                WeightFormat.BF16);
+        return LlmSpecBuilder.builder()
+                .name("test")
+                .numLayers(numLayers)
+                .hiddenSize(hiddenSize)
+                .vocabSize(1_000)
+                .maxPositionEmbeddings(4_096)
+                .attention(attention)
+                .feedForward(feedForward)
+                .weights(WeightFormat.BF16)
+                .expertWeights(WeightFormat.BF16)
+                .build();
     }
 }

@@ -144,7 +144,7 @@ final class ReferenceStepTimesTest {
             HostOverhead host) {
         var database = new KernelDatabase(TestData.require("aiconfigurator"));
         var stored = LlmFile.read(SpecFiles.MODELS.find(name).orElseThrow()).spec();
-        var llm = dtype == null ? stored : stored.withWeights(WeightFormat.FP8);
+        var llm = dtype == null ? stored : stored.withAllWeights(WeightFormat.FP8);
         var gpu = GpuFile.read(SpecFiles.GPUS.find("h200").orElseThrow()).spec();
         var parallelism = new Parallelism(
                 tensorParallelSize, 1, expertParallelSize > 1, Parallelism.All2AllBackend.ALLGATHER_REDUCESCATTER);

@@ -16,8 +16,10 @@ import understudy.latency.BatchShape;
 import understudy.latency.CudaGraphs;
 import understudy.latency.GpuSpec;
 import understudy.latency.GpuSpec.Efficiency;
+import understudy.latency.GpuSpecBuilder;
 import understudy.latency.HostOverhead;
 import understudy.latency.LlmSpec;
+import understudy.latency.LlmSpecBuilder;
 import understudy.latency.Parallelism;
 import understudy.latency.StepExecution;
 import understudy.latency.WeightFormat;
@@ -25,32 +27,31 @@ import understudy.latency.WeightFormat;
 /** Step times from tables made by hand. */
 final class TableLatencyTest {
     private static final Efficiency EFFICIENCY = new Efficiency(1, 1, 0);
-    private static final GpuSpec GPU_SPEC = new GpuSpec(
-            "gpu",
-            1,
-            1,
-            0,
-            1000,
-            EFFICIENCY,
-            EFFICIENCY,
-            null,
-            new GpuSpec.Attention(EFFICIENCY, 1, 1, 0, 0, 0, 0),
-            EFFICIENCY,
-            new GpuSpec.AllReduce(1, 1, null),
-            new GpuSpec.Experts(0, 1, 1, 0, 1));
+    private static final GpuSpec GPU_SPEC = GpuSpecBuilder.builder()
+            .name("gpu")
+            .memoryGib(1)
+            .bf16Tflops(1)
+            .bandwidthGbPerSecond(1000)
+            .gemm(EFFICIENCY)
+            .fp8Gemm(EFFICIENCY)
+            .attention(new GpuSpec.Attention(EFFICIENCY, 1, 1, 0, 0, 0, 0))
+            .elementwise(EFFICIENCY)
+            .allReduce(new GpuSpec.AllReduce(1, 1, null))
+            .experts(new GpuSpec.Experts(0, 1, 1, 0, 1))
+            .build();
 
     /** Two layers, 64 wide: 2 heads of 32 on 1 KV head, width 128, 100 words. */
-    private static final LlmSpec LLM = new LlmSpec(
-            "llm",
-            2,
-            64,
-            100,
-            false,
-            1024,
-            new LlmSpec.Attention(2, 1, 32, false, 0, 0, null),
-            new LlmSpec.FeedForward(128, true, 2, 0, 0, 0, 0),
-            WeightFormat.BF16,
-            WeightFormat.BF16);
+    private static final LlmSpec LLM = LlmSpecBuilder.builder()
+            .name("llm")
+            .numLayers(2)
+            .hiddenSize(64)
+            .vocabSize(100)
+            .maxPositionEmbeddings(1024)
+            .attention(new LlmSpec.Attention(2, 1, 32, false, 0, 0, null))
+            .feedForward(new LlmSpec.FeedForward(128, true, 2, 0, 0, 0, 0))
+            .weights(WeightFormat.BF16)
+            .expertWeights(WeightFormat.BF16)
+            .build();
 
     private static final StepExecution SGLANG =
             new StepExecution("SGLang", "sglang", CudaGraphs.ofDecodes(8), 0, true, true);
@@ -189,7 +190,7 @@ final class TableLatencyTest {
                 folder().database(),
                 TableFolder.GPU,
                 Map.of(),
-                new Placement(LLM.withWeights(WeightFormat.INT4), GPU_SPEC, Parallelism.ofTensors(2), 1),
+                new Placement(LLM.withAllWeights(WeightFormat.INT4), GPU_SPEC, Parallelism.ofTensors(2), 1),
                 new HostOverhead(0, 0));
 
         assertThat(model.missing()).containsExactly("attention", "gemm", "all-reduce");

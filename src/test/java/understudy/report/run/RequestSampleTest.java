@@ -9,6 +9,7 @@ import understudy.kvcache.PrefixCacheEvents;
 import understudy.prompt.SessionTurn;
 import understudy.report.Outcome;
 import understudy.report.RequestRecord;
+import understudy.report.RequestRecordBuilder;
 
 final class RequestSampleTest {
     private final RequestsInFlight inFlight = new RequestsInFlight();
@@ -76,23 +77,20 @@ final class RequestSampleTest {
 
     static RequestRecord request(
             long id, long arrival, long scheduled, long firstToken, long lastToken, SessionTurn turn) {
-        return new RequestRecord(
-                id,
-                0,
-                Outcome.COMPLETED,
-                arrival,
-                arrival,
-                scheduled,
-                firstToken,
-                lastToken,
-                lastToken,
-                10,
-                0,
-                2,
-                0,
-                0,
-                turn,
-                PrefixCacheEvents.NONE,
-                LongLists.EMPTY_LIST);
+        return RequestRecordBuilder.builder()
+                .requestId(id)
+                .outcome(Outcome.COMPLETED)
+                .arrivalNanos(arrival)
+                .queuedNanos(arrival)
+                .scheduledNanos(scheduled)
+                .firstTokenNanos(firstToken)
+                .lastTokenNanos(lastToken)
+                .endNanos(lastToken)
+                .numPromptTokens(10)
+                .numOutputTokens(2)
+                .turn(turn)
+                .events(PrefixCacheEvents.NONE)
+                .tokenNanos(LongLists.EMPTY_LIST)
+                .build();
     }
 }

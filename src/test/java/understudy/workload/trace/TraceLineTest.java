@@ -28,35 +28,36 @@ final class TraceLineTest {
 
     @Test
     void line_isReadAsItWasWritten() throws IOException {
-        var line = new TraceLine(
-                1_500_000_001L,
-                9,
-                5,
-                LongList.of(11, 12, 13),
-                2,
-                SessionTurn.of(3, 2),
-                7,
-                true,
-                -1,
-                "ada",
-                "sql",
-                null);
+        var line = TraceLineBuilder.builder()
+                .atNanos(1_500_000_001L)
+                .numPromptTokens(9)
+                .numOutputTokens(5)
+                .blockHashes(LongList.of(11, 12, 13))
+                .numPromptBlocks(2)
+                .turn(SessionTurn.of(3, 2))
+                .maxTokens(7)
+                .ignoresEos(true)
+                .priority(-1)
+                .user("ada")
+                .loraName("sql")
+                .build();
 
         try (var reader = read(HEADER + new String(line.bytes(), StandardCharsets.UTF_8))) {
             assertThat(reader.next())
-                    .isEqualTo(new TraceRow(
-                            2,
-                            1_500_000_001L,
-                            9,
-                            LongList.of(11, 12),
-                            4,
-                            LongList.of(13),
-                            5,
-                            7,
-                            -1,
-                            "ada",
-                            "sql",
-                            SessionTurn.of(3, 2)));
+                    .isEqualTo(TraceRowBuilder.builder()
+                            .line(2)
+                            .arrivalNanos(1_500_000_001L)
+                            .numPromptTokens(9)
+                            .blockIds(LongList.of(11, 12))
+                            .blockTokens(4)
+                            .outputBlockIds(LongList.of(13))
+                            .numOutputTokens(5)
+                            .maxTokens(7)
+                            .priority(-1)
+                            .tenant("ada")
+                            .loraName("sql")
+                            .turn(SessionTurn.of(3, 2))
+                            .build());
             assertThat(reader.next()).isNull();
         }
     }
@@ -90,8 +91,17 @@ final class TraceLineTest {
     }
 
     private static String text(LongList hashes, int numPrompt, int numOutput) {
-        var line = new TraceLine(
-                0, numPrompt, numOutput, hashes, numPrompt / 4, SessionTurn.NONE, numOutput, true, 0, "", "", null);
+        var line = TraceLineBuilder.builder()
+                .numPromptTokens(numPrompt)
+                .numOutputTokens(numOutput)
+                .blockHashes(hashes)
+                .numPromptBlocks(numPrompt / 4)
+                .turn(SessionTurn.NONE)
+                .maxTokens(numOutput)
+                .ignoresEos(true)
+                .user("")
+                .loraName("")
+                .build();
         return new String(line.bytes(), StandardCharsets.UTF_8);
     }
 

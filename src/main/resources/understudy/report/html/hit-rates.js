@@ -1,15 +1,16 @@
-// Draws the charts of a replay from the data in the page; the tables are there without.
+// <hit-rate-chart path>: hit rates of policies over the capacity of a cache, each as a line, with those to compare with in
+// grey. <hit-rate-table path>: the same as numbers. <reuse-chart path>: a histogram of reuse distances.
 'use strict';
-(() => {
-  const { runs, sharing } = JSON.parse(document.getElementById('data').textContent);
+
+const capacityNames = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
+const whole = new Intl.NumberFormat('en');
+const percent = (share) => `${(100 * share).toFixed(2)} %`;
+
+kinds['hit-rate-chart'] = (host) => {
   const IDEALS = ['belady', 'belady-bypass', 'infinite'];
   const MARKS = ['circle', 'triangle', 'rect', 'rectRot', 'star', 'cross', 'crossRot']; // as many as other policies
   const DASHES = [[9, 6], [3, 3], [10, 4]];
-  const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
-  const whole = new Intl.NumberFormat('en');
-  const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
-  const percent = (share) => `${(100 * share).toFixed(2)} %`;
-
+  const runs = at(host.getAttribute('path'));
   const capacities = [...new Set(runs.map((run) => run.cache_capacity_blocks).filter((blocks) => blocks !== null))]
     .sort((a, b) => a - b);
   if (capacities.length === 0) {
@@ -28,7 +29,6 @@
       (kept.length === 0 || Math.log(blocks / kept[kept.length - 1]) >= least ? [...kept, blocks] : kept), []);
   };
 
-  const painted = (colorName) => ({ colorName, borderColor: color(colorName), backgroundColor: color(colorName) });
   let numLines = 0;
   const dataset = (label) => {
     const ideal = IDEALS.indexOf(label);
@@ -48,71 +48,82 @@
     };
   };
 
-  const scale = (title, more) => ({ title: { display: true, text: title }, ticks: {}, grid: {}, ...more });
-  const label = (item) => `${item.dataset.label} ${percent(item.parsed.y)}`;
-  const ratesChart = new Chart(document.getElementById('rates-chart'), {
+  draw(host, {
     type: 'line',
     data: { datasets: [...new Set(runs.map((run) => run.policy))].map(dataset) },
     options: {
-      animation: false,
-      maintainAspectRatio: false,
       interaction: { mode: 'x', intersect: false },
       plugins: {
         legend: { position: 'bottom', labels: { usePointStyle: true, boxHeight: 7, sort: (a, b) => a.datasetIndex - b.datasetIndex } },
         tooltip: {
           itemSort: (a, b) => b.parsed.y - a.parsed.y,
-          callbacks: { title: (items) => `${whole.format(items[0].parsed.x)} blocks`, label },
+          callbacks: {
+            title: (items) => `${whole.format(items[0].parsed.x)} blocks`,
+            label: (item) => `${item.dataset.label} ${percent(item.parsed.y)}`,
+          },
         },
       },
       scales: {
-        x: scale('capacity in blocks', {
+        x: scale({ title: 'capacity in blocks', unit: '' }, {
           type: 'logarithmic',
           min: 0.9 * capacities[0],
           max: 1.1 * capacities[capacities.length - 1],
           afterBuildTicks: (axis) => { axis.ticks = legible(axis.chart.width).map((value) => ({ value })); },
-          ticks: { callback: (value) => compact.format(value) },
+          ticks: { callback: (value) => capacityNames.format(value) },
         }),
-        y: scale('prompt tokens hit', { beginAtZero: true, ticks: { callback: (value) => `${Math.round(1000 * value) / 10} %` } }),
+        y: scale({ title: 'prompt tokens hit', unit: '' }, {
+          beginAtZero: true,
+          ticks: { callback: (value) => `${Math.round(1000 * value) / 10} %` },
+        }),
       },
     },
-  });
+  }, 420);
+};
 
-  const distances = sharing.reuse_distance;
-  const reuseChart = new Chart(document.getElementById('reuse-chart'), {
+kinds['hit-rate-table'] = (host) => {
+  const { capacities, policies, ideals, bound } = at(host.getAttribute('path'));
+  const heads = ['Policy', ...(capacities.length === 0 ? ['any capacity'] : capacities.map((blocks) => whole.format(blocks)))];
+  const text = (rate) => {
+    if (rate === null) {
+      return ['not defined'];
+    }
+    return rate.best ? ['best ', element('b', {}, percent(rate.share))] : [percent(rate.share)];
+  };
+  const row = (name, cells) => element('tr', {},
+    element('th', { scope: 'row' }, name), ...cells.map((cell) => element('td', {}, ...cell)));
+  const rows = (some) => some.map(({ policy, rates }) => row(policy, rates.map(text)));
+  const bounds = bound === undefined
+    ? []
+    : [row('bound', bound.map((share) => [share === null ? 'not defined' : percent(share)]))];
+  host.replaceWith(element('div', { class: 'wide' }, element('table', { id: host.getAttribute('name') },
+    element('caption', {}, host.getAttribute('caption')),
+    element('thead', {}, element('tr', {}, ...heads.map((head) => element('th', { scope: 'col' }, head)))),
+    element('tbody', {}, ...rows(policies)),
+    element('tbody', {}, ...rows(ideals), ...bounds))));
+};
+
+kinds['reuse-chart'] = (host) => {
+  const distances = at(host.getAttribute('path'));
+  draw(host, {
     type: 'bar',
     data: {
-      labels: distances.map((bucket) => compact.format(bucket.lru_blocks)),
+      labels: distances.map((bucket) => capacityNames.format(bucket.lru_blocks)),
       datasets: [{ label: 'reuses', ...painted('accent'), data: distances.map((bucket) => bucket.reuses) }],
     },
     options: {
-      animation: false,
-      maintainAspectRatio: false,
       plugins: {
-        legend: { display: false },
         tooltip: { callbacks: {
           title: ([item]) => `needs an LRU cache of up to ${whole.format(distances[item.dataIndex].lru_blocks)} blocks`,
           label: (item) => `${whole.format(item.parsed.y)} reuses; with all nearer ones ${percent(distances[item.dataIndex].share_of_accesses)} of accesses`,
         } },
       },
       scales: {
-        x: scale('blocks of the LRU cache that hits them, up to', {}),
-        y: scale('reuses', { beginAtZero: true, ticks: { callback: (value) => compact.format(value) } }),
+        x: scale({ title: 'blocks of the LRU cache that hits them, up to', unit: '' }, { ticks: {} }),
+        y: scale({ title: 'reuses', unit: '' }, {
+          beginAtZero: true,
+          ticks: { callback: (value) => capacityNames.format(value) },
+        }),
       },
     },
   });
-
-  const paint = () => {
-    for (const chart of [ratesChart, reuseChart]) {
-      chart.data.datasets.forEach((set) => Object.assign(set, painted(set.colorName)));
-      chart.options.plugins.legend.labels.color = color('text');
-      for (const axis of Object.values(chart.options.scales)) {
-        axis.title.color = color('muted');
-        axis.ticks.color = color('muted');
-        axis.grid.color = color('border');
-      }
-      chart.update('none');
-    }
-  };
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', paint);
-  paint();
-})();
+};
