@@ -39,7 +39,8 @@ public final class TransferSettings {
     public static KvTransferSpec read(Section transfer, Section host, KvSizes kv) {
         long oneWay = bytesPerSecond(host, "bandwidth");
         var hostPorts = new PortGroup(LongList.of(oneWay, oneWay), bytesPerSecond(host, "bandwidth-both-ways"));
-        long nicOneWay = bytesPerSecond(transfer, "bandwidth") * kv.numGpus();
+        double nics = (double) bytesPerSecond(transfer, "bandwidth") * kv.numGpus();
+        long nicOneWay = (long) Math.min(nics, PortGroup.MAX_BYTES_PER_SECOND);
         var cost = new TransferCost(
                 Math.round(transfer.nanos("handshake")),
                 Math.round(transfer.nanos("post")),
@@ -74,6 +75,10 @@ public final class TransferSettings {
 
     /** Returns the bandwidth that a key has in GB/s, at least 1 byte per second. */
     public static long bytesPerSecond(Section section, String key) {
-        return Math.max(1, Math.round(section.positive(key) * BYTES_PER_GB));
+        double bytesPerSecond = section.positive(key) * BYTES_PER_GB;
+        if (bytesPerSecond > PortGroup.MAX_BYTES_PER_SECOND) {
+            throw section.unusable(key, "must be at most " + PortGroup.MAX_BYTES_PER_SECOND / (long) BYTES_PER_GB);
+        }
+        return Math.max(1, Math.round(bytesPerSecond));
     }
 }

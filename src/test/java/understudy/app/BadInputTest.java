@@ -73,6 +73,8 @@ final class BadInputTest {
                 "kv-cache.tiers.host.bandwidth = 0 | kv-cache.tiers.host.bandwidth is 0",
                 "kv-cache.tiers.host.blocks-per-chunk = 0 | blocks-per-chunk is 0, must be from 1",
                 "kv-cache.transfer.bandwidth = -5 | kv-cache.transfer.bandwidth is -5",
+                "kv-cache.transfer.bandwidth = 1e99 | kv-cache.transfer.bandwidth is 1.0E99, must be at most 1000000",
+                "kv-cache.tiers.disk.read-bandwidth = 1000001 | is 1000001, must be at most 1000000",
                 "kv-cache.transfer.notify = -1ms | must be a duration from 0 to 720h with a unit",
                 "kv-cache.transfer.load-failure-policy = hope | must be one of fail, recompute",
                 "kv-cache.transfer.stale-read = hope | must be one of fail, garbage",
