@@ -10,6 +10,9 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.tngtech.archunit.core.domain.InstanceofCheck;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
@@ -134,6 +137,23 @@ final class ArchitectureTest {
                 .should()
                 .dependOnClassesThat(
                         resideInAPackage("understudy..").and(resideOutsideOfPackage("understudy." + library + "..")))
+                .check(MAIN);
+    }
+
+    /** Readers with other settings are made from the one mapper. */
+    @Test
+    void jsonHasOneMapper() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackage("understudy.json")
+                .should()
+                .callConstructor(ObjectMapper.class)
+                .orShould()
+                .callConstructor(JsonMapper.class)
+                .orShould()
+                .callMethod(JsonMapper.class, "builder")
+                .orShould()
+                .callMethod(JsonMapper.class, "builder", JsonFactory.class)
                 .check(MAIN);
     }
 

@@ -155,7 +155,7 @@ public final class KvBlockManager extends ExtensibleBehavior<KvBlockManager.Comm
 
     private KvBlockManager(ActorContext<Command> context, KvCache kvCache, Setup setup) {
         this.kvCache = kvCache;
-        blockSize = setup.spec.kvCache().blockSize();
+        blockSize = setup.spec.kvCache().hasher().blockSize();
         replicaIndex = setup.replicaIndex;
         before = setup.before;
         peers = setup.peers;

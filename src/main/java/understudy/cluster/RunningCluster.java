@@ -24,7 +24,7 @@ import understudy.cluster.link.Link;
 import understudy.cluster.lockstep.DataParallelGroup;
 import understudy.runtime.Clock;
 import understudy.workload.Workload;
-import understudy.workload.trace.TraceException;
+import understudy.workload.files.TraceException;
 
 /**
  * The guardian from the start of a cluster on. It is in one of three phases, each a behaviour: running, stopping

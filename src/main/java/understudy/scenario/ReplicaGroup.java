@@ -14,6 +14,7 @@ import understudy.cluster.lockstep.EarlierStages;
 import understudy.engine.EngineFamily.KvUse;
 import understudy.engine.EngineSpec;
 import understudy.engine.family.EngineSettings;
+import understudy.kvcache.KvCacheSpec;
 import understudy.kvcache.connector.KvSource;
 import understudy.kvcache.tier.TierSettings;
 import understudy.latency.ApiDelay;
@@ -61,6 +62,7 @@ public record ReplicaGroup(
     private static final int MAX_REPLICAS = 100_000;
     private static final String GROUPS = "groups";
     private static final String REPLICAS = "replicas";
+    private static final String KIND = "engine.kind";
     private static final String KV_CONNECTOR = "kv-cache.transfer.kv-connector";
     private static final List<String> SECTIONS = List.of("engine", "kv-cache", "latency");
 
@@ -76,13 +78,52 @@ public record ReplicaGroup(
         var groups = new ArrayList<ReplicaGroup>();
         var names = new HashSet<String>();
         boolean isDisaggregated = haveRoles(cluster);
+        if (isDisaggregated) {
+            requireOneEngine(root, entries);
+        }
         for (var entry : entries) {
             groups.add(read(root, entry, names, isDisaggregated, recordsKvEvents));
         }
         if (groups.stream().mapToInt(ReplicaGroup::numReplicas).sum() == 0) {
             throw cluster.unusable(GROUPS, "which have no replica");
         }
-        return groups;
+        return comparable(groups);
+    }
+
+    /** KV of one engine means nothing to another. */
+    private static void requireOneEngine(Section root, List<Section> entries) {
+        var kinds = entries.stream()
+                .map(entry -> entry.withFallback(root.only(KIND)).text(KIND))
+                .distinct()
+                .toList();
+        if (kinds.size() > 1) {
+            throw root.section("cluster")
+                    .unusable(
+                            GROUPS,
+                            "of which those with the roles prefill and decode hand each other KV, and must have one"
+                                    + " engine.kind, not " + String.join(" and ", kinds));
+        }
+    }
+
+    /**
+     * Returns the groups with memories that tell of equal blocks where they can: those of the first engine whose blocks are
+     * what they are. So a prefix counts in its blocks on all replicas, whatever the pages of others are.
+     */
+    private static List<ReplicaGroup> comparable(List<ReplicaGroup> groups) {
+        var first = groups.get(0).engine.kvCache().hasher();
+        var hasher = groups.stream()
+                .map(group -> group.engine.kvCache())
+                .filter(memory -> !memory.tellsOfAnyBlocks())
+                .findFirst()
+                .map(KvCacheSpec::hasher)
+                .orElse(first);
+        return groups.stream()
+                .map(group -> group.withEngine(group.engine.comparedBy(hasher)))
+                .toList();
+    }
+
+    private ReplicaGroup withEngine(EngineSpec other) {
+        return new ReplicaGroup(name, numReplicas, other, deployment, latency, role, transfers, stores, ownWeight);
     }
 
     private static ReplicaGroup read(

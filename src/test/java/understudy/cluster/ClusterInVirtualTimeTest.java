@@ -42,7 +42,7 @@ import understudy.workload.RandomStreams;
 import understudy.workload.RequestRate;
 import understudy.workload.WholeNumbers;
 import understudy.workload.Workload;
-import understudy.workload.trace.TraceException;
+import understudy.workload.files.TraceException;
 
 /** Whole clusters; a step takes 5 ms unless a test says otherwise. */
 final class ClusterInVirtualTimeTest {

@@ -27,7 +27,8 @@ public final class SglangFamily implements EngineFamily {
                         "context-window-exceeded",
                         NAME),
                 why);
-        kvCache.requireOnly(List.of("kv-cache-dtype", "enable-prefix-caching", "hash-algo", "hash-seed"), why);
+        kvCache.requireOnly(
+                List.of("kv-cache-dtype", "enable-prefix-caching", "hash-algo", "hash-seed", "kv-events"), why);
         return new SglangSettings(engine, kvCache, hardware).spec(use);
     }
 }

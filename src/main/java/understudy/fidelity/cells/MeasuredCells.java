@@ -6,8 +6,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.regex.Pattern;
 import understudy.settings.Numbers;
+import understudy.workload.files.TraceException;
 import understudy.workload.trace.CsvTable;
-import understudy.workload.trace.TraceException;
 
 /**
  * Table of measured means: rows with the same setup are one cell. Columns are those of AIConfigurator's and InferenceMAX's

@@ -14,6 +14,11 @@ import understudy.prompt.BlockHasher;
 public record RadixSpec(RadixConfig radix, int maxModelLen, BlockHasher hasher, boolean recordsEvents)
         implements KvCacheSpec {
 
+    /** Returns the same memory, whose events tell of such blocks. */
+    public RadixSpec withHasher(BlockHasher newHasher) {
+        return new RadixSpec(radix, maxModelLen, newHasher, recordsEvents);
+    }
+
     @Override
     public int numGpuBlocks() {
         return radix.maxTotalTokens() / radix.pageSize() + 1;
@@ -33,6 +38,11 @@ public record RadixSpec(RadixConfig radix, int maxModelLen, BlockHasher hasher, 
     @Override
     public long maxTokens() {
         return radix.maxTotalTokens() / radix.pageSize() * (long) radix.pageSize() - radix.pageSize() - 1;
+    }
+
+    @Override
+    public boolean tellsOfAnyBlocks() {
+        return true;
     }
 
     @Override

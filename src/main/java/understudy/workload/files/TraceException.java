@@ -1,4 +1,4 @@
-package understudy.workload.trace;
+package understudy.workload.files;
 
 /** A workload file that cannot be used; the message names the file, the line, and what is allowed. */
 public final class TraceException extends RuntimeException {
