@@ -1,5 +1,6 @@
 package understudy.cluster;
 
+import it.unimi.dsi.fastutil.ints.IntList;
 import it.unimi.dsi.fastutil.longs.LongLists;
 import java.time.Duration;
 import java.util.List;
@@ -93,9 +94,14 @@ public final class Cluster {
             implements Command {}
 
     /** Another process wants the blocks that a replica keeps of a request, or no longer; see {@link SideChannel.Word}. */
-    public record AskKept(
-            int replicaIndex, SideChannel.Word word, long requestId, ActorRef<? super RequestEvent.Kept> replyTo)
+    public record AskKept(int replicaIndex, SideChannel.Word word, long requestId, ActorRef<? super Kept> replyTo)
             implements Command {}
+
+    /**
+     * The answer to {@link AskKept}: the blocks that a replica keeps of a request for another process, in the order of the
+     * prompt; none if it keeps nothing.
+     */
+    public record Kept(long requestId, IntList blocks) {}
 
     record ChangeDue(ClusterChange change) implements Command {}
 

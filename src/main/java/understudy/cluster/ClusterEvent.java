@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 import understudy.engine.StepResult;
 import understudy.engine.lora.AdapterUse;
 import understudy.engine.speculation.DraftCounts;
+import understudy.faults.Fault;
 import understudy.faults.ReplicaState;
 import understudy.kvcache.KvBlockCounts;
 import understudy.kvcache.KvEvent;
@@ -168,6 +169,9 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
 
     /** States of all replicas, by index, of which one may have changed. */
     record ReplicasChanged(long atNanos, List<ReplicaState> states) implements ClusterEvent {}
+
+    /** Fault that only the edge can carry out begins, or ends. */
+    record StreamsMalformed(Fault.MalformStreams fault) implements ClusterEvent {}
 
     /**
      * First tokens of a step.

@@ -105,7 +105,7 @@ final class KeptBlocks {
         long requestId = ask.requestId();
         boolean isHeld = blocks.isHeld(requestId);
         var kept = isHeld ? new IntImmutableList(blocks.blocksOf(requestId)) : IntLists.EMPTY_LIST;
-        ask.replyTo().tell(new RequestEvent.Kept(requestId, kept));
+        ask.replyTo().tell(new Cluster.Kept(requestId, kept));
         if (isHeld && ask.word() == SideChannel.Word.RENEW) {
             leases.renew(requestId, clock.nowNanos());
         } else if (isHeld && ask.word() == SideChannel.Word.DONE) {

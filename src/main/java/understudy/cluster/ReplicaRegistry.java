@@ -167,6 +167,11 @@ final class ReplicaRegistry implements ClusterChange.Target {
                         () -> IntStream.range(0, entries.size()).forEach(replica -> setFault(fault, replica)));
     }
 
+    @Override
+    public void setFault(Fault.MalformStreams fault) {
+        peers.tellSubscriber(new ClusterEvent.StreamsMalformed(fault));
+    }
+
     private void setFault(Fault.OfLinks fault, int replica) {
         if (fault.link() == Fault.LinkKind.HOST) {
             order(replica, fault);

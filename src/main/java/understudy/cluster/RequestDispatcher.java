@@ -281,7 +281,7 @@ final class RequestDispatcher {
             view.onSent(chosen, request, isComputed ? request.prompt().length() : numCached);
         }
         if (arrival.isStreaming()) {
-            arrival.replyTo().tell(new RequestEvent.Admitted(request.id(), chosen, fault.malformedAtToken()));
+            arrival.replyTo().tell(new RequestEvent.Admitted(request.id(), chosen));
         }
         // On another replica, the API has all of the work to do again.
         long headStart = arrival.isRerouted() ? 0 : clock.nowNanos() - request.arrivalNanos();

@@ -266,7 +266,7 @@ final class RunningCluster {
 
     private Behavior<Cluster.Command> onAskKept(Cluster.AskKept ask) {
         var question = new Replica.ForMemory(new KeptBlocks.AskedOutside(ask));
-        var absent = new RequestEvent.Kept(ask.requestId(), IntLists.EMPTY_LIST);
+        var absent = new Cluster.Kept(ask.requestId(), IntLists.EMPTY_LIST);
         return ask(ask.replicaIndex(), question, ask.replyTo(), absent);
     }
 

@@ -109,7 +109,7 @@ final class AbortsInVirtualTimeTest {
         kit.advance(Duration.ofSeconds(1));
 
         assertThat(client.messages().subList(0, 2))
-                .containsExactly(new RequestEvent.Admitted(7, 0, 0), new RequestEvent.Admitted(7, 1, 0));
+                .containsExactly(new RequestEvent.Admitted(7, 0), new RequestEvent.Admitted(7, 1));
         assertThat(client.messages()).last().isInstanceOfSatisfying(RequestEvent.Finished.class, finished -> {
             assertThat(finished.reason()).isEqualTo(FinishReason.ABORT);
             assertThat(finished.numOutputTokens()).isZero();

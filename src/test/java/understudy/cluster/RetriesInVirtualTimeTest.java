@@ -206,10 +206,10 @@ final class RetriesInVirtualTimeTest {
 
         assertThat(client.messages())
                 .containsExactly(
-                        new RequestEvent.Admitted(7, 0, 0),
+                        new RequestEvent.Admitted(7, 0),
                         new RequestEvent.Token(7, 1, 5 * MILLI),
                         new RequestEvent.Token(7, 2, 10 * MILLI),
-                        new RequestEvent.Admitted(7, 1, 0),
+                        new RequestEvent.Admitted(7, 1),
                         new RequestEvent.Token(7, 3, 17 * MILLI),
                         new RequestEvent.Token(7, 4, 22 * MILLI),
                         new RequestEvent.Token(7, 5, 27 * MILLI),
