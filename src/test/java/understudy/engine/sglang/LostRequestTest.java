@@ -51,8 +51,7 @@ final class LostRequestTest {
                 0.008,10,4,5
                 """);
         var scenario = Scenario.read(new ScenarioFile(Map.of())
-                .load(Section.of(
-                        SETTINGS + settings + "\nworkload { kind = csv, trace = \"" + trace + "\" }")));
+                .load(Section.of(SETTINGS + settings + "\nworkload { kind = csv, trace = \"" + trace + "\" }")));
         try (var emulation = new Emulation()) {
             emulation.start(scenario.clusterSpec(scenario.workloadSource(), true), Double.POSITIVE_INFINITY);
             return emulation.await(TimeUnit.SECONDS.toMillis(60)).run();

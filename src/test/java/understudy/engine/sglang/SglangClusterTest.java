@@ -136,8 +136,7 @@ final class SglangClusterTest {
     @ParameterizedTest
     @CsvSource({"kv-aware, 1", "prefix-aware, 2", "round-robin, 3"})
     void mixedGroups_loseNothing(String policy, int seed) throws Exception {
-        var scenario = Scenario.read(
-                new ScenarioFile(Map.of()).load(Section.of(MIXED + """
+        var scenario = Scenario.read(new ScenarioFile(Map.of()).load(Section.of(MIXED + """
             router.policy = %s
             seed = %d
             faults {
@@ -176,8 +175,7 @@ final class SglangClusterTest {
     /** With events in blocks of 8 tokens, a prefix of 16 is one, on a replica with pages of 1 and on one with pages of 32. */
     @Test
     void prefix_countsInTheBlocksOfTheFirstEngineWithBlocks() {
-        var engines = Scenario.read(
-                        new ScenarioFile(Map.of()).load(Section.of(MIXED + "router.policy = kv-aware")))
+        var engines = Scenario.read(new ScenarioFile(Map.of()).load(Section.of(MIXED + "router.policy = kv-aware")))
                 .groups();
 
         assertThat(engines)

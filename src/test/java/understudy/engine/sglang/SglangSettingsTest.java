@@ -15,8 +15,7 @@ import understudy.settings.Section;
 /** The section {@code engine.sglang}, and what follows from the GPU's memory. */
 final class SglangSettingsTest {
     private static SglangSpec read(String settings) {
-        var scenario = Scenario.read(
-                new ScenarioFile(Map.of()).load(Section.of("engine.kind = sglang\n" + settings)));
+        var scenario = Scenario.read(new ScenarioFile(Map.of()).load(Section.of("engine.kind = sglang\n" + settings)));
         return (SglangSpec) scenario.engine();
     }
 
