@@ -1,5 +1,6 @@
 package understudy.api;
 
+import io.soabase.recordbuilder.core.RecordBuilder;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -73,6 +74,7 @@ public final class ServerSettings {
      * @param reachesOutside whether replicas exchange KV with other processes
      * @param speed virtual seconds per wall second; infinite is as fast as possible
      */
+    @RecordBuilder
     public record Served(
             long seed,
             int numReplicas,

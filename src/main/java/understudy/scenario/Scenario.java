@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import understudy.api.ServerSettings;
+import understudy.api.ServerSettingsServedBuilder;
 import understudy.api.kvevents.KvEventSettings;
 import understudy.api.kvevents.KvEventsSection;
 import understudy.api.model.Tokenizer;
@@ -117,19 +118,19 @@ public record Scenario(
     private static ServerSettings server(Section root, long seed, List<ReplicaGroup> groups, double speed) {
         var first = groups.get(0);
         var kvCache = root.section("kv-cache");
-        return new ServerSettings(
-                root.section("server"),
-                new ServerSettings.Served(
-                        seed,
-                        groups.stream().mapToInt(ReplicaGroup::numReplicas).sum(),
-                        first.engine(),
-                        first.hardware(),
-                        first.deployment().numGpus(),
-                        first.deployment().tensorParallelSize(),
-                        first.deployment().hiddenSize(),
-                        kvCache.text("hash-algo"),
-                        TransferSettings.reachesOutside(kvCache.section("transfer")),
-                        speed));
+        var served = ServerSettingsServedBuilder.builder()
+                .seed(seed)
+                .numReplicas(groups.stream().mapToInt(ReplicaGroup::numReplicas).sum())
+                .engine(first.engine())
+                .hardware(first.hardware())
+                .numGpus(first.deployment().numGpus())
+                .tensorParallelSize(first.deployment().tensorParallelSize())
+                .hiddenSize(first.deployment().hiddenSize())
+                .hashAlgorithm(kvCache.text("hash-algo"))
+                .reachesOutside(TransferSettings.reachesOutside(kvCache.section("transfer")))
+                .speed(speed)
+                .build();
+        return new ServerSettings(root.section("server"), served);
     }
 
     private static Optional<ScalingSpec> scaling(Section scaling, List<ReplicaGroup> groups, AdmissionSpec admission) {
