@@ -162,6 +162,29 @@ final class ArchitectureTest {
         slices().matching("understudy.(**)").should().beFreeOfCycles().check(MAIN);
     }
 
+    /** Rooms of behaviours, which actors know by their protocols and factories alone. */
+    private static final String[] BEHAVIOURS = Stream.of("router", "replica", "memory", "device", "guardian", "run")
+            .map(room -> "understudy.cluster." + room + "..")
+            .toArray(String[]::new);
+
+    /** Whoever makes a specification chooses the actors that it is run with; all others know protocols. */
+    @Test
+    void onlySpecificationsAndHostsChooseTheActorsOfACluster() {
+        slices().matching("understudy.cluster.(router|replica|memory|device|guardian|run)..")
+                .should()
+                .notDependOnEachOther()
+                .check(MAIN);
+        noClasses()
+                .that()
+                .resideOutsideOfPackages(BEHAVIOURS)
+                .and()
+                .resideOutsideOfPackages("understudy.host", "understudy.scenario", "understudy.conform")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage(BEHAVIOURS)
+                .check(MAIN);
+    }
+
     /** Recordings and the fuzzer's draws are about one family; whoever else asked would have to know them all. */
     @Test
     void nothingAsksOfWhichFamilyAnEngineIs() {
@@ -317,7 +340,7 @@ final class ArchitectureTest {
     /** The guardian is made of functions, so its handlers stand in several methods. */
     @Test
     void runningClusterHandlesTheWholeProtocolOfTheGuardian() {
-        var handled = MAIN.get("understudy.cluster.RunningCluster").getMethods().stream()
+        var handled = MAIN.get("understudy.cluster.guardian.RunningCluster").getMethods().stream()
                 .flatMap(method -> method.getReferencedClassObjects().stream())
                 .map(ReferencedClassObject::getRawType)
                 .map(JavaClass::reflect)

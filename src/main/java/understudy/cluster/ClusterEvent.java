@@ -66,7 +66,7 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
             implements ClusterEvent, MetricsCollector.Command, ClusterEventStepEndedBuilder.With {
 
         /** Copies the figures of a result, which is used again for the next step. */
-        static StepEnded of(int replicaIndex, Step step, StepResult result, List<RequestRecord> ended) {
+        public static StepEnded of(int replicaIndex, Step step, StepResult result, List<RequestRecord> ended) {
             return new StepEnded(
                     replicaIndex,
                     step.startNanos,
@@ -127,7 +127,7 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
             boolean isFailed)
             implements ClusterEvent {
 
-        static KvMoved of(int replicaIndex, TransferJob job, TransferEnded ended) {
+        public static KvMoved of(int replicaIndex, TransferJob job, TransferEnded ended) {
             return new KvMoved(
                     replicaIndex,
                     job.kind(),
@@ -246,11 +246,12 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
         }
 
         /** Tells one that reads no KV events before another one, if there is one. */
-        static Subscriber before(@Nullable Subscriber next, ActorRef<? super ClusterEvent> ref) {
+        public static Subscriber before(@Nullable Subscriber next, ActorRef<? super ClusterEvent> ref) {
             return new Subscriber(ref, next != null && next.wantsKvEvents, next);
         }
 
-        void tell(ClusterEvent event) {
+        /** Tells all of them. */
+        public void tell(ClusterEvent event) {
             ref.tell(event);
             if (next != null) {
                 next.tell(event);

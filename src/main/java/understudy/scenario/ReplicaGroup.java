@@ -8,9 +8,10 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import understudy.cluster.ReplicaSpec;
-import understudy.cluster.VirtualGpu;
+import understudy.cluster.device.GpuModel;
 import understudy.cluster.link.KvStoreSpec;
 import understudy.cluster.lockstep.EarlierStages;
+import understudy.cluster.memory.KvBlockManagerActor;
 import understudy.engine.EngineFamily.KvUse;
 import understudy.engine.EngineSpec;
 import understudy.engine.family.EngineSettings;
@@ -204,7 +205,11 @@ public record ReplicaGroup(
             boolean recordsKvEvents) {
         var kvCache = settings.section("kv-cache");
         var deployment = Deployment.read(settings.section("latency"), kvCache);
-        var latency = LatencySettings.read(settings.section("latency"), deployment.device(), KernelFiles::read);
+        var latency = LatencySettings.read(
+                settings.section("latency"),
+                deployment.device(),
+                () -> EngineSettings.execution(settings.section("engine"), deployment),
+                KernelFiles::read);
         int lockstepSize = deployment.lockstepSize();
         if (numReplicas % lockstepSize != 0) {
             throw settings.section("latency")
@@ -292,7 +297,7 @@ public record ReplicaGroup(
         var earlier = pipeline.numEarlier() == 0
                 ? EarlierStages.NONE
                 : new EarlierStages(pipeline.numEarlier(), engine.latency(pipeline.earlier()));
-        var device = new VirtualGpu.Modelled(
+        var device = new GpuModel(
                 engine.latency(pipeline.last()),
                 latency.jitter(),
                 engine.drafts(),
@@ -306,7 +311,7 @@ public record ReplicaGroup(
                 engine.kvCache().numGpuBlocks(),
                 new PrefillSteps(latency.model(), engine.traits().maxPrefillChunkTokens()),
                 role);
-        return ReplicaSpec.of(engine, device)
+        return ReplicaSpec.of(engine, KvBlockManagerActor::create, device)
                 .withApiDelay(latency.apiDelay())
                 .withKeepsTokenTimes(keepsTokenTimes)
                 .withTraits(traits)

@@ -17,6 +17,7 @@ import understudy.engine.EngineSpec;
 import understudy.engine.EngineTraits.Feature;
 import understudy.faults.FaultPlan;
 import understudy.faults.FaultSettings;
+import understudy.host.Actors;
 import understudy.latency.ApiDelay;
 import understudy.latency.kind.LatencySettings;
 import understudy.report.ReportSettings;
@@ -276,6 +277,7 @@ public record Scenario(
             kinds.add(kind);
             replicas.addAll(Collections.nCopies(group.numReplicas(), kind));
         }
-        return new ClusterSpec(replicas, kinds, router, admission, source, faults, keepsRecords, scaling);
+        return new ClusterSpec(
+                Actors.STANDARD, replicas, kinds, router, admission, source, faults, keepsRecords, scaling);
     }
 }

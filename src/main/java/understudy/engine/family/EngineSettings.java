@@ -8,6 +8,7 @@ import understudy.engine.EngineFamily;
 import understudy.engine.EngineFamily.KvUse;
 import understudy.engine.EngineSpec;
 import understudy.engine.Hardware;
+import understudy.latency.StepExecution;
 import understudy.settings.Defaults;
 import understudy.settings.ScenarioException;
 import understudy.settings.Section;
@@ -20,6 +21,15 @@ public final class EngineSettings {
 
     /** Reads both sections; what is {@code auto} follows from the hardware. */
     public static EngineSpec read(Section engine, Section kvCache, Hardware hardware, KvUse use) {
+        return family(engine).read(engine, kvCache, hardware, use);
+    }
+
+    /** Returns how the engine runs its steps. */
+    public static StepExecution execution(Section engine, Hardware hardware) {
+        return family(engine).execution(engine, hardware);
+    }
+
+    private static EngineFamily family(Section engine) {
         var families = families();
         String name = engine.choice("kind", List.copyOf(families.keySet()));
         families.keySet().stream()
@@ -27,7 +37,7 @@ public final class EngineSettings {
                         !other.equals(name) && EngineFamilies.builtInNames().contains(other))
                 .filter(Defaults.SCENARIO.section("engine")::has)
                 .forEach(other -> engine.section(other).requireOnly(List.of(), "which needs engine.kind = " + other));
-        return Objects.requireNonNull(families.get(name)).read(engine, kvCache, hardware, use);
+        return Objects.requireNonNull(families.get(name));
     }
 
     /** Returns the settings with the values that {@code auto} stands for. */

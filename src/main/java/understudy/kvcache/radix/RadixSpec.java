@@ -47,6 +47,6 @@ public record RadixSpec(RadixConfig radix, int maxModelLen, BlockHasher hasher, 
 
     @Override
     public boolean publishesEvents() {
-        return enablePrefixCaching() && radix.window() == null && radix.hierarchy() == null;
+        return radix.window() == null && radix.hierarchy() == null;
     }
 }

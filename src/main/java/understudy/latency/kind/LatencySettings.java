@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.TreeMap;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import understudy.latency.ApiDelay;
 import understudy.latency.HostOverhead;
 import understudy.latency.KernelTables;
@@ -15,6 +16,7 @@ import understudy.latency.LlmSpec;
 import understudy.latency.ProfileLatency;
 import understudy.latency.ProfiledLatency;
 import understudy.latency.RooflineLatency;
+import understudy.latency.StepExecution;
 import understudy.latency.tables.KernelDatabase;
 import understudy.latency.tables.KernelDatabaseException;
 import understudy.latency.tables.Placement;
@@ -51,15 +53,25 @@ public record LatencySettings(
     /**
      * Reads the section.
      *
+     * @param execution returns how the engine runs its steps
      * @param kernelFiles reads the files of kernel times that {@code latency.profiled} names
      */
-    public static LatencySettings read(Section latency, Device device, Function<Section, KernelTables> kernelFiles) {
+    public static LatencySettings read(
+            Section latency,
+            Device device,
+            Supplier<StepExecution> execution,
+            Function<Section, KernelTables> kernelFiles) {
         var kind = latency.choice("model", Kind.class);
         var pipeline = switch (kind) {
             case LINEAR -> Pipeline.shared(linear(latency.section("linear")), device.numStages());
             case PROFILE -> Pipeline.shared(profile(latency, device), device.numStages());
-            case ROOFLINE -> Pipeline.of(llm -> roofline(latency, device, llm), latency, device);
-            case PROFILED -> Pipeline.of(llm -> profiled(latency, device, llm, kernelFiles), latency, device);
+            case ROOFLINE ->
+                Pipeline.of(llm -> roofline(latency, device, llm, host(latency, execution.get())), latency, device);
+            case PROFILED ->
+                Pipeline.of(
+                        llm -> profiled(latency, device, llm, host(latency, execution.get()), kernelFiles),
+                        latency,
+                        device);
         };
         return new LatencySettings(
                 kind,
@@ -104,17 +116,21 @@ public record LatencySettings(
                 : gpu.profile();
     }
 
-    private static LatencyModel roofline(Section latency, Device device, LlmSpec llm) {
+    private static LatencyModel roofline(Section latency, Device device, LlmSpec llm, HostOverhead host) {
         return new RooflineLatency(
-                llm, device.gpu(latency).spec(), device.parallelism(), device.bytesPerKvElement(), host(latency));
+                llm, device.gpu(latency).spec(), device.parallelism(), device.bytesPerKvElement(), host);
     }
 
     private static LatencyModel profiled(
-            Section latency, Device device, LlmSpec llm, Function<Section, KernelTables> kernelFiles) {
+            Section latency,
+            Device device,
+            LlmSpec llm,
+            HostOverhead host,
+            Function<Section, KernelTables> kernelFiles) {
         var profiled = latency.section("profiled");
         String path = profiled.text(TABLES);
         if (!path.isEmpty() && Files.isDirectory(Path.of(path))) {
-            return database(latency, profiled, device, llm);
+            return database(latency, profiled, device, llm, host);
         }
         var parallelism = device.parallelism();
         boolean isUnknown = parallelism.hasOneGpu() && device.gpu() == null;
@@ -128,11 +144,12 @@ public record LatencySettings(
                                     ? "no experts, and the model has some"
                                     : "experts, and the model has none"));
         }
-        return new ProfiledLatency(tables, llm, parallelism, gpu, host(latency));
+        return new ProfiledLatency(tables, llm, parallelism, gpu, host);
     }
 
     /** Reads NVIDIA AIConfigurator's tables of the GPU. */
-    private static LatencyModel database(Section latency, Section profiled, Device device, LlmSpec llm) {
+    private static LatencyModel database(
+            Section latency, Section profiled, Device device, LlmSpec llm, HostOverhead host) {
         var gpu = device.gpu(latency);
         var placement = new Placement(llm, gpu.spec(), device.parallelism(), device.bytesPerKvElement());
         var versions = new TreeMap<String, String>();
@@ -140,14 +157,16 @@ public record LatencySettings(
         section.keys().forEach(table -> versions.put(table, section.text(table)));
         var database = new KernelDatabase(Path.of(profiled.text(TABLES)));
         try {
-            return new TableLatency(database, gpu.kernelTables(), versions, placement, host(latency));
+            return new TableLatency(database, gpu.kernelTables(), versions, placement, host);
         } catch (KernelDatabaseException e) {
             throw profiled.unusable(TABLES, "but " + e.getMessage());
         }
     }
 
-    private static HostOverhead host(Section latency) {
+    private static HostOverhead host(Section latency, StepExecution execution) {
         return new HostOverhead(
-                latency.nanos("host-per-step") / NANOS_PER_MICRO, latency.nanos("host-per-seq") / NANOS_PER_MICRO);
+                latency.nanos("host-per-step") / NANOS_PER_MICRO + execution.hostMicrosPerStep(),
+                latency.nanos("host-per-seq") / NANOS_PER_MICRO,
+                execution);
     }
 }
