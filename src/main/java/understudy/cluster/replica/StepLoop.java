@@ -227,7 +227,7 @@ final class StepLoop {
     /** Takes over the oldest step's result, and tells all others; returns whether a client was told anything. */
     private boolean applyResult(long startNanos, long endNanos, DraftOutput drafts) {
         var plan = engine.oldestInFlight();
-        var step = new ClusterEvent.Step(startNanos, endNanos, plan.size(), plan.totalScheduledTokens());
+        var step = new ClusterEvent.Step(startNanos, endNanos, plan.size(), plan.totalScheduledTokens(), plan.kind());
         var result = engine.update(endNanos, drafts);
         var clients = parts.clients();
         boolean hasToldTokens = clients.onSampled(result, endNanos);

@@ -81,7 +81,7 @@ public final class TraceRecorder implements Closeable {
             trace.slice(
                     process,
                     STEPS,
-                    "step",
+                    step.kind().isEmpty() ? "step" : step.kind(),
                     step.startNanos(),
                     step.endNanos(),
                     "requests",
