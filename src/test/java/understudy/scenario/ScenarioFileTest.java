@@ -244,7 +244,9 @@ final class ScenarioFileTest {
     void variablesOfTheLauncher_areNoSettings() {
         var environment = Map.of("UNDERSTUDY_JAVA_OPTS", "-Xmx1g", "UNDERSTUDY_ARCHIVE", "off");
 
-        assertThat(new ScenarioFile(environment).load("conf/demo.conf", Map.of()).values())
+        assertThat(new ScenarioFile(environment)
+                        .load("conf/demo.conf", Map.of())
+                        .values())
                 .isEqualTo(new ScenarioFile(Map.of())
                         .load("conf/demo.conf", Map.of())
                         .values());
