@@ -1,5 +1,8 @@
 package understudy.conform.sglang;
 
+import it.unimi.dsi.fastutil.ints.IntArrayList;
+import it.unimi.dsi.fastutil.ints.IntList;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -41,6 +44,10 @@ final class RecordedEngine implements Engine, EngineLoad {
     private final TurnFields fields;
     private final List<Map<String, Object>> turns = new ArrayList<>();
     private final List<SglangRequest> live = new ArrayList<>();
+
+    /** Tokens that the verifications in flight give each request; empty where there are no drafts. */
+    private final ArrayDeque<IntList> launched = new ArrayDeque<>();
+
     private Phase phase = Phase.OVER;
 
     /** Whether there is a plan of this turn already, so that this one is to be empty. */
@@ -167,7 +174,7 @@ final class RecordedEngine implements Engine, EngineLoad {
         fields.planned(turnPlan);
         var batch = turnPlan.batch();
         if (batch != null) {
-            fields.launch(batch);
+            launched.add(fields.launch(batch));
         }
         return plan;
     }
@@ -175,7 +182,9 @@ final class RecordedEngine implements Engine, EngineLoad {
     @Override
     public StepResult update(StepPlan executed, long atNanos, DraftOutput output) {
         var numBefore = live.stream().mapToInt(SglangRequest::numOutputTokens).toArray();
-        var result = engine.update(executed, atNanos, output);
+        var accepted = new IntArrayList(launched.remove());
+        accepted.replaceAll(count -> count - 1);
+        var result = engine.update(executed, atNanos, new DraftOutput(accepted, IntList.of()));
         var sampled = new LinkedHashMap<String, Object>();
         for (int i = 0; i < numBefore.length; i++) {
             int count = live.get(i).numOutputTokens() - numBefore[i];

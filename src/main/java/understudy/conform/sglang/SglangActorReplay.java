@@ -16,8 +16,10 @@ import understudy.cluster.Replica;
 import understudy.cluster.ReplicaPeers;
 import understudy.cluster.ReplicaSpec;
 import understudy.cluster.RequestEvent;
-import understudy.cluster.VirtualGpu;
+import understudy.cluster.device.GpuModel;
 import understudy.cluster.lockstep.EarlierStages;
+import understudy.cluster.memory.KvBlockManagerActor;
+import understudy.cluster.replica.RunningReplica;
 import understudy.conform.Conformance;
 import understudy.engine.Engine;
 import understudy.engine.EngineSpec;
@@ -94,10 +96,10 @@ public final class SglangActorReplay extends AbstractBehavior<SglangActorReplay.
         requestEvents = context.messageAdapter(RequestEvent.class, Ignored::new);
         var ignore = context.getSystem().ignoreRef();
         var peers = ReplicaPeers.of(ignore.narrow(), ignore.narrow(), RouterSpec.of(RoundRobin.FACTORY));
-        var device =
-                new VirtualGpu.Modelled(batch -> NANOS_PER_TURN, 0, null, new RandomStreams(0), 1, EarlierStages.NONE);
-        var spec = ReplicaSpec.of(new Spec(engine, memory, settings), device).withPlanIntervalNanos(NANOS_PER_TURN);
-        replica = context.spawn(Replica.create(clock, 0, spec, peers), "replica");
+        var device = new GpuModel(batch -> NANOS_PER_TURN, 0, null, new RandomStreams(0), 1, EarlierStages.NONE);
+        var spec = ReplicaSpec.of(new Spec(engine, memory, settings), KvBlockManagerActor::create, device)
+                .withPlanIntervalNanos(NANOS_PER_TURN);
+        replica = context.spawn(RunningReplica.create(clock, 0, spec, peers), "replica");
         context.watch(replica);
     }
 

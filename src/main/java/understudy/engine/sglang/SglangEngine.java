@@ -237,11 +237,23 @@ public final class SglangEngine implements Engine, EngineLoad {
         result.begin(executed.step(), atNanos);
         resultNanos = atNanos;
         var batch = Objects.requireNonNull(((SglangStep) executed).batch);
-        var settlement = scheduler.update(batch, NO_DRAFTS, onSampled);
+        var settlement = scheduler.update(batch, numAccepted(batch, output), onSampled);
         if (!settlement.isEmpty()) {
             result.settlement().setOwn(settlement);
         }
         return result;
+    }
+
+    /** Returns how many tokens the verification of each draft gives, the target's own one included. */
+    private static int[] numAccepted(SglangBatch batch, DraftOutput output) {
+        if (output.accepted().isEmpty() || batch.mode() != SglangBatch.Mode.DECODE) {
+            return NO_DRAFTS;
+        }
+        var counts = output.accepted().toIntArray();
+        for (int i = 0; i < counts.length; i++) {
+            counts[i]++;
+        }
+        return counts;
     }
 
     private void onSampled(SglangRequest request, int count) {

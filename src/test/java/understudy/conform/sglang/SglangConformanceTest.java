@@ -42,8 +42,13 @@ final class SglangConformanceTest {
         for (var recording : SglangRecording.readAll(file)) {
             try {
                 var result = SglangActorReplay.replay(recording);
-                System.out.println(recording.name() + " " + recording.schedulerConfig().overlaps() + ": " + result.numIdentical() + "/" + result.numSteps() + " " + result.difference().orElse(""));
-            } catch (RuntimeException e) { System.out.println(recording.name() + ": " + e); e.printStackTrace(System.out); }
+                System.out.println(recording.name() + " "
+                        + recording.schedulerConfig().overlaps() + ": " + result.numIdentical() + "/"
+                        + result.numSteps() + " " + result.difference().orElse(""));
+            } catch (RuntimeException e) {
+                System.out.println(recording.name() + ": " + e);
+                e.printStackTrace(System.out);
+            }
         }
     }
 }
