@@ -19,7 +19,7 @@ import understudy.kvcache.PrefixLookup;
 /**
  * Base of memories whose blocks have ids and come from one pool: the tables of requests by handle, and counts.
  *
- * @param <S> what is kept of a request
+ * @param <S> state that the memory keeps of a request
  */
 public abstract class PooledKvCache<S extends HashedSequence> implements KvCache {
     /** Settings of the memory. */
@@ -27,7 +27,7 @@ public abstract class PooledKvCache<S extends HashedSequence> implements KvCache
 
     final int blockSize;
 
-    /** What has changed. */
+    /** Changes of the cached content since they were drained last. */
     protected final KvEventLog events;
 
     /** All blocks. */
