@@ -89,7 +89,8 @@ record RunOutput(Console console, boolean isJsonOnStdout, ReportFiles files) {
             broken.forEach(law -> console.warn("invariant broken: " + law));
             return INVARIANT_BROKEN;
         }
-        var report = RunReport.of(result.run(), scenario.serviceLevels(), scenario.timelineSeconds());
+        var report = RunReport.of(
+                result.run(), scenario.serviceLevels(), scenario.report().timelineSeconds());
         var figures = RunResult.of(report, result.run().requests(), result.host());
         String json = figures.indentedJson();
         int inFiles = console.write(() -> files.write(json, result.run().requests(), report.timeline()));
@@ -152,7 +153,10 @@ record RunOutput(Console console, boolean isJsonOnStdout, ReportFiles files) {
         if (report.timeline().isOn()) {
             text += "\n"
                     + TimelineReport.text(Timeline.of(
-                            result.run(), scenario.serviceLevels(), scenario.timelineSeconds(), MAX_TIMELINE_ROWS));
+                            result.run(),
+                            scenario.serviceLevels(),
+                            scenario.report().timelineSeconds(),
+                            MAX_TIMELINE_ROWS));
         }
         return text
                 + MeasuredRun.compare(scenario.workload(), report)

@@ -1,6 +1,6 @@
 package understudy.fuzz;
 
-import com.typesafe.config.Config;
+import understudy.settings.Section;
 
 /** Something that holds for every scenario. */
 @FunctionalInterface
@@ -12,5 +12,5 @@ public interface Check {
      * @throws understudy.settings.ScenarioException if the scenario is refused, which is nobody's fault
      * @throws RuntimeException if something has failed
      */
-    void check(Config scenario) throws InterruptedException;
+    void check(Section scenario) throws InterruptedException;
 }

@@ -1,6 +1,5 @@
 package understudy.testkit;
 
-import com.typesafe.config.ConfigFactory;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
@@ -128,7 +127,7 @@ public final class EmulatedCluster implements AutoCloseable {
     }
 
     private static EmulatedCluster create(String settings, boolean hasHttp) {
-        return new EmulatedCluster(EmbeddedScenario.of(ConfigFactory.parseString(settings)), hasHttp);
+        return new EmulatedCluster(EmbeddedScenario.of(settings), hasHttp);
     }
 
     /** Returns where the HTTP server listens, such as {@code http://127.0.0.1:40321}. */

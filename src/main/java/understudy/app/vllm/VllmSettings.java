@@ -123,7 +123,7 @@ public record VllmSettings(Map<String, String> settings, List<String> warnings, 
     private Scenario read(ScenarioFile reader, String file, Map<String, String> settings) {
         var config = reader.load(file, settings);
         var scenario = Scenario.read(config);
-        boolean isGiven = !config.getString(MAX_MODEL_LEN).equals("auto");
+        boolean isGiven = !config.text(MAX_MODEL_LEN).equals("auto");
         long longest = Math.min(USUAL_MODEL_LEN, scenario.engine().kvCache().maxTokens());
         if (!isGuessed || isGiven || longest <= scenario.maxModelLen()) {
             return scenario;
@@ -136,7 +136,7 @@ public record VllmSettings(Map<String, String> settings, List<String> warnings, 
     private Optional<Served> onLargerGpu(
             ScenarioFile reader, String file, Map<String, String> settings, ModelTooLargeException failure) {
         var usual = SpecFiles.GPUS
-                .find(reader.load(file, settings).getString(GPU))
+                .find(reader.load(file, settings).text(GPU))
                 .map(GpuFile::read)
                 .map(GpuFile::spec);
         var larger = SpecFiles.GPUS.all().stream()

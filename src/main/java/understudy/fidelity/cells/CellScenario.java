@@ -1,6 +1,5 @@
 package understudy.fidelity.cells;
 
-import com.typesafe.config.Config;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -45,7 +44,7 @@ public final class CellScenario {
     private final ScenarioFile files;
     private final String scenario;
     private final Map<String, String> settings;
-    private final Config shared;
+    private final Section shared;
 
     /**
      * Format of weights.
@@ -71,12 +70,12 @@ public final class CellScenario {
 
     /** Returns the kind of the engine of the shared scenario. */
     public String engineKind() {
-        return shared.getString(ENGINE_KIND);
+        return shared.text(ENGINE_KIND);
     }
 
     /** Returns the latency model of the shared scenario. */
     public String latencyModel() {
-        return shared.getString(LATENCY_MODEL);
+        return shared.text(LATENCY_MODEL);
     }
 
     /**
@@ -84,7 +83,7 @@ public final class CellScenario {
      *
      * @throws ScenarioException if there is none; it says why
      */
-    Config of(MeasuredSetup setup, String latencyModel) {
+    Section of(MeasuredSetup setup, String latencyModel) {
         var all = new LinkedHashMap<>(settings);
         all.put(LATENCY_MODEL, latencyModel);
         all.putAll(load(setup));
@@ -151,7 +150,7 @@ public final class CellScenario {
             formats.put(KV_CACHE_DTYPE, kvCacheDtype(setup.kvCacheDtype().toLowerCase(Locale.ROOT)));
         } else if (engineKind().equals(VLLM)
                 && hasFp8KvInCheckpoint(setup)
-                && shared.getString(KV_CACHE_DTYPE).equals("auto")) {
+                && shared.text(KV_CACHE_DTYPE).equals("auto")) {
             formats.put(KV_CACHE_DTYPE, "fp8");
         }
         return formats;
