@@ -154,8 +154,8 @@ public final class EmulatedCluster implements AutoCloseable {
      * Returns what {@code /metrics} shows by now.
      *
      * @param name of the series, such as {@code vllm:generation_tokens_total}
-     * @param label what the labels must contain, such as {@code engine="0"}; all series of that name that do are added
-     *     up
+     * @param label text that the labels must contain, such as {@code engine="0"}; all series of that name that do are
+     *     added up
      */
     public double metric(String name, String label) {
         return http().metric(name, label);
