@@ -70,7 +70,7 @@ public final class Router {
     /** The answer to {@link Order}: whether all replicas have done what they were told; also true if there are none. */
     public record AllDone(boolean isDone) {}
 
-    /** A request, or what is left of one, comes back from a replica that has crashed. */
+    /** A request, or the rest of one, comes back from a replica that has crashed. */
     public record Reroute(Replica.AddRequest submit) implements Command {}
 
     /** A replica takes requests from now on: a new one, or the successor of one that has stopped. */
