@@ -99,7 +99,7 @@ final class FuzzCommand implements Callable<Integer> {
     @Option(names = "--out", paramLabel = "FILE", description = "Writes the smallest scenario found, for run and fuzz.")
     private @Nullable Path outFile;
 
-    /** What can be checked alone. */
+    /** Part of the program that is checked: a cluster, or a memory alone. */
     enum Part {
         CLUSTER,
         MEMORY

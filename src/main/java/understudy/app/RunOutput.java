@@ -29,7 +29,7 @@ import understudy.scenario.Scenario;
  *
  * @param console stdout and stderr
  * @param isJsonOnStdout whether the report goes to stdout as JSON, and nothing else does
- * @param files what else is to be written
+ * @param files further outputs
  */
 record RunOutput(Console console, boolean isJsonOnStdout, ReportFiles files) {
     private static final String STDOUT = "-";
@@ -69,7 +69,7 @@ record RunOutput(Console console, boolean isJsonOnStdout, ReportFiles files) {
     /**
      * Reports the results of a run, if it has kept all laws.
      *
-     * @param setup what was run, for the page; asked for only if there is one
+     * @param setup setup of the run, for the page; asked for only if there is one
      * @param watchers of the run
      * @param failsOnSlo whether to fail if a class has missed its service level, and to name it
      */

@@ -105,7 +105,7 @@ final class ServeCommand extends ConsoleCommand {
         return serve(scenario, scenario.server().read(), this::recorder, console());
     }
 
-    /** What follows {@code serve} is a model in vLLM's command line. */
+    /** Requires a scenario, or no argument: behind {@code serve}, vLLM's command line has a model. */
     private static void requireNoModel(@Nullable String file) {
         if (file != null
                 && !Files.exists(Path.of(file))
@@ -176,7 +176,7 @@ final class ServeCommand extends ConsoleCommand {
         return 0;
     }
 
-    /** Returns what records requests, whose blocks are those of the replicas. */
+    /** Returns the recorder of requests, whose blocks are those of the replicas; empty without {@code --record}. */
     private Optional<RequestRecorder> recorder(Scenario scenario) {
         if (recordFile == null) {
             if (recordsText) {

@@ -40,7 +40,7 @@ public final class InputFiles {
      * Compares this machine's files with those of another one.
      *
      * @param digests by name
-     * @return what to tell the user of the first one that differs
+     * @return message for the user about the first file that differs; empty if none does
      */
     public static Optional<String> difference(Map<String, String> digests) {
         try {

@@ -9,7 +9,10 @@ import understudy.json.Jackson;
 import understudy.scenario.ScenarioFile;
 import understudy.settings.Section;
 
-/** What results depend on besides the settings of their point: the version, and all of the scenarios. */
+/**
+ * Identity of a sweep: the version and all of its scenarios, on which results depend besides the settings of their
+ * point.
+ */
 final class SweepIdentity {
     private SweepIdentity() {}
 

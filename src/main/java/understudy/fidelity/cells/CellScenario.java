@@ -12,8 +12,8 @@ import understudy.settings.ScenarioException;
 import understudy.settings.Section;
 
 /**
- * Scenario of a cell: a closed loop of as many clients as it was measured with, on its model and its GPUs. What the cell
- * does not say is as in a scenario that all cells share.
+ * Scenario of a cell: a closed loop of as many clients as it was measured with, on its model and its GPUs. All other
+ * settings are as in a scenario that all cells share.
  */
 public final class CellScenario {
     /** Engine and memory as in public measurements of vLLM. */
@@ -49,9 +49,9 @@ public final class CellScenario {
     /**
      * Format of weights.
      *
-     * @param measured what a row calls it
-     * @param stored what the file of a model calls those like it
-     * @param dtype what scenarios call it
+     * @param measured its names in rows of measurements
+     * @param stored its names in the files of models
+     * @param dtype its name in scenarios
      */
     private record Format(Pattern measured, Pattern stored, String dtype) {}
 

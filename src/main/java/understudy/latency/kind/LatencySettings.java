@@ -82,7 +82,7 @@ public record LatencySettings(
                 unread(latency, kind));
     }
 
-    /** Returns what the user should know: terms that were set, and that another model does not read. */
+    /** Returns warnings for the user: terms that were set, and that another model does not read. */
     private static List<String> unread(Section latency, Kind kind) {
         var linear = latency.section("linear");
         return kind == Kind.LINEAR || LINEAR_TERMS.stream().allMatch(linear::isDefault)
