@@ -76,6 +76,11 @@ final class RecordedEngine implements Engine, EngineLoad {
         return fields.end();
     }
 
+    /** Returns whether a batch is in flight. */
+    boolean awaitsResult() {
+        return !launched.isEmpty();
+    }
+
     private boolean isOver() {
         return turns.size() + (isTurnOpen ? 1 : 0) >= recording.steps().size();
     }
@@ -113,14 +118,18 @@ final class RecordedEngine implements Engine, EngineLoad {
         return engine.find(requestId);
     }
 
+    /** Gives up a request; one that ended for its sender with the prefill is still here until its KV has been sent. */
     @Override
     public @Nullable EngineRequest abort(long requestId) {
-        var request = engine.find(requestId);
-        if (request != null) {
-            boolean isGone = engine.scheduler().waiting().contains(request);
-            engine.abort(requestId);
-            fields.aborted(request, isGone);
+        var request = fields.find(requestId);
+        if (request == null) {
+            return null;
         }
+        boolean isGone = engine.scheduler().waiting().contains(request);
+        if (engine.abort(requestId) == null) {
+            isGone = engine.scheduler().abort(request);
+        }
+        fields.aborted(request, isGone);
         return request;
     }
 

@@ -190,7 +190,7 @@ public final class SglangActorReplay extends AbstractBehavior<SglangActorReplay.
 
     /** Where results do not overlap with plans, one that comes in this instant is that of the turn before. */
     private Behavior<Command> onAbort(Abort abort) {
-        if (abort.isPutOff) {
+        if (abort.isPutOff && engine.awaitsResult()) {
             at(0, new Abort(abort.index, false));
         } else {
             replica.tell(new Replica.Abort(abort.index));

@@ -1,6 +1,8 @@
 package understudy.conform.sglang;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.MappingIterator;
 import it.unimi.dsi.fastutil.ints.IntSets;
 import java.io.IOException;
@@ -104,6 +106,45 @@ public record SglangRecording(
                     .output(new OutputPlan(output -> output == last ? EOS : FIRST_OUTPUT_TOKEN + output, last + 1))
                     .build();
         }
+    }
+
+    /**
+     * Returns whether a file of recordings is one of SGLang's, whose settings name a page size.
+     *
+     * @throws TraceException if it cannot be read
+     */
+    public static boolean isIn(Path file) {
+        try (var json = Jackson.mapper().createParser(TraceFile.open(file))) {
+            for (var token = json.nextToken(); token != null; token = json.nextToken()) {
+                if (token == JsonToken.FIELD_NAME && json.currentName().equals("config")) {
+                    json.nextToken();
+                    return json.<JsonNode>readValueAsTree().has("page_size");
+                }
+            }
+            return false;
+        } catch (JsonProcessingException e) {
+            throw new TraceException(file.toString(), "not JSON: " + e.getOriginalMessage());
+        } catch (IOException e) {
+            throw new TraceException(file.toString(), "cannot be read: " + e.getMessage());
+        }
+    }
+
+    /** Returns what distinguishes the workload, in a few words. */
+    public String description() {
+        var words = new ArrayList<>(List.of(
+                requests.size() + " requests",
+                number("max_total_tokens") + " tokens in pages of " + number("page_size"),
+                String.valueOf(config.get("schedule_policy"))));
+        if (is("overlap")) {
+            words.add("overlap");
+        }
+        if (config.get("feature") instanceof String feature) {
+            words.add(feature);
+        }
+        if (!role().isEmpty()) {
+            words.add(role());
+        }
+        return String.join(", ", words);
     }
 
     /**

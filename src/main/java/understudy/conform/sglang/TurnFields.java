@@ -84,7 +84,7 @@ final class TurnFields {
         numLaunched = new int[recording.requests().size()];
     }
 
-    /** Takes note of a request that has reached the scheduler. */
+    /** Adds a request that has reached the scheduler. */
     void arrived(SglangRequest request) {
         live.put(request.name(), request);
         names.put(request.handle(), request.name());
@@ -92,6 +92,11 @@ final class TurnFields {
 
     private String nameOf(int handle) {
         return Objects.requireNonNull(names.get(handle));
+    }
+
+    /** Returns a request that has arrived, and has neither ended nor been lost, or null. */
+    @Nullable SglangRequest find(long id) {
+        return live.get(recording.requests().get((int) id).id());
     }
 
     /** Returns the requests that are asked to end before a turn. */
@@ -103,7 +108,7 @@ final class TurnFields {
     }
 
     /**
-     * Takes note of a request that was asked to end before the next turn.
+     * Records that a request was asked to end before the next turn.
      *
      * @param isGone whether it has ended by that
      */
