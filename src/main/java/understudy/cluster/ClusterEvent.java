@@ -38,9 +38,9 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
      * @param startNanos when the device began with it
      * @param numRequests requests in its batch
      * @param numTokens tokens that it computed
-     * @param kind what the engine calls such a batch, as {@code extend}; empty if it has one kind only
+     * @param kind the engine's name for such a batch, as {@code extend}; empty if it has one kind only
      * @param numSampled output tokens that requests got
-     * @param drafts what has become of drafts
+     * @param drafts counts of drafts
      * @param gapNanos gaps between these tokens and the same requests' tokens before, as runs of equal values; what a
      *     request gets in one step is one gap
      * @param gapCounts how long each of these runs is

@@ -38,7 +38,7 @@ public final class MemorySettings {
      * Reads sizes and switches of the memory.
      *
      * @param recordsEvents whether to collect changes of what is cached
-     * @param unit what is found as a whole, or not at all
+     * @param unit part of a cached prefix that a lookup finds as a whole, or not at all
      * @param sharesWithinStep see {@link #sharesWithinStep}
      * @param dropsLastHit whether the last block of a hit is computed again, for a draft model
      */
@@ -74,7 +74,7 @@ public final class MemorySettings {
      * Reads whether requests of one step share anything.
      *
      * @param family name of the family
-     * @param own what its requests share
+     * @param own the only value that the family takes besides {@code auto} and {@code off}
      */
     public static boolean sharesWithinStep(Section engine, Section kvCache, String family, Dedup own) {
         boolean cachesPrefixes = kvCache.bool("enable-prefix-caching");
@@ -108,7 +108,7 @@ public final class MemorySettings {
                 maxTokensBeyondEnd);
     }
 
-    /** Reads what turns tokens into hashes of blocks. */
+    /** Reads the hasher of blocks. */
     public static BlockHasher hasher(Section kvCache, int blockSize) {
         String seed = kvCache.text("hash-seed");
         return switch (kvCache.choice("hash-algo", HashAlgorithm.class)) {

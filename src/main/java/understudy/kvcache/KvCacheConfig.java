@@ -17,15 +17,15 @@ import understudy.prompt.BlockHasher;
  * @param maxModelLen longest sequence in tokens, prompt and output together; at least 1
  * @param watermarkBlocks blocks that an admission leaves free while something runs, at least 0
  * @param evictionPolicy which free block is given out next
- * @param freeOrder where released blocks go, with {@link EvictionPolicy#LRU}
+ * @param freeOrder place of released blocks in the free queue, with {@link EvictionPolicy#LRU}
  * @param promotesFullBlocks whether a block that becomes full gives way to an identical cached one, as in vLLM's first
  *     prefix caching; vLLM V1 keeps both
  * @param recordsEvents whether to collect {@link KvEvent}s
- * @param prefixUnit what is found as a whole, or not at all
+ * @param prefixUnit part of a cached prefix that a lookup finds as a whole, or not at all
  * @param sharesWithinStep whether content can be found as soon as there are blocks for it, by later requests of the
  *     step that computes it, as in vLLM; else it is found only after that step's result
  * @param prefixes how prefixes are kept and found again
- * @param connector where KV from elsewhere comes from, or null if there is none
+ * @param connector source of KV from elsewhere, or null if there is none
  * @param groups layers that need different parts of a sequence, or null if all need everything; then {@code hasher} has
  *     their {@link KvGroups#hashBlockSize}
  */
@@ -92,8 +92,8 @@ public record KvCacheConfig(
     }
 
     /**
-     * Returns by how many tokens a request may grow before the memory must hear of it: a block, or a single one where
-     * blocks are given back on the way.
+     * Returns by how many tokens a request may grow before it must ask the memory again: the size of a block, or 1
+     * where blocks are given back on the way.
      */
     public int growthUnit() {
         return groups == null ? blockSize() : 1;

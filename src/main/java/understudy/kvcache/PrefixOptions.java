@@ -3,7 +3,7 @@ package understudy.kvcache;
 /**
  * Options for keeping and finding prefixes.
  *
- * @param fullHit what becomes of a prompt that is cached whole
+ * @param fullHit treatment of a prompt that is cached whole
  * @param cachesGeneratedBlocks whether blocks that end in the answer are cached too, when prefixes are found by
  *     content; vLLM does so, NanoGPT does not
  * @param sessions whether prefixes are found by session instead of by content

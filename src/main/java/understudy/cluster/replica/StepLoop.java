@@ -25,7 +25,7 @@ final class StepLoop {
     private final PlanTicks ticks;
     private final RequestAborter aborter;
 
-    /** What the memory is to be told with the next question, or before the device gets to work. */
+    /** Settlement that goes to the memory with the next question, or before the device gets to work. */
     private KvBlockManager.@Nullable Settle toSettle;
 
     private FleetChange.@Nullable Sleep toSleep;

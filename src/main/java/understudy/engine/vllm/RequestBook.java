@@ -62,7 +62,7 @@ public final class RequestBook implements EngineLoad {
         return head.numStaleTokens == 0;
     }
 
-    /** Counts what a plan schedules as computed; its cohort has done so. */
+    /** Counts the scheduled tokens of a plan as computed; its cohort has done so. */
     void settle(VllmPlan plan) {
         plan.settleMembers();
         for (int i = plan.numMembers(); i < plan.size(); i++) {
@@ -157,7 +157,10 @@ public final class RequestBook implements EngineLoad {
         return all.size();
     }
 
-    /** Returns whether there is something to plan (vLLM {@code has_requests}): the memory may have to hear of an end. */
+    /**
+     * Returns whether there is something to plan (vLLM {@code has_requests}), be it only an end that the memory must
+     * learn.
+     */
     boolean hasWork() {
         return numToServe() > 0 || rules.loads.hasUnreadEnd();
     }

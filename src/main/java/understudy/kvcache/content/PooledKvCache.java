@@ -19,7 +19,7 @@ import understudy.kvcache.PrefixLookup;
 /**
  * Base of memories whose blocks have ids and come from one pool: the tables of requests by handle, and counts.
  *
- * @param <S> what is kept of a request
+ * @param <S> state that the memory keeps of a request
  */
 public abstract class PooledKvCache<S extends HashedSequence> implements KvCache {
     /** Settings of the memory. */
@@ -27,7 +27,7 @@ public abstract class PooledKvCache<S extends HashedSequence> implements KvCache
 
     final int blockSize;
 
-    /** What has changed. */
+    /** Changes of the cached content since they were drained last. */
     protected final KvEventLog events;
 
     /** All blocks. */
@@ -59,7 +59,7 @@ public abstract class PooledKvCache<S extends HashedSequence> implements KvCache
         forget(handle);
     }
 
-    /** Drops what is kept of a request without blocks. */
+    /** Drops the state of a request without blocks. */
     void forget(int handle) {
         if (handle < sequences.size()) {
             sequences.set(handle, null);
@@ -125,12 +125,12 @@ public abstract class PooledKvCache<S extends HashedSequence> implements KvCache
         return List.of();
     }
 
-    /** Returns what is kept of a request, or null. */
+    /** Returns the state of a request, or null if it is not here. */
     protected @Nullable S find(int handle) {
         return handle < sequences.size() ? sequences.get(handle) : null;
     }
 
-    /** Returns what is kept of a request that is here. */
+    /** Returns the state of a request, which must be here. */
     protected S known(int handle) {
         var sequence = find(handle);
         if (sequence == null) {

@@ -480,8 +480,8 @@ public class RadixMemory {
     }
 
     /**
-     * Takes note that a request has ended before its time: one that was only tried is forgotten, another one is released
-     * when the scheduler says so.
+     * Ends a request before its time: one that was only tried is forgotten, another one is released when the scheduler
+     * says so.
      */
     final void abandon(int handle) {
         var sequence = find(handle);

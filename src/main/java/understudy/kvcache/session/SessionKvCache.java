@@ -21,8 +21,8 @@ import understudy.prompt.Prompt;
 
 /**
  * Session cache: a memory whose prefixes are found by session. A follow-up turn goes on from all that is cached of its
- * session, to the token, and other requests from a prefix of the {@link GlobalPrefixStore}. What is only cached gives
- * way to requests, the least recently used first.
+ * session, to the token, and other requests from a prefix of the {@link GlobalPrefixStore}. Content that is only cached
+ * gives way to requests, the least recently used first.
  *
  * <p>Deviations: a follow-up turn must have the tokens that are cached of its session, where the model that this
  * follows compares lengths only; a turn that has lost the oldest part of its conversation goes on from the rest of what
@@ -189,7 +189,7 @@ public final class SessionKvCache implements KvCache {
         return ledger.audit(live.holdings(), cached);
     }
 
-    /** Returns what is cached of a session, or null. */
+    /** Returns the cache entry of a session, or null if nothing is cached of it. */
     @Nullable SessionCacheInfo session(long sessionId) {
         var entry = sessions.find(sessionId);
         return entry == null ? null : entry.info();
@@ -219,7 +219,7 @@ public final class SessionKvCache implements KvCache {
         }
     }
 
-    /** Takes what is missing, from what is only cached if need be, and stores a prefix that is complete now. */
+    /** Takes the missing blocks, evicting cached ones if need be, and stores a prefix that is complete now. */
     private void grow(SessionRequest request, int numComputed) {
         var blocks = Objects.requireNonNull(request.blocks);
         int numTokens = limited(numComputed);
@@ -251,7 +251,8 @@ public final class SessionKvCache implements KvCache {
             sessions.drop(session);
             return;
         }
-        // Who computes the last token of a prefix again does not hold its last block, which can be had in need.
+        // A request that computes the last token of a prefix again does not hold its last block, so that block can be
+        // freed.
         var prefix = unused != null ? unused : prefixes.oldestInUse();
         if (prefix == null) {
             throw new IllegalStateException(
