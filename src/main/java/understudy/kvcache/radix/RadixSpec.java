@@ -41,8 +41,7 @@ public record RadixSpec(RadixConfig radix, int maxModelLen, BlockHasher hasher, 
     @Override
     public long maxTokens() {
         boolean leavesWindow = radix.chunksPrefill() && !radix.disableRadixCache();
-        int numTokens =
-                radix.window() == null || leavesWindow ? radix.maxTotalTokens() : radix.windowTokens();
+        int numTokens = radix.window() == null || leavesWindow ? radix.maxTotalTokens() : radix.windowTokens();
         return numTokens / radix.pageSize() * (long) radix.pageSize() - radix.pageSize() - 1;
     }
 
