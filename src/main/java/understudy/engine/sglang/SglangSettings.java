@@ -8,6 +8,8 @@ import understudy.engine.Hardware.KvRoom;
 import understudy.engine.MemorySettings;
 import understudy.engine.RequestLimits;
 import understudy.engine.RequestLimits.ContextOverflow;
+import understudy.engine.speculation.AcceptanceRates;
+import understudy.engine.speculation.SyntheticDrafts;
 import understudy.kvcache.radix.RadixConfig;
 import understudy.kvcache.radix.RadixEvictionPolicy;
 import understudy.kvcache.radix.RadixSpec;
@@ -29,6 +31,9 @@ final class SglangSettings {
     private static final double LARGE_MIB = 60 * MIB_PER_GIB;
     private static final double LEAST_RESERVED_MIB = 10 * MIB_PER_GIB;
 
+    private static final int MAX_DRAFTS = 128;
+    private static final String ALGORITHM = "speculative-algorithm";
+    private static final String TOPK = "speculative-eagle-topk";
     private static final String DISABLE_HYBRID = "disable-hybrid-swa-memory";
 
     private final Section engine;
@@ -41,6 +46,12 @@ final class SglangSettings {
         this.kvCache = kvCache;
         this.hardware = hardware;
         own = engine.section(SglangFamily.NAME);
+    }
+
+    private enum Algorithm {
+        NONE,
+        EAGLE,
+        EAGLE3
     }
 
     private enum RetractionPolicy {
@@ -58,6 +69,11 @@ final class SglangSettings {
         int maxModelLen =
                 engine.numberOrAuto("max-model-len", 2, EngineSizes.MAX_TOKENS).orElseGet(hardware::defaultMaxModelLen);
         var window = window(pageSize, maxTotalTokens);
+        var verification = verification();
+        if (verification != null && window != null) {
+            throw own.unusable(
+                    ALGORITHM, "which goes with one pool for all layers here; set " + DISABLE_HYBRID + " = true");
+        }
         if (hardware.pipelineParallelSize() > 1) {
             throw engine.unusable("kind", "which has no pipeline here; set latency.pipeline-parallel-size = 1");
         }
@@ -67,7 +83,13 @@ final class SglangSettings {
                 own.bool("disable-radix-cache") || !kvCache.bool("enable-prefix-caching"),
                 chunkedPrefillSize > 0,
                 own.choice("radix-eviction-policy", RadixEvictionPolicy.class),
-                0,
+                verification == null
+                        ? 0
+                        : RadixConfig.eagleReserve(
+                                pageSize,
+                                verification.numSteps(),
+                                own.wholeNumber(TOPK, 1, MAX_DRAFTS),
+                                verification.numDraftTokens()),
                 false,
                 window,
                 null);
@@ -76,7 +98,7 @@ final class SglangSettings {
                 .schedulePolicy(schedulePolicy())
                 .overlaps(!own.bool("disable-overlap-schedule"))
                 .chunkedPrefillSize(chunkedPrefillSize)
-                .mixesChunks(own.bool("enable-mixed-chunk"))
+                .mixesChunks(own.bool("enable-mixed-chunk") && verification == null)
                 .maxPrefillTokens(maxPrefillTokens)
                 .prefillMaxRequests(own.wholeNumber("prefill-max-requests", 0, MAX_REQUESTS))
                 .maxRunningRequests(maxRunningRequests(maxTotalTokens, maxModelLen))
@@ -90,6 +112,7 @@ final class SglangSettings {
                 .requeuesRefusedPreemption(own.bool("requeue-refused-preemption"))
                 .windowEvictionInterval(own.wholeNumber("swa-eviction-interval", 1, EngineSizes.MAX_TOKENS))
                 .disaggregation(null)
+                .verification(verification)
                 .memory(memory)
                 .seed(own.wholeNumber("random-seed", 0L, Long.MAX_VALUE))
                 .build();
@@ -100,7 +123,40 @@ final class SglangSettings {
                 pageSize,
                 0,
                 true);
-        return new SglangSpec(config, radix, limits, room, share);
+        return new SglangSpec(
+                config,
+                radix,
+                limits,
+                room,
+                drafts(verification),
+                verification == null ? 0 : verification.numSteps() * own.nanos("speculative-draft-time"),
+                share);
+    }
+
+    /** Returns what a decode verifies, or null without drafts. */
+    private SglangConfig.@Nullable Verification verification() {
+        if (own.choice(ALGORITHM, Algorithm.class) == Algorithm.NONE) {
+            return null;
+        }
+        int numSteps = own.wholeNumber("speculative-num-steps", 1, MAX_DRAFTS);
+        boolean isChain = own.wholeNumber(TOPK, 1, MAX_DRAFTS) == 1;
+        int numDraftTokens =
+                own.numberOrAuto("speculative-num-draft-tokens", 2, MAX_DRAFTS).orElse(numSteps + 1);
+        if (isChain && numDraftTokens != numSteps + 1) {
+            throw own.unusable(
+                    "speculative-num-draft-tokens",
+                    "which is speculative-num-steps + 1 with " + TOPK + " = 1; leave it at auto");
+        }
+        return new SglangConfig.Verification(numSteps, numDraftTokens);
+    }
+
+    private SyntheticDrafts.@Nullable Spec drafts(SglangConfig.@Nullable Verification verification) {
+        if (verification == null) {
+            return null;
+        }
+        int numSteps = verification.numSteps();
+        double length = own.number("simulate-acc-len", 1, 1.0 + numSteps);
+        return new SyntheticDrafts.Spec(numSteps, 1, AcceptanceRates.ofLength(length, numSteps));
     }
 
     private SchedulePolicy schedulePolicy() {

@@ -36,13 +36,14 @@ public record RadixSpec(RadixConfig radix, int maxModelLen, BlockHasher hasher, 
 
     /**
      * Returns what is left of the pool without the page that SGLang keeps, and the token that it does not give out; of the
-     * smaller one where a prefill needs places for all of a prompt in both.
+     * smaller one where a prefill needs places for all of a prompt in both; and without the places of drafts.
      */
     @Override
     public long maxTokens() {
         boolean leavesWindow = radix.chunksPrefill() && !radix.disableRadixCache();
         int numTokens = radix.window() == null || leavesWindow ? radix.maxTotalTokens() : radix.windowTokens();
-        return numTokens / radix.pageSize() * (long) radix.pageSize() - radix.pageSize() - 1;
+        int numForDrafts = radix.eagleReserve() == 0 ? 0 : radix.eagleReserve() + radix.pageSize();
+        return numTokens / radix.pageSize() * (long) radix.pageSize() - radix.pageSize() - 1 - numForDrafts;
     }
 
     @Override
