@@ -53,8 +53,7 @@ public record SglangSpec(
 
     @Override
     public SglangSpec comparedBy(BlockHasher hasher) {
-        return new SglangSpec(
-                config, kvCache.withHasher(hasher), limits, room, drafts, draftsNanos, memFractionStatic);
+        return new SglangSpec(config, kvCache.withHasher(hasher), limits, room, drafts, draftsNanos, memFractionStatic);
     }
 
     @Override
