@@ -5,8 +5,8 @@ import understudy.engine.RequestLimits.ContextOverflow;
 import understudy.engine.roseinfer.RoseinferConfig.PrefillMode;
 import understudy.engine.vllm.PreemptionVictim;
 import understudy.engine.vllm.queue.SchedulingPolicy;
-import understudy.kvcache.PrefixOptions.FullHit;
-import understudy.kvcache.PrefixOptions.SessionMode;
+import understudy.kvcache.FullHit;
+import understudy.kvcache.session.SessionMode;
 import understudy.kvcache.eviction.EvictionPolicy;
 import understudy.kvcache.eviction.FreeOrder;
 
