@@ -21,6 +21,7 @@ import understudy.prompt.Prompt;
  * @param kvTransfer what a router says of its KV on another replica, or null if nothing
  */
 @RecordBuilder
+@RecordBuilder.Options(enableWither = true)
 public record Request(
         long id,
         String name,

@@ -14,6 +14,7 @@ import understudy.prompt.BlockHasher;
  * @param recordsEvents whether to collect {@link KvEvent}s
  */
 @RecordBuilder
+@RecordBuilder.Options(enableWither = true)
 public record KvBlocks(
         BlockHasher hasher,
         int numGpuBlocks,

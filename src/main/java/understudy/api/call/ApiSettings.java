@@ -28,6 +28,7 @@ import understudy.api.model.ModelSettings;
  * @param surface what it shows beside its API
  */
 @RecordBuilder
+@RecordBuilder.Options(enableWither = true)
 public record ApiSettings(
         HttpSettings http,
         OptionalInt firstReplicaPort,

@@ -21,6 +21,7 @@ import understudy.kvcache.eviction.FreeBlocks;
  * @param connector where KV from elsewhere comes from, or null if there is none
  */
 @RecordBuilder
+@RecordBuilder.Options(enableWither = true)
 public record ContentConfig(
         KvBlocks blocks,
         FreeBlocks freeBlocks,

@@ -13,6 +13,7 @@ import understudy.kvcache.eviction.FreeBlocks;
  * @param freeBlocks which free block is given out next
  */
 @RecordBuilder
+@RecordBuilder.Options(enableWither = true)
 public record PromptConfig(KvBlocks blocks, FreeBlocks freeBlocks, boolean sharesWithinStep)
         implements PoolConfig, PromptConfigBuilder.With {
 

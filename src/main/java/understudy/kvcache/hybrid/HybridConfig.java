@@ -16,6 +16,7 @@ import understudy.kvcache.eviction.FreeBlocks;
  * @param groups of layers
  */
 @RecordBuilder
+@RecordBuilder.Options(enableWither = true)
 public record HybridConfig(
         KvBlocks blocks, FreeBlocks freeBlocks, boolean sharesWithinStep, boolean dropsLastHit, KvGroups groups)
         implements PoolConfig, HybridConfigBuilder.With {

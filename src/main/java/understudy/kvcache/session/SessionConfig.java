@@ -15,6 +15,7 @@ import understudy.kvcache.PrefixUnit;
  * @param fullHit treatment of a request whose whole prompt is cached
  */
 @RecordBuilder
+@RecordBuilder.Options(enableWither = true)
 public record SessionConfig(
         KvBlocks blocks,
         boolean sharesWithinStep,
