@@ -8,6 +8,9 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.tngtech.archunit.core.domain.InstanceofCheck;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
@@ -135,9 +138,49 @@ final class ArchitectureTest {
                 .check(MAIN);
     }
 
+    /** Readers with other settings are made from the one mapper. */
+    @Test
+    void jsonHasOneMapper() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackage("understudy.json")
+                .should()
+                .callConstructor(ObjectMapper.class)
+                .orShould()
+                .callConstructor(JsonMapper.class)
+                .orShould()
+                .callMethod(JsonMapper.class, "builder")
+                .orShould()
+                .callMethod(JsonMapper.class, "builder", JsonFactory.class)
+                .check(MAIN);
+    }
+
     @Test
     void packagesAreFreeOfCycles() {
         slices().matching("understudy.(**)").should().beFreeOfCycles().check(MAIN);
+    }
+
+    /** Rooms of behaviours, which actors know by their protocols and factories alone. */
+    private static final String[] BEHAVIOURS = Stream.of("router", "replica", "memory", "device", "guardian", "run")
+            .map(room -> "understudy.cluster." + room + "..")
+            .toArray(String[]::new);
+
+    /** Whoever makes a specification chooses the actors that it is run with; all others know protocols. */
+    @Test
+    void onlySpecificationsAndHostsChooseTheActorsOfACluster() {
+        slices().matching("understudy.cluster.(router|replica|memory|device|guardian|run)..")
+                .should()
+                .notDependOnEachOther()
+                .check(MAIN);
+        noClasses()
+                .that()
+                .resideOutsideOfPackages(BEHAVIOURS)
+                .and()
+                .resideOutsideOfPackages("understudy.host", "understudy.scenario", "understudy.conform")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage(BEHAVIOURS)
+                .check(MAIN);
     }
 
     /** Recordings and the fuzzer's draws are about one family; whoever else asked would have to know them all. */
@@ -264,7 +307,7 @@ final class ArchitectureTest {
     /** The guardian is made of functions, so its handlers stand in several methods. */
     @Test
     void runningClusterHandlesTheWholeProtocolOfTheGuardian() {
-        var handled = MAIN.get("understudy.cluster.RunningCluster").getMethods().stream()
+        var handled = MAIN.get("understudy.cluster.guardian.RunningCluster").getMethods().stream()
                 .flatMap(method -> method.getReferencedClassObjects().stream())
                 .map(ReferencedClassObject::getRawType)
                 .map(JavaClass::reflect)

@@ -7,11 +7,11 @@ import understudy.runtime.Stopwatch;
 
 /** Waits for what happens on other threads, in wall time, and leaves them the processor meanwhile. */
 public final class Waiting {
-    private static final double LIMIT_SECONDS = 30;
+    private static final double LIMIT_SECONDS = 120;
 
     private Waiting() {}
 
-    /** Returns when something is so; fails if it is not within 30 s. */
+    /** Returns when something is so; fails if it is not within two minutes. */
     public static void until(BooleanSupplier isSo) {
         var waiting = Stopwatch.start();
         while (!isSo.getAsBoolean()) {

@@ -21,9 +21,13 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 import understudy.api.call.ApiContext;
+import understudy.api.call.ApiContextBuilder;
 import understudy.api.call.ApiSettings;
+import understudy.api.call.ClusterControl;
 import understudy.api.call.ClusterLink;
+import understudy.api.call.KeptKv;
 import understudy.api.call.LoraAdapters;
+import understudy.api.call.MalformedStreams;
 import understudy.api.call.RequestRecorder;
 import understudy.api.call.ServerState;
 import understudy.api.call.Sessions;
@@ -87,10 +91,11 @@ public final class EmulationServer implements AutoCloseable {
         var state = new ServerState();
         httpMetrics.watch(host.time(), state::numInFlight);
         var routerMetrics = new RouterMetrics(registry);
+        var malformedStreams = new MalformedStreams(spec.faults().streams());
         // On a thread of its own, not to hold up the emulation; unless that stands still for those who look at it.
         ActorSystem<?> home = ownsHost ? system : host.time().system();
         var readers = new ArrayList<Consumer<ClusterEvent>>(
-                List.of(engineMetrics::on, view::on, routerMetrics::on, this::onReplicas));
+                List.of(engineMetrics::on, view::on, routerMetrics::on, malformedStreams::on, this::onReplicas));
         if (kvEvents != null) {
             readers.add(kvEvents::accept);
             kvEvents.whenFailed().whenComplete((cause, none) -> host.fail(cause));
@@ -100,15 +105,25 @@ public final class EmulationServer implements AutoCloseable {
         var subscriber =
                 new ClusterEvent.Subscriber(host.spawn(home, telling(readers), "cluster-events"), wantsKvEvents);
         host.start(new Cluster.Start(spec, subscriber, SideChannelClient.start(host, system, settings)));
-        var link = new ClusterLink(
-                host,
-                system,
-                interceptor.apply(host.router()),
-                recorder == null ? List.of(engineMetrics::onEnded) : List.of(engineMetrics::onEnded, recorder),
-                spec.replicas().size());
+        var watchers = new ArrayList<ClusterLink.Watcher>(List.of(engineMetrics, malformedStreams));
+        Optional.ofNullable(recorder).ifPresent(watchers::add);
+        var router = interceptor.apply(host.router());
+        var keptKv = new KeptKv(host, system);
+        var link = new ClusterLink(host, system, router, keptKv, watchers);
+        var control = new ClusterControl(host, system, router, spec.replicas().size());
         var bodies = new HttpBodies(system, settings.http());
-        api = new ApiContext(
-                system, settings, link, state, httpMetrics, bodies, new Sessions(), new LoraAdapters(settings.loras()));
+        api = ApiContextBuilder.builder()
+                .system(system)
+                .settings(settings)
+                .cluster(control)
+                .link(link)
+                .keptKv(keptKv)
+                .state(state)
+                .metrics(httpMetrics)
+                .bodies(bodies)
+                .sessions(new Sessions())
+                .loras(new LoraAdapters(settings.loras()))
+                .build();
         ports = new HttpPorts(api, spec, new LiveFeed(api, view, spec.router().policyName()));
         host.whenFailed().exceptionally(cause -> {
             state.enter(ServerState.Phase.FAILED);

@@ -121,7 +121,7 @@ final class HttpPorts implements AutoCloseable {
 
     private CompletionStage<ServerBinding> bind(OptionalInt replica, List<RoutePart> moreParts) {
         var settings = api.settings();
-        var specs = new SpecBuilder(settings, api.cluster(), api.loras(), tokenizer, answers, replica);
+        var specs = new SpecBuilder(settings, api.link(), api.loras(), tokenizer, answers, replica);
         var parser = new CallParser(api, tokenizer, specs);
         var time = api.cluster().time();
         var parts = new ArrayList<RoutePart>(modelRoutes(parser, specs));
@@ -135,7 +135,7 @@ final class HttpPorts implements AutoCloseable {
                 new TokenRoutes(api, tokenizer),
                 new LivePageRoutes(live),
                 // At every port, since the live page is, and its controls need them.
-                new AdminRoutes(api, time.system(), new VirtualClockControl(time))));
+                new AdminRoutes(api, new VirtualClockControl(time))));
         if (settings.surface().hasDevEndpoints()) {
             parts.add(new DevRoutes(api, sleep, replica));
         }

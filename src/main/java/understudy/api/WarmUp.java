@@ -34,7 +34,7 @@ public final class WarmUp {
             return;
         }
         try (var server = EmulationServer.start(
-                ClusterSpec.ofOne(spec.kinds().get(0)), Double.POSITIVE_INFINITY, unseen(settings))) {
+                ClusterSpec.ofOne(spec.actors(), spec.kinds().get(0)), Double.POSITIVE_INFINITY, unseen(settings))) {
             for (int i = 0; i < numRequests; i++) {
                 boolean asksOthers = settings.sideChannel().isPresent() && i % CALLS_PER_WORD == 0;
                 if (settings.model().pooling() == null) {

@@ -12,7 +12,7 @@ import understudy.conform.DirectReplay;
 import understudy.conform.RecordedRun;
 import understudy.conform.RecordedRunReader;
 import understudy.settings.ScenarioException;
-import understudy.workload.trace.TraceException;
+import understudy.workload.files.TraceException;
 
 /** Compares our scheduler's decisions with recorded ones of vLLM's. */
 @Command(

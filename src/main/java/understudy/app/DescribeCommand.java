@@ -16,9 +16,9 @@ import understudy.settings.ScenarioException;
 import understudy.settings.Section;
 import understudy.workload.RandomStreams;
 import understudy.workload.agentic.AgenticTraceReader;
+import understudy.workload.files.TraceException;
 import understudy.workload.servegen.ServeGenOptions;
 import understudy.workload.servegen.ServeGenReader;
-import understudy.workload.trace.TraceException;
 import understudy.workload.trace.TraceFormat;
 import understudy.workload.trace.TraceReader;
 

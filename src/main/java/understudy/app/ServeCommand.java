@@ -241,8 +241,8 @@ final class ServeCommand extends ConsoleCommand {
             out.println("  a replica of its own at " + url(address, scenario));
         }
         server.api()
-                .cluster()
-                .kvAddress()
+                .keptKv()
+                .address()
                 .ifPresent(kv -> out.println("  KV for other processes at " + kv.host() + ":" + kv.port()));
         server.kvEvents().ifPresent(publisher -> {
             for (int i = 0; i < scenario.numReplicas(); i++) {

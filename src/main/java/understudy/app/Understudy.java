@@ -10,7 +10,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.HelpCommand;
 import understudy.settings.KnownKeys;
 import understudy.settings.ScenarioException;
-import understudy.workload.trace.TraceException;
+import understudy.workload.files.TraceException;
 
 /** The program. */
 @Command(

@@ -1,20 +1,16 @@
 package understudy.cluster;
 
-import it.unimi.dsi.fastutil.longs.LongLists;
+import it.unimi.dsi.fastutil.ints.IntList;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import org.apache.pekko.actor.typed.ActorRef;
-import org.apache.pekko.actor.typed.Behavior;
-import org.apache.pekko.actor.typed.javadsl.ActorContext;
-import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.jspecify.annotations.Nullable;
 import understudy.cluster.sidechannel.SideChannel;
 import understudy.faults.ClusterChange;
 import understudy.faults.ReplicaState;
 import understudy.report.RunRecord;
 import understudy.report.RunReport;
-import understudy.runtime.Clock;
 
 /** Guardian of a cluster: waits for its start, runs it, and collects the records of its actors when the run is over. */
 public final class Cluster {
@@ -93,14 +89,19 @@ public final class Cluster {
             implements Command {}
 
     /** Another process wants the blocks that a replica keeps of a request, or no longer; see {@link SideChannel.Word}. */
-    public record AskKept(
-            int replicaIndex, SideChannel.Word word, long requestId, ActorRef<? super RequestEvent.Kept> replyTo)
+    public record AskKept(int replicaIndex, SideChannel.Word word, long requestId, ActorRef<? super Kept> replyTo)
             implements Command {}
 
-    record ChangeDue(ClusterChange change) implements Command {}
+    /**
+     * The answer to {@link AskKept}: the blocks that a replica keeps of a request for another process, in the order of the
+     * prompt; none if it keeps nothing.
+     */
+    public record Kept(long requestId, IntList blocks) {}
+
+    public record ChangeDue(ClusterChange change) implements Command {}
 
     /** The time that a replica takes to start is over; {@code start} counts its starts. */
-    record StartElapsed(int replicaIndex, int start) implements Command {}
+    public record StartElapsed(int replicaIndex, int start) implements Command {}
 
     /**
      * Observer of a run, called on the loop thread; it is told the end once, by {@link #onEnded} or {@link #onFailed}.
@@ -121,36 +122,4 @@ public final class Cluster {
     }
 
     private Cluster() {}
-
-    /** Creates a guardian that waits for {@link Start}. */
-    public static Behavior<Command> create(Clock clock, Observer observer) {
-        return Behaviors.setup(context -> waiting(context, clock, observer, false));
-    }
-
-    /** There are no replicas yet; a run that is stopped before its start ends as soon as it has begun. */
-    private static Behavior<Command> waiting(
-            ActorContext<Command> context, Clock clock, Observer observer, boolean stopsAtOnce) {
-        return Behaviors.receive(Command.class)
-                .onMessage(Start.class, start -> {
-                    if (stopsAtOnce) {
-                        context.getSelf().tell(Stop.NOW);
-                    }
-                    return RunningCluster.start(context, clock, start, observer);
-                })
-                .onMessage(Stop.class, now -> waiting(context, clock, observer, true))
-                .onMessage(Inject.class, inject -> {
-                    inject.replyTo.tell(new Injected(Optional.of("the cluster has not started")));
-                    return Behaviors.same();
-                })
-                .onMessage(GetStatus.class, get -> {
-                    get.replyTo.tell(new Status(clock.nowNanos(), List.of()));
-                    return Behaviors.same();
-                })
-                .onMessage(GetBlockHashes.class, get -> {
-                    get.replyTo.tell(new KvBlockManager.BlockHashes(LongLists.EMPTY_LIST));
-                    return Behaviors.same();
-                })
-                .onAnyMessage(other -> Behaviors.same())
-                .build();
-    }
 }

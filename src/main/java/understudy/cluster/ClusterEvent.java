@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 import understudy.engine.StepResult;
 import understudy.engine.lora.AdapterUse;
 import understudy.engine.speculation.DraftCounts;
+import understudy.faults.Fault;
 import understudy.faults.ReplicaState;
 import understudy.kvcache.KvBlockCounts;
 import understudy.kvcache.KvEvent;
@@ -49,6 +50,7 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
      */
     @RecordBuilder
     @RecordBuilder.Options(enableWither = true)
+    @RecordBuilder
     record StepEnded(
             int replicaIndex,
             long startNanos,
@@ -66,7 +68,7 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
             implements ClusterEvent, MetricsCollector.Command, ClusterEventStepEndedBuilder.With {
 
         /** Copies the figures of a result, which is used again for the next step. */
-        static StepEnded of(int replicaIndex, Step step, StepResult result, List<RequestRecord> ended) {
+        public static StepEnded of(int replicaIndex, Step step, StepResult result, List<RequestRecord> ended) {
             return new StepEnded(
                     replicaIndex,
                     step.startNanos,
@@ -127,7 +129,7 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
             boolean isFailed)
             implements ClusterEvent {
 
-        static KvMoved of(int replicaIndex, TransferJob job, TransferEnded ended) {
+        public static KvMoved of(int replicaIndex, TransferJob job, TransferEnded ended) {
             return new KvMoved(
                     replicaIndex,
                     job.kind(),
@@ -169,6 +171,9 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
 
     /** States of all replicas, by index, of which one may have changed. */
     record ReplicasChanged(long atNanos, List<ReplicaState> states) implements ClusterEvent {}
+
+    /** Fault that only the edge can carry out begins, or ends. */
+    record StreamsMalformed(Fault.MalformStreams fault) implements ClusterEvent {}
 
     /**
      * First tokens of a step.
@@ -243,11 +248,12 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
         }
 
         /** Tells one that reads no KV events before another one, if there is one. */
-        static Subscriber before(@Nullable Subscriber next, ActorRef<? super ClusterEvent> ref) {
+        public static Subscriber before(@Nullable Subscriber next, ActorRef<? super ClusterEvent> ref) {
             return new Subscriber(ref, next != null && next.wantsKvEvents, next);
         }
 
-        void tell(ClusterEvent event) {
+        /** Tells all of them. */
+        public void tell(ClusterEvent event) {
             ref.tell(event);
             if (next != null) {
                 next.tell(event);

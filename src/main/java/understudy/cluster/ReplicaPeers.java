@@ -28,6 +28,7 @@ import understudy.routing.Signal;
  */
 @RecordBuilder
 @RecordBuilder.Options(enableWither = true)
+@RecordBuilder
 public record ReplicaPeers(
         ActorRef<Router.Command> router,
         ActorRef<MetricsCollector.Command> metrics,
@@ -54,41 +55,42 @@ public record ReplicaPeers(
     }
 
     /** Returns the source of chance failures on one of a replica's own links. */
-    UniformRandomProvider linkRandom(String link, int replicaIndex) {
+    public UniformRandomProvider linkRandom(String link, int replicaIndex) {
         return routerSpec.streams().stream(link, replicaIndex);
     }
 
     /** Returns whether the router reads the changes of the prefix table. */
-    boolean publishesKvEvents() {
+    public boolean publishesKvEvents() {
         return routerSpec.wants(Signal.KV_EVENTS);
     }
 
     /** Returns whether the router keeps account of what becomes of each request. */
-    boolean wantsProgress() {
+    public boolean wantsProgress() {
         return routerSpec.wants(Signal.PROGRESS);
     }
 
     /** Returns whether the router reads load reports. */
-    boolean wantsLoadReports() {
+    public boolean wantsLoadReports() {
         return routerSpec.wants(Signal.LOAD_REPORTS);
     }
 
-    long loadReportIntervalNanos() {
+    /** Returns the time between two load reports; 0 for one at the end of each instant with a change. */
+    public long loadReportIntervalNanos() {
         return routerSpec.wire().loadReportIntervalNanos();
     }
 
     /** Returns whether anybody reads the changes of the prefix table. */
-    boolean wantKvEvents() {
+    public boolean wantKvEvents() {
         return publishesKvEvents() || publishesKvEventsOutside();
     }
 
     /** Returns whether the subscriber does. */
-    boolean publishesKvEventsOutside() {
+    public boolean publishesKvEventsOutside() {
         return subscriber != null && subscriber.wantsKvEvents();
     }
 
     /** Tells what has happened, if anybody wants to know. */
-    void tellSubscriber(ClusterEvent event) {
+    public void tellSubscriber(ClusterEvent event) {
         if (subscriber != null) {
             subscriber.tell(event);
         }

@@ -42,9 +42,8 @@ public record ReplicaSpec(
         implements ReplicaSpecBuilder.With {
 
     /** Returns a replica without a delay of its API, which keeps no times of tokens. */
-    public static ReplicaSpec of(EngineSpec engine, VirtualGpu.Factory device) {
-        return new ReplicaSpec(
-                engine, KvBlockManager::create, device, ApiDelay.NONE, false, 0, ReplicaTraits.PLAIN, null, List.of());
+    public static ReplicaSpec of(EngineSpec engine, KvBlockManager.Factory memory, VirtualGpu.Factory device) {
+        return new ReplicaSpec(engine, memory, device, ApiDelay.NONE, false, 0, ReplicaTraits.PLAIN, null, List.of());
     }
 
     /** Returns what its front end turns away. */
@@ -62,7 +61,8 @@ public record ReplicaSpec(
         return engine.traits();
     }
 
-    boolean failsOnLoadFailure() {
+    /** Returns whether a request fails whose KV could not be loaded. */
+    public boolean failsOnLoadFailure() {
         return transfers != null && transfers.failsOnLoadFailure();
     }
 }

@@ -1,6 +1,5 @@
 package understudy.cluster;
 
-import it.unimi.dsi.fastutil.ints.IntList;
 import understudy.engine.AnswerProgress;
 import understudy.engine.FinishReason;
 import understudy.report.Outcome;
@@ -10,12 +9,8 @@ public sealed interface RequestEvent {
 
     long requestId();
 
-    /**
-     * The router has chosen a replica; only for senders that stream.
-     *
-     * @param malformedAtToken the output token that is to reach the client as broken JSON, counted from 1; 0 is none
-     */
-    record Admitted(long requestId, int replicaIndex, int malformedAtToken) implements RequestEvent {}
+    /** The router has chosen a replica; only for senders that stream. */
+    record Admitted(long requestId, int replicaIndex) implements RequestEvent {}
 
     /** One more output token has been sampled, or several at once; only for senders that stream. */
     record Token(long requestId, int numOutputTokens, long atNanos) implements RequestEvent {}
@@ -92,7 +87,7 @@ public sealed interface RequestEvent {
      */
     record Timing(int replicaIndex, long queuedNanos, long scheduledNanos, long firstTokenNanos) {
 
-        static Timing of(AnswerProgress progress, int replicaIndex) {
+        public static Timing of(AnswerProgress progress, int replicaIndex) {
             return new Timing(
                     replicaIndex,
                     Math.max(0, progress.queuedNanos()),
@@ -100,12 +95,6 @@ public sealed interface RequestEvent {
                     Math.max(0, progress.firstTokenNanos()));
         }
     }
-
-    /**
-     * Answer to {@link Cluster.AskKept}, which may be asked after the end: the blocks that a replica keeps of a request for
-     * another process, in the order of the prompt; none if it keeps nothing.
-     */
-    record Kept(long requestId, IntList blocks) implements RequestEvent {}
 
     /** The request was turned away; {@code reason} says why, for people, and {@code outcome} in a word. */
     record Rejected(long requestId, Outcome outcome, String reason, long atNanos) implements RequestEvent {}

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
-import understudy.workload.trace.TraceException;
+import understudy.workload.files.TraceException;
 
 /** Part of a recording, which knows where it stands in its file. */
 final class RecordedPart {

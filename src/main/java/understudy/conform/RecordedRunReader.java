@@ -20,8 +20,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.speculation.DraftCounts;
 import understudy.json.Jackson;
-import understudy.workload.trace.TraceException;
-import understudy.workload.trace.TraceFile;
+import understudy.workload.files.TraceException;
+import understudy.workload.files.TraceFile;
 
 /** Reads a JSON list of recorded runs, gzip'd or not, one run at a time. */
 public final class RecordedRunReader implements Closeable {

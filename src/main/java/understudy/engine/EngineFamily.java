@@ -1,5 +1,6 @@
 package understudy.engine;
 
+import understudy.latency.StepExecution;
 import understudy.settings.Section;
 
 /**
@@ -22,6 +23,15 @@ public interface EngineFamily {
      * @param use what others want of its memory
      */
     EngineSpec read(Section engine, Section kvCache, Hardware hardware, KvUse use);
+
+    /**
+     * Returns how its engines run their steps on a GPU, whatever the model of step times; vLLM's way unless it has its own.
+     *
+     * @param engine as for {@link #read}
+     */
+    default StepExecution execution(Section engine, Hardware hardware) {
+        return StepExecution.VLLM;
+    }
 
     /**
      * Uses of a replica's KV by others.

@@ -9,6 +9,7 @@ import understudy.kvcache.KvCache;
 import understudy.kvcache.KvCacheSpec;
 import understudy.kvcache.connector.ConnectorSpec;
 import understudy.latency.LatencyModel;
+import understudy.prompt.BlockHasher;
 
 /** Engine with its settings. A value: it makes any number of engines, and of their memories. */
 public interface EngineSpec {
@@ -34,6 +35,14 @@ public interface EngineSpec {
             return this;
         }
         throw new UnsupportedOperationException(traits().family() + " exchanges no KV");
+    }
+
+    /**
+     * Returns the same engine, whose memory tells of what it caches in blocks of such a hasher, so that it can be compared with
+     * that of other engines; or this one unless {@link KvCacheSpec#tellsOfAnyBlocks}.
+     */
+    default EngineSpec comparedBy(BlockHasher hasher) {
+        return this;
     }
 
     /** Returns how long a step takes, given how long it does without the features of the engine. */

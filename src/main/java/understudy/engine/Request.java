@@ -22,6 +22,7 @@ import understudy.prompt.Prompt;
  */
 @RecordBuilder
 @RecordBuilder.Options(enableWither = true)
+@RecordBuilder
 public record Request(
         long id,
         String name,

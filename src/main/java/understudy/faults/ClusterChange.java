@@ -45,5 +45,8 @@ public sealed interface ClusterChange permits Fault, FleetChange, ClusterChange.
         void setFault(Fault.OfRequests fault);
 
         void setFault(Fault.OfLinks fault);
+
+        /** Passes a fault on to the edge, which alone can carry it out. */
+        void setFault(Fault.MalformStreams fault);
     }
 }

@@ -105,10 +105,17 @@ public sealed interface Fault extends ClusterChange {
 
     /**
      * Each streamed answer has, with this probability, 0 to 1, one event of broken JSON: the one with this output
-     * token, which counts from 1. Nothing else is wrong with the stream, which goes on behind it. Only a client over
-     * HTTP can tell.
+     * token, which counts from 1. Nothing else is wrong with the stream, which goes on behind it. Only the HTTP edge can
+     * break it, and only its clients can tell. A restart of the replica ends it.
+     *
+     * @param replica the one whose answers they are, or {@link #ALL_REPLICAS}
      */
-    record MalformStreams(OptionalInt replica, double rate, int atToken) implements OfRequests {
+    record MalformStreams(OptionalInt replica, double rate, int atToken) implements Fault {
+        @Override
+        public void applyTo(Target cluster) {
+            cluster.setFault(this);
+        }
+
         @Override
         public Optional<ClusterChange> undo() {
             return Optional.of(new MalformStreams(replica, 0, atToken));

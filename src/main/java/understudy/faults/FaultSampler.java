@@ -41,7 +41,7 @@ public final class FaultSampler {
     }
 
     private Die newDie(int replica) {
-        return new Die(streams.stream("faults", replica), streams.stream("malformed-streams", replica));
+        return new Die(streams.stream("faults", replica));
     }
 
     /**
@@ -49,7 +49,6 @@ public final class FaultSampler {
      */
     private static final class Die {
         private final UniformRandomProvider random;
-        private final UniformRandomProvider malformedRandom;
         private double errorRate;
         private int rateStatus;
         private int numErrorsLeft;
@@ -57,13 +56,10 @@ public final class FaultSampler {
         private double cutRate;
         private int cutAfterTokens;
         private boolean isReset;
-        private double malformedRate;
-        private int malformedAtToken;
         private long delayNanos;
 
-        Die(UniformRandomProvider random, UniformRandomProvider malformedRandom) {
+        Die(UniformRandomProvider random) {
             this.random = random;
-            this.malformedRandom = malformedRandom;
         }
 
         void set(Fault.OfRequests fault) {
@@ -77,9 +73,6 @@ public final class FaultSampler {
                 cutRate = cut.rate();
                 cutAfterTokens = cut.afterTokens();
                 isReset = cut.isReset();
-            } else if (fault instanceof Fault.MalformStreams malformed) {
-                malformedRate = malformed.rate();
-                malformedAtToken = malformed.atToken();
             } else if (fault instanceof Fault.LatencySpike spike) {
                 delayNanos = spike.delayNanos();
             }
@@ -88,17 +81,11 @@ public final class FaultSampler {
         RequestFault roll() {
             int status = random.nextDouble() < errorRate ? rateStatus : 0;
             boolean isCut = random.nextDouble() < cutRate;
-            boolean isMalformed = malformedRandom.nextDouble() < malformedRate;
             if (numErrorsLeft > 0) {
                 numErrorsLeft--;
                 status = sequenceStatus;
             }
-            return new RequestFault(
-                    status,
-                    isCut ? cutAfterTokens : 0,
-                    isMalformed ? malformedAtToken : 0,
-                    delayNanos,
-                    isCut && isReset);
+            return new RequestFault(status, isCut ? cutAfterTokens : 0, delayNanos, isCut && isReset);
         }
     }
 }

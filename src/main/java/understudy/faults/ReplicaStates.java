@@ -49,6 +49,9 @@ public final class ReplicaStates {
         if (change instanceof Fault.OfRequests ofRequests) {
             return ofRequests.replica();
         }
+        if (change instanceof Fault.MalformStreams ofStreams) {
+            return ofStreams.replica();
+        }
         return change instanceof Fault.OfLinks ofLinks ? ofLinks.replica() : Fault.ALL_REPLICAS;
     }
 

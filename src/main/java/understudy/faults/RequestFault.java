@@ -7,12 +7,11 @@ import it.unimi.dsi.fastutil.ints.IntList;
  *
  * @param failStatus status of the error by which it is answered at once over HTTP, one of {@link #STATUSES}; 0 is none
  * @param cutAfterTokens the output token after which its answer breaks off; 0 is none
- * @param malformedAtToken the output token whose event in a stream is broken JSON, counted from 1; 0 is none
  * @param delayNanos by how much it reaches the waiting queue later, at least 0
  * @param isReset whether the connection of a cut answer is reset, which loses what is still on its way; else it is
  *     closed behind the last token
  */
-public record RequestFault(int failStatus, int cutAfterTokens, int malformedAtToken, long delayNanos, boolean isReset) {
+public record RequestFault(int failStatus, int cutAfterTokens, long delayNanos, boolean isReset) {
     /** Statuses that an error may have. */
     public static final IntList STATUSES = IntList.of(400, 401, 404, 408, 422, 429, 500, 502, 503, 504);
 
@@ -20,11 +19,11 @@ public record RequestFault(int failStatus, int cutAfterTokens, int malformedAtTo
     public static final int DEFAULT_STATUS = 500;
 
     /** All goes well. */
-    public static final RequestFault NONE = new RequestFault(0, 0, 0, 0, false);
+    public static final RequestFault NONE = new RequestFault(0, 0, 0, false);
 
     /** Creates a fault whose error, if there is one, has the status 500, and whose cut resets nothing. */
-    public RequestFault(boolean fails, int cutAfterTokens, int malformedAtToken, long delayNanos) {
-        this(fails ? DEFAULT_STATUS : 0, cutAfterTokens, malformedAtToken, delayNanos, false);
+    public RequestFault(boolean fails, int cutAfterTokens, long delayNanos) {
+        this(fails ? DEFAULT_STATUS : 0, cutAfterTokens, delayNanos, false);
     }
 
     /** Returns whether the request is answered by an error. */
@@ -32,7 +31,7 @@ public record RequestFault(int failStatus, int cutAfterTokens, int malformedAtTo
         return failStatus != 0;
     }
 
-    /** Returns what goes wrong if both do: this error or else the other one's, the earlier cut, the earlier broken event, and the sum of the delays. */
+    /** Returns what goes wrong if both do: this error or else the other one's, the earlier cut, and the sum of the delays. */
     public RequestFault plus(RequestFault other) {
         if (other.equals(NONE)) {
             return this;
@@ -40,7 +39,6 @@ public record RequestFault(int failStatus, int cutAfterTokens, int malformedAtTo
         return new RequestFault(
                 fails() ? failStatus : other.failStatus,
                 earlier(cutAfterTokens, other.cutAfterTokens),
-                earlier(malformedAtToken, other.malformedAtToken),
                 delayNanos + other.delayNanos,
                 isCutBy(other) ? other.isReset : isReset);
     }

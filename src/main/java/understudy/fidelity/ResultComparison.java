@@ -1,6 +1,5 @@
 package understudy.fidelity;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.github.freva.asciitable.ColumnData;
 import java.io.IOException;
 import java.io.Writer;
@@ -10,10 +9,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.OptionalDouble;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 import understudy.fidelity.Fidelity.Figure;
-import understudy.json.Jackson;
 import understudy.report.Figures;
+import understudy.report.Result;
 import understudy.report.Tables;
 import understudy.report.html.PageTables;
 import understudy.settings.ScenarioException;
@@ -89,54 +87,48 @@ public final class ResultComparison {
     public void writePage(Writer out) throws IOException {
         boolean hasTolerances = rows.stream().anyMatch(row -> row.tolerancePercent.isPresent());
         var data = new Figures()
-                .addJson("result", json())
+                .add("result", figures())
                 .add("within", hasTolerances && isWithin())
                 .add("beyond", hasTolerances && !isWithin())
                 .add("figures", PageTables.of(rows, columns()));
         new ComparisonPage(real, emulated).write(data, out);
     }
 
-    /** The comparison as JSON, in snake case; a percentage of nothing is null. */
-    private record Comparison(
-            String real,
-            String emulated,
-            boolean withinTolerance,
-            List<Metric> metrics,
-            long comparedRequests,
-            long differentLengths,
-            List<RequestDifferences.Difference> requests) {}
-
-    private record Metric(
-            String name,
-            double real,
-            double emulated,
-            @Nullable Double differencePercent,
-            @Nullable Double tolerancePercent,
-            boolean within) {
-
-        static Metric of(Row row) {
-            double error = row.figure.errorPercent();
-            return new Metric(
-                    row.figure.name(),
-                    row.figure.measured(),
-                    row.figure.emulated(),
-                    Double.isFinite(error) ? error : null,
-                    row.tolerancePercent.isPresent() ? row.tolerancePercent.getAsDouble() : null,
-                    !row.isBeyond());
-        }
+    /** Returns the same as JSON. */
+    public String json() {
+        return new Result(figures()).indentedJson();
     }
 
-    /** Returns the same as JSON. */
-    public String json() throws JsonProcessingException {
-        return Jackson.snakeCaseWriter()
-                        .writeValueAsString(new Comparison(
-                                real.kind(),
-                                emulated.kind(),
-                                isWithin(),
-                                rows.stream().map(Metric::of).toList(),
-                                requests.numPairs(),
-                                requests.numDifferentLengths(),
-                                requests.differences()))
-                + "\n";
+    private Figures figures() {
+        return new Figures()
+                .add("real", real.kind())
+                .add("emulated", emulated.kind())
+                .add("within_tolerance", isWithin())
+                .add("metrics", rows.stream().map(ResultComparison::figures).toList())
+                .add("compared_requests", requests.numPairs())
+                .add("different_lengths", requests.numDifferentLengths())
+                .add(
+                        "requests",
+                        requests.differences().stream()
+                                .map(each -> new Figures()
+                                        .add("metric", each.metric())
+                                        .add("pairs", each.pairs())
+                                        .add("real_mean_ms", each.realMeanMs())
+                                        .add("emulated_mean_ms", each.emulatedMeanMs())
+                                        .add("mean_absolute_ms", each.meanAbsoluteMs())
+                                        .add("p99_absolute_ms", each.p99AbsoluteMs()))
+                                .toList());
+    }
+
+    /** A percentage of nothing is null. */
+    private static Figures figures(Row row) {
+        double error = row.figure.errorPercent();
+        return new Figures()
+                .add("name", row.figure.name())
+                .add("real", row.figure.measured())
+                .add("emulated", row.figure.emulated())
+                .add("difference_percent", Double.isFinite(error) ? error : null)
+                .add("tolerance_percent", row.tolerancePercent.isPresent() ? row.tolerancePercent.getAsDouble() : null)
+                .add("within", !row.isBeyond());
     }
 }

@@ -15,6 +15,7 @@ import understudy.cluster.Cluster;
 import understudy.cluster.ClusterEvent;
 import understudy.cluster.ClusterSpec;
 import understudy.cluster.Router;
+import understudy.cluster.guardian.Guardian;
 import understudy.report.RunRecord;
 import understudy.runtime.VirtualTime;
 
@@ -33,7 +34,7 @@ public final class ClusterHost implements AutoCloseable {
     private volatile boolean isClosing;
 
     private ClusterHost(String name) {
-        time = VirtualTime.create(name, clock -> FailureReport.of(Cluster.create(clock, new Watching()), this::fail));
+        time = VirtualTime.create(name, clock -> FailureReport.of(Guardian.create(clock, new Watching()), this::fail));
         time.whenStopped().whenComplete((done, error) -> {
             if (error != null) {
                 fail(error);

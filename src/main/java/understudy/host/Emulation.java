@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 import understudy.cluster.Cluster;
 import understudy.cluster.ClusterEvent;
 import understudy.cluster.ClusterSpec;
+import understudy.cluster.guardian.Guardian;
 import understudy.report.HostStats;
 import understudy.report.RunRecord;
 import understudy.runtime.Stopwatch;
@@ -35,7 +36,7 @@ public final class Emulation implements AutoCloseable {
     public record Result(RunRecord run, HostStats host) {}
 
     public Emulation() {
-        time = VirtualTime.create("understudy", clock -> Cluster.create(clock, new Ending()));
+        time = VirtualTime.create("understudy", clock -> Guardian.create(clock, new Ending()));
         time.whenStopped().whenComplete((done, error) -> result.completeExceptionally(stopped(error)));
         time.system()
                 .getWhenTerminated()

@@ -21,6 +21,7 @@ import io.soabase.recordbuilder.core.RecordBuilder;
  */
 @RecordBuilder
 @RecordBuilder.Options(enableWither = true)
+@RecordBuilder
 public record AdmissionRequest(
         PrefixLookup lookup,
         int maxTokensNow,

@@ -44,7 +44,12 @@ public interface KvCacheSpec {
         return false;
     }
 
-    /** Returns whether that is wanted. */
+    /** Returns whether these may tell of any blocks, so that other memories decide which; else of its own ones. */
+    default boolean tellsOfAnyBlocks() {
+        return false;
+    }
+
+    /** Returns whether changes are wanted. */
     default boolean recordsEvents() {
         return false;
     }

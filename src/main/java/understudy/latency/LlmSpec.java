@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 @RecordBuilder
 @RecordBuilder.Options(enableWither = true)
+@RecordBuilder
 public record LlmSpec(
         String name,
         int numLayers,

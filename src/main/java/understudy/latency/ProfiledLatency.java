@@ -72,6 +72,11 @@ public final class ProfiledLatency implements LatencyModel {
                 + headMicros(batch);
     }
 
+    @Override
+    public List<String> sources() {
+        return host.execution().sources();
+    }
+
     private double hostMicros(double kernelMicros, BatchShape batch) {
         return host.microsBeyond(kernelMicros, batch, llm.numLayers());
     }

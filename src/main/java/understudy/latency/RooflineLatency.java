@@ -60,6 +60,11 @@ public final class RooflineLatency implements LatencyModel {
                 + headMicros(batch);
     }
 
+    @Override
+    public List<String> sources() {
+        return host.execution().sources();
+    }
+
     private double hostMicros(double kernelMicros, BatchShape batch) {
         return host.microsBeyond(kernelMicros, batch, llm.numLayers());
     }

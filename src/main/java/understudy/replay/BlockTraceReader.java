@@ -5,8 +5,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import understudy.workload.files.TraceException;
 import understudy.workload.trace.JsonTraceReader;
-import understudy.workload.trace.TraceException;
 import understudy.workload.trace.TraceLines;
 
 /**

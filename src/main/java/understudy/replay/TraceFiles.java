@@ -10,9 +10,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import understudy.workload.trace.CountedInput;
-import understudy.workload.trace.TraceException;
-import understudy.workload.trace.TraceFile;
+import understudy.workload.files.CountedInput;
+import understudy.workload.files.TraceException;
+import understudy.workload.files.TraceFile;
 import understudy.workload.trace.TraceLines;
 
 /** Several Mooncake traces, one after the other, as one. */

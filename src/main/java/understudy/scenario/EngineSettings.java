@@ -10,6 +10,7 @@ import understudy.engine.EngineFamily;
 import understudy.engine.EngineFamily.KvUse;
 import understudy.engine.EngineSpec;
 import understudy.engine.family.EngineFamilies;
+import understudy.latency.StepExecution;
 import understudy.settings.Defaults;
 import understudy.settings.ScenarioException;
 import understudy.settings.Section;
@@ -22,6 +23,15 @@ final class EngineSettings {
 
     /** Reads both sections; what is {@code auto} follows from the hardware. */
     static EngineSpec read(Section engine, Section kvCache, Deployment deployment, KvUse use) {
+        return family(engine).read(engine, kvCache, deployment, use);
+    }
+
+    /** Returns how the engine runs its steps. */
+    static StepExecution execution(Section engine, Deployment deployment) {
+        return family(engine).execution(engine, deployment);
+    }
+
+    private static EngineFamily family(Section engine) {
         var families = families();
         String name = engine.choice("kind", List.copyOf(families.keySet()));
         families.keySet().stream()
@@ -29,7 +39,7 @@ final class EngineSettings {
                         !other.equals(name) && EngineFamilies.builtInNames().contains(other))
                 .filter(Defaults.CONFIG.getConfig("engine")::hasPath)
                 .forEach(other -> engine.section(other).requireOnly(List.of(), "which needs engine.kind = " + other));
-        return Objects.requireNonNull(families.get(name)).read(engine, kvCache, deployment, use);
+        return Objects.requireNonNull(families.get(name));
     }
 
     /** Returns {@code config} with the values that {@code auto} stands for. */

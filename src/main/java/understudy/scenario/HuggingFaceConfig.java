@@ -3,12 +3,13 @@ package understudy.scenario;
 import com.fasterxml.jackson.core.JacksonException;
 import com.fasterxml.jackson.core.json.JsonReadFeature;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.ObjectReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Set;
+import understudy.json.Jackson;
 import understudy.latency.LlmSpec;
 import understudy.latency.LlmSpec.LatentAttention;
 import understudy.latency.LlmSpecBuilder;
@@ -26,9 +27,9 @@ import understudy.settings.ScenarioException;
 final class HuggingFaceConfig {
     private static final String FILE = "config.json";
     private static final int MAX = 100_000_000;
-    private static final JsonMapper JSON = JsonMapper.builder()
-            .enable(JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS) // as Python writes them
-            .build();
+    private static final ObjectReader JSON =
+            Jackson.mapper().reader().with(JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS); // as Python writes them
+
     /** Families whose layers are like those of models that the formulas were held against. */
     private static final Set<String> KNOWN =
             Set.of("llama", "mistral", "mixtral", "qwen2", "qwen3", "qwen3_moe", "gpt2", "gpt_oss", "internlm2", "yi");
@@ -84,8 +85,8 @@ final class HuggingFaceConfig {
     }
 
     private static JsonNode parse(Path file) {
-        try {
-            var root = JSON.readTree(file.toFile());
+        try (var parser = JSON.createParser(file.toFile())) {
+            JsonNode root = JSON.readTree(parser);
             if (root == null || !root.isObject()) {
                 throw new ScenarioException(file + ": not a JSON object");
             }

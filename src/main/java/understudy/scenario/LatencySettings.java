@@ -53,15 +53,28 @@ public record LatencySettings(
         PROFILED
     }
 
-    /** Reads the section, and what {@code kv-cache} says about the hardware. */
-    static LatencySettings read(Section latency, Section kvCache) {
+    /**
+     * Reads the section.
+     *
+     * @param kvCache for what it says about the hardware
+     * @param engine for how it runs its steps
+     */
+    static LatencySettings read(Section latency, Section kvCache, Section engine) {
         var deployment = Deployment.read(latency, kvCache);
         var kind = latency.choice("model", Kind.class);
         var pipeline = switch (kind) {
             case LINEAR -> Pipeline.shared(linear(latency.section("linear")), deployment);
             case PROFILE -> Pipeline.shared(profile(latency, deployment), deployment);
-            case ROOFLINE -> Pipeline.of(llm -> roofline(latency, deployment, llm), latency, deployment);
-            case PROFILED -> Pipeline.of(llm -> profiled(latency, deployment, llm), latency, deployment);
+            case ROOFLINE ->
+                Pipeline.of(
+                        llm -> roofline(latency, deployment, llm, host(latency, engine, deployment)),
+                        latency,
+                        deployment);
+            case PROFILED ->
+                Pipeline.of(
+                        llm -> profiled(latency, deployment, llm, host(latency, engine, deployment)),
+                        latency,
+                        deployment);
         };
         return new LatencySettings(
                 kind,
@@ -107,20 +120,20 @@ public record LatencySettings(
                 : gpu.profile();
     }
 
-    private static LatencyModel roofline(Section latency, Deployment deployment, LlmSpec llm) {
+    private static LatencyModel roofline(Section latency, Deployment deployment, LlmSpec llm, HostOverhead host) {
         return new RooflineLatency(
                 llm,
                 Deployment.gpu(latency, deployment).spec(),
                 deployment.parallelism(),
                 deployment.bytesPerKvElement(),
-                host(latency));
+                host);
     }
 
-    private static LatencyModel profiled(Section latency, Deployment deployment, LlmSpec llm) {
+    private static LatencyModel profiled(Section latency, Deployment deployment, LlmSpec llm, HostOverhead host) {
         var profiled = latency.section("profiled");
         String path = profiled.text(TABLES);
         if (!path.isEmpty() && Files.isDirectory(Path.of(path))) {
-            return database(latency, profiled, deployment, llm);
+            return database(latency, profiled, deployment, llm, host);
         }
         var parallelism = deployment.parallelism();
         boolean isUnknown = parallelism.hasOneGpu() && deployment.gpu() == null;
@@ -134,11 +147,12 @@ public record LatencySettings(
                                     ? "no experts, and the model has some"
                                     : "experts, and the model has none"));
         }
-        return new ProfiledLatency(tables, llm, parallelism, gpu, host(latency));
+        return new ProfiledLatency(tables, llm, parallelism, gpu, host);
     }
 
     /** Reads NVIDIA AIConfigurator's tables of the GPU. */
-    private static LatencyModel database(Section latency, Section profiled, Deployment deployment, LlmSpec llm) {
+    private static LatencyModel database(
+            Section latency, Section profiled, Deployment deployment, LlmSpec llm, HostOverhead host) {
         var file = Deployment.gpu(latency, deployment);
         var placement = new Placement(llm, file.spec(), deployment.parallelism(), deployment.bytesPerKvElement());
         var versions = new TreeMap<String, String>();
@@ -146,14 +160,17 @@ public record LatencySettings(
         section.config().root().keySet().forEach(table -> versions.put(table, section.text(table)));
         var database = new KernelDatabase(Path.of(profiled.text(TABLES)));
         try {
-            return new TableLatency(database, file.kernelTables(), versions, placement, host(latency));
+            return new TableLatency(database, file.kernelTables(), versions, placement, host);
         } catch (KernelDatabaseException e) {
             throw profiled.unusable(TABLES, "but " + e.getMessage());
         }
     }
 
-    private static HostOverhead host(Section latency) {
+    private static HostOverhead host(Section latency, Section engine, Deployment deployment) {
+        var execution = EngineSettings.execution(engine, deployment);
         return new HostOverhead(
-                latency.nanos("host-per-step") / NANOS_PER_MICRO, latency.nanos("host-per-seq") / NANOS_PER_MICRO);
+                latency.nanos("host-per-step") / NANOS_PER_MICRO + execution.hostMicrosPerStep(),
+                latency.nanos("host-per-seq") / NANOS_PER_MICRO,
+                execution);
     }
 }

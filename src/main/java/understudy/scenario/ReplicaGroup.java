@@ -11,11 +11,13 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import understudy.cluster.ReplicaSpec;
-import understudy.cluster.VirtualGpu;
+import understudy.cluster.device.GpuModel;
 import understudy.cluster.link.KvStoreSpec;
 import understudy.cluster.lockstep.EarlierStages;
+import understudy.cluster.memory.KvBlockManagerActor;
 import understudy.engine.EngineFamily.KvUse;
 import understudy.engine.EngineSpec;
+import understudy.kvcache.KvCacheSpec;
 import understudy.kvcache.connector.KvSource;
 import understudy.latency.ApiDelay;
 import understudy.latency.BatchShape;
@@ -58,6 +60,7 @@ public record ReplicaGroup(
     private static final int MAX_REPLICAS = 100_000;
     private static final String GROUPS = "groups";
     private static final String REPLICAS = "replicas";
+    private static final String KIND = "engine.kind";
     private static final String KV_CONNECTOR = "kv-cache.transfer.kv-connector";
     private static final List<String> SECTIONS = List.of("engine", "kv-cache", "latency");
 
@@ -73,13 +76,53 @@ public record ReplicaGroup(
         var groups = new ArrayList<ReplicaGroup>();
         var names = new HashSet<String>();
         boolean isDisaggregated = haveRoles(cluster);
+        if (isDisaggregated) {
+            requireOneEngine(root, entries);
+        }
         for (int i = 0; i < entries.size(); i++) {
             groups.add(read(root, entries.get(i), "cluster.groups." + i, names, isDisaggregated, recordsKvEvents));
         }
         if (groups.stream().mapToInt(ReplicaGroup::numReplicas).sum() == 0) {
             throw cluster.unusable(GROUPS, "which have no replica");
         }
-        return groups;
+        return comparable(groups);
+    }
+
+    /** KV of one engine means nothing to another. */
+    private static void requireOneEngine(Section root, List<? extends Config> entries) {
+        var kinds = entries.stream()
+                .map(entry ->
+                        entry.withFallback(root.config().withOnlyPath(KIND)).getString(KIND))
+                .distinct()
+                .toList();
+        if (kinds.size() > 1) {
+            throw root.section("cluster")
+                    .unusable(
+                            GROUPS,
+                            "of which those with the roles prefill and decode hand each other KV, and must have one"
+                                    + " engine.kind, not " + String.join(" and ", kinds));
+        }
+    }
+
+    /**
+     * Returns the groups with memories that tell of equal blocks where they can: those of the first engine whose blocks are
+     * what they are. So a prefix counts in its blocks on all replicas, whatever the pages of others are.
+     */
+    private static List<ReplicaGroup> comparable(List<ReplicaGroup> groups) {
+        var first = groups.get(0).engine.kvCache().hasher();
+        var hasher = groups.stream()
+                .map(group -> group.engine.kvCache())
+                .filter(memory -> !memory.tellsOfAnyBlocks())
+                .findFirst()
+                .map(KvCacheSpec::hasher)
+                .orElse(first);
+        return groups.stream()
+                .map(group -> group.withEngine(group.engine.comparedBy(hasher)))
+                .toList();
+    }
+
+    private ReplicaGroup withEngine(EngineSpec other) {
+        return new ReplicaGroup(name, numReplicas, other, latency, role, transfers, stores, ownWeight);
     }
 
     private static ReplicaGroup read(
@@ -166,7 +209,7 @@ public record ReplicaGroup(
             OptionalDouble weight,
             boolean recordsKvEvents) {
         var kvCache = settings.section("kv-cache");
-        var latency = LatencySettings.read(settings.section("latency"), kvCache);
+        var latency = LatencySettings.read(settings.section("latency"), kvCache, settings.section("engine"));
         int lockstepSize = latency.deployment().lockstepSize();
         if (numReplicas % lockstepSize != 0) {
             throw settings.section("latency")
@@ -254,7 +297,7 @@ public record ReplicaGroup(
      */
     ReplicaSpec spec(double unit, RandomStreams streams, boolean keepsTokenTimes) {
         var earlier = latency.pipeline().earlier();
-        var device = new VirtualGpu.Modelled(
+        var device = new GpuModel(
                 engine.latency(latency.pipeline().last()),
                 latency.jitter(),
                 engine.drafts(),
@@ -268,7 +311,7 @@ public record ReplicaGroup(
                 engine.kvCache().numGpuBlocks(),
                 new PrefillSteps(latency.model(), engine.traits().maxPrefillChunkTokens()),
                 role);
-        return ReplicaSpec.of(engine, device)
+        return ReplicaSpec.of(engine, KvBlockManagerActor::create, device)
                 .withApiDelay(latency.apiDelay())
                 .withKeepsTokenTimes(keepsTokenTimes)
                 .withTraits(traits)

@@ -15,6 +15,7 @@ import understudy.engine.EngineSpec;
 import understudy.engine.EngineTraits.Feature;
 import understudy.faults.FaultPlan;
 import understudy.faults.FaultSettings;
+import understudy.host.Actors;
 import understudy.report.ServiceLevels;
 import understudy.routing.RouterSpec;
 import understudy.routing.Signal;
@@ -245,6 +246,7 @@ public record Scenario(
             kinds.add(kind);
             replicas.addAll(Collections.nCopies(group.numReplicas(), kind));
         }
-        return new ClusterSpec(replicas, kinds, router, admission, source, faults, keepsRecords, scaling);
+        return new ClusterSpec(
+                Actors.STANDARD, replicas, kinds, router, admission, source, faults, keepsRecords, scaling);
     }
 }

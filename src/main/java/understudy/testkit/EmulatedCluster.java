@@ -13,7 +13,6 @@ import understudy.cluster.Cluster;
 import understudy.cluster.ClusterEvent;
 import understudy.cluster.KvBlockManager;
 import understudy.cluster.Router;
-import understudy.cluster.orders.OrderAnswers;
 import understudy.engine.SamplingParams;
 import understudy.faults.ClusterChange;
 import understudy.faults.ReplicaOrder;
@@ -196,7 +195,7 @@ public final class EmulatedCluster implements AutoCloseable {
     /** Has all replicas forget what they have cached; refused, with false, while any holds a block for a request. */
     public boolean resetPrefixCache() {
         var order = new ReplicaOrder.ResetPrefixCache(false);
-        return host.<Router.Command, OrderAnswers.AllDone>ask(
+        return host.<Router.Command, Router.AllDone>ask(
                         host.router(), ref -> new Router.Order(OptionalInt.empty(), order, ref))
                 .isDone();
     }

@@ -22,7 +22,7 @@ import understudy.runtime.VirtualTime;
  * @Test
  * void deviceTakesSevenMillis() {
  *     var done = kit.createInbox(VirtualGpu.StepDone.class);
- *     var gpu = kit.spawn(VirtualGpu.create(kit.clock(), batch -> 7_000_000), "gpu");
+ *     var gpu = kit.spawn(ModelledGpu.create(kit.clock(), batch -> 7_000_000), "gpu");
  *
  *     gpu.tell(new VirtualGpu.ExecuteStep(batch, done.ref()));
  *     kit.advance(Duration.ofMillis(7));

@@ -4,7 +4,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 import understudy.engine.Request;
-import understudy.workload.trace.TraceException;
+import understudy.workload.files.TraceException;
 
 /** A source of requests, read lazily; the requests of a run are numbered from 0 on. */
 public interface Workload extends AutoCloseable {

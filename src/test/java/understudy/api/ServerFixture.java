@@ -14,11 +14,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.TreeMap;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import understudy.Waiting;
+import understudy.api.call.ApiContext;
 import understudy.api.call.RequestRecorder;
+import understudy.api.http.RoutePart;
 import understudy.api.model.ModelSettings.AnswerMode;
 import understudy.scenario.EmbeddedScenario;
 import understudy.testkit.EmulatedCluster;
@@ -49,6 +52,9 @@ public final class ServerFixture implements AutoCloseable {
     /** Is told of all requests, and stays the test's; only of a server that is started alone. */
     public @Nullable RequestRecorder recorder;
 
+    /** More routes of a server that is started alone. */
+    public Function<ApiContext, List<RoutePart>> parts = api -> List.of();
+
     private final HttpClient client =
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
     private EmulatedCluster cluster;
@@ -69,7 +75,7 @@ public final class ServerFixture implements AutoCloseable {
                 scenario.server(),
                 scenario.kvEvents(),
                 recorder,
-                api -> List.of());
+                parts);
         return this;
     }
 

@@ -8,7 +8,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import understudy.cluster.ClusterSpec;
-import understudy.cluster.VirtualGpu;
+import understudy.cluster.device.GpuModel;
+import understudy.host.Actors;
 import understudy.scenario.EmbeddedScenario;
 
 /** What happens before a server starts. */
@@ -44,10 +45,10 @@ final class WarmUpTest {
 
     private ClusterSpec spec() {
         var like = scenario.clusterSpecWithoutRecords().replica(0);
-        var counting = like.withDevice(VirtualGpu.Factory.of(batch -> {
+        var counting = like.withDevice(GpuModel.of(batch -> {
             numSteps.incrementAndGet();
             return 1;
         }));
-        return ClusterSpec.ofOne(counting);
+        return ClusterSpec.ofOne(Actors.STANDARD, counting);
     }
 }

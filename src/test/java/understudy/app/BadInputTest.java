@@ -2,6 +2,7 @@ package understudy.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static understudy.app.CommandLineFixture.call;
+import static understudy.app.CommandLineFixture.writeSmall;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -15,15 +16,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Whatever is wrong with what the user gives is one clear line and exit code 2, and nothing is written. */
 final class BadInputTest {
-    private static final String SMALL = """
-        workload {
-          requests = 50
-          arrivals.request-rate = 20
-          sessions.turns { kind = uniform, min = 1, max = 3 }
-        }
-        cluster.replicas = 2
-        """;
-
     @TempDir
     private Path directory;
 
@@ -31,7 +23,7 @@ final class BadInputTest {
 
     @BeforeEach
     void writeScenario() throws IOException {
-        small = write("small.conf", SMALL);
+        small = writeSmall(directory);
     }
 
     @ParameterizedTest

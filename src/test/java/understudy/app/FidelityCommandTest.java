@@ -76,7 +76,7 @@ final class FidelityCommandTest {
                 .anyMatch(line -> line.startsWith(",,,TP2,100,20,3,1,false,linear,10.0000,10.0000,0.0000,14.0000,"))
                 .anyMatch(line -> line.startsWith(",,,TP2,100,20,3,1,false,profile,10.0000,"));
         assertThat(Files.readString(directory.resolve("a.html")))
-                .contains("\"models\":[\"linear\",\"profile\"]", "\"latency_model\" : \"profile\"", "<cell-charts");
+                .contains("\"models\":[\"linear\",\"profile\"]", "\"latency_model\":\"profile\"", "<cell-charts");
     }
 
     /** Each row lacks one thing that it needs, and is listed with it; the last one is fine. */

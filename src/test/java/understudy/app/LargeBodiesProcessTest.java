@@ -13,7 +13,6 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;
@@ -67,7 +66,9 @@ final class LargeBodiesProcessTest {
 
     @Test
     void hundredLargeBodiesAtOnce_areAnsweredOrRefused_andTheServerLives() throws Exception {
-        var process = start();
+        var process = ProcessFixture.command("-Xmx512m", "-XX:-UseSerialGC", "serve", "conf/serve.conf", "--port", "0")
+                .redirectErrorStream(true)
+                .start();
         var clients = Executors.newFixedThreadPool(NUM_CLIENTS + 1);
         try (var out = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
             String address = out.readLine();
@@ -130,22 +131,5 @@ final class LargeBodiesProcessTest {
                 .POST(HttpRequest.BodyPublishers.ofString(body))
                 .build();
         return CLIENT.send(request, HttpResponse.BodyHandlers.ofString());
-    }
-
-    private static Process start() throws IOException {
-        var command = List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-Xmx512m",
-                "-XX:+IgnoreUnrecognizedVMOptions",
-                "--sun-misc-unsafe-memory-access=allow",
-                "--enable-native-access=ALL-UNNAMED",
-                "-cp",
-                System.getProperty("java.class.path"),
-                Understudy.class.getName(),
-                "serve",
-                "conf/serve.conf",
-                "--port",
-                "0");
-        return new ProcessBuilder(command).redirectErrorStream(true).start();
     }
 }

@@ -64,8 +64,10 @@ final class RecordProcessTest {
 
     /** Returns the prompt tokens that the server has found in its caches. */
     private static double serveAndKill(Path record) throws Exception {
-        var process = ServeProcessTest.start(
-                "serve", SCENARIO, "--port", "0", "--set", "clock.speed=50", "--record", record.toString());
+        var process = ProcessFixture.command(
+                        "serve", SCENARIO, "--port", "0", "--set", "clock.speed=50", "--record", record.toString())
+                .redirectErrorStream(true)
+                .start();
         try (var out = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
             String address = out.readLine();
             out.readLine();

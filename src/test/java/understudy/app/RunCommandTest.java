@@ -2,6 +2,7 @@ package understudy.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static understudy.app.CommandLineFixture.call;
+import static understudy.app.CommandLineFixture.writeSmall;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
@@ -16,15 +17,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 final class RunCommandTest {
-    private static final String SMALL = """
-            workload {
-              requests = 50
-              arrivals.request-rate = 20
-              sessions.turns { kind = uniform, min = 1, max = 3 }
-            }
-            cluster.replicas = 2
-            """;
-
     @TempDir
     private Path directory;
 
@@ -32,7 +24,7 @@ final class RunCommandTest {
 
     @BeforeEach
     void writeScenario() throws IOException {
-        small = write("small.conf", SMALL);
+        small = writeSmall(directory);
     }
 
     @Test

@@ -11,9 +11,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
@@ -142,19 +140,8 @@ final class ServeProcessTest {
         assertThat(refused.err).contains("server.host is \"0.0.0.0\", which others can reach");
     }
 
-    static Process start(String... args) throws IOException {
-        List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:+IgnoreUnrecognizedVMOptions",
-                "--sun-misc-unsafe-memory-access=allow",
-                "--enable-native-access=ALL-UNNAMED"));
-        var arguments = new ArrayList<>(List.of(args));
-        if (args[0].startsWith("-X")) {
-            command.add(arguments.remove(0));
-        }
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), Understudy.class.getName()));
-        command.addAll(arguments);
-        return new ProcessBuilder(command).redirectErrorStream(true).start();
+    private static Process start(String... args) throws IOException {
+        return ProcessFixture.command(args).redirectErrorStream(true).start();
     }
 
     private static BufferedReader reader(Process process) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static understudy.app.CommandLineFixture.call;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
@@ -17,6 +18,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import understudy.Waiting;
 
 /** A driver and its workers as processes of their own, some of which are killed. */
 @Timeout(value = 4, unit = TimeUnit.MINUTES)
@@ -38,7 +40,7 @@ final class SweepClusterProcessTest {
     @TempDir
     private Path directory;
 
-    private final List<Process> processes = new ArrayList<>();
+    private final List<ProcessFixture> processes = new ArrayList<>();
     private String scenario;
     private String address;
 
@@ -52,7 +54,7 @@ final class SweepClusterProcessTest {
 
     @AfterEach
     void killAll() {
-        processes.forEach(Process::destroyForcibly);
+        processes.forEach(ProcessFixture::close);
     }
 
     @Test
@@ -61,14 +63,14 @@ final class SweepClusterProcessTest {
         var victim = worker("victim");
         var survivor = worker("survivor");
         // Both have joined, and each has a run under way since there are more points than these.
-        awaitText("driver", "joins", 2);
+        driver.awaitErr("joins", 2);
         awaitResults(2);
-        victim.destroyForcibly();
+        victim.close();
 
-        assertThat(exitCode(driver)).isZero();
-        assertThat(exitCode(survivor)).isZero();
-        assertThat(said("driver")).contains("is gone; what it had is run elsewhere");
-        assertThat(said("survivor")).contains("the sweep is over");
+        assertThat(driver.exitCode()).isZero();
+        assertThat(survivor.exitCode()).isZero();
+        assertThat(driver.err()).contains("is gone; what it had is run elsewhere");
+        assertThat(survivor.err()).contains("the sweep is over");
         assertSameAsLocal();
     }
 
@@ -77,13 +79,13 @@ final class SweepClusterProcessTest {
         var driver = driver("driver");
         var worker = worker("worker");
         awaitResults(1);
-        worker.destroy();
+        worker.process().destroy();
 
-        assertThat(exitCode(worker)).isEqualTo(143);
-        assertThat(said("worker")).hasLineCount(2); // waiting, joined
-        awaitText("driver", "is gone; what it had is run elsewhere", 1);
+        assertThat(worker.exitCode()).isEqualTo(ProcessFixture.DIES_OF_SIGTERM);
+        assertThat(worker.err()).hasLineCount(2); // waiting, joined
+        driver.awaitErr("is gone; what it had is run elsewhere", 1);
         worker("other");
-        assertThat(exitCode(driver)).isZero();
+        assertThat(driver.exitCode()).isZero();
         assertSameAsLocal();
     }
 
@@ -92,13 +94,13 @@ final class SweepClusterProcessTest {
         var killed = driver("killed");
         var worker = worker("worker");
         awaitResults(2);
-        killed.destroyForcibly().waitFor();
+        killed.process().destroyForcibly().waitFor();
 
         var driver = driver("driver");
 
-        assertThat(exitCode(driver)).isZero();
-        assertThat(exitCode(worker)).isZero();
-        assertThat(said("worker")).contains("the driver is gone; waiting for it to come back");
+        assertThat(driver.exitCode()).isZero();
+        assertThat(worker.exitCode()).isZero();
+        assertThat(worker.err()).contains("the driver is gone; waiting for it to come back");
         assertSameAsLocal();
     }
 
@@ -107,14 +109,14 @@ final class SweepClusterProcessTest {
         var driver = driver("driver");
         var worker = worker("worker");
         awaitResults(2);
-        driver.destroy();
+        driver.process().destroy();
 
-        assertThat(exitCode(driver)).isEqualTo(143);
+        assertThat(driver.exitCode()).isEqualTo(ProcessFixture.DIES_OF_SIGTERM);
         assertThat(directory.resolve("out/sweep.json")).content().contains("\"partial\" : true");
-        awaitText("worker", "the driver is gone; waiting for it to come back", 1);
-        worker.destroy();
-        assertThat(exitCode(worker)).isEqualTo(143);
-        assertThat(said("worker")).hasLineCount(3); // waiting, joined, waiting again
+        worker.awaitErr("the driver is gone; waiting for it to come back", 1);
+        worker.process().destroy();
+        assertThat(worker.exitCode()).isEqualTo(ProcessFixture.DIES_OF_SIGTERM);
+        assertThat(worker.err()).hasLineCount(3); // waiting, joined, waiting again
     }
 
     /** Every result is in the journal once, and the report has the bytes of a sweep in one process. */
@@ -131,53 +133,33 @@ final class SweepClusterProcessTest {
         return directory.resolve("out/points.jsonl");
     }
 
-    private Process driver(String name) throws IOException {
+    private ProcessFixture driver(String name) throws IOException {
         String out = directory.resolve("out").toString();
         var args = new ArrayList<>(List.of("sweep", scenario, "--out", out, "--cluster", "--listen", address));
         args.addAll(VALUES);
         return start(name, args);
     }
 
-    private Process worker(String name) throws IOException {
+    private ProcessFixture worker(String name) throws IOException {
         return start(name, List.of("worker", "--join", address, "--jobs", "1"));
     }
 
-    private Process start(String name, List<String> args) throws IOException {
-        var command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:+IgnoreUnrecognizedVMOptions",
-                "--sun-misc-unsafe-memory-access=allow",
-                "--enable-native-access=ALL-UNNAMED",
-                "-cp",
-                System.getProperty("java.class.path"),
-                Understudy.class.getName()));
-        command.addAll(args);
-        var process = new ProcessBuilder(command)
-                .redirectError(directory.resolve(name + ".err").toFile())
-                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-                .start();
+    private ProcessFixture start(String name, List<String> args) {
+        var process = ProcessFixture.start(directory, name, ProcessFixture.command(args.toArray(String[]::new)));
         processes.add(process);
         return process;
     }
 
-    private static int exitCode(Process process) throws InterruptedException {
-        assertThat(process.waitFor(2, TimeUnit.MINUTES)).isTrue();
-        return process.exitValue();
+    private void awaitResults(int count) {
+        Waiting.until(() -> numResults() >= count);
     }
 
-    private String said(String name) throws IOException {
-        return Files.readString(directory.resolve(name + ".err"));
-    }
-
-    private void awaitText(String name, String text, int times) throws Exception {
-        while (said(name).split(text, -1).length <= times) {
-            Thread.sleep(20);
-        }
-    }
-
-    private void awaitResults(int count) throws Exception {
-        while (!Files.exists(journal()) || Files.readAllLines(journal()).size() <= count) {
-            Thread.sleep(20);
+    /** The first line of a journal is its head. */
+    private int numResults() {
+        try {
+            return Files.exists(journal()) ? Files.readAllLines(journal()).size() - 1 : 0;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 }

@@ -15,7 +15,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import understudy.cluster.device.GpuModel;
 import understudy.cluster.lockstep.EarlierStages;
+import understudy.cluster.memory.KvBlockManagerActor;
 import understudy.engine.Request;
 import understudy.engine.speculation.AcceptanceRates;
 import understudy.engine.speculation.DraftCounts;
@@ -140,10 +142,10 @@ final class SpeculationInVirtualTimeTest {
         var scheduler = engine.scheduler().withSpeculation(config);
         var kvCache = ((ContentConfig) engine.kvCache()).withDropsLastHit(config.usesEagle());
         var drafts = new SyntheticDrafts.Spec(3, 1, rates);
-        var device = new VirtualGpu.Modelled(cluster.latency, 0, drafts, new RandomStreams(1), 1, EarlierStages.NONE);
+        var device = new GpuModel(cluster.latency, 0, drafts, new RandomStreams(1), 1, EarlierStages.NONE);
         return cluster.run(
                 workload(requests),
-                ReplicaSpec.of(new VllmSpec(scheduler, plain.limits(), kvCache), device)
+                ReplicaSpec.of(new VllmSpec(scheduler, plain.limits(), kvCache), KvBlockManagerActor::create, device)
                         .withKeepsTokenTimes(true));
     }
 

@@ -15,7 +15,7 @@ final class FaultSamplerTest {
         var dice = new FaultSampler(new RandomStreams(1));
         dice.set(new Fault.CutStreams(Fault.ALL_REPLICAS, 1, 5, true));
 
-        assertThat(dice.next(0)).isEqualTo(new RequestFault(0, 5, 0, 0, true));
+        assertThat(dice.next(0)).isEqualTo(new RequestFault(0, 5, 0, true));
     }
 
     @Test
@@ -54,39 +54,19 @@ final class FaultSamplerTest {
     }
 
     @Test
-    void malformedStreams_leaveTheOtherFaultsAlone() {
-        var dice = new FaultSampler(new RandomStreams(7));
-        dice.set(new Fault.CutStreams(Fault.ALL_REPLICAS, 0.5, 5));
-        dice.set(new Fault.MalformStreams(Fault.ALL_REPLICAS, 0.5, 3));
-        var faults = IntStream.range(0, 100).mapToObj(i -> dice.next(0)).toList();
-
-        assertThat(faults.stream().map(RequestFault::cutAfterTokens)).isEqualTo(cuts(0));
-        assertThat(faults.stream().map(RequestFault::malformedAtToken))
-                .contains(3)
-                .contains(0);
-        // Two independent halves: some requests suffer from both, some from none, some from one.
-        assertThat(faults)
-                .contains(new RequestFault(false, 5, 3, 0), RequestFault.NONE)
-                .contains(new RequestFault(false, 0, 3, 0));
-    }
-
-    @Test
     void faultsAddUp() {
-        var cutAt5 = new RequestFault(false, 5, 0, 10);
-        var cutAt3 = new RequestFault(false, 3, 0, 20);
-        var error = new RequestFault(true, 0, 0, 0);
+        var cutAt5 = new RequestFault(false, 5, 10);
+        var cutAt3 = new RequestFault(false, 3, 20);
+        var error = new RequestFault(true, 0, 0);
 
-        assertThat(cutAt5.plus(cutAt3)).isEqualTo(new RequestFault(false, 3, 0, 30));
-        assertThat(cutAt3.plus(cutAt5)).isEqualTo(new RequestFault(false, 3, 0, 30));
-        var resetAt4 = new RequestFault(0, 4, 0, 0, true);
-        assertThat(cutAt5.plus(resetAt4)).isEqualTo(new RequestFault(0, 4, 0, 10, true));
-        assertThat(resetAt4.plus(cutAt5)).isEqualTo(new RequestFault(0, 4, 0, 10, true));
+        assertThat(cutAt5.plus(cutAt3)).isEqualTo(new RequestFault(false, 3, 30));
+        assertThat(cutAt3.plus(cutAt5)).isEqualTo(new RequestFault(false, 3, 30));
+        var resetAt4 = new RequestFault(0, 4, 0, true);
+        assertThat(cutAt5.plus(resetAt4)).isEqualTo(new RequestFault(0, 4, 10, true));
+        assertThat(resetAt4.plus(cutAt5)).isEqualTo(new RequestFault(0, 4, 10, true));
         assertThat(cutAt3.plus(resetAt4)).isEqualTo(cutAt3);
         assertThat(resetAt4.plus(cutAt3)).isEqualTo(cutAt3);
-        var brokenAt4 = new RequestFault(false, 0, 4, 0);
-        assertThat(cutAt5.plus(brokenAt4)).isEqualTo(new RequestFault(false, 5, 4, 10));
-        assertThat(new RequestFault(false, 0, 6, 0).plus(brokenAt4)).isEqualTo(brokenAt4);
-        assertThat(error.plus(cutAt5)).isEqualTo(new RequestFault(true, 5, 0, 10));
-        assertThat(cutAt5.plus(error)).isEqualTo(new RequestFault(true, 5, 0, 10));
+        assertThat(error.plus(cutAt5)).isEqualTo(new RequestFault(true, 5, 10));
+        assertThat(cutAt5.plus(error)).isEqualTo(new RequestFault(true, 5, 10));
     }
 }

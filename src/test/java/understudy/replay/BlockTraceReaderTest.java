@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import understudy.workload.trace.TraceException;
+import understudy.workload.files.TraceException;
 
 final class BlockTraceReaderTest {
     private static final int DERIVED = 0;

@@ -95,9 +95,9 @@ final class EmulatedClusterTest {
     @Test
     void faultOfOneRequest_leavesTheOthersAlone(EmulatedCluster cluster) {
         var prompt = new Prompt(SegmentedTokens.EMPTY.append(1, 20));
-        var cut = cluster.submit(prompt, SamplingParams.ofMaxTokens(5), new RequestFault(false, 2, 0, 0));
-        var error = cluster.submit(prompt, SamplingParams.ofMaxTokens(5), new RequestFault(true, 0, 0, 0));
-        var late = cluster.submit(prompt, SamplingParams.ofMaxTokens(5), new RequestFault(false, 0, 0, 20 * MILLI));
+        var cut = cluster.submit(prompt, SamplingParams.ofMaxTokens(5), new RequestFault(false, 2, 0));
+        var error = cluster.submit(prompt, SamplingParams.ofMaxTokens(5), new RequestFault(true, 0, 0));
+        var late = cluster.submit(prompt, SamplingParams.ofMaxTokens(5), new RequestFault(false, 0, 20 * MILLI));
         var untouched = cluster.submit(prompt, 5);
         cluster.advance(Duration.ofSeconds(1));
 

@@ -17,10 +17,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import understudy.prompt.SyntheticTokens;
 import understudy.prompt.TokenSequence;
+import understudy.workload.files.TraceException;
 import understudy.workload.trace.AzureTraceReader;
 import understudy.workload.trace.CsvTraceReader;
 import understudy.workload.trace.JsonTraceReader;
-import understudy.workload.trace.TraceException;
 import understudy.workload.trace.TraceReader;
 import understudy.workload.trace.TraceRow;
 

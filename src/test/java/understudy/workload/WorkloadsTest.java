@@ -17,7 +17,7 @@ import understudy.engine.OutputPlan;
 import understudy.engine.Request;
 import understudy.prompt.SessionTurn;
 import understudy.prompt.TokenSequence;
-import understudy.workload.trace.TraceException;
+import understudy.workload.files.TraceException;
 import understudy.workload.trace.TraceReader;
 import understudy.workload.trace.TraceRow;
 import understudy.workload.trace.TraceRowBuilder;

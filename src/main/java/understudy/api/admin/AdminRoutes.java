@@ -14,12 +14,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
-import org.apache.pekko.actor.typed.ActorRef;
-import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.http.javadsl.model.HttpResponse;
 import org.apache.pekko.http.javadsl.server.AllDirectives;
 import org.apache.pekko.http.javadsl.server.Route;
 import understudy.api.call.ApiContext;
+import understudy.api.call.ClusterControl;
 import understudy.api.http.ApiException;
 import understudy.api.http.HttpBodies;
 import understudy.api.http.Json;
@@ -27,7 +26,6 @@ import understudy.api.http.RoutePart;
 import understudy.cluster.Cluster;
 import understudy.faults.FaultParser;
 import understudy.faults.ReplicaState;
-import understudy.host.Reply;
 import understudy.settings.Numbers;
 
 /**
@@ -49,20 +47,14 @@ public final class AdminRoutes extends AllDirectives implements RoutePart {
     /** Most replicas that are shown although they were removed; an autoscaler removes many in a day. */
     private static final int MAX_REMOVED = 10;
 
-    private final ActorSystem<?> outside;
     private final HttpBodies bodies;
-    private final ActorRef<Cluster.Command> cluster;
+    private final ClusterControl cluster;
     private final ClockControl clock;
 
-    /**
-     * Creates the routes. Access control is the business of the part that lets requests in.
-     *
-     * @param cluster the guardian of the emulation
-     */
-    public AdminRoutes(ApiContext api, ActorRef<Cluster.Command> cluster, ClockControl clock) {
-        outside = api.system();
+    /** Creates the routes. Access control is the business of the part that lets requests in. */
+    public AdminRoutes(ApiContext api, ClockControl clock) {
         bodies = api.bodies();
-        this.cluster = cluster;
+        cluster = api.cluster();
         this.clock = clock;
     }
 
@@ -129,17 +121,15 @@ public final class AdminRoutes extends AllDirectives implements RoutePart {
     private CompletionStage<HttpResponse> inject(Map<String, String> fields) {
         var changes = FaultParser.parse(fields, 0);
         var first = changes.get(0).change();
-        return Reply.ask(outside, cluster, Cluster.Injected.class, ref -> new Cluster.Inject(first, ref))
-                .thenCompose(injected -> {
-                    injected.refusal().ifPresent(why -> {
-                        throw new ApiException(409, "ConflictError", why, null);
-                    });
-                    changes.stream()
-                            .skip(1)
-                            .forEach(later -> cluster.tell(
-                                    new Cluster.InjectLater(Duration.ofNanos(later.atNanos()), later.change())));
-                    return currentStatus();
-                });
+        return cluster.change(first).thenCompose(refusal -> {
+            refusal.ifPresent(why -> {
+                throw new ApiException(409, "ConflictError", why, null);
+            });
+            changes.stream()
+                    .skip(1)
+                    .forEach(later -> cluster.changeLater(Duration.ofNanos(later.atNanos()), later.change()));
+            return currentStatus();
+        });
     }
 
     private CompletionStage<HttpResponse> run(String speed) {
@@ -158,8 +148,7 @@ public final class AdminRoutes extends AllDirectives implements RoutePart {
     }
 
     private CompletionStage<HttpResponse> currentStatus() {
-        return Reply.ask(outside, cluster, Cluster.Status.class, Cluster.GetStatus::new)
-                .thenApply(status -> HttpBodies.json(200, toJson(status)));
+        return cluster.status().thenApply(status -> HttpBodies.json(200, toJson(status)));
     }
 
     private static ObjectNode toJson(Cluster.Status status) {

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import understudy.api.call.CallEvent;
 import understudy.api.call.CallFormat;
 import understudy.api.call.ChunkTemplate;
 import understudy.api.call.Delta;
@@ -46,7 +47,7 @@ final class MessagesFormat implements CallFormat {
 
     /** Fields that are null are left out, as vLLM does. */
     @Override
-    public ObjectNode whole(List<Whole> choices) {
+    public ObjectNode whole(List<CallEvent.Piece> choices) {
         var delta = choices.get(0).delta();
         var generation = choices.get(0).generation();
         var message = open();

@@ -29,6 +29,7 @@ import understudy.api.model.ModelSettings;
  */
 @RecordBuilder
 @RecordBuilder.Options(enableWither = true)
+@RecordBuilder
 public record ApiSettings(
         HttpSettings http,
         OptionalInt firstReplicaPort,

@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 import understudy.api.http.ApiException;
 import understudy.api.http.Arrival;
@@ -11,38 +12,23 @@ import understudy.api.http.ClientConnection;
 import understudy.cluster.RequestEvent;
 
 /** Call of the API, with all the engine requests that it causes. */
-public final class Call implements Generation.Listener, ClientConnection.Exchange {
-    private final ClusterLink cluster;
-    private final Listener listener;
+public final class Call implements ClientConnection.Exchange {
+    private final ClusterLink link;
+    private final Consumer<CallEvent> sink;
     private final CompletableFuture<Void> done = new CompletableFuture<>();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
     private final AtomicBoolean isCancelled = new AtomicBoolean();
     private volatile List<Generation> generations = List.of();
     private int numEnded;
 
-    /** Listener to the answers, called on one thread at a time. */
-    public interface Listener {
-        void onDelta(Generation generation, Delta delta);
-
-        /** The call ends with an error; no delta follows. */
-        void onFailed(ApiException failure);
-
-        /** A replica has the call, or one of its requests; only if it streams. */
-        default void onAdmitted() {}
-
-        /**
-         * The call is cut as if its server had died; no delta follows.
-         *
-         * @param isReset whether the connection is to be reset, rather than closed
-         */
-        default void onCut(ApiException failure, boolean isReset) {
-            onFailed(failure);
-        }
-    }
-
-    public Call(ClusterLink cluster, Listener listener) {
-        this.cluster = cluster;
-        this.listener = listener;
+    /**
+     * Creates a call.
+     *
+     * @param sink gets its events, on one thread at a time
+     */
+    public Call(ClusterLink link, Consumer<CallEvent> sink) {
+        this.link = link;
+        this.sink = sink;
     }
 
     /** Completes when all answers have, or are no longer wanted. */
@@ -66,22 +52,22 @@ public final class Call implements Generation.Listener, ClientConnection.Exchang
     /** Sends the requests, unless the client has disconnected already. */
     public void start(List<Generation.Spec> specs, Arrival arrival) {
         generations = specs.stream()
-                .map(spec -> new Generation(cluster.nextId(), spec, arrival, this))
+                .map(spec -> new Generation(link.nextId(), spec, arrival))
                 .toList();
         if (isCancelled.get()) {
             return;
         }
-        generations.forEach(cluster::submit);
+        generations.forEach(generation -> link.submit(generation, this));
         if (isCancelled.get()) {
             // Perhaps before all were sent. To give up what was given up, or has ended, changes nothing.
-            generations.forEach(generation -> cluster.abort(generation.id()));
+            generations.forEach(generation -> link.abort(generation.id()));
         }
     }
 
     /** Gives up what is not done yet. */
     void cancel() {
         if (!done.isDone() && isCancelled.compareAndSet(false, true)) {
-            generations.forEach(generation -> cluster.abort(generation.id()));
+            generations.forEach(generation -> link.abort(generation.id()));
             done.complete(null);
         }
     }
@@ -93,66 +79,87 @@ public final class Call implements Generation.Listener, ClientConnection.Exchang
                 && !done.isDone()
                 && isMeant.test(all.get(0).spec().callName());
         if (is) {
-            all.forEach(generation -> cluster.abort(generation.id()));
+            all.forEach(generation -> link.abort(generation.id()));
         }
         return is;
     }
 
     /** Gives up what is not done yet, and says why. */
     void fail(ApiException failure) {
-        if (!done.isDone() && !isCancelled.get()) {
-            listener.onFailed(failure);
+        emit(new CallEvent.Failed(failure));
+    }
+
+    /** Takes an event of one of the call's requests, on one thread at a time. */
+    void on(Generation generation, RequestEvent event) {
+        if (event instanceof RequestEvent.Token token) {
+            onToken(generation, token);
+        } else if (event instanceof RequestEvent.Admitted admitted) {
+            generation.onAdmitted(admitted);
+            emit(CallEvent.Admitted.NOW);
+        } else if (event instanceof RequestEvent.Finished finished) {
+            emit(generation, generation.onFinished(finished));
+        } else if (event instanceof RequestEvent.Rejected rejected) {
+            generation.onFailed();
+            emit(new CallEvent.Failed(refusal(rejected)));
+        } else if (event instanceof RequestEvent.Failed failed) {
+            generation.onFailed();
+            emit(end(failed));
+        }
+    }
+
+    /** Text that a stop string completes is complete before the engine knows, which is to be told. */
+    private void onToken(Generation generation, RequestEvent.Token token) {
+        if (generation.isStopped()) {
+            return;
+        }
+        var delta = generation.onToken(token);
+        if (delta != null) {
+            emit(generation, delta);
+        } else if (generation.isStopped()) {
+            link.abort(generation.id());
+        }
+    }
+
+    private void emit(Generation generation, Delta delta) {
+        boolean isLast = delta.ending() != null && ++numEnded == generations.size();
+        emit(new CallEvent.Piece(generation, delta, isLast));
+    }
+
+    private void emit(CallEvent event) {
+        if (done.isDone() || isCancelled.get()) {
+            return;
+        }
+        sink.accept(event);
+        if (event instanceof CallEvent.Piece piece) {
+            if (piece.isLast()) {
+                done.complete(null);
+            }
+        } else if (event != CallEvent.Admitted.NOW) {
             cancel();
         }
     }
 
-    @Override
-    public void onDelta(Generation generation, Delta delta) {
-        if (isCancelled.get()) {
-            return;
-        }
-        listener.onDelta(generation, delta);
-        if (delta.ending() != null && ++numEnded == generations.size()) {
-            done.complete(null);
-        }
+    /** What is turned away because of the load may be sent again later; the rest will never be served. */
+    private static ApiException refusal(RequestEvent.Rejected rejected) {
+        return rejected.outcome().isLoadShed()
+                ? new ApiException(429, "RateLimitError", rejected.reason(), null)
+                : ApiException.badRequest(rejected.reason(), null);
     }
 
-    @Override
-    public void onRejected(String reason) {
-        fail(ApiException.badRequest(reason, null));
+    private static CallEvent end(RequestEvent.Failed failed) {
+        String reason = failed.reason();
+        return switch (failed.cause()) {
+            case NO_REPLICA, OVERLOAD ->
+                new CallEvent.Failed(new ApiException(503, "ServiceUnavailable", reason, null));
+            case INJECTED_ERROR -> new CallEvent.Failed(ApiException.ofStatus(failed.status(), reason));
+            case KV_CACHE_SHRUNK, KV_LOAD_FAILED, PREFILL_FAILED, OUT_OF_MEMORY, LOST ->
+                new CallEvent.Failed(internal(reason));
+            case CRASH, CUT -> new CallEvent.Cut(internal(reason), false);
+            case RESET -> new CallEvent.Cut(internal(reason), true);
+        };
     }
 
-    @Override
-    public void onLoadShed(String reason) {
-        fail(new ApiException(429, "RateLimitError", reason, null));
-    }
-
-    @Override
-    public void onAdmitted() {
-        listener.onAdmitted();
-    }
-
-    @Override
-    public void onBroken(RequestEvent.Failed failed) {
-        switch (failed.cause()) {
-            case NO_REPLICA, OVERLOAD -> fail(new ApiException(503, "ServiceUnavailable", failed.reason(), null));
-            case INJECTED_ERROR -> fail(ApiException.ofStatus(failed.status(), failed.reason()));
-            case KV_CACHE_SHRUNK, KV_LOAD_FAILED, PREFILL_FAILED, OUT_OF_MEMORY, LOST -> fail(internal(failed));
-            case CRASH, CUT, RESET -> {
-                if (!done.isDone() && !isCancelled.get()) {
-                    listener.onCut(internal(failed), failed.cause() == RequestEvent.FailureCause.RESET);
-                    cancel();
-                }
-            }
-        }
-    }
-
-    private static ApiException internal(RequestEvent.Failed failed) {
-        return new ApiException(500, "InternalServerError", failed.reason(), null);
-    }
-
-    @Override
-    public void onStopped(Generation generation) {
-        cluster.abort(generation.id());
+    private static ApiException internal(String reason) {
+        return new ApiException(500, "InternalServerError", reason, null);
     }
 }

@@ -10,11 +10,8 @@ import understudy.api.http.Json;
 /** Response format of an API; one instance for each call. */
 public interface CallFormat {
 
-    /** Complete answer in one piece. */
-    record Whole(Generation generation, Delta delta) {}
-
-    /** Returns the body of an answer that is not streamed. */
-    ObjectNode whole(List<Whole> choices);
+    /** Returns the body of an answer that is not streamed; each choice is one piece. */
+    ObjectNode whole(List<CallEvent.Piece> choices);
 
     /** Returns what goes out with a piece of a streamed answer: no, one or several server-sent events. */
     String events(Generation generation, Delta delta);
@@ -25,6 +22,16 @@ public interface CallFormat {
     /** Returns what goes out instead, if the answer breaks off. */
     default String failure(ApiException failure) {
         return event(failure.body()) + DONE;
+    }
+
+    /** Returns what goes out with an event of a streamed call. */
+    default String text(CallEvent event) {
+        if (event instanceof CallEvent.Piece piece) {
+            String whole = events(piece.generation(), piece.delta());
+            String events = piece.generation().isMalformed(piece.delta()) ? malformed(whole) : whole;
+            return piece.isLast() ? events + end() : events;
+        }
+        return event instanceof CallEvent.Failed failed ? failure(failed.failure()) : "";
     }
 
     /** The event behind the last one. */
@@ -51,25 +58,8 @@ public interface CallFormat {
     }
 
     /** Returns the field {@code kv_transfer_params} of a call whose answers are complete: that of the first, as in vLLM. */
-    static JsonNode kvTransferParams(List<Whole> choices) {
-        var params = choices.get(0).generation.kvTransferParams();
+    static JsonNode kvTransferParams(List<CallEvent.Piece> choices) {
+        var params = choices.get(0).generation().kvTransferParams();
         return params == null ? NullNode.getInstance() : params;
-    }
-
-    /** Returns the usage of a call whose answers are complete. */
-    static Usage usage(List<Whole> choices) {
-        int numPrompt = 0;
-        int numCompletion = 0;
-        int numCached = 0;
-        for (var choice : choices) {
-            var spec = choice.generation.spec();
-            var ending = choice.delta.ending();
-            numCompletion += choice.delta.toToken();
-            if (spec.choice() % spec.params().n() == 0) {
-                numPrompt += spec.prompt().length();
-                numCached += ending == null ? 0 : ending.numCachedTokens();
-            }
-        }
-        return new Usage(numPrompt, numCompletion, numCached);
     }
 }

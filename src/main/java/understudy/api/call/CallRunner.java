@@ -1,10 +1,12 @@
 package understudy.api.call;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+import java.util.function.Function;
 import org.apache.pekko.NotUsed;
 import org.apache.pekko.http.javadsl.model.ContentTypes;
 import org.apache.pekko.http.javadsl.model.HttpEntities;
@@ -15,7 +17,6 @@ import org.apache.pekko.http.javadsl.model.headers.RawHeader;
 import org.apache.pekko.http.scaladsl.model.ContentType;
 import org.apache.pekko.http.scaladsl.model.HttpEntity;
 import org.apache.pekko.stream.javadsl.Source;
-import org.jspecify.annotations.Nullable;
 import understudy.api.http.ApiException;
 import understudy.api.http.Arrival;
 import understudy.api.http.ClientConnection;
@@ -37,12 +38,7 @@ public final class CallRunner {
     /** Starts a call and returns its response. */
     public CompletionStage<HttpResponse> run(
             HttpRequest request, GenerationParams params, List<Generation.Spec> specs, CallFormat format) {
-        requireRoom();
-        var arrival = Arrival.of(request, api.cluster().time().nowNanos());
-        requireRank(arrival, specs);
-        var response = params.streams()
-                ? stream(request, specs, arrival, format)
-                : inOnePiece(request, specs, arrival, format);
+        var response = params.streams() ? stream(request, specs, format) : runWhole(request, specs, format::whole);
         boolean hasLogprobs = params.numLogprobs() >= 0 || params.numPromptLogprobs() >= 0;
         return hasLogprobs ? response.thenApply(CallRunner::markedAsSynthetic) : response;
     }
@@ -50,6 +46,14 @@ public final class CallRunner {
     /** Log probabilities are made up, and say so. */
     private static HttpResponse markedAsSynthetic(HttpResponse response) {
         return response.addHeader(RawHeader.create("X-Understudy-Synthetic", "logprobs"));
+    }
+
+    /** Refuses a call that has no room, or whose headers make no sense. */
+    private Arrival admit(HttpRequest request, List<Generation.Spec> specs) {
+        requireRoom();
+        var arrival = Arrival.of(request, api.cluster().time().nowNanos());
+        requireRank(arrival, specs);
+        return arrival;
     }
 
     private void requireRoom() {
@@ -90,10 +94,16 @@ public final class CallRunner {
         call.done().whenComplete((done, error) -> timer.cancel());
     }
 
-    private CompletionStage<HttpResponse> inOnePiece(
-            HttpRequest request, List<Generation.Spec> specs, Arrival arrival, CallFormat format) {
-        var answer = new CompletableFuture<List<CallFormat.Whole>>();
-        var call = new Call(api.cluster(), new Collector(specs.size(), answer));
+    /**
+     * Starts a call that is not streamed, and returns its response.
+     *
+     * @param body makes its body of the complete choices, each in one piece
+     */
+    public CompletionStage<HttpResponse> runWhole(
+            HttpRequest request, List<Generation.Spec> specs, Function<List<CallEvent.Piece>, ObjectNode> body) {
+        var arrival = admit(request, specs);
+        var answer = new CompletableFuture<List<CallEvent.Piece>>();
+        var call = new Call(api.link(), new Collector(specs.size(), answer));
         call.done().whenComplete((done, failure) -> {
             call.close();
             // This is not read, unless there is an answer already; but the library waits for it.
@@ -102,14 +112,14 @@ public final class CallRunner {
         register(request, call);
         call.start(specs, arrival);
         return answer.thenApply(choices -> HttpResponse.create()
-                .withEntity(HttpEntities.create(ContentTypes.APPLICATION_JSON, Json.bytes(format.whole(choices)))));
+                .withEntity(HttpEntities.create(ContentTypes.APPLICATION_JSON, Json.bytes(body.apply(choices)))));
     }
 
-    private CompletionStage<HttpResponse> stream(
-            HttpRequest request, List<Generation.Spec> specs, Arrival arrival, CallFormat format) {
+    private CompletionStage<HttpResponse> stream(HttpRequest request, List<Generation.Spec> specs, CallFormat format) {
+        var arrival = admit(request, specs);
         var connection = request.getAttribute(ClientConnection.KEY).orElseGet(() -> new ClientConnection(() -> {}));
         int ordinal = request.getAttribute(ClientConnection.ORDINAL).orElse(0);
-        var call = new StreamedCall(api, specs.size(), format, connection, ordinal);
+        var call = new StreamedCall(api, format, connection, ordinal);
         register(request, call.call());
         return call.begin(specs, arrival)
                 .thenApply(events -> responseOf(events)
@@ -126,21 +136,30 @@ public final class CallRunner {
     }
 
     /** Collects answers until all are complete. */
-    private static final class Collector implements Call.Listener {
-        private final CompletableFuture<List<CallFormat.Whole>> all;
-        private final CallFormat.@Nullable Whole[] choices;
+    private static final class Collector implements Consumer<CallEvent> {
+        private final CompletableFuture<List<CallEvent.Piece>> all;
         private final StringBuilder[] texts;
-        private int numOpen;
+        private final CallEvent.Piece[] complete;
 
-        Collector(int numChoices, CompletableFuture<List<CallFormat.Whole>> all) {
+        Collector(int numChoices, CompletableFuture<List<CallEvent.Piece>> all) {
             this.all = all;
-            choices = new CallFormat.Whole[numChoices];
             texts = new StringBuilder[numChoices];
-            numOpen = numChoices;
+            complete = new CallEvent.Piece[numChoices];
         }
 
         @Override
-        public void onDelta(Generation generation, Delta delta) {
+        public void accept(CallEvent event) {
+            if (event instanceof CallEvent.Piece piece) {
+                add(piece);
+            } else if (event instanceof CallEvent.Failed failed) {
+                all.completeExceptionally(failed.failure());
+            } else if (event instanceof CallEvent.Cut cut) {
+                all.completeExceptionally(cut.failure());
+            }
+        }
+
+        private void add(CallEvent.Piece piece) {
+            var delta = piece.delta();
             int choice = delta.choice();
             if (texts[choice] == null) {
                 texts[choice] = new StringBuilder();
@@ -148,27 +167,11 @@ public final class CallRunner {
             texts[choice].append(delta.text());
             if (delta.ending() != null) {
                 var whole = new Delta(choice, 0, delta.toToken(), texts[choice].toString(), delta.ending());
-                choices[choice] = new CallFormat.Whole(generation, whole);
-                numOpen--;
+                complete[choice] = new CallEvent.Piece(piece.generation(), whole, piece.isLast());
             }
-            if (numOpen == 0) {
-                all.complete(complete());
+            if (piece.isLast()) {
+                all.complete(List.of(complete));
             }
-        }
-
-        private List<CallFormat.Whole> complete() {
-            var complete = new ArrayList<CallFormat.Whole>();
-            for (var choice : choices) {
-                if (choice != null) {
-                    complete.add(choice);
-                }
-            }
-            return complete;
-        }
-
-        @Override
-        public void onFailed(ApiException failure) {
-            all.completeExceptionally(failure);
         }
     }
 }

@@ -30,7 +30,6 @@ public final class Generation {
     private final long id;
     private final Spec spec;
     private final Arrival arrival;
-    private final Listener listener;
     private final Detokenizer detokenizer = new Detokenizer();
     private final StopStrings stops;
     private final StringBuilder unsent = new StringBuilder();
@@ -79,32 +78,11 @@ public final class Generation {
         }
     }
 
-    /** Listener to one answer, called on the thread of the events. */
-    interface Listener {
-        /** A delta has come. */
-        void onDelta(Generation generation, Delta delta);
-
-        /** The engine will never serve the request. */
-        void onRejected(String reason);
-
-        /** It was turned away because of the load; it may be sent again later. */
-        void onLoadShed(String reason);
-
-        /** A replica has the request; only if tokens must be known when they are sampled. */
-        void onAdmitted();
-
-        /** No complete answer will come. */
-        void onBroken(RequestEvent.Failed failed);
-
-        /** The text is complete before the engine knows; the engine is to be told. */
-        void onStopped(Generation generation);
-    }
-
-    Generation(long id, Spec spec, Arrival arrival, Listener listener) {
+    Generation(long id, Spec spec, Arrival arrival) {
         this.id = id;
         this.spec = spec;
         this.arrival = arrival;
-        this.listener = listener;
+        malformedAtToken = arrival.malformedAtToken();
         stops = new StopStrings(spec.params.stops(), spec.params.includesStop());
     }
 
@@ -148,6 +126,11 @@ public final class Generation {
 
     void setKvTransferParams(ObjectNode params) {
         kvTransferParams = params;
+    }
+
+    /** Has an output token reach the client as broken JSON, counted from 1; 0 is none. An earlier one goes first. */
+    void malformAt(int token) {
+        malformedAtToken = MalformedStreams.earlier(malformedAtToken, token);
     }
 
     /** Returns whether a piece of the answer is to reach the client as broken JSON. */
@@ -205,41 +188,29 @@ public final class Generation {
                 .build();
     }
 
-    void onEvent(RequestEvent event) {
-        if (event instanceof RequestEvent.Admitted admitted) {
-            replicaIndex = admitted.replicaIndex();
-            malformedAtToken = admitted.malformedAtToken();
-            listener.onAdmitted();
-        } else if (event instanceof RequestEvent.Token token) {
-            if (firstTokenNanos == null) {
-                firstTokenNanos = token.atNanos();
-            }
-            onToken(token.numOutputTokens());
-        } else if (event instanceof RequestEvent.Finished finished) {
-            onFinished(finished);
-        } else if (event instanceof RequestEvent.Rejected rejected) {
-            reason = "error";
-            if (rejected.outcome().isLoadShed()) {
-                listener.onLoadShed(rejected.reason());
-            } else {
-                listener.onRejected(rejected.reason());
-            }
-        } else if (event instanceof RequestEvent.Failed failed) {
-            reason = "error";
-            listener.onBroken(failed);
-        }
+    /** Records which replica has the request. */
+    void onAdmitted(RequestEvent.Admitted admitted) {
+        replicaIndex = admitted.replicaIndex();
     }
 
-    private void onToken(int count) {
-        if (stops.found() != null) {
-            return;
+    /** Returns the next piece of the text, or null if none is due: then a stop string may have been found. */
+    @Nullable Delta onToken(RequestEvent.Token token) {
+        if (firstTokenNanos == null) {
+            firstTokenNanos = token.atNanos();
         }
+        int count = token.numOutputTokens();
         read(count);
-        if (stops.found() != null) {
-            listener.onStopped(this);
-        } else if (!mayBeLast(count) && isDue()) {
-            send(null);
-        }
+        return !isStopped() && !mayBeLast(count) && isDue() ? next(null) : null;
+    }
+
+    /** Returns whether a stop string was found: the text is complete, whatever the engine does. */
+    boolean isStopped() {
+        return stops.found() != null;
+    }
+
+    /** Records that no complete answer will come. */
+    void onFailed() {
+        reason = "error";
     }
 
     /** As in vLLM, the first token of a stream goes out at once, and the others once there are enough. */
@@ -247,22 +218,22 @@ public final class Generation {
         return numSentTokens == 0 || numTokens - numSentTokens >= spec.params.streamInterval();
     }
 
-    private void onFinished(RequestEvent.Finished finished) {
+    /** Returns the last piece of the text. */
+    Delta onFinished(RequestEvent.Finished finished) {
         read(finished.numOutputTokens());
-        if (stops.found() != null) {
-            end("stop", stops.found(), finished.numCachedTokens());
-            return;
+        if (isStopped()) {
+            return end("stop", stops.found(), finished.numCachedTokens());
         }
         unsent.append(stops.append(detokenizer.end(), false)).append(stops.end());
         boolean isStop = finished.reason() == FinishReason.STOP;
         boolean isStopToken = isStop && numTokens != spec.answer.length();
         Object stopReason = isStopToken ? Integer.valueOf(tokenAt(numTokens - 1)) : null;
-        end(finished.reason().name().toLowerCase(Locale.ROOT), stopReason, finished.numCachedTokens());
+        return end(finished.reason().name().toLowerCase(Locale.ROOT), stopReason, finished.numCachedTokens());
     }
 
-    private void end(String endReason, @Nullable Object stopReason, int numCachedTokens) {
+    private Delta end(String endReason, @Nullable Object stopReason, int numCachedTokens) {
         reason = endReason;
-        send(new Delta.Ending(endReason, stopReason, numCachedTokens));
+        return next(new Delta.Ending(endReason, stopReason, numCachedTokens));
     }
 
     private void read(int count) {
@@ -289,10 +260,10 @@ public final class Generation {
                 || spec.params.stopTokenIds().contains(tokenAt(count - 1));
     }
 
-    private void send(Delta.@Nullable Ending ending) {
+    private Delta next(Delta.@Nullable Ending ending) {
         var delta = new Delta(spec.choice, numSentTokens, numTokens, unsent.toString(), ending);
         numSentTokens = numTokens;
         unsent.setLength(0);
-        listener.onDelta(this, delta);
+        return delta;
     }
 }

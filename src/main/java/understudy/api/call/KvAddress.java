@@ -5,6 +5,7 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.regex.Pattern;
 import understudy.api.http.Json;
+import understudy.cluster.Cluster;
 import understudy.cluster.RequestEvent;
 
 /**
@@ -44,7 +45,7 @@ public record KvAddress(String engineId, String host, int port, int tensorParall
      *
      * @param finished the end of the request, which names the replica that keeps them
      */
-    ObjectNode params(Generation generation, RequestEvent.Finished finished, RequestEvent.Kept kept) {
+    ObjectNode params(Generation generation, RequestEvent.Finished finished, Cluster.Kept kept) {
         var params = Json.object().put("do_remote_prefill", true).put("do_remote_decode", false);
         var blocks = params.putArray("remote_block_ids").addArray();
         kept.blocks().forEach(blocks::add);

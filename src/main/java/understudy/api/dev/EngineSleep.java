@@ -12,7 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
-import understudy.api.call.ClusterLink;
+import understudy.api.call.ClusterControl;
 import understudy.api.http.ApiException;
 import understudy.faults.ClusterChange;
 import understudy.faults.FleetChange;
@@ -27,11 +27,11 @@ import understudy.faults.SleepMode;
 public final class EngineSleep {
     private static final Set<String> PARTS = Set.of("weights", "kv_cache");
 
-    private final ClusterLink cluster;
+    private final ClusterControl cluster;
     /** Parts that still sleep. */
     private final Map<Integer, Set<String>> asleep = new ConcurrentHashMap<>();
 
-    public EngineSleep(ClusterLink cluster) {
+    public EngineSleep(ClusterControl cluster) {
         this.cluster = cluster;
     }
 

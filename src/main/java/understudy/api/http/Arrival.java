@@ -18,11 +18,12 @@ import understudy.runtime.VirtualTime;
  * Arrival of a call.
  *
  * @param since runs since its request was read
- * @param fault what is to go wrong with it
+ * @param fault what is to go wrong with it in the cluster
+ * @param malformedAtToken the output token whose event in a stream is to be broken JSON, counted from 1; 0 is none
  * @param tenant whose fair share it takes, as a gateway says; empty if none does
  * @param rank the replica that is to serve it, as a router outside says; empty if none does, or if it is no number
  */
-public record Arrival(Stopwatch since, RequestFault fault, String tenant, OptionalLong rank) {
+public record Arrival(Stopwatch since, RequestFault fault, int malformedAtToken, String tenant, OptionalLong rank) {
     /** The header that names a tenant, as gateways with the inference extension send it. */
     public static final String TENANT = "x-gateway-inference-fairness-id";
 
@@ -51,6 +52,7 @@ public record Arrival(Stopwatch since, RequestFault fault, String tenant, Option
             return new Arrival(
                     since.orElseGet(Stopwatch::start),
                     fault,
+                    FaultHeaders.malformedAtToken(header),
                     header.apply(TENANT).orElse(""),
                     header.apply(RANK).map(Arrival::rank).orElse(OptionalLong.empty()));
         } catch (IllegalArgumentException e) {

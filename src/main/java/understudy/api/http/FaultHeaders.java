@@ -50,7 +50,7 @@ public final class FaultHeaders {
     }
 
     /**
-     * Reads the headers of a request.
+     * Reads the headers of a request, as far as they are the cluster's business.
      *
      * @param header returns the value of the header of that name, if there is one
      * @throws IllegalArgumentException if a value cannot be used; the message says which, and what is allowed
@@ -58,12 +58,20 @@ public final class FaultHeaders {
     public static RequestFault read(Function<String, Optional<String>> header) {
         int failStatus = header.apply(FAIL).map(FaultHeaders::status).orElse(0);
         int cut = token(CUT_AFTER_TOKENS, header);
-        int malformed = token(MALFORMED_AT_TOKEN, header);
         long delayNanos = header.apply(DELAY)
                 .map(text -> FaultParser.durationNanos(DELAY, text))
                 .orElse(0L);
-        var fault = new RequestFault(failStatus, cut, malformed, delayNanos, false);
-        return fault.plus(new RequestFault(0, token(RESET_AFTER_TOKENS, header), 0, 0, true));
+        var fault = new RequestFault(failStatus, cut, delayNanos, false);
+        return fault.plus(new RequestFault(0, token(RESET_AFTER_TOKENS, header), 0, true));
+    }
+
+    /**
+     * Reads the header that is the edge's own business; 0 is none.
+     *
+     * @throws IllegalArgumentException if it cannot be used
+     */
+    static int malformedAtToken(Function<String, Optional<String>> header) {
+        return token(MALFORMED_AT_TOKEN, header);
     }
 
     private static int token(String name, Function<String, Optional<String>> header) {

@@ -4,9 +4,8 @@ import com.fasterxml.jackson.core.JacksonException;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.StreamReadConstraints;
-import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.ObjectReader;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.NumericNode;
@@ -15,19 +14,19 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.util.Objects;
+import understudy.json.Jackson;
 
 /** Reads and writes JSON. Order of fields is order of insertion. */
 public final class Json {
     private static final int MAX_DEPTH = 200;
-    private static final JsonMapper MAPPER = JsonMapper.builder(JsonFactory.builder()
+    private static final ObjectReader READER = Jackson.readerOfWholeTexts()
+            .with(JsonFactory.builder()
                     .streamReadConstraints(StreamReadConstraints.builder()
                             .maxNestingDepth(MAX_DEPTH)
                             .maxStringLength(Integer.MAX_VALUE)
                             .build())
                     .build())
-            .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
-            .nodeFactory(new FiniteNumbers())
-            .build();
+            .with(new FiniteNumbers());
 
     private Json() {}
 
@@ -42,7 +41,7 @@ public final class Json {
     /** Writes a tree, or a record whose components are named like the fields. */
     public static String write(Object value) {
         try {
-            return MAPPER.writeValueAsString(value);
+            return Jackson.mapper().writeValueAsString(value);
         } catch (JsonProcessingException e) {
             throw new UncheckedIOException(e);
         }
@@ -50,7 +49,7 @@ public final class Json {
 
     public static byte[] bytes(JsonNode node) {
         try {
-            return MAPPER.writeValueAsBytes(node);
+            return Jackson.mapper().writeValueAsBytes(node);
         } catch (JsonProcessingException e) {
             throw new UncheckedIOException(e);
         }
@@ -59,7 +58,7 @@ public final class Json {
     /** Reads the body of a request, which must be an object. */
     static ObjectNode readBody(InputStream body) {
         try {
-            var node = MAPPER.readTree(body);
+            var node = READER.readTree(body);
             if (node instanceof ObjectNode object) {
                 return object;
             }
@@ -75,7 +74,7 @@ public final class Json {
 
     /** Returns how many tokens a text in JSON has, which is the number of its values, and some more; builds nothing. */
     static long countValues(InputStream body) {
-        try (var parser = MAPPER.createParser(body)) {
+        try (var parser = READER.createParser(body)) {
             long count = 0;
             while (parser.nextToken() != null) {
                 count++;
@@ -91,7 +90,7 @@ public final class Json {
     /** Reads text that is JSON; throws {@link IllegalArgumentException} if it is not. */
     public static JsonNode read(String text) {
         try {
-            return Objects.requireNonNull(MAPPER.readTree(text));
+            return Objects.requireNonNull(READER.readTree(text));
         } catch (JacksonException e) {
             throw new IllegalArgumentException(e.getOriginalMessage(), e);
         }

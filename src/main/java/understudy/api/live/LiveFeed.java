@@ -131,7 +131,7 @@ public final class LiveFeed {
             double latenessMax) {}
 
     private Snapshot snapshot() {
-        var inFlight = api.cluster().newestInFlight(MAX_IN_FLIGHT).stream()
+        var inFlight = api.link().newestInFlight(MAX_IN_FLIGHT).stream()
                 .map(LiveRequest::of)
                 .toList();
         return new Snapshot(view.snapshot(inFlight), api.settings().servedModel(), policy, clock());

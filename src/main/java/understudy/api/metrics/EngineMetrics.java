@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import understudy.api.call.ApiSettings;
+import understudy.api.call.ClusterLink;
 import understudy.api.call.Generation;
 import understudy.cluster.ClusterEvent;
 import understudy.cluster.ClusterSpec;
@@ -15,7 +16,7 @@ import understudy.faults.ReplicaState;
 /**
  * vLLM's metrics of every replica, under its names, with its labels and buckets ({@code vllm/v1/metrics/loggers.py}).
  */
-public final class EngineMetrics {
+public final class EngineMetrics implements ClusterLink.Watcher {
 
     private final ApiSettings settings;
     private final ClusterSpec spec;
@@ -118,6 +119,7 @@ public final class EngineMetrics {
      * one that no engine has seen does not, nor does one with which the engine's process, and with it its counters, has
      * died.
      */
+    @Override
     public void onEnded(RequestEvent.Ended ended, Generation generation) {
         boolean isLost = ended instanceof RequestEvent.Failed failed
                 && (failed.cause() == RequestEvent.FailureCause.CRASH

@@ -5,10 +5,12 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import it.unimi.dsi.fastutil.ints.Int2ObjectOpenHashMap;
 import java.util.List;
+import understudy.api.call.CallEvent;
 import understudy.api.call.CallFormat;
 import understudy.api.call.ChunkTemplate;
 import understudy.api.call.Delta;
 import understudy.api.call.Generation;
+import understudy.api.call.Usage;
 import understudy.api.http.Json;
 import understudy.prompt.TokenSequence;
 
@@ -48,14 +50,14 @@ final class ChatFormat implements CallFormat {
     }
 
     @Override
-    public ObjectNode whole(List<Whole> choices) {
+    public ObjectNode whole(List<CallEvent.Piece> choices) {
         var body = call.open("chat.completion");
         var list = body.putArray("choices");
         for (var choice : choices) {
             list.add(choice(choice));
         }
         body.putNull("service_tier").putNull("system_fingerprint");
-        body.set("usage", CallFormat.usage(choices).whole());
+        body.set("usage", Usage.of(choices).whole());
         var prompt = choices.get(0).generation().spec().prompt();
         boolean hasPromptLogprobs = call.params().numPromptLogprobs() >= 0;
         body.set("prompt_logprobs", hasPromptLogprobs ? call.logprobs().ofPrompt(prompt) : body.nullNode());
@@ -64,7 +66,7 @@ final class ChatFormat implements CallFormat {
         return body.putNull("ec_transfer_params").putNull("metrics");
     }
 
-    private ObjectNode choice(Whole whole) {
+    private ObjectNode choice(CallEvent.Piece whole) {
         var delta = whole.delta();
         var answer = whole.generation().spec().answer();
         var choice = Json.object().put("index", delta.choice());

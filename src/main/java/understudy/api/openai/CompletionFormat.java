@@ -4,10 +4,12 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import it.unimi.dsi.fastutil.ints.Int2IntOpenHashMap;
 import it.unimi.dsi.fastutil.ints.Int2ObjectOpenHashMap;
 import java.util.List;
+import understudy.api.call.CallEvent;
 import understudy.api.call.CallFormat;
 import understudy.api.call.ChunkTemplate;
 import understudy.api.call.Delta;
 import understudy.api.call.Generation;
+import understudy.api.call.Usage;
 import understudy.api.http.Json;
 import understudy.api.http.JsonBody;
 import understudy.prompt.TokenIds;
@@ -48,9 +50,9 @@ final class CompletionFormat implements CallFormat {
     }
 
     @Override
-    public ObjectNode whole(List<Whole> sampled) {
+    public ObjectNode whole(List<CallEvent.Piece> sampled) {
         var choices = sampled.stream()
-                .map(each -> new Whole(each.generation(), shown(each.delta())))
+                .map(each -> new CallEvent.Piece(each.generation(), shown(each.delta()), each.isLast()))
                 .toList();
         var body = call.open(OBJECT);
         var list = body.putArray("choices");
@@ -58,7 +60,7 @@ final class CompletionFormat implements CallFormat {
             list.add(choice(choice.generation(), choice.delta()));
         }
         body.putNull("service_tier").putNull("system_fingerprint");
-        body.set("usage", CallFormat.usage(choices).whole());
+        body.set("usage", Usage.of(choices).whole());
         body.set("kv_transfer_params", CallFormat.kvTransferParams(choices));
         return body.putNull("ec_transfer_params").putNull("metrics");
     }

@@ -2,6 +2,7 @@ package understudy.api.openai;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.List;
+import understudy.api.call.CallEvent;
 import understudy.api.call.CallFormat;
 import understudy.api.call.Delta;
 import understudy.api.call.Generation;
@@ -34,9 +35,9 @@ final class ResponsesFormat implements CallFormat {
     }
 
     @Override
-    public ObjectNode whole(List<Whole> choices) {
+    public ObjectNode whole(List<CallEvent.Piece> choices) {
         var choice = choices.get(0);
-        return ended(choice.generation(), choice.delta(), choice.delta().text(), CallFormat.usage(choices));
+        return ended(choice.generation(), choice.delta(), choice.delta().text(), Usage.of(choices));
     }
 
     private ObjectNode begun(Generation generation) {

@@ -28,7 +28,7 @@ import understudy.prompt.TokenSequence;
  */
 public record SpecBuilder(
         ApiSettings settings,
-        ClusterLink cluster,
+        ClusterLink link,
         LoraAdapters loras,
         Tokenizer tokenizer,
         Answers answers,
@@ -123,7 +123,7 @@ public record SpecBuilder(
     private long seed(GenerationParams params, TokenSequence prompt, int choice) {
         boolean isRepeatable = params.isGreedy() || params.seed() != null;
         long own = params.seed() == null ? 0 : params.seed();
-        long call = isRepeatable ? hash(prompt) * 31 + own : cluster.nextId();
+        long call = isRepeatable ? hash(prompt) * 31 + own : link.nextId();
         return HashCommon.murmurHash3(HashCommon.murmurHash3(settings.model().seed() + choice) ^ call);
     }
 

@@ -2,9 +2,11 @@ package understudy.api.openai;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.List;
+import understudy.api.call.CallEvent;
 import understudy.api.call.CallFormat;
 import understudy.api.call.Delta;
 import understudy.api.call.Generation;
+import understudy.api.call.Usage;
 import understudy.api.http.Json;
 
 /** Format of answers in token ids (vLLM {@code GenerateResponse}). */
@@ -18,7 +20,7 @@ final class TokensFormat implements CallFormat {
     }
 
     @Override
-    public ObjectNode whole(List<Whole> choices) {
+    public ObjectNode whole(List<CallEvent.Piece> choices) {
         var body = Json.object()
                 .put("request_id", call.id())
                 .put("model", call.model())
@@ -30,7 +32,7 @@ final class TokensFormat implements CallFormat {
             choice.set("stop_reason", ChatFormat.stopReason(each.delta()));
             choice.putNull("routed_experts");
         }
-        body.set("usage", CallFormat.usage(choices).whole());
+        body.set("usage", Usage.of(choices).whole());
         var prompt = choices.get(0).generation().spec().prompt();
         boolean hasPromptLogprobs = call.params().numPromptLogprobs() >= 0;
         body.set("prompt_logprobs", hasPromptLogprobs ? call.logprobs().ofPrompt(prompt) : body.nullNode());

@@ -150,9 +150,10 @@ public final class EmbeddingRoutes implements RoutePart {
     private CompletionStage<HttpResponse> run(
             HttpRequest request, ParsedCall call, Function<List<TokenSequence>, ObjectNode> answer) {
         var requests = call.requests(api.sessions().next(request));
-        var format = new WholeFormat(
-                prompts -> answer.apply(prompts).set("usage", WholeFormat.usage(WholeFormat.numTokens(prompts))));
-        return runner.run(request, call.info().params(), requests, format);
+        return runner.runWhole(request, requests, choices -> {
+            var prompts = PoolingUsage.prompts(choices);
+            return answer.apply(prompts).set("usage", PoolingUsage.of(PoolingUsage.numTokens(prompts)));
+        });
     }
 
     private static ObjectNode open(CallInfo info) {

@@ -93,7 +93,7 @@ public final class ScoreRoutes implements RoutePart {
                         .put("object", "score")
                         .put("score", (float) value);
             }
-            return answer.set("usage", WholeFormat.usage(scores.numTokens));
+            return answer.set("usage", PoolingUsage.of(scores.numTokens));
         });
     }
 
@@ -143,9 +143,10 @@ public final class ScoreRoutes implements RoutePart {
         }
         var call = parser.pooled(request, body, "score-", prompts);
         var requests = call.requests(api.sessions().next(request));
-        var format = new WholeFormat(
-                read -> answer.apply(call.info(), readsTogether ? ofPairs(read) : ofLikeness(read, first.size())));
-        return runner.run(request, call.info().params(), requests, format);
+        return runner.runWhole(request, requests, choices -> {
+            var read = PoolingUsage.prompts(choices);
+            return answer.apply(call.info(), readsTogether ? ofPairs(read) : ofLikeness(read, first.size()));
+        });
     }
 
     private static void requireFit(int numFirst, int numSecond) {
@@ -164,7 +165,7 @@ public final class ScoreRoutes implements RoutePart {
     }
 
     private static Scores ofPairs(List<TokenSequence> prompts) {
-        return new Scores(prompts.stream().mapToDouble(Vectors::score).toArray(), WholeFormat.numTokens(prompts));
+        return new Scores(prompts.stream().mapToDouble(Vectors::score).toArray(), PoolingUsage.numTokens(prompts));
     }
 
     /** As in vLLM, a pair has the tokens of both its texts, also where a text is compared with many. */

@@ -59,7 +59,7 @@ public final class SideChannelServer {
                 .join();
         int port = binding.localAddress().getPort();
         var own = new KvAddress(engineId(), settings.host(), port, settings.tensorParallelSize());
-        api.cluster().setKvAddress(own);
+        api.keptKv().setAddress(own);
         address.complete(own);
     }
 
@@ -92,8 +92,8 @@ public final class SideChannelServer {
         if (replica.isEmpty() || number.isEmpty()) {
             return CompletableFuture.completedFuture(false);
         }
-        return api.cluster()
-                .askKept(replica.getAsInt(), word, number.getAsLong())
+        return api.keptKv()
+                .ask(replica.getAsInt(), word, number.getAsLong())
                 .thenApply(answer -> !answer.blocks().isEmpty());
     }
 

@@ -2,7 +2,6 @@ package understudy.conform.sglang;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.MappingIterator;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import it.unimi.dsi.fastutil.ints.IntSets;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -19,12 +18,13 @@ import understudy.engine.SamplingParams;
 import understudy.engine.sglang.SchedulePolicy;
 import understudy.engine.sglang.SglangConfig;
 import understudy.engine.sglang.SglangConfigBuilder;
+import understudy.json.Jackson;
 import understudy.kvcache.radix.RadixConfig;
 import understudy.kvcache.radix.RadixEvictionPolicy;
 import understudy.prompt.Prompt;
 import understudy.prompt.TokenIds;
-import understudy.workload.trace.TraceException;
-import understudy.workload.trace.TraceFile;
+import understudy.workload.files.TraceException;
+import understudy.workload.files.TraceFile;
 
 /**
  * Workload, and what the real scheduler of SGLang has decided on it, turn by turn.
@@ -109,7 +109,7 @@ public record SglangRecording(
     public static List<SglangRecording> readAll(Path file) {
         var recordings = new ArrayList<SglangRecording>();
         try (MappingIterator<Map<String, Object>> workloads =
-                new ObjectMapper().readerFor(Map.class).readValues(TraceFile.open(file))) {
+                Jackson.mapper().readerFor(Map.class).readValues(TraceFile.open(file))) {
             while (workloads.hasNextValue()) {
                 String name = file.getFileName() + " workload " + (recordings.size() + 1);
                 recordings.add(of(name, workloads.nextValue()));

@@ -26,6 +26,9 @@ import understudy.kvcache.radix.RadixAnswer;
  * handle and its pages, though others see it no more.
  */
 public final class SglangEngine implements Engine, EngineLoad {
+    /** The state is another one than after the last empty plan. */
+    private static final long CHANGED = -1;
+
     private static final int[] NO_DRAFTS = new int[0];
 
     private final SglangConfig config;
@@ -44,7 +47,7 @@ public final class SglangEngine implements Engine, EngineLoad {
     private final List<SglangRequest> lost = new ArrayList<>();
 
     /** State after the last plan that was empty, by which it is seen whether anything changes. */
-    private long emptyState = -1;
+    private long emptyState = CHANGED;
 
     /** Creates an engine without requests. */
     public SglangEngine(SglangConfig config) {
@@ -200,6 +203,7 @@ public final class SglangEngine implements Engine, EngineLoad {
 
     private void schedule(SglangBatch batch) {
         step.batch = batch;
+        emptyState = CHANGED;
         step.setKind(batch.mode().word());
         var chunked = batch.chunked;
         for (int i = 0; i < batch.size(); i++) {

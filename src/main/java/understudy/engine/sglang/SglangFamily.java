@@ -4,6 +4,7 @@ import java.util.List;
 import understudy.engine.EngineFamily;
 import understudy.engine.EngineSpec;
 import understudy.engine.Hardware;
+import understudy.latency.StepExecution;
 import understudy.settings.Section;
 
 /** Family of SGLang. */
@@ -27,7 +28,13 @@ public final class SglangFamily implements EngineFamily {
                         "context-window-exceeded",
                         NAME),
                 why);
-        kvCache.requireOnly(List.of("kv-cache-dtype", "enable-prefix-caching", "hash-algo", "hash-seed"), why);
+        kvCache.requireOnly(
+                List.of("kv-cache-dtype", "enable-prefix-caching", "hash-algo", "hash-seed", "kv-events"), why);
         return new SglangSettings(engine, kvCache, hardware).spec(use);
+    }
+
+    @Override
+    public StepExecution execution(Section engine, Hardware hardware) {
+        return SglangExecution.read(engine.section(NAME), hardware);
     }
 }

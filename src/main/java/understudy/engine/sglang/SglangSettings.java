@@ -148,7 +148,7 @@ final class SglangSettings {
         double reserved = 512
                 + Math.max(activationTokens, 2048) * 1.5
                 + hardware.tensorParallelSize() * hardware.pipelineParallelSize() / 8.0 * 1024
-                + 2.0 * GpuSize.of(memory).maxGraphBatch(hardware.tensorParallelSize());
+                + 2.0 * SglangExecution.maxGraphBatch(own, hardware);
         if (memory > LARGE_MIB) {
             reserved = Math.max(reserved, LEAST_RESERVED_MIB);
         }
@@ -177,7 +177,7 @@ final class SglangSettings {
         }
         return own.numberOrAuto("chunked-prefill-size", 1, EngineSizes.MAX_TOKENS)
                 .orElseGet(() -> engine.numberOrAuto(EngineSizes.MAX_NUM_BATCHED_TOKENS, 1, EngineSizes.MAX_TOKENS)
-                        .orElseGet(() -> GpuSize.of(gpuMemoryMib()).chunkedPrefillSize));
+                        .orElseGet(() -> GpuSize.of(hardware.gpuMemoryGib()).chunkedPrefillSize()));
     }
 
     private int maxRunningRequests(int maxTotalTokens, int maxModelLen) {
@@ -189,41 +189,5 @@ final class SglangSettings {
     /** As {@code model_runner.py} has it. */
     private static int defaultMaxRunningRequests(int maxTotalTokens, int maxModelLen) {
         return (int) Math.min(Math.max(maxTotalTokens * 512L / maxModelLen, 2048), 4096);
-    }
-
-    /** Sizes that follow from the memory of a GPU ({@code server_args.py}). */
-    private enum GpuSize {
-        T4(20, 2048, 8, 8),
-        A10(35, 2048, 24, 80),
-        A100_40(60, 4096, 32, 160),
-        H100(90, 8192, 256, 512),
-        H200(160, 8192, 256, 512),
-        B200(Integer.MAX_VALUE, 16_384, 512, 512);
-
-        private final int belowGib;
-        private final int chunkedPrefillSize;
-        private final int maxGraphBatch;
-        private final int maxGraphBatchOfFour;
-
-        GpuSize(int belowGib, int chunkedPrefillSize, int maxGraphBatch, int maxGraphBatchOfFour) {
-            this.belowGib = belowGib;
-            this.chunkedPrefillSize = chunkedPrefillSize;
-            this.maxGraphBatch = maxGraphBatch;
-            this.maxGraphBatchOfFour = maxGraphBatchOfFour;
-        }
-
-        /** Returns the size of a GPU; without one it is an H100. */
-        static GpuSize of(double memoryMib) {
-            for (var size : values()) {
-                if (memoryMib > 0 && memoryMib < (double) size.belowGib * MIB_PER_GIB) {
-                    return size;
-                }
-            }
-            return H100;
-        }
-
-        int maxGraphBatch(int tensorParallelSize) {
-            return tensorParallelSize < 4 ? maxGraphBatch : maxGraphBatchOfFour;
-        }
     }
 }

@@ -13,6 +13,7 @@ import understudy.engine.RequestLimits;
 import understudy.kvcache.KvCache;
 import understudy.kvcache.radix.RadixKvCache;
 import understudy.kvcache.radix.RadixSpec;
+import understudy.prompt.BlockHasher;
 import understudy.settings.Section;
 
 /**
@@ -36,6 +37,11 @@ public record SglangSpec(
     @Override
     public KvCache createMemory() {
         return new RadixKvCache(kvCache);
+    }
+
+    @Override
+    public SglangSpec comparedBy(BlockHasher hasher) {
+        return new SglangSpec(config, kvCache.withHasher(hasher), limits, room, memFractionStatic);
     }
 
     @Override

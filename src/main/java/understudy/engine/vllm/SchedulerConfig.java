@@ -28,6 +28,7 @@ import understudy.engine.vllm.queue.SchedulingPolicy;
  */
 @RecordBuilder
 @RecordBuilder.Options(enableWither = true)
+@RecordBuilder
 public record SchedulerConfig(
         int maxNumSeqs,
         int maxNumBatchedTokens,

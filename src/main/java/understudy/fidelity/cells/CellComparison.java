@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.stream.Stream;
 import understudy.report.Figures;
+import understudy.report.Result;
 import understudy.report.html.Page;
 import understudy.report.html.PageTables;
 
@@ -89,7 +90,7 @@ public final class CellComparison {
 
     /** Returns all of it as JSON. */
     public String json() {
-        return CellJson.write(this);
+        return new Result(CellJson.of(this)).indentedJson();
     }
 
     /** Writes a line for each run, with a header. */
@@ -106,7 +107,7 @@ public final class CellComparison {
         var tables = new CellTables(this);
         var data = new Figures()
                 .add("facts", Page.pairs(facts))
-                .addJson("result", json())
+                .add("result", CellJson.of(this))
                 .add("models", latencyModels)
                 .add("means", PageTables.of(groups, tables.groupColumns()))
                 .add("cells", PageTables.of(compared(), tables.rowColumns()));
@@ -123,13 +124,7 @@ public final class CellComparison {
     private Figures main() {
         var main = new Figures();
         for (int i = 0; i < latencyModels.size() && !groups.isEmpty(); i++) {
-            var errors = groups.get(0).errors().get(i);
-            main.addObject(latencyModels.get(i))
-                    .add("cells", errors.numCells())
-                    .add("mean_absolute_tpot_error_percent", errors.tpotMape())
-                    .add("mean_tpot_error_percent", errors.tpotBias())
-                    .add("mean_absolute_ttft_error_percent", errors.ttftMape())
-                    .add("mean_ttft_error_percent", errors.ttftBias());
+            groups.get(0).errors().get(i).addTo(main.addObject(latencyModels.get(i)));
         }
         return main;
     }

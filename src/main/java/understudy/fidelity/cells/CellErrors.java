@@ -2,6 +2,7 @@ package understudy.fidelity.cells;
 
 import java.util.List;
 import java.util.function.ToDoubleFunction;
+import understudy.report.Figures;
 
 /**
  * Errors of a latency model over some cells, in percent of what was measured.
@@ -22,6 +23,15 @@ record CellErrors(int numCells, double tpotMape, double tpotBias, double ttftMap
                 mean(done, CellRun::tpotErrorPercent),
                 mean(done, run -> Math.abs(run.ttftErrorPercent())),
                 mean(done, CellRun::ttftErrorPercent));
+    }
+
+    /** Adds the errors to figures of a latency model, and returns these. */
+    Figures addTo(Figures figures) {
+        return figures.add("cells", numCells)
+                .add("mean_absolute_tpot_error_percent", tpotMape)
+                .add("mean_tpot_error_percent", tpotBias)
+                .add("mean_absolute_ttft_error_percent", ttftMape)
+                .add("mean_ttft_error_percent", ttftBias);
     }
 
     private static double mean(List<CellRun> runs, ToDoubleFunction<CellRun> percent) {

@@ -1,89 +1,82 @@
 package understudy.fidelity.cells;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import java.io.UncheckedIOException;
-import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import understudy.json.Jackson;
+import understudy.report.Figures;
 
-/** Comparison as JSON, in snake case. */
+/** Comparison as figures for programs. */
 final class CellJson {
     private CellJson() {}
 
-    private record Comparison(List<Summary> summary, List<Cell> cells, List<LeftOut> leftOut) {}
-
-    private record Summary(
-            String by,
-            String group,
-            String latencyModel,
-            int cells,
-            double meanAbsoluteTpotErrorPercent,
-            double meanTpotErrorPercent,
-            double meanAbsoluteTtftErrorPercent,
-            double meanTtftErrorPercent) {}
-
-    private record Cell(
-            MeasuredSetup setup,
-            List<Long> lines,
-            double measuredMeanTpotMs,
-            double measuredMeanTtftMs,
-            boolean shortOfKv,
-            List<Run> runs) {}
-
-    private record Run(
-            String latencyModel,
-            double meanTpotMs,
-            double tpotErrorPercent,
-            double meanTtftMs,
-            double ttftErrorPercent) {}
-
-    static String write(CellComparison comparison) {
-        var summary = comparison.groups().stream()
-                .flatMap(group -> summary(comparison.latencyModels(), group))
-                .toList();
-        var cells = comparison.rows().stream()
-                .filter(CellRow::hasRun)
-                .map(CellJson::cell)
-                .toList();
-        try {
-            return Jackson.snakeCaseWriter().writeValueAsString(new Comparison(summary, cells, comparison.leftOut()))
-                    + "\n";
-        } catch (JsonProcessingException e) {
-            throw new UncheckedIOException(e);
-        }
+    static Figures of(CellComparison comparison) {
+        return new Figures()
+                .add(
+                        "summary",
+                        comparison.groups().stream()
+                                .flatMap(group -> summary(comparison, group))
+                                .toList())
+                .add(
+                        "cells",
+                        comparison.rows().stream()
+                                .filter(CellRow::hasRun)
+                                .map(CellJson::cell)
+                                .toList())
+                .add(
+                        "left_out",
+                        comparison.leftOut().stream()
+                                .map(each -> new Figures()
+                                        .add("lines", each.lines())
+                                        .add("name", each.name())
+                                        .add("reason", each.reason()))
+                                .toList());
     }
 
-    private static Stream<Summary> summary(List<String> latencyModels, CellGroup group) {
-        return IntStream.range(0, latencyModels.size())
+    private static Stream<Figures> summary(CellComparison comparison, CellGroup group) {
+        return IntStream.range(0, comparison.latencyModels().size())
                 .filter(i -> group.errors().get(i).numCells() > 0)
-                .mapToObj(
-                        i -> summary(group, latencyModels.get(i), group.errors().get(i)));
+                .mapToObj(i -> group.errors()
+                        .get(i)
+                        .addTo(new Figures()
+                                .add("by", group.by())
+                                .add("group", group.name())
+                                .add("latency_model", comparison.latencyModels().get(i))));
     }
 
-    private static Summary summary(CellGroup group, String latencyModel, CellErrors errors) {
-        return new Summary(
-                group.by(),
-                group.name(),
-                latencyModel,
-                errors.numCells(),
-                errors.tpotMape(),
-                errors.tpotBias(),
-                errors.ttftMape(),
-                errors.ttftBias());
-    }
-
-    private static Cell cell(CellRow row) {
-        var runs = row.runs().stream()
-                .filter(CellRun::hasRun)
-                .map(run -> new Run(
-                        run.latencyModel(),
-                        run.tpotMillis(),
-                        run.tpotErrorPercent(),
-                        run.ttftMillis(),
-                        run.ttftErrorPercent()))
-                .toList();
+    private static Figures cell(CellRow row) {
         var cell = row.cell();
-        return new Cell(cell.setup(), cell.lines(), cell.tpotMillis(), cell.ttftMillis(), row.isShortOfKv(), runs);
+        return new Figures()
+                .add("setup", setup(cell.setup()))
+                .add("lines", cell.lines())
+                .add("measured_mean_tpot_ms", cell.tpotMillis())
+                .add("measured_mean_ttft_ms", cell.ttftMillis())
+                .add("short_of_kv", row.isShortOfKv())
+                .add(
+                        "runs",
+                        row.runs().stream()
+                                .filter(CellRun::hasRun)
+                                .map(run -> new Figures()
+                                        .add("latency_model", run.latencyModel())
+                                        .add("mean_tpot_ms", run.tpotMillis())
+                                        .add("tpot_error_percent", run.tpotErrorPercent())
+                                        .add("mean_ttft_ms", run.ttftMillis())
+                                        .add("ttft_error_percent", run.ttftErrorPercent()))
+                                .toList());
+    }
+
+    private static Figures setup(MeasuredSetup setup) {
+        return new Figures()
+                .add("model", setup.model())
+                .add("gpu", setup.gpu())
+                .add("version", setup.version())
+                .add("weights", setup.weights())
+                .add("expert_weights", setup.expertWeights())
+                .add("kv_cache_dtype", setup.kvCacheDtype())
+                .add("tensor_parallel_size", setup.tensorParallelSize())
+                .add("data_parallel_size", setup.dataParallelSize())
+                .add("moe_tensor_parallel_size", setup.moeTensorParallelSize())
+                .add("expert_parallel_size", setup.expertParallelSize())
+                .add("input_tokens", setup.inputTokens())
+                .add("output_tokens", setup.outputTokens())
+                .add("concurrency", setup.concurrency());
     }
 }

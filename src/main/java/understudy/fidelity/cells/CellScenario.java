@@ -17,9 +17,11 @@ import understudy.settings.Section;
  * does not say is as in a scenario that all cells share.
  */
 public final class CellScenario {
-    /** Engine and memory as in public measurements. */
+    /** Engine and memory as in public measurements of vLLM. */
     public static final String CLOSED_LOOP = "conf/validation/closed-loop.conf";
 
+    private static final String ENGINE_KIND = "engine.kind";
+    private static final String VLLM = "vllm";
     private static final String LATENCY_MODEL = "latency.model";
     private static final String KV_CACHE_DTYPE = "kv-cache.kv-cache-dtype";
     private static final int REQUESTS_PER_CLIENT = 10;
@@ -67,6 +69,11 @@ public final class CellScenario {
         shared = files.load(scenario, settings);
     }
 
+    /** Returns the kind of the engine of the shared scenario. */
+    public String engineKind() {
+        return shared.getString(ENGINE_KIND);
+    }
+
     /** Returns the latency model of the shared scenario. */
     public String latencyModel() {
         return shared.getString(LATENCY_MODEL);
@@ -81,6 +88,9 @@ public final class CellScenario {
         var all = new LinkedHashMap<>(settings);
         all.put(LATENCY_MODEL, latencyModel);
         all.putAll(load(setup));
+        if (engineKind().equals(VLLM)) {
+            all.put("engine.max-num-seqs", String.valueOf(setup.concurrency()));
+        }
         if (!setup.gpu().isEmpty()) {
             all.put("latency.gpu", gpu(setup.gpu()));
         }
@@ -98,7 +108,6 @@ public final class CellScenario {
         load.put("workload.requests", String.valueOf((long) REQUESTS_PER_CLIENT * setup.concurrency()));
         load.put("workload.arrivals.request-rate", "inf");
         load.put("workload.max-concurrency", concurrency);
-        load.put("engine.max-num-seqs", concurrency);
         putLengths(load, "prompt", setup.inputTokens());
         putLengths(load, "output", setup.outputTokens());
         return load;
@@ -140,7 +149,8 @@ public final class CellScenario {
         }
         if (!setup.kvCacheDtype().isEmpty()) {
             formats.put(KV_CACHE_DTYPE, kvCacheDtype(setup.kvCacheDtype().toLowerCase(Locale.ROOT)));
-        } else if (hasFp8KvInCheckpoint(setup)
+        } else if (engineKind().equals(VLLM)
+                && hasFp8KvInCheckpoint(setup)
                 && shared.getString(KV_CACHE_DTYPE).equals("auto")) {
             formats.put(KV_CACHE_DTYPE, "fp8");
         }

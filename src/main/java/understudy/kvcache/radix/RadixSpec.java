@@ -14,6 +14,11 @@ import understudy.prompt.BlockHasher;
 public record RadixSpec(RadixConfig radix, int maxModelLen, BlockHasher hasher, boolean recordsEvents)
         implements KvCacheSpec {
 
+    /** Returns the same memory, whose events tell of such blocks. */
+    public RadixSpec withHasher(BlockHasher newHasher) {
+        return new RadixSpec(radix, maxModelLen, newHasher, recordsEvents);
+    }
+
     @Override
     public int numGpuBlocks() {
         return radix.maxTotalTokens() / radix.pageSize() + 1;
@@ -36,7 +41,12 @@ public record RadixSpec(RadixConfig radix, int maxModelLen, BlockHasher hasher, 
     }
 
     @Override
+    public boolean tellsOfAnyBlocks() {
+        return true;
+    }
+
+    @Override
     public boolean publishesEvents() {
-        return enablePrefixCaching() && radix.window() == null && radix.hierarchy() == null;
+        return radix.window() == null && radix.hierarchy() == null;
     }
 }

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.Stream;
 import understudy.latency.BatchShape;
 import understudy.latency.CudaGraphs;
 import understudy.latency.ExchangeTime;
@@ -66,7 +67,8 @@ public final class TableLatency implements LatencyModel {
         range = new MeasuredRange(kernels.measuredTokens(), Integer.MAX_VALUE, attentionKernels.measuredContext());
         choice.note("element-wise kernels " + Ingredients.ELEMENTWISE_MICROS + " us each, host "
                 + host.perSequenceMicros() + " us per sequence: empirical");
-        sources = choice.sources();
+        sources = Stream.concat(choice.sources().stream(), host.execution().sources().stream())
+                .toList();
         warnings = choice.warnings();
         missing = choice.missing();
     }

@@ -34,14 +34,20 @@ final class RequestFigures {
                                 .toList());
     }
 
-    private static List<Figures> phases(Collection<RequestStory> stories) {
-        return stories.stream()
-                .flatMap(story -> story.phases().stream())
-                .map(phase -> new Figures()
-                        .add("kind", phase.kind().word())
-                        .add("from_s", phase.startNanos() / NANOS_PER_SECOND)
-                        .add("to_s", phase.endNanos() / NANOS_PER_SECOND))
-                .toList();
+    /** Returns the phases of each kind, as pairs of their begin and end in seconds. */
+    private static Figures phases(Collection<RequestStory> stories) {
+        var figures = new Figures();
+        for (var kind : RequestPhase.Kind.values()) {
+            var pairs = stories.stream()
+                    .flatMap(story -> story.phases().stream())
+                    .filter(phase -> phase.kind() == kind)
+                    .map(phase -> List.of(phase.startNanos() / NANOS_PER_SECOND, phase.endNanos() / NANOS_PER_SECOND))
+                    .toList();
+            if (!pairs.isEmpty()) {
+                figures.add(kind.word(), pairs);
+            }
+        }
+        return figures;
     }
 
     private static Figures ofSlow(RequestStory story) {

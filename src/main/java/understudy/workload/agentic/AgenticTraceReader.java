@@ -7,7 +7,7 @@ import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
 import understudy.prompt.SessionTurn;
 import understudy.workload.agentic.AgenticSession.Branch;
-import understudy.workload.trace.TraceException;
+import understudy.workload.files.TraceException;
 import understudy.workload.trace.TraceReader;
 import understudy.workload.trace.TraceRow;
 import understudy.workload.trace.TraceRowBuilder;

@@ -16,7 +16,7 @@ import understudy.prompt.SessionTurn;
 import understudy.workload.RandomStreams;
 import understudy.workload.Workload;
 import understudy.workload.agentic.LiveBranch.State;
-import understudy.workload.trace.TraceException;
+import understudy.workload.files.TraceException;
 
 /**
  * Plays recorded sessions of agents, so many at a time, each in a lane. Sub-agents start where they did, at the same

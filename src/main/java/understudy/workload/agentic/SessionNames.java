@@ -17,10 +17,6 @@ final class SessionNames {
         return withoutGz(name).endsWith(".jsonl");
     }
 
-    static boolean isZip(String name) {
-        return lower(name).endsWith(".zip");
-    }
-
     static boolean isTar(String name) {
         var lower = lower(name);
         return lower.endsWith(".tar") || lower.endsWith(".tar.gz") || lower.endsWith(".tgz");

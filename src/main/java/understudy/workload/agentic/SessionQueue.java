@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import understudy.workload.RandomStreams;
-import understudy.workload.trace.TraceException;
+import understudy.workload.files.TraceException;
 
 /** Sessions in the order in which they are played, each read when it is asked for. */
 final class SessionQueue implements Closeable {

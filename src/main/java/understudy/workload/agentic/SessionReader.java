@@ -8,8 +8,8 @@ import it.unimi.dsi.fastutil.longs.LongArrayList;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 import understudy.json.Jackson;
-import understudy.workload.trace.TraceException;
-import understudy.workload.trace.TraceFile;
+import understudy.workload.files.TraceException;
+import understudy.workload.files.TraceFile;
 
 /**
  * Reads a session as <a href="https://github.com/callanjfox/kv-cache-tester">kv-cache-tester</a> has them: {@code

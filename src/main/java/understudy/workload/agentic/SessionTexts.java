@@ -5,10 +5,15 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.apache.commons.rng.UniformRandomProvider;
+import org.apache.commons.rng.sampling.ListSampler;
 import org.jspecify.annotations.Nullable;
-import understudy.workload.trace.TraceException;
-import understudy.workload.trace.TraceFile;
+import understudy.workload.files.CountedInput;
+import understudy.workload.files.NamedFile;
+import understudy.workload.files.NamedFiles;
+import understudy.workload.files.TraceException;
+import understudy.workload.files.TraceFile;
 
 /**
  * Texts of sessions in a folder, an archive (.zip, .tar, .tar.gz, .tgz) or a file, each of them gzip'd or not: of a folder
@@ -18,8 +23,7 @@ import understudy.workload.trace.TraceFile;
 final class SessionTexts implements Closeable {
     private static final long MAX_SESSION_BYTES = 1L << 28;
 
-    private final Path path;
-    private final SessionFiles files;
+    private final NamedFiles files;
     private @Nullable TextLines lines;
     private String fileOfLines = "";
 
@@ -30,26 +34,20 @@ final class SessionTexts implements Closeable {
      * @throws TraceException if it cannot be read
      */
     SessionTexts(Path path, @Nullable UniformRandomProvider shuffler) {
-        this.path = path;
-        try {
-            files = open(path, shuffler);
-        } catch (IOException e) {
-            throw TraceFile.unreadable(path.toString(), e);
-        }
-    }
-
-    private static SessionFiles open(Path path, @Nullable UniformRandomProvider shuffler) throws IOException {
         String name = path.toString();
-        if (Files.isDirectory(path)) {
-            return ListedFiles.ofFolder(path, shuffler);
-        }
-        if (SessionNames.isZip(name)) {
-            return ListedFiles.ofZip(path, shuffler);
-        }
-        if (shuffler != null) {
+        boolean isListed = Files.isDirectory(path) || NamedFiles.isZip(path);
+        if (shuffler != null && !isListed) {
             throw new TraceException(name, "only the sessions of a folder or of a .zip can be shuffled");
         }
-        return SessionNames.isTar(name) ? new TarFiles(path) : ListedFiles.ofFile(path);
+        files = isListed || SessionNames.isTar(name)
+                ? NamedFiles.open(path, SessionNames::isSession, names -> shuffle(names, shuffler))
+                : NamedFiles.ofFile(path);
+    }
+
+    private static void shuffle(List<String> names, @Nullable UniformRandomProvider shuffler) {
+        if (shuffler != null) {
+            ListSampler.shuffle(shuffler, names);
+        }
     }
 
     /**
@@ -58,50 +56,59 @@ final class SessionTexts implements Closeable {
      * @throws TraceException if a file cannot be read
      */
     @Nullable SessionText next() {
-        try {
-            var text = nextLine();
-            while (text == null) {
-                var file = files.next();
-                if (file == null) {
-                    return null;
-                }
-                text = firstOf(file);
+        var text = nextLine();
+        while (text == null) {
+            var file = files.next();
+            if (file == null) {
+                return null;
             }
-            return text;
-        } catch (IOException e) {
-            throw TraceFile.unreadable(path.toString(), e);
+            text = firstOf(file);
         }
+        return text;
     }
 
-    private @Nullable SessionText firstOf(SessionFiles.NamedInput file) throws IOException {
-        var content = TraceFile.decompressed(file.in());
-        if (!SessionNames.isLines(file.name())) {
-            return new SessionText(file.name(), 1, bounded(file.name(), 1, content));
+    private @Nullable SessionText firstOf(NamedFile file) {
+        InputStream content;
+        try {
+            content = TraceFile.decompressed(file.in());
+        } catch (IOException e) {
+            throw TraceFile.unreadable(file.path(), e);
         }
-        fileOfLines = file.name();
+        if (!SessionNames.isLines(file.path())) {
+            return bounded(file.path(), 1, content);
+        }
+        fileOfLines = file.path();
         lines = new TextLines(content);
         return nextLine();
     }
 
-    private @Nullable SessionText nextLine() throws IOException {
-        var line = lines == null ? null : lines.next();
-        if (lines == null || line == null) {
-            lines = null;
+    private @Nullable SessionText nextLine() {
+        if (lines == null) {
             return null;
         }
-        return new SessionText(fileOfLines, lines.line(), bounded(fileOfLines, lines.line(), line));
+        try {
+            var line = lines.next();
+            if (line != null) {
+                return bounded(fileOfLines, lines.line(), line);
+            }
+        } catch (IOException e) {
+            throw TraceFile.unreadable(fileOfLines, e);
+        }
+        lines = null;
+        return null;
     }
 
-    private static InputStream bounded(String file, long line, InputStream in) {
-        return new BoundedInput(in, MAX_SESSION_BYTES, file, line);
+    /** A small archive may unpack to a text of any length. */
+    private static SessionText bounded(String file, long line, InputStream in) {
+        return new SessionText(file, line, new CountedInput(in, numBytes -> {
+            if (numBytes > MAX_SESSION_BYTES) {
+                throw new TraceException(file, line, "the session is longer than " + MAX_SESSION_BYTES + " bytes");
+            }
+        }));
     }
 
     @Override
     public void close() {
-        try {
-            files.close();
-        } catch (IOException e) {
-            throw TraceFile.unreadable(path.toString(), e);
-        }
+        files.close();
     }
 }

@@ -6,7 +6,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.util.TreeMap;
 import understudy.json.Jackson;
-import understudy.workload.trace.TraceException;
+import understudy.workload.files.TraceException;
 
 /** The lengths of a client's requests over time: a file {@code chunk-N-dataset.json}. */
 final class ClientLengths {

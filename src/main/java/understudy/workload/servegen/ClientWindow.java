@@ -4,7 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import understudy.settings.Numbers;
-import understudy.workload.trace.TraceException;
+import understudy.workload.files.TraceException;
 
 /**
  * Window of a client in which requests come: a line of a file {@code chunk-N-trace.csv}, which has start, rate,

@@ -1,13 +1,15 @@
 package understudy.workload.servegen;
 
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
-import understudy.workload.trace.FilesOfTrace;
-import understudy.workload.trace.TraceException;
+import understudy.workload.files.NamedFile;
+import understudy.workload.files.NamedFiles;
+import understudy.workload.files.TraceException;
 
 /** Files of a service: {@code chunk-N-trace.csv} and {@code chunk-N-dataset.json} for each client. */
 final class ServeGenFiles {
@@ -36,7 +38,7 @@ final class ServeGenFiles {
     static List<ServeGenClient> read(ServeGenOptions options, int index) {
         var service = options.services().get(index);
         var files = new ServeGenFiles(service.path().toString());
-        FilesOfTrace.visit(service.path(), name -> FILE.matcher(name).matches(), files::on);
+        files.readAll(service.path());
         var clients = files.clients(index, service.rateScale()).stream()
                 .map(client -> client.within(options.startSeconds(), options.endSeconds()))
                 .filter(client -> client.numRequests() > 0)
@@ -51,19 +53,26 @@ final class ServeGenFiles {
         return clients;
     }
 
-    private void on(String name, byte[] content) {
-        var parts = FILE.matcher(name);
+    private void readAll(Path path) {
+        try (var files = NamedFiles.open(path, name -> FILE.matcher(name).matches())) {
+            for (var file = files.next(); file != null; file = files.next()) {
+                read(file);
+            }
+        }
+    }
+
+    private void read(NamedFile file) {
+        var parts = FILE.matcher(file.name());
         if (!parts.matches()) {
-            throw new IllegalStateException(name);
+            throw new IllegalStateException(file.name());
         }
         var files = clients.computeIfAbsent(Integer.valueOf(parts.group(1)), number -> new Files());
-        String file = path + "/" + name;
         if (parts.group(2).equals("trace.csv")) {
-            requireNone(files.windows, file);
-            files.windows = ClientWindow.read(file, content);
+            requireNone(files.windows, file.path());
+            files.windows = ClientWindow.read(file.path(), file.readAll());
         } else {
-            requireNone(files.lengths, file);
-            files.lengths = ClientLengths.read(file, content);
+            requireNone(files.lengths, file.path());
+            files.lengths = ClientLengths.read(file.path(), file.readAll());
         }
     }
 

@@ -11,6 +11,8 @@ import java.io.IOException;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import understudy.settings.Numbers;
+import understudy.workload.files.TraceException;
+import understudy.workload.files.TraceFile;
 
 /**
  * Results of {@code vllm bench serve --save-result --save-detailed}: one JSON object with lists of {@code input_lens},

@@ -14,6 +14,8 @@ import java.util.List;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import understudy.settings.Numbers;
+import understudy.workload.files.TraceException;
+import understudy.workload.files.TraceFile;
 
 /** A CSV file with a header line, read row by row; what is wrong in it is reported with file and line. */
 public final class CsvTable implements Closeable {

@@ -5,6 +5,7 @@ import it.unimi.dsi.fastutil.longs.LongArrayList;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import understudy.prompt.SessionTurn;
+import understudy.workload.files.TraceFile;
 
 /**
  * Traces of JSON lines. Equal hash ids stand for equal tokens.

@@ -21,6 +21,8 @@ import understudy.workload.OutputLimit;
 import understudy.workload.RandomStreams;
 import understudy.workload.RequestRate;
 import understudy.workload.Workload;
+import understudy.workload.files.TraceException;
+import understudy.workload.files.TraceFile;
 
 /**
  * Questions and answers of a file of chats, as {@code vllm bench serve --dataset-name sharegpt} takes them: the first

@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Optional;
+import understudy.workload.files.TraceException;
+import understudy.workload.files.TraceFile;
 
 /** Formats of traces that are one file, by the names that settings have for them. */
 public enum TraceFormat {

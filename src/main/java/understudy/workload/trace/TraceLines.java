@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 import understudy.json.Jackson;
+import understudy.workload.files.TraceException;
 
 /**
  * The lines of a trace of JSON lines, one object for each request, in any of three formats, which their fields tell

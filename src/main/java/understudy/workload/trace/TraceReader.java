@@ -2,6 +2,7 @@ package understudy.workload.trace;
 
 import java.io.Closeable;
 import org.jspecify.annotations.Nullable;
+import understudy.workload.files.TraceException;
 
 /** Reads one trace format, one row at a time. */
 public interface TraceReader extends Closeable {

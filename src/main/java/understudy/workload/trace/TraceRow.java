@@ -29,6 +29,7 @@ import understudy.prompt.TokenSuffix;
  */
 @RecordBuilder
 @RecordBuilder.Options(enableWither = true)
+@RecordBuilder
 public record TraceRow(
         long line,
         long arrivalNanos,

@@ -6,6 +6,7 @@ import understudy.engine.Request;
 import understudy.prompt.Prompt;
 import understudy.workload.OutputLimit;
 import understudy.workload.Workload;
+import understudy.workload.files.TraceException;
 
 /**
  * Replays a trace: every row is a request of its own, sent when the trace says, whatever became of the others. Time

@@ -1,4 +1,5 @@
-// <lane-chart path>: a row for each number, with bars from one time to another. Bars of a kind share a colour of its name.
+// <lane-chart path>: a row for each number, with bars from one time to another, by kind. Bars of a kind share
+// the colour of its name.
 'use strict';
 
 kinds['lane-chart'] = (host) => {
@@ -6,9 +7,8 @@ kinds['lane-chart'] = (host) => {
   const rows = at(host.getAttribute('path'));
   const x = axisOf(host, 'x');
   const y = axisOf(host, 'y');
-  const bars = (kind) => rows.flatMap(({ number, phases }) => phases
-    .filter((phase) => phase.kind === kind)
-    .map(({ from_s, to_s }) => ({ y: String(number), x: [from_s, to_s] })));
+  const bars = (kind) => rows.flatMap(({ number, phases }) =>
+    (phases[kind] ?? []).map((fromTo) => ({ y: String(number), x: fromTo })));
   const present = host.getAttribute('kinds').split(' ').filter((kind) => bars(kind).length > 0);
   draw(host, {
     type: 'bar',

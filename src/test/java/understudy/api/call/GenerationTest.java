@@ -29,7 +29,7 @@ final class GenerationTest {
     }
 
     private static String tenant(JsonBody body, HttpRequest call) {
-        var generation = new Generation(0, spec(body), Arrival.of(call, 0), new Unheard());
+        var generation = new Generation(0, spec(body), Arrival.of(call, 0));
         return generation.request(0, 1).tenant();
     }
 

@@ -172,6 +172,6 @@ final class RequestRecorderTest {
                 .answer(new Answer(index -> 7, 10, List.of()))
                 .tokenizer(Tokenizer.Vocabulary.CL100K_BASE.load())
                 .build();
-        return new Generation(numGenerations++, spec, Arrival.of(request, 0), new Unheard());
+        return new Generation(numGenerations++, spec, Arrival.of(request, 0));
     }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import understudy.faults.RequestFault;
 
@@ -13,14 +14,22 @@ final class FaultHeadersTest {
     @Test
     void headers_becomeTheFaultOfTheRequest() {
         assertThat(read(Map.of())).isEqualTo(RequestFault.NONE);
-        assertThat(read(Map.of("X-Understudy-Fail", "true"))).isEqualTo(new RequestFault(true, 0, 0, 0));
+        assertThat(read(Map.of("X-Understudy-Fail", "true"))).isEqualTo(new RequestFault(true, 0, 0));
         assertThat(read(Map.of("X-Understudy-Cut-After-Tokens", "5", "X-Understudy-Delay", "200ms")))
-                .isEqualTo(new RequestFault(false, 5, 0, 200_000_000));
-        assertThat(read(Map.of("X-Understudy-Reset-After-Tokens", "5"))).isEqualTo(new RequestFault(0, 5, 0, 0, true));
+                .isEqualTo(new RequestFault(false, 5, 200_000_000));
+        assertThat(read(Map.of("X-Understudy-Reset-After-Tokens", "5"))).isEqualTo(new RequestFault(0, 5, 0, true));
         assertThat(read(Map.of("X-Understudy-Reset-After-Tokens", "5", "X-Understudy-Cut-After-Tokens", "4")))
                 .as("the earlier one")
-                .isEqualTo(new RequestFault(0, 4, 0, 0, false));
-        assertThat(read(Map.of("X-Understudy-Malformed-At-Token", "3"))).isEqualTo(new RequestFault(false, 0, 3, 0));
+                .isEqualTo(new RequestFault(0, 4, 0, false));
+    }
+
+    @Test
+    void brokenJson_isNoFaultOfTheCluster() {
+        Map<String, String> headers = Map.of("X-Understudy-Malformed-At-Token", "3");
+
+        assertThat(read(headers)).isEqualTo(RequestFault.NONE);
+        assertThat(FaultHeaders.malformedAtToken(header(headers))).isEqualTo(3);
+        assertThat(FaultHeaders.malformedAtToken(header(Map.of()))).isZero();
     }
 
     @Test
@@ -45,6 +54,10 @@ final class FaultHeadersTest {
     }
 
     private static RequestFault read(Map<String, String> headers) {
-        return FaultHeaders.read(name -> Optional.ofNullable(headers.get(name)));
+        return FaultHeaders.read(header(headers));
+    }
+
+    private static Function<String, Optional<String>> header(Map<String, String> headers) {
+        return name -> Optional.ofNullable(headers.get(name));
     }
 }

@@ -20,11 +20,9 @@ import understudy.Waiting;
 import understudy.api.ServerFixture;
 import understudy.api.call.ApiContext;
 import understudy.api.call.Call;
-import understudy.api.call.Delta;
 import understudy.api.call.Generation;
 import understudy.api.call.GenerationParams;
 import understudy.api.call.ServerState;
-import understudy.api.http.ApiException;
 import understudy.api.http.Arrival;
 import understudy.api.http.ClientConnection;
 import understudy.api.http.Json;
@@ -74,12 +72,12 @@ final class ClientConnectionTest {
         var connection = new ClientConnection(() -> {});
         connection.close();
 
-        var call = new Call(api.cluster(), new Unheard());
+        var call = new Call(api.link(), event -> {});
         connection.carry(call);
         call.start(List.of(spec(api)), Arrival.of(HttpRequest.create(), 0));
 
         assertThat(call.closed().toCompletableFuture()).isDone();
-        assertThat(api.cluster().newestInFlight(1)).isEmpty();
+        assertThat(api.link().newestInFlight(1)).isEmpty();
     }
 
     @Test
@@ -114,14 +112,6 @@ final class ClientConnectionTest {
                 InetAddress.getLoopbackAddress(), server.server().address().getPort());
     }
 
-    private static final class Unheard implements Call.Listener {
-        @Override
-        public void onDelta(Generation generation, Delta delta) {}
-
-        @Override
-        public void onFailed(ApiException failure) {}
-    }
-
     private static Generation.Spec spec(ApiContext api) {
         var model = api.settings().model();
         var tokenizer = model.tokenizer().load();
@@ -129,7 +119,7 @@ final class ClientConnectionTest {
         var prompt = new EncodedPrompt(new TokenIds(new int[] {1, 2, 3}), "x", true);
         return new SpecBuilder(
                         api.settings(),
-                        api.cluster(),
+                        api.link(),
                         api.loras(),
                         tokenizer,
                         new Answers(tokenizer, model),

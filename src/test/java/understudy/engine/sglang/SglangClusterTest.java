@@ -1,6 +1,7 @@
 package understudy.engine.sglang;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.typesafe.config.ConfigFactory;
 import java.time.Duration;
@@ -13,7 +14,12 @@ import understudy.faults.Fault;
 import understudy.fuzz.Fuzzer;
 import understudy.fuzz.MemoryCheck;
 import understudy.fuzz.RunCheck;
+import understudy.host.Emulation;
+import understudy.report.Invariants;
+import understudy.report.Outcome;
+import understudy.scenario.Scenario;
 import understudy.scenario.ScenarioFile;
+import understudy.settings.ScenarioException;
 import understudy.testkit.EmulatedCluster;
 
 /** SGLang's engine behind the actors. A step takes 10 ms, and a request 4 ms to the queue. */
@@ -114,5 +120,84 @@ final class SglangClusterTest {
         var failure = new Fuzzer(seed, List.of(new RunCheck(), new MemoryCheck())).failure(scenario);
 
         assertThat(failure).isEmpty();
+    }
+
+    private static final String MIXED = """
+        latency.model = linear
+        latency.linear { per-step = 10ms, per-token = 1us, per-decode-seq = 0ns, per-kv-token = 0ns }
+        cluster.groups = [
+          { name = vllm, replicas = 2, engine.kind = vllm, kv-cache { num-gpu-blocks = 200, block-size = 8 } }
+          { name = sglang, replicas = 2, engine { kind = sglang, sglang { max-total-tokens = 1600 } } }
+          { name = paged, replicas = 1, engine { kind = sglang, sglang { max-total-tokens = 1600, page-size = 32 } } }
+        ]
+        engine.max-model-len = 600
+        """;
+
+    /** Both engines behind one router that follows their KV events; a crash and a drain of a replica of each. */
+    @ParameterizedTest
+    @CsvSource({"kv-aware, 1", "prefix-aware, 2", "round-robin, 3"})
+    void mixedGroups_loseNothing(String policy, int seed) throws Exception {
+        var scenario = Scenario.read(
+                new ScenarioFile(Map.of()).load(ConfigFactory.parseString(MIXED + """
+            router.policy = %s
+            seed = %d
+            faults {
+              on-crash = resume
+              plan = [
+                { at = 2s, do = crash, replica = 0, for = 1s }
+                { at = 5s, do = crash, replica = 2, for = 1s }
+                { at = 8s, do = drain, replica = 1, for = 2s }
+                { at = 11s, do = drain, replica = 3, for = 2s }
+              ]
+            }
+            workload {
+              requests = 1000
+              arrivals.request-rate = 40
+              lengths { prompt { kind = uniform, min = 1, max = 100 }, output { kind = uniform, min = 1, max = 60 } }
+              prefix-groups { count = 8, length { kind = fixed, mean = 70 } }
+            }
+            """.formatted(policy, seed))));
+
+        try (var emulation = new Emulation()) {
+            emulation.start(scenario.clusterSpec(scenario.workloadSource(), true), Double.POSITIVE_INFINITY);
+            var run = emulation.await(120_000).run();
+
+            assertThat(Invariants.check(run)).isEmpty();
+            assertThat(run.requests().size()).isEqualTo(1000);
+            for (int i = 0; i < 1000; i++) {
+                assertThat(run.requests().get(i).outcome()).isEqualTo(Outcome.COMPLETED);
+            }
+            assertThat(run.replicas()).allSatisfy(replica -> {
+                assertThat(replica.stats().numRequests()).isPositive();
+                assertThat(replica.stats().prefixCache().hits()).isPositive();
+            });
+        }
+    }
+
+    /** With events in blocks of 8 tokens, a prefix of 16 is one, on a replica with pages of 1 and on one with pages of 32. */
+    @Test
+    void prefix_countsInTheBlocksOfTheFirstEngineWithBlocks() {
+        var engines = Scenario.read(
+                        new ScenarioFile(Map.of()).load(ConfigFactory.parseString(MIXED + "router.policy = kv-aware")))
+                .groups();
+
+        assertThat(engines)
+                .extracting(group -> group.engine().kvCache().hasher().blockSize())
+                .containsExactly(8, 8, 8);
+        assertThat(engines)
+                .extracting(group -> group.engine().kvCache().blockSize())
+                .containsExactly(8, 1, 32);
+    }
+
+    @Test
+    void rolesOfUnlikeEngines_areRefused() {
+        assertThatThrownBy(() -> EmulatedCluster.startPaused("""
+                    cluster.groups = [
+                      { name = prefills, role = prefill, engine.kind = sglang }
+                      { name = decodes, role = decode, engine.kind = vllm }
+                    ]
+                    """))
+                .isInstanceOf(ScenarioException.class)
+                .hasMessageContaining("must have one engine.kind, not sglang and vllm");
     }
 }

@@ -31,6 +31,19 @@ final class CellScenarioTest {
         assertThat(config.getInt("workload.lengths.output.min")).isEqualTo(80);
     }
 
+    @Test
+    void cellOfSglang_hasTheLimitsOfItsScenario() {
+        var sglang = new CellScenario(
+                new ScenarioFile(Map.of()), "conf/validation/closed-loop-sglang.conf", Map.of("latency.gpu", "h200"));
+        var config = sglang.of(setup("meta-llama/Llama-3.1-8B", "h200_sxm", "fp8", 1, 1, 1, 1), "roofline");
+
+        assertThat(sglang.engineKind()).isEqualTo("sglang");
+        assertThat(config.getString("engine.max-num-seqs")).isEqualTo("auto");
+        // Scales for a KV cache in FP8 are taken by vLLM alone.
+        assertThat(config.getString("kv-cache.kv-cache-dtype")).isEqualTo("auto");
+        assertThat(config.getInt("workload.max-concurrency")).isEqualTo(16);
+    }
+
     @ParameterizedTest
     @CsvSource({
         "meta-llama/Llama-3.1-70B, fp8, fp8, fp8",

@@ -14,7 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import understudy.workload.trace.TraceException;
+import understudy.workload.files.TraceException;
 import understudy.workload.trace.TraceRow;
 
 final class AgenticTraceReaderTest {

@@ -20,7 +20,7 @@ import understudy.prompt.BlockHasher;
 import understudy.prompt.Xxh3BlockHasher;
 import understudy.workload.LoadSchedule;
 import understudy.workload.Workload;
-import understudy.workload.trace.TraceException;
+import understudy.workload.files.TraceException;
 
 /** Sessions of agents as a workload. In these tests an answer takes two seconds, where the recorded one took one. */
 final class AgenticWorkloadTest {

@@ -5,24 +5,25 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static understudy.workload.agentic.Sessions.request;
 import static understudy.workload.agentic.Sessions.session;
 import static understudy.workload.agentic.Sessions.write;
+import static understudy.workload.files.ArchiveBytes.bytes;
+import static understudy.workload.files.ArchiveBytes.entry;
+import static understudy.workload.files.ArchiveBytes.gzip;
+import static understudy.workload.files.ArchiveBytes.tar;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.OutputStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.zip.GZIPOutputStream;
-import java.util.zip.ZipEntry;
-import java.util.zip.ZipOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import understudy.workload.trace.TraceException;
+import understudy.workload.files.ArchiveBytes;
+import understudy.workload.files.TraceException;
 
 /** Sessions in folders, archives and files. Each test's sessions have one prompt of 100, 200 and 300 tokens. */
 final class SessionTextsTest {
@@ -60,16 +61,15 @@ final class SessionTextsTest {
     @ValueSource(strings = {"all.tar", "all.tar.gz", "all.tgz"})
     void tar_isReadAsItStands(String name) throws IOException {
         var longName = "traces/" + "long/".repeat(40) + "x.json";
-        var tar = new ByteArrayOutputStream();
-        writeEntry(tar, "traces/", '5', new byte[0]);
-        writeEntry(tar, "README.md", '0', bytes("of no meaning"));
-        writeEntry(tar, "traces/z.json", '0', bytes(ofLength(100)));
-        writeEntry(tar, "././@LongLink", 'L', bytes(longName + "\0"));
-        writeEntry(tar, longName.substring(0, 99), '0', bytes(ofLength(200)));
-        writeEntry(tar, "PaxHeader", 'x', bytes("30 mtime=1\n21 path=traces/b.json\n"));
-        writeEntry(tar, "b", '0', gzip(bytes(ofLength(300))));
-        tar.write(new byte[1024]);
-        byte[] content = name.endsWith("gz") ? gzip(tar.toByteArray()) : tar.toByteArray();
+        byte[] tar = tar(
+                entry("traces/", '5', ""),
+                entry("README.md", '0', "of no meaning"),
+                entry("traces/z.json", '0', ofLength(100)),
+                entry("././@LongLink", 'L', longName + "\0"),
+                entry(longName.substring(0, 99), '0', ofLength(200)),
+                entry("PaxHeader", 'x', "11 mtime=1\n22 path=traces/b.json\n"),
+                entry("b", '0', gzip(bytes(ofLength(300)))));
+        byte[] content = name.endsWith("gz") ? gzip(tar) : tar;
 
         assertThat(lengths(Files.write(folder.resolve(name), content))).containsExactly(100, 200, 300);
     }
@@ -89,10 +89,9 @@ final class SessionTextsTest {
 
     @Test
     void archive_mayNotNameFilesOutsideOfIt() throws IOException {
-        var tar = new ByteArrayOutputStream();
-        writeEntry(tar, "traces/../../a.json", '0', bytes(ofLength(100)));
+        byte[] tar = tar(entry("traces/../../a.json", '0', ofLength(100)));
 
-        assertThatThrownBy(() -> lengths(Files.write(folder.resolve("all.tar"), tar.toByteArray())))
+        assertThatThrownBy(() -> lengths(Files.write(folder.resolve("all.tar"), tar)))
                 .hasMessageContaining("all.tar: the entry traces/../../a.json lies outside of the archive");
         assertThatThrownBy(() -> lengths(zip("a.json", bytes(ofLength(100)), "/b.json", bytes(ofLength(100)))))
                 .hasMessageContaining("the entry /b.json lies outside");
@@ -160,47 +159,8 @@ final class SessionTextsTest {
         return session(request(0, 0, numTokens, 1, 1));
     }
 
-    private static byte[] bytes(String text) {
-        return text.getBytes(StandardCharsets.UTF_8);
-    }
-
-    private static byte[] gzip(byte[] content) throws IOException {
-        var out = new ByteArrayOutputStream();
-        try (var gzip = new GZIPOutputStream(out)) {
-            gzip.write(content);
-        }
-        return out.toByteArray();
-    }
-
     private Path zip(Object... namesAndContents) throws IOException {
-        var file = folder.resolve("all.zip");
-        try (var zip = new ZipOutputStream(Files.newOutputStream(file))) {
-            for (int i = 0; i < namesAndContents.length; i += 2) {
-                zip.putNextEntry(new ZipEntry((String) namesAndContents[i]));
-                zip.write((byte[]) namesAndContents[i + 1]);
-            }
-        }
-        return file;
-    }
-
-    private static void writeEntry(OutputStream out, String name, char type, byte[] content) throws IOException {
-        var header = new byte[512];
-        put(header, 0, name);
-        put(header, 124, String.format("%011o", content.length));
-        put(header, 148, "        ");
-        header[156] = (byte) type;
-        put(header, 257, "ustar\00000");
-        int sum = 0;
-        for (byte b : header) {
-            sum += b;
-        }
-        put(header, 148, String.format("%06o\0 ", sum));
-        out.write(header);
-        out.write(Arrays.copyOf(content, (content.length + 511) / 512 * 512));
-    }
-
-    private static void put(byte[] header, int at, String text) {
-        System.arraycopy(bytes(text), 0, header, at, text.length());
+        return Files.write(folder.resolve("all.zip"), ArchiveBytes.zip(namesAndContents));
     }
 
     private static List<Integer> lengths(Path path, String... settings) {

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import understudy.workload.RandomStreams;
-import understudy.workload.trace.TraceException;
+import understudy.workload.files.TraceException;
 import understudy.workload.trace.TraceRow;
 
 final class ServeGenReaderTest {

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
+import understudy.workload.files.TraceException;
 
 final class ByteLinesTest {
 

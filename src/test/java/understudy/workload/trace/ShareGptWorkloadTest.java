@@ -15,6 +15,7 @@ import understudy.workload.Gaps;
 import understudy.workload.OutputLimit;
 import understudy.workload.RandomStreams;
 import understudy.workload.RequestRate;
+import understudy.workload.files.TraceException;
 
 /** A token is a character here. */
 final class ShareGptWorkloadTest {

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import understudy.prompt.SessionTurn;
+import understudy.workload.files.TraceException;
 
 /** The formats of traces that people have. */
 final class TraceFormatTest {

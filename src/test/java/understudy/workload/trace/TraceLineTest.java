@@ -18,6 +18,7 @@ import understudy.prompt.SessionTurn;
 import understudy.prompt.SyntheticTokens;
 import understudy.prompt.TokenIds;
 import understudy.prompt.Xxh3BlockHasher;
+import understudy.workload.files.TraceException;
 
 /** Our own format: what is written is read again. */
 final class TraceLineTest {
