@@ -6,9 +6,9 @@ import understudy.engine.roseinfer.RoseinferConfig.PrefillMode;
 import understudy.engine.vllm.PreemptionVictim;
 import understudy.engine.vllm.queue.SchedulingPolicy;
 import understudy.kvcache.FullHit;
-import understudy.kvcache.session.SessionMode;
 import understudy.kvcache.eviction.EvictionPolicy;
 import understudy.kvcache.eviction.FreeOrder;
+import understudy.kvcache.session.SessionMode;
 
 /** Draw of the sections {@code engine} and {@code kv-cache}: few blocks, so that they run out. */
 final class EngineDraw {

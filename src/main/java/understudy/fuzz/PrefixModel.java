@@ -93,9 +93,7 @@ final class PrefixModel {
     }
 
     private int findable(PrefixLookup lookup, int numTokens) {
-        return findsPrompts
-                ? Math.min(numTokens, lookup.prompt().length())
-                : numTokens;
+        return findsPrompts ? Math.min(numTokens, lookup.prompt().length()) : numTokens;
     }
 
     /** Prompts with different salts have nothing in common. */

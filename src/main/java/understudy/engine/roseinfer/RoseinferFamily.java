@@ -38,7 +38,9 @@ public final class RoseinferFamily implements EngineFamily {
         if (sizes.pipelineParallelSize() > 1) {
             throw engine.unusable("kind", "which has no pipeline; set latency.pipeline-parallel-size = 1");
         }
-        kvCache.requireDefaults(List.of("promote-full-blocks", "cache-generated-blocks", "sessions", "global-prefix-store.enabled"), why);
+        kvCache.requireDefaults(
+                List.of("promote-full-blocks", "cache-generated-blocks", "sessions", "global-prefix-store.enabled"),
+                why);
         var config = new RoseinferConfig(
                 sizes.givenSeqs().orElse(DEFAULT_BATCH_SIZE), engine.choice("prefill", PrefillMode.class));
         return new RoseinferSpec(config, MemorySettings.limits(engine, kvCache, memory, 0), memory, sizes.room());

@@ -132,7 +132,8 @@ public final class ConnectedKvCacheManager extends KvCacheManager {
     }
 
     private boolean fits(AdmissionRequest request, int numTokens, int numHeld, int numEvictable, int numReserved) {
-        int numAvailable = pool.numFree() - (request.isAnythingRunning() ? config.blocks().watermarkBlocks() : 0) - numEvictable;
+        int numAvailable =
+                pool.numFree() - (request.isAnythingRunning() ? config.blocks().watermarkBlocks() : 0) - numEvictable;
         int numOfAll = request.reserveFullSequence() ? blocksFor(request.numTokens()) : 0;
         return numOfAll - numHeld <= numAvailable
                 && Math.max(0, blocksFor(numTokens) - numHeld) <= numAvailable - numReserved;

@@ -151,7 +151,8 @@ public class KvCacheManager extends PooledKvCache<KvSequence, ContentConfig> {
 
     private boolean fits(AdmissionRequest request, KvSequence sequence, int numSlots) {
         int numEvictable = hits.countFree();
-        int numAvailable = pool.numFree() - (request.isAnythingRunning() ? config.blocks().watermarkBlocks() : 0);
+        int numAvailable =
+                pool.numFree() - (request.isAnythingRunning() ? config.blocks().watermarkBlocks() : 0);
         if (request.reserveFullSequence()) {
             int numBlocks = blocksFor(request.numTokens());
             if (Math.max(0, numBlocks - hits.size()) + numEvictable > numAvailable) {

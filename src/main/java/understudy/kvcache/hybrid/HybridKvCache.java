@@ -75,7 +75,8 @@ public final class HybridKvCache extends PooledKvCache<HybridSequence, HybridCon
     }
 
     private boolean fits(AdmissionRequest request, HybridSequence sequence, int numSlots) {
-        int numAvailable = pool.numFree() - (request.isAnythingRunning() ? config.blocks().watermarkBlocks() : 0);
+        int numAvailable =
+                pool.numFree() - (request.isAnythingRunning() ? config.blocks().watermarkBlocks() : 0);
         int numTokens = Math.min(request.numTokens(), config.maxModelLen());
         return (!request.reserveFullSequence() || numNeeded(sequence, numTokens, true) <= numAvailable)
                 && numNeeded(sequence, numSlots, false) <= numAvailable;

@@ -17,11 +17,7 @@ import understudy.kvcache.PrefixUnit;
 @RecordBuilder
 @RecordBuilder.Options(enableWither = true)
 public record SessionConfig(
-        KvBlocks blocks,
-        boolean sharesWithinStep,
-        SessionMode mode,
-        GlobalPrefixLimits globalPrefixes,
-        FullHit fullHit)
+        KvBlocks blocks, boolean sharesWithinStep, SessionMode mode, GlobalPrefixLimits globalPrefixes, FullHit fullHit)
         implements BlockCacheSpec, SessionConfigBuilder.With {
 
     @Override

@@ -170,8 +170,8 @@ final class ConversationalHitsTest {
     }
 
     private static KvCacheManager manager(int numBlocks) {
-        return new KvCacheManager(
-                ContentConfig.vllm(KvBlocks.of(new Xxh3BlockHasher(4), numBlocks).withMaxModelLen(10_000)));
+        return new KvCacheManager(ContentConfig.vllm(
+                KvBlocks.of(new Xxh3BlockHasher(4), numBlocks).withMaxModelLen(10_000)));
     }
 
     private static int[] tokens(int first, int count) {

@@ -340,8 +340,8 @@ final class KvCacheManagerTest {
     }
 
     private static KvCacheManager manager(int blockSize, int numBlocks, boolean caches) {
-        return new KvCacheManager(
-                ContentConfig.vllm(KvBlocks.of(new Xxh3BlockHasher(blockSize), numBlocks).withEnablePrefixCaching(caches)));
+        return new KvCacheManager(ContentConfig.vllm(
+                KvBlocks.of(new Xxh3BlockHasher(blockSize), numBlocks).withEnablePrefixCaching(caches)));
     }
 
     private static AdmissionRequest request(int handle, int[] tokens) {

@@ -23,7 +23,9 @@ final class HybridKvCacheTest {
     private static final int GAP = -1;
     private static final int NULL = 0;
 
-    private final HybridKvCache kv = memory(false, new KvGroups(
+    private final HybridKvCache kv = memory(
+            false,
+            new KvGroups(
                     List.of(
                             new KvGroup(KvGroup.Kind.FULL_ATTENTION, 4, 0),
                             new KvGroup(KvGroup.Kind.SLIDING_WINDOW, 4, 8)),

@@ -337,8 +337,7 @@ final class SessionKvCacheTest {
     }
 
     private SessionKvCache memory(int numBlocks) {
-        return new SessionKvCache(
-                new SessionConfig(KvBlocks.of(hasher, numBlocks + 1), true, mode, limits, fullHit));
+        return new SessionKvCache(new SessionConfig(KvBlocks.of(hasher, numBlocks + 1), true, mode, limits, fullHit));
     }
 
     private static Admission admitted(int numCached, int numScheduled, PrefixCacheEvent... events) {
