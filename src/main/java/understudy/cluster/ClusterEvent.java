@@ -50,7 +50,6 @@ public sealed interface ClusterEvent extends Autoscaler.Command {
      */
     @RecordBuilder
     @RecordBuilder.Options(enableWither = true)
-    @RecordBuilder
     record StepEnded(
             int replicaIndex,
             long startNanos,

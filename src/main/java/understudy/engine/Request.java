@@ -22,7 +22,6 @@ import understudy.prompt.Prompt;
  */
 @RecordBuilder
 @RecordBuilder.Options(enableWither = true)
-@RecordBuilder
 public record Request(
         long id,
         String name,

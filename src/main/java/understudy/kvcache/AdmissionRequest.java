@@ -21,7 +21,6 @@ import io.soabase.recordbuilder.core.RecordBuilder;
  */
 @RecordBuilder
 @RecordBuilder.Options(enableWither = true)
-@RecordBuilder
 public record AdmissionRequest(
         PrefixLookup lookup,
         int maxTokensNow,

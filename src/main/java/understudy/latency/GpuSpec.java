@@ -21,7 +21,6 @@ import org.jspecify.annotations.Nullable;
  */
 @RecordBuilder
 @RecordBuilder.Options(enableWither = true)
-@RecordBuilder
 public record GpuSpec(
         String name,
         double memoryGib,

@@ -19,7 +19,6 @@ import org.jspecify.annotations.Nullable;
  */
 @RecordBuilder
 @RecordBuilder.Options(enableWither = true)
-@RecordBuilder
 public record LlmSpec(
         String name,
         int numLayers,

@@ -29,7 +29,6 @@ import understudy.api.model.ModelSettings;
  */
 @RecordBuilder
 @RecordBuilder.Options(enableWither = true)
-@RecordBuilder
 public record ApiSettings(
         HttpSettings http,
         OptionalInt firstReplicaPort,

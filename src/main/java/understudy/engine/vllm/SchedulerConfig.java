@@ -28,7 +28,6 @@ import understudy.engine.vllm.queue.SchedulingPolicy;
  */
 @RecordBuilder
 @RecordBuilder.Options(enableWither = true)
-@RecordBuilder
 public record SchedulerConfig(
         int maxNumSeqs,
         int maxNumBatchedTokens,

@@ -29,7 +29,6 @@ import understudy.prompt.TokenSuffix;
  */
 @RecordBuilder
 @RecordBuilder.Options(enableWither = true)
-@RecordBuilder
 public record TraceRow(
         long line,
         long arrivalNanos,
