@@ -142,7 +142,7 @@ public final class EmulationServer implements AutoCloseable {
     /**
      * Starts a cluster and its server, and returns when it is ready.
      *
-     * @param spec what to serve
+     * @param spec specification of the cluster to serve
      * @param speed virtual seconds per wall second
      * @param kvEvents how to publish KV events, if at all
      * @param recorder is told of all requests, and stays the caller's; null if there is none
@@ -176,7 +176,7 @@ public final class EmulationServer implements AutoCloseable {
      * Starts a cluster in a host that stays the caller's, and a server before it. The clock is left as it is. While it
      * stands still, requests arrive, and nothing more happens until the caller moves it.
      *
-     * @param spec what to serve
+     * @param spec specification of the cluster to serve
      * @param subscriber is told what happens in the cluster beside the server, or null
      * @param interceptor returns who gets what comes over HTTP, and passes it on to the given router
      */
@@ -208,7 +208,7 @@ public final class EmulationServer implements AutoCloseable {
         }
         listening.complete(ports);
         api.state().enter(ServerState.Phase.READY);
-        // What has changed before the ports were there.
+        // Applies the changes of replicas that came before the ports were there.
         ports.follow(states);
     }
 

@@ -12,7 +12,7 @@ import understudy.fuzz.Finding;
 import understudy.fuzz.Fuzzer;
 
 /**
- * Where the results of a search go: stdout, and a file. Methods return the exit code that follows.
+ * Output of a search: results on stdout and in a file. Methods return the exit code that follows.
  *
  * @param outFile for the smallest scenario
  * @param seed of the search
@@ -55,7 +55,7 @@ record FuzzOutput(Console console, @Nullable Path outFile, long seed) {
         return Math.max(write(text), Math.max(printed, FOUND));
     }
 
-    /** Says what has come of a scenario that somebody has written. */
+    /** Prints the result of checking a scenario that the user has named. */
     int scenario(String file, Optional<Failure> failure) {
         int printed = print(file + ": " + failure.map(Failure::message).orElse("nothing found") + "\n");
         return failure.isPresent() ? Math.max(printed, FOUND) : printed;

@@ -1,11 +1,11 @@
 package understudy.app;
 
-import com.typesafe.config.Config;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 import understudy.scenario.ScenarioFile;
+import understudy.settings.Section;
 
 /** The options of every command that reads a scenario. */
 final class ScenarioOptions {
@@ -52,7 +52,7 @@ final class ScenarioOptions {
      *
      * @param file or null for the defaults alone
      */
-    Config load(@Nullable String file, Map<String, String> flags) {
+    Section load(@Nullable String file, Map<String, String> flags) {
         var typed = new LinkedHashMap<>(SHORT_OPTIONS);
         typed.keySet().retainAll(flags.keySet());
         return new ScenarioFile(System.getenv()).load(file, with(flags), typed);

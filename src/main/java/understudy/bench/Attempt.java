@@ -83,7 +83,7 @@ final class Attempt implements HttpResponse.BodySubscriber<LiveAnswer> {
                 && (hasFailedToConnect || status == TOO_MANY_REQUESTS || status == UNAVAILABLE);
     }
 
-    /** Returns when the server wants to hear of the request again, if it says so in seconds. */
+    /** Returns after how many seconds the server wants the request again; empty if it does not say so in seconds. */
     synchronized OptionalLong retryAfterSeconds() {
         return head == null
                 ? OptionalLong.empty()

@@ -17,7 +17,7 @@ import understudy.routing.Signal;
  *
  * @param router gets what it wants to know, see {@link Signal}
  * @param metrics gets every step
- * @param routerSpec what the router is built with
+ * @param routerSpec specification of the router
  * @param subscriber is told what happens, or null
  * @param owner is told when the replica has stopped; null if it never does
  * @param network link to the other replicas, or null if there is none
@@ -63,7 +63,7 @@ public record ReplicaPeers(
         return routerSpec.wants(Signal.KV_EVENTS);
     }
 
-    /** Returns whether the router keeps account of what becomes of each request. */
+    /** Returns whether the router keeps account of the progress of each request. */
     public boolean wantsProgress() {
         return routerSpec.wants(Signal.PROGRESS);
     }
@@ -78,7 +78,7 @@ public record ReplicaPeers(
         return routerSpec.wire().loadReportIntervalNanos();
     }
 
-    /** Returns whether anybody reads the changes of the prefix table. */
+    /** Returns whether changes of the prefix table have any reader. */
     public boolean wantKvEvents() {
         return publishesKvEvents() || publishesKvEventsOutside();
     }
@@ -88,7 +88,7 @@ public record ReplicaPeers(
         return subscriber != null && subscriber.wantsKvEvents();
     }
 
-    /** Tells what has happened, if anybody wants to know. */
+    /** Sends an event to the subscriber, if there is one. */
     public void tellSubscriber(ClusterEvent event) {
         if (subscriber != null) {
             subscriber.tell(event);

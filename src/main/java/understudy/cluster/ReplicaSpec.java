@@ -23,7 +23,7 @@ import understudy.transfer.KvTransferSpec;
  * @param planIntervalNanos how long an empty plan takes. If it is not 0 and two steps may be in flight, one plan is
  *     made in each interval, before the results of its instant are applied, as drivers do that take turns of planning
  *     and executing; with 0 a plan is made as soon as there is room for a step
- * @param traits what a router is configured with about it
+ * @param traits traits that a router is configured with
  * @param transfers how its KV is moved, or null if it never is
  * @param stores memories slower than its host's, the fastest first
  */

@@ -23,7 +23,7 @@ public interface EngineSpec {
     /** Returns its limits and features, as others need to know them. */
     EngineTraits traits();
 
-    /** Returns which requests are too long, and what becomes of them. */
+    /** Returns the longest request that its replicas take, and the treatment of longer ones. */
     RequestLimits limits();
 
     /** Returns sizes and kind of its memory. */

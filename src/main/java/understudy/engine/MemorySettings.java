@@ -58,7 +58,7 @@ public final class MemorySettings {
      * Reads whether requests of one step share anything.
      *
      * @param family name of the family
-     * @param own what its requests share
+     * @param own the only value that the family takes besides {@code auto} and {@code off}
      */
     public static boolean sharesWithinStep(Section engine, Section kvCache, String family, Dedup own) {
         boolean cachesPrefixes = kvCache.bool("enable-prefix-caching");

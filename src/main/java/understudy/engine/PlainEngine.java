@@ -11,8 +11,8 @@ import understudy.kvcache.BlockCacheSpec;
 import understudy.kvcache.Settlement;
 
 /**
- * Base of engines that plan a step when the one before has ended, serve first whoever came first, and take no blocks back.
- * A subclass says whom to admit and whom to schedule: {@link #next} and {@link #answer}.
+ * Base of engines that plan a step when the one before has ended, serve requests in order of arrival, and take no
+ * blocks back. A subclass chooses the requests to admit and to schedule: {@link #next} and {@link #answer}.
  */
 public abstract class PlainEngine implements Engine, EngineLoad {
     private final int blockSize;

@@ -99,7 +99,7 @@ final class EngineLaws {
         }
     }
 
-    /** Takes note that everything cached has been forgotten. */
+    /** Requires that no hash is left after all cached content was dropped. */
     void checkReset() {
         require(memory.audit().numHashed() == 0, "reset", () -> "left: " + memory.audit());
     }

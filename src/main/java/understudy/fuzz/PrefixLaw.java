@@ -83,14 +83,14 @@ final class PrefixLaw {
         }
     }
 
-    /** Takes note of what the memory has been told. */
+    /** Stores in the model the tokens that the memory was told to cache. */
     void onSettled(Settlement settlement) {
         for (int i = 0; model != null && i < settlement.size(); i++) {
             model.store(known(settlement.handle(i)), settlement.numTokensToCache(i));
         }
     }
 
-    /** Takes note that the memory has forgotten everything. */
+    /** Clears the model, as the memory has dropped all cached content. */
     void onReset() {
         if (model != null) {
             model.clear();

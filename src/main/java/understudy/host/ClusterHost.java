@@ -133,7 +133,7 @@ public final class ClusterHost implements AutoCloseable {
 
     private <T> T await(CompletableFuture<T> answer) {
         CompletableFuture.anyOf(answer, failure).join();
-        // An answer may have come all the same; the caller is to hear of the failure, whichever was faster.
+        // An answer may have come all the same; the failure takes precedence, whichever was faster.
         throwFailure();
         return answer.join();
     }

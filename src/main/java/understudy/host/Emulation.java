@@ -45,7 +45,7 @@ public final class Emulation implements AutoCloseable {
         time.onIdle(this::onIdle);
     }
 
-    /** Whoever waits for an answer that never comes gives up now; if nobody does, the run has stalled. */
+    /** Ends waits for answers that never come; if no request has ended since the last time, the run has stalled. */
     private void onIdle() {
         if (numEnded != numEndedWhenIdle) {
             numEndedWhenIdle = numEnded;

@@ -2,7 +2,7 @@ package understudy.kvcache;
 
 import understudy.prompt.BlockHasher;
 
-/** Settings of a memory that gives out blocks in answer to {@link KvAsk}s: what all such memories have, and their own. */
+/** Settings of a memory that gives out blocks in answer to {@link KvAsk}s: those of all such memories, and its own. */
 public interface BlockCacheSpec extends KvCacheSpec {
 
     /** Returns sizes and switches that every such memory has. */
@@ -18,7 +18,7 @@ public interface BlockCacheSpec extends KvCacheSpec {
     boolean sharesWithinStep();
 
     /**
-     * Returns by how many tokens a request may grow before it needs a word with the memory: a block, or a single one
+     * Returns by how many tokens a request may grow before it must ask the memory again: the size of a block, or 1
      * where blocks are given back on the way.
      */
     default int growthUnit() {

@@ -112,7 +112,7 @@ public interface KvCache {
     /**
      * Frees what a request holds that has ended before its answer was complete, which may never have asked for anything.
      *
-     * @param params what a router has said of its KV, or null if nothing
+     * @param params KV transfer parameters that a router sent along, or null if none
      * @param lastStep number of the step in which it was scheduled last
      */
     default void abort(long requestId, @Nullable KvTransferParams params, int handle, long lastStep) {

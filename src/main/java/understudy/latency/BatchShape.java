@@ -121,8 +121,8 @@ public final class BatchShape {
     }
 
     /**
-     * Returns the new tokens of all ranks of a data-parallel group in the step; where nobody has told them, those of so
-     * many ranks like this one.
+     * Returns the new tokens of all ranks of a data-parallel group in the step; if the group's sum is unknown, those of
+     * so many ranks like this one.
      */
     public int numGroupTokens(int dataParallelSize) {
         return numGroupTokens > 0 ? numGroupTokens : dataParallelSize * numTokens();

@@ -127,6 +127,11 @@ public record GpuSpec(
         return bf16Tflops * FLOP_PER_MICRO_AND_TFLOPS;
     }
 
+    /** Returns whether there are the figures of a data sheet, which the formulas need. */
+    public boolean hasDataSheet() {
+        return bf16Tflops > 0 && bandwidthGbPerSecond > 0;
+    }
+
     /** Returns the operations per microsecond that matrix products reach in a format. */
     double gemmFlopPerMicro(WeightFormat format) {
         return switch (format) {

@@ -1,6 +1,7 @@
 package understudy.latency;
 
 import java.util.List;
+import understudy.settings.Section;
 
 /**
  * A device in five numbers, to be fitted to a handful of measured steps: {@code sqrt(c0^2 + (c1 m)^2) + c2 S + c3 A +
@@ -23,6 +24,16 @@ public record ProfileLatency(
         double perAttentionPairNanos,
         double perMixedKvTokenNanos)
         implements LatencyModel {
+
+    /** Reads the five numbers. */
+    public static ProfileLatency read(Section profile) {
+        return new ProfileLatency(
+                profile.nanos("weights"),
+                profile.nanos("per-token"),
+                profile.nanos("per-kv-token"),
+                profile.nanos("per-attention-pair"),
+                profile.nanos("per-mixed-kv-token"));
+    }
 
     @Override
     public long stepNanos(BatchShape batch) {

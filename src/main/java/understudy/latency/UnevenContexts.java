@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * FlashAttention 2 splits sequences only where there are too few thread blocks to go round; with many more than run at the
  * same time the long ones run beside the others.
  *
- * @param microsPerToken what one thread block takes to read a token, in microseconds; 0 if no sequence is read by one alone
+ * @param microsPerToken time in which one thread block reads a token; 0 if no sequence is read by one alone
  * @param numReaders sequences that keep all multiprocessors busy
  */
 record UnevenContexts(double microsPerToken, double numReaders) {

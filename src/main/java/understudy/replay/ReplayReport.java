@@ -12,7 +12,7 @@ import java.util.OptionalLong;
  * @param chunks that stream
  * @param blockSize tokens per block
  * @param smallRatio share of S3-FIFO's small queue
- * @param maxFreq where S3-FIFO's frequencies saturate
+ * @param maxFreq highest frequency that S3-FIFO counts
  * @param sharing how much content comes back, and after how long
  * @param results one per cache, at least one, by policy and then by capacity
  */

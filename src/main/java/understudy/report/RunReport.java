@@ -40,12 +40,12 @@ import understudy.report.transfers.TransferReport;
  * @param prefixCache lookups in tokens, summed over replicas
  * @param numPreemptions how often a request lost its blocks
  * @param replicas one entry per replica
- * @param prefixCaching what prefix caching did for the answered requests
+ * @param prefixCaching effect of prefix caching on the answered requests
  * @param goodput how many requests have kept to their service levels
- * @param timeline what has come to pass when, if that was asked for
+ * @param timeline figures per interval; off unless {@code report.timeline} is set
  * @param stepDigest a hash over every step; equal for equal decisions at equal times
- * @param fleet what all replicas together have come to; empty unless it is asked for
- * @param transfers where the KV of prompts came from; empty unless a replica has a connector
+ * @param fleet hours, cost and number of all replicas together; empty unless it is asked for
+ * @param transfers sources of the KV of prompts; empty unless a replica has a connector
  */
 @RecordBuilder
 public record RunReport(
@@ -178,7 +178,7 @@ public record RunReport(
         return perSecond(totalInputTokens + totalOutputTokens);
     }
 
-    /** Returns what has become of drafts, summed over replicas. */
+    /** Returns the counts of drafts, summed over replicas. */
     public DraftCounts drafts() {
         return replicas.stream().map(ReplicaStats::drafts).reduce(DraftCounts.NONE, DraftCounts::plus);
     }

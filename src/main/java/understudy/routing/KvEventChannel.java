@@ -20,7 +20,7 @@ public final class KvEventChannel {
     /** Creates a channel that draws losses from a random stream of its own. */
     public KvEventChannel(Wire wire, UniformRandomProvider random) {
         loss = wire.kvEventLoss();
-        // Where nothing arrives, nobody notices that anything is missing.
+        // If every batch is lost, no later one shows that batches are missing.
         hasReplay = wire.kvEventReplayNanos().isPresent() && loss < 1;
         this.random = random;
     }

@@ -46,11 +46,6 @@ public record GpuFile(
                 .orElseThrow(() -> section.unusable(key, SpecFiles.GPUS.allowed(name)));
     }
 
-    /** Returns whether there are the figures of a data sheet, which the formulas need. */
-    public boolean hasDataSheet() {
-        return spec.bf16Tflops() > 0 && spec.bandwidthGbPerSecond() > 0;
-    }
-
     public static GpuFile read(Section file) {
         var gemm = efficiency(file.section("gemm"));
         var fp8 = file.section("fp8-gemm");
@@ -83,26 +78,16 @@ public record GpuFile(
                 .build();
         return new GpuFile(
                 spec,
-                profile(file.section("profile")),
+                ProfileLatency.read(file.section("profile")),
                 file.choice("status", Status.class),
                 file.texts("assumed"),
                 file.text("source"),
                 file.text("kernel-tables"));
     }
 
-    /** Reads the five numbers of {@link ProfileLatency}. */
-    static ProfileLatency profile(Section profile) {
-        return new ProfileLatency(
-                profile.nanos("weights"),
-                profile.nanos("per-token"),
-                profile.nanos("per-kv-token"),
-                profile.nanos("per-attention-pair"),
-                profile.nanos("per-mixed-kv-token"));
-    }
-
     /** Returns the five numbers that a scenario has by default. */
     public static ProfileLatency genericProfile() {
-        return profile(new Section(Defaults.CONFIG, "").section("latency").section("profile"));
+        return ProfileLatency.read(Defaults.SCENARIO.section("latency").section("profile"));
     }
 
     private static Efficiency efficiency(Section section) {

@@ -12,12 +12,12 @@ public class ScenarioException extends RuntimeException {
         super(message);
     }
 
-    public ScenarioException(ConfigOrigin origin, String problem) {
+    ScenarioException(ConfigOrigin origin, String problem) {
         super(place(origin) + problem);
     }
 
     /** Wraps an error of the HOCON parser. */
-    public static ScenarioException of(ConfigException failure) {
+    static ScenarioException of(ConfigException failure) {
         String message =
                 String.valueOf(failure.getMessage()).replace(MISSING_BRACE, "expecting a closing brace '}' here");
         var origin = failure.origin();
@@ -29,7 +29,7 @@ public class ScenarioException extends RuntimeException {
     }
 
     /** Says where a value was set, file and line where there is a file; nothing for a default. */
-    private static String place(ConfigOrigin origin) {
+    static String place(ConfigOrigin origin) {
         String description = origin.description();
         if (description.startsWith(Defaults.RESOURCE)) {
             return "";

@@ -139,7 +139,10 @@ public final class Call implements ClientConnection.Exchange {
         }
     }
 
-    /** What is turned away because of the load may be sent again later; the rest will never be served. */
+    /**
+     * Returns the error of a rejection: 429 if it is due to the load, so that clients try again, and 400 if it is
+     * final.
+     */
     private static ApiException refusal(RequestEvent.Rejected rejected) {
         return rejected.outcome().isLoadShed()
                 ? new ApiException(429, "RateLimitError", rejected.reason(), null)

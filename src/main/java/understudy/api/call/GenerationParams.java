@@ -21,10 +21,10 @@ import understudy.jsonsample.SchemaSample;
  * @param numPromptLogprobs the same for the prompt
  * @param streamInterval tokens of a chunk behind the first one
  * @param seed as asked for, or null
- * @param user who asks, in the client's words, or empty
+ * @param user name of the user, in the client's words, or empty
  * @param namesTokensById whether log probabilities name tokens by their ids
  * @param tokens tokens that may be sampled, and those to report on
- * @param kvTransferParams what the call says of KV in other processes, see {@link KvTransferFields}
+ * @param kvTransferParams the call's KV transfer parameters, see {@link KvTransferFields}
  * @param truncatePrompt tokens to keep of the prompt, from its end, or 0 for all
  */
 @RecordBuilder

@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Buffer between the writer and the reader of a stream. One thread at a time writes, another reads, and neither waits
- * for the other: a writer whom the reader does not follow is refused, and a reader who has read everything is woken
- * once there is more.
+ * for the other: a writer too far ahead of the reader is refused, and a reader that has read everything is woken once
+ * there is more.
  */
 final class StreamBuffer<T> {
     private final int capacity;

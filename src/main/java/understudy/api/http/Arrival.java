@@ -18,7 +18,7 @@ import understudy.runtime.VirtualTime;
  * Arrival of a call.
  *
  * @param since runs since its request was read
- * @param fault what is to go wrong with it in the cluster
+ * @param fault fault to inject into it in the cluster
  * @param malformedAtToken the output token whose event in a stream is to be broken JSON, counted from 1; 0 is none
  * @param tenant whose fair share it takes, as a gateway says; empty if none does
  * @param rank the replica that is to serve it, as a router outside says; empty if none does, or if it is no number

@@ -23,7 +23,7 @@ record ChatMarkers(Marker begin, Marker open, Marker afterRole, Marker close, in
 
     private static final List<String> LLAMA_3 = List.of("<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>");
 
-    /** What ends an answer in other models, the likeliest first. */
+    /** Tokens that end an answer in other models, the likeliest first. */
     private static final List<String> ENDS =
             List.of("<|eot_id|>", "<|return|>", "<end_of_turn>", "<|endoftext|>", "<|end_of_text|>", "</s>", "<eos>");
 

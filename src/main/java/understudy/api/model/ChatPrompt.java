@@ -15,7 +15,7 @@ import understudy.api.http.JsonBody;
  * @param opensAnswer whether the prompt ends with the beginning of an answer
  * @param continuesLast whether the last message is to be continued, and so stays open
  * @param addsSpecialTokens whether to add the tokens that stand around any prompt to those of the template
- * @param variables what else a template may read
+ * @param variables further variables that a template may read
  */
 public record ChatPrompt(
         List<ChatMessage> messages,

@@ -18,7 +18,7 @@ public final class StopStrings {
     /**
      * Creates a search.
      *
-     * @param stops what ends the text, each of them not empty
+     * @param stops strings that end the text, none of them empty
      * @param isIncluded whether the stop string is part of the text
      */
     public StopStrings(List<String> stops, boolean isIncluded) {

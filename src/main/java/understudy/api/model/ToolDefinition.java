@@ -12,7 +12,7 @@ import understudy.jsonsample.SchemaSample;
 /**
  * A function that the model may call.
  *
- * @param schema what its arguments look like, as a JSON schema
+ * @param schema JSON schema of its arguments
  */
 public record ToolDefinition(String name, JsonNode schema) {
 

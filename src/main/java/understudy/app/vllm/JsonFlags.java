@@ -35,7 +35,7 @@ final class JsonFlags {
             "spec-model", "model",
             "spec-tokens", "num_speculative_tokens");
 
-    /** What most of the newer methods are: a head on the hidden states of the model. */
+    /** Method that stands for most of the newer ones: a head on the hidden states of the model. */
     private static final String OTHER_METHOD = "eagle3";
 
     private static final Set<String> METHODS = Arrays.stream(SpeculationMethod.values())

@@ -12,7 +12,7 @@ import understudy.report.RunRecordBuilder;
 import understudy.report.RunReport;
 import understudy.runtime.Clock;
 
-/** Records of a run: collected from replicas and the collector of figures, for reports on the way, and for the end. */
+/** Collects the records of replicas and metrics into interim and final reports. */
 final class RunRecords {
     private final ReplicaRegistry registry;
     private final ActorRef<MetricsCollector.Command> collector;

@@ -90,7 +90,9 @@ final class RunningCluster {
         return new RunningCluster(context, clock, start, observer).running();
     }
 
-    /** An autoscaler hears what happens as one subscriber of two. */
+    /**
+     * Returns the subscribers of all events: the autoscaler if there is one, and the one from outside; null if none.
+     */
     private ClusterEvent.@Nullable Subscriber subscriber(Cluster.Start start) {
         var spec = start.spec();
         return spec.scaling()

@@ -19,8 +19,8 @@ import understudy.kvcache.tier.TierLookup;
 import understudy.runtime.Clock;
 
 /**
- * Slower memory behind the hosts of one replica or of all: knows what it has. Who asks moves the bytes, over the {@link
- * Link} that goes with it.
+ * Slower memory behind the hosts of one replica or of all: it only knows its content. The actor that asks it moves the
+ * bytes, over the {@link Link} that goes with it.
  */
 public final class KvTier extends AbstractBehavior<KvTier.Command> {
 

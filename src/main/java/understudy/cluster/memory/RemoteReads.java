@@ -139,7 +139,7 @@ final class RemoteReads {
                         : job.remoteReplica() * KvTransfers.JOBS_PER_REPLICA + replicaIndex);
     }
 
-    /** What the other process says of a read that is over by now does not matter. */
+    /** Handles an answer of the other process; one about a read that is over by now is ignored. */
     private void onAnsweredOutside(SideChannel.Answer answer) {
         outside.onAnswered(answer);
         var read = running.values().stream()

@@ -118,7 +118,7 @@ final class StoreMoves {
         lend.replyTo().tell(new KvExchange.Lent(lend.job().number(), keys));
     }
 
-    /** Starts a move; returns the job if it is over, since there is nobody to ask. */
+    /** Starts a move; returns the job if it is over, since there is neither a peer nor a store to ask. */
     @Nullable TransferJob start(TransferJob job) {
         var move = new Move(job);
         moves.put(job.job(), move);

@@ -53,15 +53,15 @@ final class ReplicaEvents {
         toldLoad = ClusterEvent.EngineLoad.NONE;
     }
 
-    /** Takes note that the memory is told something that may change its prefix table. */
+    /** Records that the memory was sent a message that may change its prefix table. */
     void memoryTouched() {
         mayHaveKvEvents = peers.wantKvEvents();
     }
 
     /**
-     * Publishes a step; its subscriber hears of it from the memory, together with the state of that.
+     * Publishes a step; its subscriber gets it from the memory, together with the memory's state.
      *
-     * @return what the memory is to be told, or null for nothing
+     * @return message for the memory, or null for none
      */
     KvBlockManager.@Nullable Settle stepEnded(
             StepResult result, ClusterEvent.Step ran, List<RequestRecord> endedWithIt) {

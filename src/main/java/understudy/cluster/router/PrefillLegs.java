@@ -36,7 +36,7 @@ final class PrefillLegs {
      */
     record Leg(RequestGate.Arrival arrival, int prefiller, int decoder, boolean isAborted) {}
 
-    /** @param events where to tell what becomes of the prompts */
+    /** @param events receives the events of the prompts */
     PrefillLegs(
             DisaggregationSpec spec,
             Lanes.Lane lane,

@@ -195,7 +195,7 @@ final class DecodeCohort {
         return ended;
     }
 
-    /** Takes note of the end of a step, of the cohort or not. */
+    /** Records the end of any step, with or without the cohort. */
     void onStepEnded(long atNanos) {
         lastEndNanos = atNanos;
     }
@@ -233,7 +233,10 @@ final class DecodeCohort {
         numScheduled--;
     }
 
-    /** Takes note that a request has been removed from the running list. */
+    /**
+     * Adjusts the end of the cohort to the removal of a request from the running list; a negative index changes
+     * nothing.
+     */
     void onRemoved(int index) {
         endIndex -= index >= 0 && index < endIndex ? 1 : 0;
     }

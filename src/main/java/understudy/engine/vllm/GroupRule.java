@@ -9,7 +9,7 @@ final class GroupRule implements StepRule {
     private final KvGroups groups;
     private final boolean dropsLastHit;
 
-    /** Where a cached prefix ended, at the last look, for some layers only; 0 for nowhere. */
+    /** Leading tokens that were cached for some layers only, at the last lookup; 0 for none. */
     private final Column numJunctionTokens = new Column();
 
     GroupRule(HybridConfig kvCache) {

@@ -13,7 +13,7 @@ import understudy.kvcache.LoadState;
  * its own.
  */
 final class KvLoads implements StepRule {
-    /** How many plans in a row may admit nobody although KV has come. */
+    /** How many plans in a row may admit no request although KV has come. */
     private static final int MAX_STUCK_PLANS = 100;
 
     /** How often preemptions may leave nothing to compute before any request has ended. */
@@ -134,9 +134,9 @@ final class KvLoads implements StepRule {
     }
 
     /**
-     * Returns how many requests may run: one only if requests have preempted each other, and the last one itself, too often
-     * since one has ended. Where blocks are free only when steps in flight are over, those of the others come too late; vLLM
-     * then admits all anew, and may go on so for ever.
+     * Returns how many requests may run: one only if requests have preempted each other, and the last one itself, too
+     * often since one has ended. If blocks become free only when steps in flight are over, the blocks of preempted
+     * requests come too late; vLLM then admits all anew, and may go on so for ever.
      */
     @Override
     public int maxRunning(int maxNumSeqs) {
@@ -178,7 +178,7 @@ final class KvLoads implements StepRule {
         return isParked ? hasArrived.get(request) > 0 : request.numComputedTokens > 0;
     }
 
-    /** Records one more plan that admits nobody although there is KV, and returns whether there were too many. */
+    /** Counts one more plan that admits no request although KV has come, and returns whether there were too many. */
     private boolean isStuckAgain() {
         numStuckPlans += wereStuck() ? 0 : 1;
         return wereStuck();

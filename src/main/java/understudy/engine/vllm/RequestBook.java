@@ -157,7 +157,10 @@ public final class RequestBook implements EngineLoad {
         return all.size();
     }
 
-    /** Returns whether there is something to plan (vLLM {@code has_requests}): the memory may have to hear of an end. */
+    /**
+     * Returns whether there is something to plan (vLLM {@code has_requests}), be it only an end that the memory must
+     * learn.
+     */
     boolean hasWork() {
         return numToServe() > 0 || rules.loads.hasUnreadEnd();
     }

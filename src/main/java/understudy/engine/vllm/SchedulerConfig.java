@@ -15,7 +15,7 @@ import understudy.engine.vllm.queue.SchedulingPolicy;
  * @param reserveFullSequence whether a request is admitted only if all its known tokens fit into free blocks ({@code
  *     scheduler_reserve_full_isl})
  * @param policy order of the waiting queue
- * @param preemptionVictim who gives way when blocks run out
+ * @param preemptionVictim request that gives way when blocks run out
  * @param asyncScheduling whether step n+1 is planned while step n runs
  * @param decodeCohortMinSeqs fewest running requests for which those that decode are scheduled as one where that comes
  *     to the same, or 0 for never; only for speed, and no setting of vLLM

@@ -130,7 +130,7 @@ final class StepUpdate {
      * Appends sampled tokens, up to the end of the answer. Stale ones are delivered too, but no longer count as
      * outstanding.
      *
-     * @param numExecutedTokens what can be cached whatever was sampled, or 0
+     * @param numExecutedTokens tokens that can be cached whatever was sampled, or 0
      */
     private void append(VllmRequest request, boolean isStale, int numExecutedTokens, int numSampled, long atNanos) {
         stamp(request, atNanos);

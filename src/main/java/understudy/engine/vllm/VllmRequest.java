@@ -40,7 +40,7 @@ public final class VllmRequest extends EngineRequest implements QueuedRequest {
     @Nullable CohortMember cohortMember;
 
     Status status = Status.WAITING;
-    // What follows lags behind in a member of the cohort until it catches up; the public methods see to that.
+    // The fields below lag behind in a member of the cohort until it catches up; the public methods see to that.
     int numOutputTokens;
 
     /** Tokens whose KV is in the cache, or will be once the steps in flight have run. */

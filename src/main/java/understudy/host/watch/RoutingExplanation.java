@@ -22,7 +22,7 @@ public final class RoutingExplanation {
         this.maxDecisions = maxDecisions;
     }
 
-    /** Hears an event, on the emulation's thread. */
+    /** Handles an event, on the emulation's thread. */
     public void on(ClusterEvent event) {
         if (event instanceof ClusterEvent.Routed routed && decisions.size() < maxDecisions) {
             decisions.add(routed);

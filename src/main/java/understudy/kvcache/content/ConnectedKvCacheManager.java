@@ -212,7 +212,7 @@ public final class ConnectedKvCacheManager extends KvCacheManager {
         }
         transferred.begin(connector.onPlanned(scheduled, end.numComputedTokens().toIntArray()));
         if (!config.recordsEvents()) {
-            connector.drainChanges(); // nobody asks for them
+            connector.drainChanges(); // drops them, so that they do not pile up
         }
     }
 

@@ -18,7 +18,7 @@ import understudy.kvcache.eviction.FreeBlocks;
  * @param fullHit treatment of a request whose whole prompt is cached
  * @param cachesGeneratedBlocks whether blocks with tokens of an answer are found too
  * @param dropsLastHit whether the last block of a hit is computed again, for a draft model (vLLM {@code use_eagle})
- * @param connector where KV from elsewhere comes from, or null if there is none
+ * @param connector source of KV from elsewhere, or null if there is none
  */
 @RecordBuilder
 @RecordBuilder.Options(enableWither = true)

@@ -31,7 +31,7 @@ public class KvEventLog {
         }
     }
 
-    /** Takes note that a block has lost its hash. */
+    /** Records that a block has lost its hash. */
     protected void removed(int block, long hash) {
         removedFrom(0, hash);
     }
@@ -47,7 +47,7 @@ public class KvEventLog {
         }
     }
 
-    /** Takes note that all blocks have lost their hashes. */
+    /** Records that all blocks have lost their hashes. */
     protected void cleared() {
         if (enabled) {
             closeRemoved();

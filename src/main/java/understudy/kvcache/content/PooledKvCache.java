@@ -18,7 +18,7 @@ import understudy.kvcache.PrefixLookup;
 /**
  * Base of memories whose blocks have ids and come from one pool: the tables of requests by handle, and counts.
  *
- * @param <S> what is kept of a request
+ * @param <S> state that the memory keeps of a request
  * @param <C> settings of the memory
  */
 public abstract class PooledKvCache<S extends HashedSequence, C extends PoolConfig> implements KvCache {
@@ -30,7 +30,7 @@ public abstract class PooledKvCache<S extends HashedSequence, C extends PoolConf
     private final int maxModelLen;
     private final boolean cachesPrefixes;
 
-    /** What has changed. */
+    /** Changes of the cached content since they were drained last. */
     protected final KvEventLog events;
 
     /** All blocks. */

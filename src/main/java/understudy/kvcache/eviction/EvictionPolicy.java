@@ -6,9 +6,9 @@ public enum EvictionPolicy {
     LRU,
     /** The first prefix caching of vLLM (PR #2762): what was used longest ago, then what has most tokens before it. */
     LRU_LONGEST_PREFIX,
-    /** What the fewest requests have used. */
+    /** Least frequently used: the block that the fewest requests have used. */
     LFU,
-    /** What was cached first. */
+    /** First in, first out: the block that was cached first. */
     FIFO,
     /** S3-FIFO: what was used once goes soon. */
     S3FIFO,

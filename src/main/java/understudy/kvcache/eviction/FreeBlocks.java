@@ -4,7 +4,7 @@ package understudy.kvcache.eviction;
  * Order in which free blocks are given out.
  *
  * @param evictionPolicy which one is next
- * @param freeOrder where released blocks go, with {@link EvictionPolicy#LRU}
+ * @param freeOrder place of released blocks in the free queue, with {@link EvictionPolicy#LRU}
  */
 public record FreeBlocks(EvictionPolicy evictionPolicy, FreeOrder freeOrder) {
     /** The order of vLLM V1. */

@@ -14,7 +14,7 @@ final class GroupTable {
     private int size;
     private int numCached = UNKNOWN;
 
-    /** Where the state before the running one stands, or -1. */
+    /** Index of the block with the state before the running one, or -1. */
     private int previousState = -1;
 
     int size() {

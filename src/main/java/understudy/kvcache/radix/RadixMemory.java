@@ -195,7 +195,11 @@ public class RadixMemory {
 
     /** Returns the sequence of a request that has one. */
     public final RadixSequence sequence(int handle) {
-        return Objects.requireNonNull(find(handle), () -> "no request has the handle " + handle);
+        var sequence = find(handle);
+        if (sequence == null) {
+            throw new IllegalArgumentException("no request has the handle " + handle);
+        }
+        return sequence;
     }
 
     final @Nullable RadixSequence find(int handle) {

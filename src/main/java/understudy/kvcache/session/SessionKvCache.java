@@ -20,8 +20,8 @@ import understudy.prompt.Prompt;
 
 /**
  * Session cache: a memory whose prefixes are found by session. A follow-up turn goes on from all that is cached of its
- * session, to the token, and other requests from a prefix of the {@link GlobalPrefixStore}. What is only cached gives
- * way to requests, the least recently used first.
+ * session, to the token, and other requests from a prefix of the {@link GlobalPrefixStore}. Content that is only cached
+ * gives way to requests, the least recently used first.
  *
  * <p>Deviations: a follow-up turn must have the tokens that are cached of its session, where the model that this
  * follows compares lengths only; a turn that has lost the oldest part of its conversation goes on from the rest of what
@@ -250,7 +250,8 @@ public final class SessionKvCache implements KvCache {
             sessions.drop(session);
             return;
         }
-        // Who computes the last token of a prefix again does not hold its last block, which can be had in need.
+        // A request that computes the last token of a prefix again does not hold its last block, so that block can be
+        // freed.
         var prefix = unused != null ? unused : prefixes.oldestInUse();
         if (prefix == null) {
             throw new IllegalStateException(

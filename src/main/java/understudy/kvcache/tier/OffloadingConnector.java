@@ -36,7 +36,7 @@ public final class OffloadingConnector implements KvConnector {
     private final Long2ObjectOpenHashMap<LongList> cascades = new Long2ObjectOpenHashMap<>();
     private final StoreFences fences = new StoreFences();
 
-    /** @param observer is told what becomes of chunks that are to be stored */
+    /** @param observer receives the outcome of each attempt to store chunks */
     public OffloadingConnector(
             OffloadingSpec spec, int blockSize, boolean enablePrefixCaching, Consumer<StoreAttempt> observer) {
         this.spec = spec;

@@ -18,7 +18,7 @@ public final class RequestsInFlight {
         private @Nullable RequestRecord leg;
     }
 
-    /** The router has chosen a replica; the reason is asked for only if somebody wants to read it. */
+    /** The router has chosen a replica; the reason is computed only when it is read. */
     public void routed(long requestId, Supplier<String> reason) {
         known.computeIfAbsent(requestId, id -> new Known()).reason = reason;
     }

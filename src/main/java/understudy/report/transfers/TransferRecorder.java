@@ -19,7 +19,7 @@ public final class TransferRecorder {
      *
      * @param descriptorsPerBlock pieces of memory that a KV block is in
      * @param keepsRecords whether all is kept for the end of the run
-     * @param isWatched whether somebody takes what is new
+     * @param isWatched whether new transfers are taken while the run goes on
      */
     public TransferRecorder(int descriptorsPerBlock, boolean keepsRecords, boolean isWatched) {
         this.descriptorsPerBlock = descriptorsPerBlock;

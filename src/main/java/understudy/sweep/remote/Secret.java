@@ -17,7 +17,7 @@ import understudy.settings.ScenarioException;
 
 /**
  * Secret that the machines of a sweep share where there is no TLS. It signs what makes one of them work or believe, and
- * is never sent itself: whoever listens at the driver's port while there is no driver hears nothing of use.
+ * is never sent itself, so a process that listens at the driver's port while there is no driver learns nothing of use.
  */
 public final class Secret {
     private static final String ALGORITHM = "HmacSHA256";

@@ -44,7 +44,7 @@ public final class ServeGenReader implements TraceReader {
     /**
      * Reads the clients.
      *
-     * @throws understudy.workload.trace.TraceException if a service has none, or a file cannot be used
+     * @throws understudy.workload.files.TraceException if a service has none, or a file cannot be used
      */
     public ServeGenReader(ServeGenOptions options, RandomStreams streams) {
         this.options = options;

@@ -3,7 +3,6 @@ package understudy.engine.sglang;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.typesafe.config.ConfigFactory;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -20,6 +19,7 @@ import understudy.report.Outcome;
 import understudy.scenario.Scenario;
 import understudy.scenario.ScenarioFile;
 import understudy.settings.ScenarioException;
+import understudy.settings.Section;
 import understudy.testkit.EmulatedCluster;
 
 /** SGLang's engine behind the actors. A step takes 10 ms, and a request 4 ms to the queue. */
@@ -98,8 +98,7 @@ final class SglangClusterTest {
             })
     void lawsHold_whateverHappens(int seed, String settings) throws InterruptedException {
         var scenario = new ScenarioFile(Map.of())
-                .load(ConfigFactory.parseString(
-                        "seed = " + seed + "\n" + SETTINGS + """
+                .load(Section.of("seed = " + seed + "\n" + SETTINGS + """
                     cluster.replicas = 2
                     engine.max-model-len = 300
                     engine.sglang { max-total-tokens = 640, chunked-prefill-size = 64, max-running-requests = 8 }
@@ -137,8 +136,7 @@ final class SglangClusterTest {
     @ParameterizedTest
     @CsvSource({"kv-aware, 1", "prefix-aware, 2", "round-robin, 3"})
     void mixedGroups_loseNothing(String policy, int seed) throws Exception {
-        var scenario = Scenario.read(
-                new ScenarioFile(Map.of()).load(ConfigFactory.parseString(MIXED + """
+        var scenario = Scenario.read(new ScenarioFile(Map.of()).load(Section.of(MIXED + """
             router.policy = %s
             seed = %d
             faults {
@@ -177,8 +175,7 @@ final class SglangClusterTest {
     /** With events in blocks of 8 tokens, a prefix of 16 is one, on a replica with pages of 1 and on one with pages of 32. */
     @Test
     void prefix_countsInTheBlocksOfTheFirstEngineWithBlocks() {
-        var engines = Scenario.read(
-                        new ScenarioFile(Map.of()).load(ConfigFactory.parseString(MIXED + "router.policy = kv-aware")))
+        var engines = Scenario.read(new ScenarioFile(Map.of()).load(Section.of(MIXED + "router.policy = kv-aware")))
                 .groups();
 
         assertThat(engines)

@@ -3,7 +3,6 @@ package understudy.engine.sglang;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.typesafe.config.ConfigFactory;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -11,12 +10,12 @@ import org.junit.jupiter.params.provider.CsvSource;
 import understudy.scenario.Scenario;
 import understudy.scenario.ScenarioFile;
 import understudy.settings.ScenarioException;
+import understudy.settings.Section;
 
 /** The section {@code engine.sglang}, and what follows from the GPU's memory. */
 final class SglangSettingsTest {
     private static SglangSpec read(String settings) {
-        var scenario = Scenario.read(
-                new ScenarioFile(Map.of()).load(ConfigFactory.parseString("engine.kind = sglang\n" + settings)));
+        var scenario = Scenario.read(new ScenarioFile(Map.of()).load(Section.of("engine.kind = sglang\n" + settings)));
         return (SglangSpec) scenario.engine();
     }
 
