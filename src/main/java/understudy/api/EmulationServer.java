@@ -178,7 +178,7 @@ public final class EmulationServer implements AutoCloseable {
      *
      * @param spec specification of the cluster to serve
      * @param subscriber is told what happens in the cluster beside the server, or null
-     * @param interceptor returns who gets what comes over HTTP, and passes it on to the given router
+     * @param interceptor returns the actor that gets requests from HTTP, and passes them on to the given router
      */
     public static EmulationServer attach(
             ClusterHost host,
@@ -236,7 +236,7 @@ public final class EmulationServer implements AutoCloseable {
                 KvEventNames.of(api.settings().http().host(), api.settings().servedModel(), ports::portOf));
     }
 
-    /** Returns what the parts of the server share. */
+    /** Returns the state that the parts of the server share. */
     public ApiContext api() {
         return api;
     }

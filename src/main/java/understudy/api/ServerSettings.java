@@ -157,7 +157,7 @@ public final class ServerSettings {
         return engine.traits().has(Feature.ADAPTERS) ? new LoraModules(engine.loraModules()) : null;
     }
 
-    /** Returns what the user of a server should know of its scenario, a line each. */
+    /** Returns warnings about the scenario for the user of a server, a line each. */
     public List<String> warnings() {
         var lines = new ArrayList<String>();
         if (served.engine.kvCache().findsBySession()) {

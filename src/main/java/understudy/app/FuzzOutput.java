@@ -31,7 +31,7 @@ record FuzzOutput(Console console, @Nullable Path outFile, long seed) {
                 (long) seconds % 60);
     }
 
-    /** Says that a whole search, or what there was of it, has found nothing. */
+    /** Prints that a search has found nothing, even if it was broken off. */
     int nothing(Fuzzer fuzzer, double seconds) {
         return print(String.format(
                 Locale.ROOT,
@@ -43,7 +43,7 @@ record FuzzOutput(Console console, @Nullable Path outFile, long seed) {
                 fuzzer.numRefused()));
     }
 
-    /** Says what has come of a run. */
+    /** Prints the result of one run. */
     int run(long run, Optional<Finding> finding) {
         if (finding.isEmpty()) {
             return print("seed " + seed + ", run " + run + ": nothing found\n");

@@ -176,7 +176,7 @@ final class ServeCommand extends ConsoleCommand {
         return 0;
     }
 
-    /** Returns what records requests, whose blocks are those of the replicas. */
+    /** Returns the recorder of requests, whose blocks are those of the replicas; empty without {@code --record}. */
     private Optional<RequestRecorder> recorder(Scenario scenario) {
         if (recordFile == null) {
             if (recordsText) {

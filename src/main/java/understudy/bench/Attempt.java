@@ -58,7 +58,7 @@ final class Attempt implements HttpResponse.BodySubscriber<LiveAnswer> {
         return answer;
     }
 
-    /** Says what has failed; some exceptions of the network have no words. */
+    /** Returns the words of a failure; some exceptions of the network have none. */
     static String words(Throwable failure) {
         Throwable cause = failure;
         while (cause.getCause() != null && !(cause instanceof IOException)) {
@@ -90,7 +90,7 @@ final class Attempt implements HttpResponse.BodySubscriber<LiveAnswer> {
                 : Numbers.parseWhole(head.headers().firstValue("Retry-After").orElse(""));
     }
 
-    /** Takes no more of the answer, and returns what has come. */
+    /** Takes no more of the answer, and returns the part that has come. */
     synchronized LiveAnswer abort() {
         answer.abort();
         if (subscription != null) {

@@ -46,7 +46,7 @@ public record ReplicaSpec(
         return new ReplicaSpec(engine, memory, device, ApiDelay.NONE, false, 0, ReplicaTraits.PLAIN, null, List.of());
     }
 
-    /** Returns what its front end turns away. */
+    /** Returns the limits beyond which its front end turns requests away. */
     public RequestLimits limits() {
         return engine.limits();
     }

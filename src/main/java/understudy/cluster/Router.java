@@ -70,14 +70,14 @@ public final class Router {
     /** The answer to {@link Order}: whether all replicas have done what they were told; also true if there are none. */
     public record AllDone(boolean isDone) {}
 
-    /** A request, or what is left of one, comes back from a replica that has crashed. */
+    /** A request, or the rest of one, comes back from a replica that has crashed. */
     public record Reroute(Replica.AddRequest submit) implements Command {}
 
     /** A replica takes requests from now on: a new one, or the successor of one that has stopped. */
     public record ReplicaUp(int replicaIndex, ActorRef<Replica.Command> replica, ReplicaTraits traits)
             implements Command {}
 
-    /** A replica that is up gets requests from now on, or no more. */
+    /** A running replica gets requests from now on, or no more. */
     public record SetReady(int replicaIndex, boolean isReady) implements Command {}
 
     /** A replica goes down, and gets this as its last message. */

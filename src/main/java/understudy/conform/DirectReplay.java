@@ -88,7 +88,7 @@ public final class DirectReplay {
         }
         var updated = updated(step, aborted, numHashed);
         var afterPlan = state;
-        // What is removed by an update counts with that, not with the next plan.
+        // Blocks removed by an update count with that update, not with the next plan.
         state = kvCache.snapshot(IntList.of());
         return summary.decision(before, afterPlan, finished, planned, updated);
     }

@@ -35,7 +35,7 @@ import understudy.prompt.Xxh3BlockHasher;
  * @param config the scheduler's and the KV cache's settings
  * @param requests in the order of the recording
  * @param steps one decision per step, from step 0 on; none in a recording of KV events
- * @param end what was left when everything had ended; null in a recording of KV events
+ * @param end state of the memory when everything had ended; null in a recording of KV events
  * @param kvEvents the KV events of each step, or null in a recording of decisions
  * @param decodeCohortMinSeqs how to replay it, see {@link SchedulerConfig}; no part of the recording
  */
@@ -91,7 +91,7 @@ public record RecordedRun(
      * @param arrivalStep step before which it is added
      * @param arrivalTime vLLM's {@code arrival_time}, in seconds: orders requests of one priority
      * @param abortStep step in which it is aborted, or -1
-     * @param transfer what becomes of its KV outside of the replica, or null for nothing
+     * @param transfer transfer of its KV from or to the outside of the replica, or null for none
      * @param accept how many drafts are accepted at most, in turn
      * @param drafts how many drafts it gets, in turn; empty for always as many as may be
      * @param loraName its adapter, or empty

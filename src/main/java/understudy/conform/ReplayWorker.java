@@ -60,10 +60,10 @@ abstract class ReplayWorker {
                 .toList();
     }
 
-    /** Says what is wrong before the result of a step is applied. */
+    /** Reports failed loads before the result of a step is applied. */
     abstract void beforeUpdate(int step, StepPlan executed);
 
-    /** Ends what has failed and what is over, after the result of a step; returns those that failed. */
+    /** Ends failed requests, and transfers that are over, after the result of a step; returns the failed requests. */
     abstract List<EngineRequest> afterUpdate();
 
     /** Returns the recording's fields from the end of a step. */

@@ -74,7 +74,7 @@ public interface EngineSpec {
         return values;
     }
 
-    /** Returns what {@code /server_info} shows of the engine, section by section, under the family's own names. */
+    /** Returns the settings that {@code /server_info} shows of the engine, by section, under the family's own names. */
     default Map<String, Map<String, Object>> describe() {
         var cache = new LinkedHashMap<String, Object>();
         cache.put("block_size", kvCache().blockSize());

@@ -92,7 +92,7 @@ public final class MemorySettings {
                 maxTokensBeyondEnd);
     }
 
-    /** Reads what turns tokens into hashes of blocks. */
+    /** Reads the hasher of blocks. */
     public static BlockHasher hasher(Section kvCache, int blockSize) {
         String seed = kvCache.text("hash-seed");
         return switch (kvCache.choice("hash-algo", HashAlgorithm.class)) {

@@ -39,7 +39,7 @@ public class StepPlan {
         return step;
     }
 
-    /** Returns what the engine calls a batch such as this one, as {@code extend}; empty if it has one kind only. */
+    /** Returns the engine's name for a batch such as this one, as {@code extend}; empty if it has one kind only. */
     public final String kind() {
         return kind;
     }
@@ -118,7 +118,7 @@ public class StepPlan {
         return resumed;
     }
 
-    /** Returns what the device has to compute. */
+    /** Returns the work of the device for the step. */
     public final BatchShape shape() {
         return shape.build();
     }

@@ -79,12 +79,12 @@ public class StepResult {
         return gapCounts;
     }
 
-    /** Returns what the KV cache has to be told, or null for nothing. */
+    /** Returns the message for the KV memory about the step, or null for none. */
     public @Nullable Settlement toSettle() {
         return isAlwaysSettled || !settlement.isEmpty() ? settlement.build() : null;
     }
 
-    /** Returns the builder of what the KV memory has to be told. */
+    /** Returns the builder of the message for the KV memory. */
     public Settlement.Builder settlement() {
         return settlement;
     }

@@ -104,7 +104,7 @@ final class EngineLaws {
         require(memory.audit().numHashed() == 0, "reset", () -> "left: " + memory.audit());
     }
 
-    /** Checks what is left when all requests have ended: nothing that is in use. */
+    /** Checks that nothing is in use when all requests have ended. */
     void checkEnd() {
         require(memory.usage() == 0, "block conservation", () -> "in use at the end: " + memory.audit());
         require(memory.resetPrefixCache(), "reset", () -> "refused at the end: " + memory.audit());

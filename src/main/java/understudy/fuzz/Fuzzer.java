@@ -16,7 +16,7 @@ public final class Fuzzer {
     private long numRuns;
     private long numRefused;
 
-    /** Takes what is to hold of every scenario, in the order in which it is checked. */
+    /** Creates a search; checks run on every scenario, in their order. */
     public Fuzzer(long seed, List<Check> checks) {
         this.seed = seed;
         this.checks = List.copyOf(checks);

@@ -67,7 +67,7 @@ final class PrefixModel {
         return config.dropsLastHit() ? Math.max(0, end - unit) : end;
     }
 
-    /** Keeps what is full of the first {@code numTokens} tokens. */
+    /** Keeps the full blocks of the first {@code numTokens} tokens. */
     void store(PrefixLookup lookup, int numTokens) {
         if (!config.enablePrefixCaching()) {
             return;

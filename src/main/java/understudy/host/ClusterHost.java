@@ -144,7 +144,7 @@ public final class ClusterHost implements AutoCloseable {
         time.close();
     }
 
-    /** Called on the loop. */
+    /** Observer of the cluster's guardian; it is called on the loop's thread. */
     private final class Watching implements Cluster.Observer {
         @Override
         public void onStarted(ActorRef<Router.Command> started) {

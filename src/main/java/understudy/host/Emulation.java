@@ -101,7 +101,7 @@ public final class Emulation implements AutoCloseable {
         time.system().tell(Cluster.Stop.NOW);
     }
 
-    /** Gives the run up: who waits for its result gets a {@link java.util.concurrent.CancellationException}. */
+    /** Gives the run up: waiting for its result throws a {@link java.util.concurrent.CancellationException}. */
     public void cancel() {
         result.cancel(false);
     }

@@ -117,7 +117,7 @@ final class SequenceFilters {
         return picked;
     }
 
-    /** Returns what items are compared by. */
+    /** Returns the key by which items are compared. */
     private static Object key(Object item, Object path, boolean isCaseSensitive) {
         var key = path == None.NONE ? item : Members.path(item, path);
         return key instanceof String text && !isCaseSensitive ? text.toLowerCase(Locale.ROOT) : key;

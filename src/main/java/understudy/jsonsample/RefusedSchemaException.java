@@ -20,7 +20,7 @@ public final class RefusedSchemaException extends RuntimeException {
         return path;
     }
 
-    /** Returns what is wrong, as a sentence. */
+    /** Returns the description of the error, as a sentence. */
     public String message() {
         return String.valueOf(getMessage());
     }

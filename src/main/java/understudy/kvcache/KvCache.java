@@ -6,7 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import understudy.kvcache.connector.KvTransferParams;
 
-/** The KV memory of one replica: grants or refuses blocks, and finds cached prefixes. It never decides who runs. */
+/** KV memory of a replica: grants or refuses blocks, and finds cached prefixes. It never decides which requests run. */
 public interface KvCache {
 
     /** Answers a question of a scheduler. */
@@ -110,7 +110,7 @@ public interface KvCache {
     void free(int handle, long lastStep);
 
     /**
-     * Frees what a request holds that has ended before its answer was complete, which may never have asked for anything.
+     * Frees the blocks of a request that has ended before its answer was complete; it may never have asked for any.
      *
      * @param params KV transfer parameters that a router sent along, or null if none
      * @param lastStep number of the step in which it was scheduled last
@@ -157,7 +157,7 @@ public interface KvCache {
     /** Returns the lookups of admitted requests since the start. */
     PrefixCacheStats stats();
 
-    /** Returns what the memory holds now, with the block tables of some requests. */
+    /** Returns the content of the memory now, with the block tables of some requests. */
     KvSnapshot snapshot(IntList handles);
 
     /** Returns the free blocks, next to be given out first; none if there is no such order. */

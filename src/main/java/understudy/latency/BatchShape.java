@@ -210,7 +210,7 @@ public final class BatchShape {
             loras = Loras.NONE;
         }
 
-        /** Returns what was collected. */
+        /** Returns the collected shape. */
         public BatchShape build() {
             return new BatchShape(this);
         }

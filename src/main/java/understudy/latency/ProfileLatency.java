@@ -15,7 +15,7 @@ import understudy.settings.Section;
  * @param perTokenNanos c1: the slope per new token of a large batch
  * @param perKvTokenNanos c2: each token that a decode attends to
  * @param perAttentionPairNanos c3: each pair of tokens in prefill attention
- * @param perMixedKvTokenNanos c4: what a token that a decode attends to costs in addition when chunks share the step
+ * @param perMixedKvTokenNanos c4: extra time for a token that a decode attends to when chunks share the step
  */
 public record ProfileLatency(
         double weightsNanos,

@@ -31,7 +31,7 @@ public record StepExecution(
         return graphs.cover(batch, batch.numTokens());
     }
 
-    /** Returns what is special about it, a line each. */
+    /** Returns the differences from vLLM's way, a line each. */
     public List<String> sources() {
         return equals(VLLM)
                 ? List.of()

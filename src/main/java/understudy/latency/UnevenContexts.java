@@ -25,7 +25,7 @@ record UnevenContexts(double microsPerToken, double numReaders) {
     /** Rounds of thread blocks from which on long ones hide behind others: measured on an RTX 4090. */
     private static final double HIDES_FROM = 2.4;
 
-    /** Returns what is known of a GPU; nothing without one, and of latent attention. */
+    /** Returns the figures of a GPU; none without a GPU, and for latent attention. */
     static UnevenContexts of(LlmSpec llm, @Nullable GpuSpec gpu, int tensorParallelSize, double bytesPerKvElement) {
         var attention = llm.attention();
         if (gpu == null || gpu.attention().numMultiprocessors() == 0 || attention.latent() != null) {
@@ -39,7 +39,7 @@ record UnevenContexts(double microsPerToken, double numReaders) {
                 2.0 * attention.headDim() * bytesPerKvElement / bytesPerMicro, numBlocks / numKvHeads);
     }
 
-    /** Returns what reading takes beyond equally long contexts. */
+    /** Returns the time of reading beyond that of equally long contexts. */
     double micros(BatchShape batch) {
         if (microsPerToken == 0) {
             return 0;

@@ -51,7 +51,7 @@ public record ReplayReport(
                 .toList();
     }
 
-    /** Returns what a policy has reached with a capacity; a policy without bounds reaches the same with each. */
+    /** Returns the result of a policy with a capacity; a policy without bounds has the same with each. */
     public Optional<ReplayResult> result(ReplayPolicy policy, int capacityBlocks) {
         return results.stream()
                 .filter(result -> result.policy() == policy)

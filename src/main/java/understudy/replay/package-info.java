@@ -1,5 +1,5 @@
 /**
- * Replay of block traces: what a prefix cache of a given size and eviction policy would have hit, and how far apart in
+ * Replay of block traces: the hits of a prefix cache of a given size and eviction policy, and how far apart in
  * time and in blocks content is used again.
  *
  * <p>Start with {@link understudy.replay.TraceChunk}, the form in which a trace is replayed, then {@link

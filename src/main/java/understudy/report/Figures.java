@@ -62,7 +62,7 @@ public final class Figures {
         return this;
     }
 
-    /** Adds what is JSON already. */
+    /** Adds a figure that is JSON already. */
     public Figures addJson(String key, String json) {
         return add(key, new Json(json));
     }

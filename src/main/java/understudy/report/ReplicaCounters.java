@@ -11,7 +11,7 @@ import understudy.report.transfers.KvTraffic;
 import understudy.report.transfers.PromptTokens;
 import understudy.report.transfers.ReplicaTransfers;
 
-/** Counts what one replica does, while it does it. */
+/** Counts the events of one replica as they happen. */
 public final class ReplicaCounters {
     private final int replicaIndex;
     private final String group;

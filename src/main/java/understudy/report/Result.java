@@ -69,7 +69,7 @@ public final class Result {
         parts.forEach(part -> part.accept(sink));
     }
 
-    /** Returns what people read, with a line break at its end. */
+    /** Returns the text for people, with a line break at its end. */
     public String text() {
         var text = new ReportText();
         showIn(text);

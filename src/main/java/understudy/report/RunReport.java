@@ -183,7 +183,7 @@ public record RunReport(
         return replicas.stream().map(ReplicaStats::drafts).reduce(DraftCounts.NONE, DraftCounts::plus);
     }
 
-    /** Returns what LoRA adapters took, summed over replicas. */
+    /** Returns the use of LoRA adapters, summed over replicas. */
     public LoraCounts loras() {
         return replicas.stream().map(ReplicaStats::loras).reduce(LoraCounts.NONE, LoraCounts::plus);
     }

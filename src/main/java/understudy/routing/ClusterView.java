@@ -52,7 +52,7 @@ public final class ClusterView {
         return nowNanos;
     }
 
-    /** Returns what the router is configured with about a replica. */
+    /** Returns the traits of a replica that the router is configured with. */
     public ReplicaTraits traits(int replica) {
         return traits.get(replica);
     }

@@ -25,7 +25,7 @@ public final class KvEventChannel {
         this.random = random;
     }
 
-    /** Takes a batch, and returns what the router is to apply now. */
+    /** Takes a batch, and returns the events that the router applies now: none if it is lost, more after a replay. */
     public List<KvEvent> offer(List<KvEvent> batch) {
         boolean isLost = loss > 0 && random.nextDouble() < loss;
         if (!hasReplay) {
@@ -51,7 +51,7 @@ public final class KvEventChannel {
         return all;
     }
 
-    /** Forgets what is missing, since the replica has gone. */
+    /** Forgets the missing events, since the replica has gone. */
     public void clear() {
         missing.clear();
         isReplayWanted = false;

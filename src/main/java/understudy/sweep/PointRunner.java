@@ -48,7 +48,7 @@ final class PointRunner {
         }
     }
 
-    /** Gives up what runs, in whatever thread, and refuses what is to run. */
+    /** Interrupts the runs of all threads, and refuses further ones. */
     void stop() {
         isStopped = true;
         running.forEach(Emulation::cancel);

@@ -191,7 +191,7 @@ public final class EmulatedCluster implements AutoCloseable {
         }
     }
 
-    /** Has all replicas forget what they have cached; refused, with false, while any holds a block for a request. */
+    /** Drops the cached content of all replicas; refused, with false, while any holds a block for a request. */
     public boolean resetPrefixCache() {
         var order = new ReplicaOrder.ResetPrefixCache(false);
         return host.<Router.Command, Router.AllDone>ask(

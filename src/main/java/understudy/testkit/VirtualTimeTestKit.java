@@ -90,7 +90,7 @@ public final class VirtualTimeTestKit implements AutoCloseable {
     }
 
     /**
-     * An address that keeps what it gets, in order.
+     * Address that keeps the messages that it gets, in order.
      *
      * @param <T> type of the messages
      */

@@ -241,7 +241,7 @@ public record GenerationParams(
         }
     }
 
-    /** Checks what has no influence on a model that does not sample, and returns whether sampling would be greedy. */
+    /** Checks fields that have no effect on a model that does not sample; returns whether sampling would be greedy. */
     private static boolean checkSampling(JsonBody body) {
         inRange(body, "presence_penalty", -2, 2);
         inRange(body, "frequency_penalty", -2, 2);
@@ -284,7 +284,7 @@ public record GenerationParams(
         }
     }
 
-    /** Returns what the answer must look like according to {@code response_format}, or null if it is text. */
+    /** Returns the form of the answer that {@code response_format} asks for, or null if it is text. */
     public static @Nullable Constraint schema(JsonBody format, String path) {
         var type = format.text("type");
         if (type == null || type.equals("text")) {

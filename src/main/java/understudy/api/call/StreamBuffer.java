@@ -81,7 +81,7 @@ final class StreamBuffer<T> {
         return wasIdle ? wake : () -> {};
     }
 
-    /** Names what to call when there is more for a reader who has found nothing; called by the writer's thread. */
+    /** Sets the callback for new pieces once a reader has found none; the writer's thread calls it. */
     synchronized void onMore(Runnable toCall) {
         wake = toCall;
     }

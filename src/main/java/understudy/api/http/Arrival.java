@@ -37,7 +37,7 @@ public record Arrival(Stopwatch since, RequestFault fault, int malformedAtToken,
         return request.addAttribute(KEY, since);
     }
 
-    /** Reads what a request carries at a virtual time; refuses faults that make no sense. */
+    /** Reads the headers of a request at a virtual time; refuses faults that make no sense. */
     public static Arrival of(HttpRequest request, long nowNanos) {
         Optional<Stopwatch> since = request.getAttribute(KEY);
         try {
@@ -60,7 +60,7 @@ public record Arrival(Stopwatch since, RequestFault fault, int malformedAtToken,
         }
     }
 
-    /** vLLM takes no notice of what is no number. */
+    /** vLLM ignores values that are no numbers. */
     private static OptionalLong rank(String text) {
         try {
             return OptionalLong.of(Long.parseLong(text.strip()));

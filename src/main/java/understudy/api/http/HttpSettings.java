@@ -7,7 +7,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Settings of the server as an HTTP server, whatever it answers.
+ * Settings of the server as an HTTP server, without regard to its API.
  *
  * @param host address to listen at
  * @param port port to listen at, 0 for any that is free

@@ -53,7 +53,7 @@ final class IncomingBody {
         share.close();
     }
 
-    /** Returns the error for what there is no room for now. */
+    /** Returns the error for a body that there is no memory for now. */
     static ApiException noRoom() {
         return new ApiException(
                 503,

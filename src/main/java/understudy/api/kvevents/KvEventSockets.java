@@ -168,7 +168,7 @@ final class KvEventSockets implements AutoCloseable {
         return known;
     }
 
-    /** Forgets what was published; a replica that has restarted counts from 0 again. */
+    /** Forgets the published events; a replica that has restarted counts from 0 again. */
     void restart() {
         buffer.clear();
     }

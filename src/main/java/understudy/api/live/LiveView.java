@@ -28,7 +28,7 @@ public final class LiveView {
     private static final int MAX_CANDIDATES = 6;
     private static final int MAX_ENDED = 24;
 
-    /** Number of points sent with each snapshot, for readers who have missed some. */
+    /** Number of points sent with each snapshot, for readers that have missed some. */
     private static final int NUM_LATEST_POINTS = 8;
 
     private final List<LiveReplica> replicas = new ArrayList<>();

@@ -93,7 +93,7 @@ record ChatMarkers(Marker begin, Marker open, Marker afterRole, Marker close, in
         return new Marker(text, new TokenIds(codec.first(text, Integer.MAX_VALUE)));
     }
 
-    /** Returns what is written for a role; what follows is a marker, or a line break of the text itself. */
+    /** Returns the text that names a role; a marker follows, or a line break of the text itself. */
     String role(String role) {
         String name = role.equals(ASSISTANT) ? assistant : role;
         return afterRole.isEmpty() ? name + "\n" : name;

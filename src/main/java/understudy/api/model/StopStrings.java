@@ -49,7 +49,7 @@ public final class StopStrings {
         return send(found != null ? text.length() : Math.max(numSent, text.length() - numHeldBack));
     }
 
-    /** Returns what has been held back; the text is over. */
+    /** Returns the text that was held back; no more follows. */
     public String end() {
         return send(text.length());
     }

@@ -18,7 +18,7 @@ final class ToolChoice {
 
     private ToolChoice() {}
 
-    /** Refuses what vLLM refuses in a chat; the Responses API is more lenient. */
+    /** Refuses choices that vLLM refuses in a chat; the Responses API is more lenient. */
     static void requireValid(JsonBody body) {
         var tools = body.get("tools");
         if (tools != null && tools.isArray() && tools.isEmpty()) {

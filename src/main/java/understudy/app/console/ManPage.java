@@ -22,7 +22,7 @@ public final class ManPage {
         return new ManPage().page(command);
     }
 
-    /** Returns what the page is called, such as {@code understudy-run}. */
+    /** Returns the name of the page, such as {@code understudy-run}. */
     public static String name(CommandLine command) {
         return command.getCommandSpec().qualifiedName("-");
     }

@@ -46,7 +46,7 @@ record Flag(List<String> names, Kind kind, String effect) {
         return hasEffect() && !effect.startsWith(SPECIAL) ? Optional.of(effect) : Optional.empty();
     }
 
-    /** Returns what the flag does, in words or as a setting. */
+    /** Returns the effect of the flag, in words or as a setting. */
     String description() {
         return effect.startsWith(SPECIAL) ? effect.substring(SPECIAL.length()).strip() : effect;
     }

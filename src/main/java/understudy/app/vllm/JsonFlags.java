@@ -95,7 +95,7 @@ final class JsonFlags {
         }
     }
 
-    /** Returns what the flag says, and what its short forms say. */
+    /** Returns the speculation settings of the flag and its short forms. */
     private ObjectNode speculation() {
         var speculation = object("speculative-config");
         SHORT_FORMS.forEach((flag, key) ->

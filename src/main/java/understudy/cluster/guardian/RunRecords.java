@@ -40,7 +40,7 @@ final class RunRecords {
         this.observer = observer;
     }
 
-    /** Answers with a report of what has happened so far, once all replicas have handed in their records. */
+    /** Answers with a report of the run so far, once all replicas have handed in their records. */
     void report(ActorRef<? super RunReport> replyTo) {
         waitingForReport.add(replyTo);
         registry.askForRecords();

@@ -305,7 +305,7 @@ final class RunningCluster {
         return Behaviors.stopped();
     }
 
-    /** Has the store of all replicas checked for what one has left in use there that has stopped. */
+    /** Has the store of all replicas checked for leftovers of a replica that has stopped. */
     private void auditStoreWithout(int replica) {
         if (sharedStore != null && registry.find(replica) == null) {
             sharedStore

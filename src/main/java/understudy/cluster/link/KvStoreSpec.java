@@ -16,7 +16,7 @@ import understudy.transfer.TransferSettings;
  *
  * @param tier its size, and what gives way
  * @param link how fast it is; see {@link #READ}
- * @param lookupNanos from the question what it has to the answer
+ * @param lookupNanos time of a lookup, from the question to the answer
  * @param bytesPerChunk bytes of a chunk, on all GPUs of a replica
  * @param isShared whether all replicas have it together
  */

@@ -129,7 +129,7 @@ public final class Link extends AbstractBehavior<Link.Command> {
         return this;
     }
 
-    /** Answers for all that has ended, and sets the timer of what happens next. */
+    /** Answers for all transfers that have ended, and sets the timer of the next change. */
     private Behavior<Command> answerAll() {
         transfers.endedBy(clock.nowNanos()).forEach(this::answer);
         long atNanos = transfers.nextNanos();

@@ -147,7 +147,7 @@ final class StoreMoves {
         return peer != null;
     }
 
-    /** Another replica has answered what it has; returns the job if it is over with that. */
+    /** Handles another replica's answer with the chunks that it has; returns the job if it is over with that. */
     private @Nullable TransferJob onLent(Move move, LongList keys) {
         move.isAsked = false;
         if (keys.isEmpty()) {
@@ -198,7 +198,7 @@ final class StoreMoves {
         audits.begin(new LongImmutableList(moves.keySet()), whenDone);
     }
 
-    /** Returns what the last audit has found. */
+    /** Returns the states that the last audit has found. */
     Collection<TierState> states() {
         return audits.states();
     }
@@ -229,7 +229,7 @@ final class StoreMoves {
         return end(found.job(), false);
     }
 
-    /** A store has answered what it wants; returns the job if it is over with that. */
+    /** Handles a store's answer with the chunks that it wants; returns the job if it is over with that. */
     private @Nullable TransferJob onPrepared(KvTier.StorePrepared prepared) {
         var move = known(prepared.job());
         if (prepared.keys().isEmpty()) {

@@ -192,7 +192,7 @@ final class ClientTable {
         return RequestRecord.ended(request, request.progress(), replicaIndex, Outcome.REJECTED, atNanos);
     }
 
-    /** Gives up a request that another replica is to serve, and returns what is left of it. */
+    /** Gives up a request that another replica is to serve, and returns the rest of it. */
     Replica.AddRequest withdraw(Request request, @Nullable EngineRequest running) {
         var ending = remove(request, running);
         var submit = ending.client.submit;

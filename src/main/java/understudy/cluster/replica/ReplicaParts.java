@@ -23,7 +23,7 @@ import understudy.runtime.Clock;
  * @param kvBlockManager the actor of its memory
  * @param gpu the actor of its device
  * @param api entry of requests
- * @param engine decides who runs
+ * @param engine decides which requests run
  * @param clients senders that wait for answers, by request
  * @param events tells the observers outside the replica
  * @param loadReporter tells the router, every so often

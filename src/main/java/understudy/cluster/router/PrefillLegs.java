@@ -106,7 +106,7 @@ final class PrefillLegs {
         legs.computeIfPresent(requestId, (id, leg) -> new Leg(leg.arrival, leg.prefiller, leg.decoder, true));
     }
 
-    /** Returns what the replica that answers gets. */
+    /** Returns the request for the replica that answers. */
     static Request answered(Leg leg, RequestEvent.Timing timing) {
         var request = leg.arrival.request();
         long prefillNanos = timing.firstTokenNanos() - timing.scheduledNanos();

@@ -65,7 +65,7 @@ final class RequestGate {
         faults.clear(replicaIndex);
     }
 
-    /** Decides what goes wrong with the next request, which goes to this replica. */
+    /** Draws the fault of the next request, which goes to this replica. */
     RequestFault next(int replicaIndex) {
         return faults.next(replicaIndex);
     }

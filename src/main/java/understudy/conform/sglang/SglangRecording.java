@@ -33,7 +33,7 @@ import understudy.workload.files.TraceFile;
  * @param config SGLang's arguments by name
  * @param requests in the order of the recording
  * @param steps the fields of each turn, by name
- * @param end what was left
+ * @param end state of the scheduler and its memory at the end
  */
 public record SglangRecording(
         String name,

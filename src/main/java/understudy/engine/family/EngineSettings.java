@@ -19,7 +19,7 @@ public final class EngineSettings {
 
     private EngineSettings() {}
 
-    /** Reads both sections; what is {@code auto} follows from the hardware. */
+    /** Reads both sections; settings that are {@code auto} follow from the hardware. */
     public static EngineSpec read(Section engine, Section kvCache, Hardware hardware, KvUse use) {
         return family(engine).read(engine, kvCache, hardware, use);
     }

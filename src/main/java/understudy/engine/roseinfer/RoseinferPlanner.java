@@ -18,7 +18,7 @@ import understudy.kvcache.content.PromptConfig;
  * The worker loop of roseinfer ({@code server.py}, {@code SchedulerManager}; {@code engine.py}, {@code
  * OnlineScheduler}): take in at most {@code max_batch_size} pending requests, compute those of their prompts that are
  * not cached, sample all their first tokens in the order of the requests, then run one decode step of at most {@code
- * max_batch_size} sessions, and begin again. Sessions take turns: who was served goes to the end. Their number is not
+ * max_batch_size} sessions, and begin again. Sessions take turns: a served one goes to the end. Their number is not
  * limited.
  *
  * <p>One forward is one plan. A request whose prompt is cached, or computed for another one of the round, is scheduled

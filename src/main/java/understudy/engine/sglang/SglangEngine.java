@@ -57,7 +57,7 @@ public final class SglangEngine implements Engine, EngineLoad {
     /**
      * Creates an engine without requests.
      *
-     * @param options what is said of a request besides
+     * @param options returns the options of a request that only SGLang has
      */
     public SglangEngine(SglangConfig config, Function<Request, SglangRequest.Options> options) {
         this.config = config;

@@ -104,7 +104,7 @@ public final class SglangRequest extends EngineRequest {
     }
 
     /**
-     * What SGLang's API says of a request besides.
+     * Options of a request that only SGLang's API has.
      *
      * @param priority or null if it has none
      * @param routingKey or empty
@@ -157,7 +157,7 @@ public final class SglangRequest extends EngineRequest {
         return isEnd;
     }
 
-    /** Forgets what was computed. */
+    /** Forgets the computed tokens. */
     void reset() {
         numPrefixTokens = 0;
         end = 0;
@@ -167,25 +167,25 @@ public final class SglangRequest extends EngineRequest {
         isSeated = false;
     }
 
-    /** Takes note of a batch with so many of its tokens. */
+    /** Counts its tokens in a batch, and records the batch's step. */
     void onScheduled(int numTokens, long step) {
         numComputedTokens += numTokens;
         lastStep = step;
     }
 
-    /** Takes note of the first admission, and of how many tokens the tree had. */
+    /** Records the time of the first admission, and how many tokens the tree had. */
     void onAdmitted(int numFound, boolean isCaching, long atNanos) {
         scheduledNanos = atNanos;
         numCachedTokens = numFound;
         prefixCacheEvents = isCaching ? PrefixCacheEvents.ofContent(numFound, false) : PrefixCacheEvents.NONE;
     }
 
-    /** Takes note that it has lost its places. */
+    /** Counts a loss of its places. */
     void onPreempted() {
         numPreemptions++;
     }
 
-    /** Takes note of when tokens came, and returns how long after the one before, or -1 if they are the first. */
+    /** Records when tokens came; returns the nanoseconds since the one before, or -1 if they are the first. */
     long onTokens(int count, long atNanos) {
         boolean isFirst = numOutputTokens == count;
         if (isFirst && !isResumed()) {

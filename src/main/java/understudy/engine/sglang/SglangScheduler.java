@@ -638,7 +638,7 @@ public class SglangScheduler {
      *
      * @param numAccepted tokens that a verification of drafts has given each request; empty without drafts
      * @param sampled is told of each request that got tokens
-     * @return what it does to the memory
+     * @return changes of the memory
      */
     public RadixSettlement update(SglangBatch executed, int[] numAccepted, Sampled sampled) {
         settlement.begin();

@@ -1,5 +1,6 @@
 package understudy.engine.sglang;
 
+import org.jspecify.annotations.Nullable;
 import understudy.engine.EngineFamily.KvUse;
 import understudy.engine.EngineSizes;
 import understudy.engine.Hardware;
@@ -10,6 +11,7 @@ import understudy.engine.RequestLimits.ContextOverflow;
 import understudy.kvcache.radix.RadixConfig;
 import understudy.kvcache.radix.RadixEvictionPolicy;
 import understudy.kvcache.radix.RadixSpec;
+import understudy.latency.LlmSpec;
 import understudy.settings.Section;
 
 /** The section {@code engine.sglang}, whose keys are SGLang's arguments, and what follows from the hardware. */
@@ -26,6 +28,8 @@ final class SglangSettings {
 
     private static final double LARGE_MIB = 60 * MIB_PER_GIB;
     private static final double LEAST_RESERVED_MIB = 10 * MIB_PER_GIB;
+
+    private static final String DISABLE_HYBRID = "disable-hybrid-swa-memory";
 
     private final Section engine;
     private final Section kvCache;
@@ -53,6 +57,7 @@ final class SglangSettings {
         int maxTotalTokens = maxTotalTokens(pageSize, room);
         int maxModelLen =
                 engine.numberOrAuto("max-model-len", 2, EngineSizes.MAX_TOKENS).orElseGet(hardware::defaultMaxModelLen);
+        var window = window(pageSize, maxTotalTokens);
         if (hardware.pipelineParallelSize() > 1) {
             throw engine.unusable("kind", "which has no pipeline here; set latency.pipeline-parallel-size = 1");
         }
@@ -64,7 +69,7 @@ final class SglangSettings {
                 own.choice("radix-eviction-policy", RadixEvictionPolicy.class),
                 0,
                 false,
-                null,
+                window,
                 null);
         var radix = new RadixSpec(memory, maxModelLen, MemorySettings.hasher(kvCache, pageSize), use.recordsEvents());
         var config = SglangConfigBuilder.builder()
@@ -83,7 +88,7 @@ final class SglangSettings {
                 .estimate(estimate())
                 .queue(queue())
                 .requeuesRefusedPreemption(own.bool("requeue-refused-preemption"))
-                .windowEvictionInterval(1)
+                .windowEvictionInterval(own.wholeNumber("swa-eviction-interval", 1, EngineSizes.MAX_TOKENS))
                 .disaggregation(null)
                 .memory(memory)
                 .seed(own.wholeNumber("random-seed", 0L, Long.MAX_VALUE))
@@ -167,8 +172,59 @@ final class SglangSettings {
     private int maxTotalTokens(int pageSize, KvRoom room) {
         int tokens = own.numberOrAuto("max-total-tokens", 4 * pageSize, EngineSizes.MAX_TOKENS)
                 .orElseGet(() -> (int) Math.min(
-                        EngineSizes.MAX_TOKENS, (long) hardware.numGpuBlocks(kvCache, room) * room.blockSize()));
+                        EngineSizes.MAX_TOKENS,
+                        tokensOfFullPool((long) hardware.numGpuBlocks(kvCache, room) * room.blockSize())));
         return tokens / pageSize * pageSize;
+    }
+
+    /**
+     * Returns how many tokens the layers without a window get, if those with one have a pool of their own ({@code
+     * set_num_token_hybrid}).
+     *
+     * @param numTokens tokens for which all layers would have room
+     */
+    private long tokensOfFullPool(long numTokens) {
+        var model = windowedModel();
+        if (model == null) {
+            return numTokens;
+        }
+        int numWindowLayers = model.attention().numWindowLayers();
+        return (long) (numTokens
+                * model.numLayers()
+                / (windowRatio() * numWindowLayers + model.numLayers() - numWindowLayers));
+    }
+
+    private double windowRatio() {
+        return own.number("swa-full-tokens-ratio", 0, 1);
+    }
+
+    /** Returns the model if its layers with a window have a pool of their own, or null. */
+    private @Nullable LlmSpec windowedModel() {
+        var model = hardware.model();
+        boolean isAuto = own.text(DISABLE_HYBRID).equals("auto");
+        boolean isDisabled = isAuto ? model == null || !model.name().startsWith("gpt-oss") : own.bool(DISABLE_HYBRID);
+        if (isDisabled || model == null || model.attention().window() == 0) {
+            return null;
+        }
+        int numWindowLayers = model.attention().numWindowLayers();
+        return numWindowLayers > 0 && numWindowLayers < model.numLayers() ? model : null;
+    }
+
+    private RadixConfig.@Nullable Window window(int pageSize, int maxTotalTokens) {
+        var model = windowedModel();
+        if (model == null) {
+            return null;
+        }
+        int size = model.attention().window();
+        double ratio = windowRatio();
+        // A window, the page that is kept free, and a chunk of a page beside it.
+        if ((int) (maxTotalTokens * ratio) / pageSize * pageSize <= size + 3 * pageSize) {
+            throw own.unusable(
+                    "swa-full-tokens-ratio",
+                    "which leaves " + (int) (maxTotalTokens * ratio) + " of " + maxTotalTokens
+                            + " tokens to layers with a window of " + size);
+        }
+        return new RadixConfig.Window(size, ratio);
     }
 
     private int chunkedPrefillSize() {

@@ -85,7 +85,7 @@ final class CohortMember {
         lastStep = numStepsPlanned;
     }
 
-    /** Has the request take over what the cohort has planned and executed since the last time. */
+    /** Has the request take over the steps that the cohort has planned and executed since the last time. */
     void catchUp() {
         int planned = Math.min(cohort.numStepsPlanned(), lastStep) - numStepsPlanned;
         if (planned > 0) {

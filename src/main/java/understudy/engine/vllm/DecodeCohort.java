@@ -144,7 +144,7 @@ final class DecodeCohort {
         endIndex++;
     }
 
-    /** Adds what the members need from the KV cache in the step that is being planned, in running order. */
+    /** Adds the members that need or complete a block in the step that is being planned, in running order. */
     void addNeedsTo(ReservationDraft draft) {
         int step = numStepsPlanned + 1;
         var needBlock = blocks.at(step, 1);

@@ -48,7 +48,7 @@ final class KvLoads implements StepRule {
         return isOn;
     }
 
-    /** The memory may read who is scheduled, and who has ended. */
+    /** The memory may read which requests are scheduled, and which have ended. */
     @Override
     public boolean seesEach() {
         return readsPlans;

@@ -62,7 +62,7 @@ public final class RequestBook implements EngineLoad {
         return head.numStaleTokens == 0;
     }
 
-    /** Counts what a plan schedules as computed; its cohort has done so. */
+    /** Counts the scheduled tokens of a plan as computed; its cohort has done so. */
     void settle(VllmPlan plan) {
         plan.settleMembers();
         for (int i = plan.numMembers(); i < plan.size(); i++) {

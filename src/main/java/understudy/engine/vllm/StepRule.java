@@ -96,7 +96,7 @@ interface StepRule {
         return false;
     }
 
-    /** Takes over what a step has brought of a listed request besides its tokens. */
+    /** Takes over the result of a step for a listed request besides its tokens. */
     default void onResult(VllmRequest request, VllmPlan executed, int index, DraftOutput output) {}
 
     /** Records that a request has ended. */

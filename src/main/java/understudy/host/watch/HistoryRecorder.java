@@ -62,7 +62,7 @@ public final class HistoryRecorder {
         return nowNanos;
     }
 
-    /** Returns what is written down so far. */
+    /** Returns the history so far. */
     public RunHistory history() {
         return history;
     }

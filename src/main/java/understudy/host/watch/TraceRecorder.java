@@ -223,7 +223,7 @@ public final class TraceRecorder implements Closeable {
         return name.name().toLowerCase(Locale.ROOT).replace('_', ' ');
     }
 
-    /** Ends the trace, or throws what has kept it from being written. */
+    /** Ends the trace, or throws the failure that has kept it from being written. */
     @Override
     public void close() throws IOException {
         trace.close();

@@ -73,7 +73,7 @@ public final class BlockPool {
         return freeBlocks.size();
     }
 
-    /** Returns what the blocks are good for. */
+    /** Returns the numbers of blocks by their use. */
     public KvBlockCounts counts() {
         int numUsable = numBlocks() - 1;
         return new KvBlockCounts(numUsable, numUsable - numFree(), numFreeHashed);
@@ -131,7 +131,7 @@ public final class BlockPool {
         return block;
     }
 
-    /** Reads ahead what it takes to give out so many blocks. */
+    /** Reads ahead the entries for giving out so many blocks. */
     void touchFree(int count) {
         int numPeeked = freeBlocks.peek(released, Math.min(count, released.length));
         for (int i = 0; i < numPeeked; i++) {

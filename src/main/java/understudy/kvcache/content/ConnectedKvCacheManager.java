@@ -64,7 +64,7 @@ public final class ConnectedKvCacheManager extends KvCacheManager {
         return request.load().numLoadedTokens() > 0 ? admitLoaded(request, sequence) : lookUp(request, sequence);
     }
 
-    /** Caches what has come, and admits the request if the rest of its blocks are there. */
+    /** Caches the blocks whose KV has come, and admits the request if there are blocks for the rest of it. */
     private Admission admitLoaded(AdmissionRequest request, ConnectedSequence sequence) {
         int numLoaded = request.load().numLoadedTokens();
         cacheAhead(sequence, numLoaded);

@@ -193,7 +193,7 @@ public class KvCacheManager extends PooledKvCache<KvSequence, ContentConfig> {
         }
     }
 
-    /** Caches, while a step is planned, what it is going to compute. */
+    /** Caches the blocks that the step being planned will complete, if requests of one step share them. */
     void cacheAhead(KvSequence sequence, int numTokens) {
         if (config.sharesWithinStep()) {
             countStoredByPlan(cache(sequence, numTokens));

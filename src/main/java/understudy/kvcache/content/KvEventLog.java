@@ -55,7 +55,7 @@ public class KvEventLog {
         }
     }
 
-    /** Returns what was collected since the last call, and clears it. */
+    /** Returns the events since the last call, and clears them. */
     List<KvEvent> drain() {
         closeRemoved();
         if (events.isEmpty()) {

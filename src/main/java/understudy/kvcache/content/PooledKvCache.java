@@ -64,7 +64,7 @@ public abstract class PooledKvCache<S extends HashedSequence, C extends PoolConf
         forget(handle);
     }
 
-    /** Drops what is kept of a request without blocks. */
+    /** Drops the state of a request without blocks. */
     void forget(int handle) {
         if (handle < sequences.size()) {
             sequences.set(handle, null);
@@ -130,12 +130,12 @@ public abstract class PooledKvCache<S extends HashedSequence, C extends PoolConf
         return List.of();
     }
 
-    /** Returns what is kept of a request, or null. */
+    /** Returns the state of a request, or null if it is not here. */
     protected @Nullable S find(int handle) {
         return handle < sequences.size() ? sequences.get(handle) : null;
     }
 
-    /** Returns what is kept of a request that is here. */
+    /** Returns the state of a request, which must be here. */
     protected S known(int handle) {
         var sequence = find(handle);
         if (sequence == null) {

@@ -139,7 +139,7 @@ abstract class GroupManager {
         }
     }
 
-    /** Gives back the blocks that are out of reach of what comes behind so many tokens. */
+    /** Gives back the blocks that no token behind the first {@code numComputed} reads. */
     void dropSkipped(HybridSequence sequence, int numComputed) {
         var table = sequence.table(index);
         table.drop(Math.min(group.numSkippedTokens(numComputed) / blockSize, table.size()), pool);

@@ -111,6 +111,11 @@ public class RadixMemory {
         return 0;
     }
 
+    /** Returns how many pages of the window's pool are not where they belong. */
+    int numBadWindowPages() {
+        return 0;
+    }
+
     /** Returns the free pages of the window's pool, next to be given out first. */
     public int[] windowFreeOrder() {
         return new int[0];
@@ -475,8 +480,8 @@ public class RadixMemory {
     }
 
     /**
-     * Takes note that a request has ended before its time: one that was only tried is forgotten, another one is released
-     * when the scheduler says so.
+     * Ends a request before its time: one that was only tried is forgotten, another one is released when the scheduler
+     * says so.
      */
     final void abandon(int handle) {
         var sequence = find(handle);

@@ -19,7 +19,7 @@ interface BlockLedger {
     /** Returns the blocks that requests do not need: free ones, and those that are only cached. */
     int numAvailable();
 
-    /** Returns what a request without a cached prefix holds at first: nothing. */
+    /** Returns the holding of a request without a cached prefix: no blocks yet. */
     BlockHolding open();
 
     /** Recounts everything from what requests and cached prefixes hold. */

@@ -188,7 +188,7 @@ public final class SessionKvCache implements KvCache {
         return ledger.audit(live.holdings(), cached);
     }
 
-    /** Returns what is cached of a session, or null. */
+    /** Returns the cache entry of a session, or null if nothing is cached of it. */
     @Nullable SessionCacheInfo session(long sessionId) {
         var entry = sessions.find(sessionId);
         return entry == null ? null : entry.info();
@@ -218,7 +218,7 @@ public final class SessionKvCache implements KvCache {
         }
     }
 
-    /** Takes what is missing, from what is only cached if need be, and stores a prefix that is complete now. */
+    /** Takes the missing blocks, evicting cached ones if need be, and stores a prefix that is complete now. */
     private void grow(SessionRequest request, int numComputed) {
         var blocks = Objects.requireNonNull(request.blocks);
         int numTokens = limited(numComputed);

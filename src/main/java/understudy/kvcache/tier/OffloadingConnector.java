@@ -254,7 +254,7 @@ public final class OffloadingConnector implements KvConnector {
         return job.isStore() && !isFailed && !job.gpuBlocks().isEmpty() ? cascade(job) : List.of();
     }
 
-    /** Hands what the GPU has written to the host on to all slower memories. */
+    /** Starts the transfers of chunks that the GPU has stored in the host's memory to all slower memories. */
     private List<TransferJob> cascade(OffloadingJobs.Job stored) {
         var begun = new ArrayList<TransferJob>();
         for (int store = 0; store < spec.numStores(); store++) {

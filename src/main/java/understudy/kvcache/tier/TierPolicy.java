@@ -4,7 +4,7 @@ package understudy.kvcache.tier;
 public enum TierPolicy {
     /** Least recently used: the chunk that was stored, loaded or asked for longest ago. */
     LRU,
-    /** Recency against frequency, by what was missed. */
+    /** Recency against frequency, balanced by the misses of each. */
     ARC;
 
     TierOrder create(TierBlocks blocks) {

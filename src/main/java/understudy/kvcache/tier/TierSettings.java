@@ -6,7 +6,7 @@ import understudy.settings.Section;
 /**
  * The sections of the slower memories in {@code kv-cache.tiers}, as far as they say what such a memory keeps.
  *
- * @param numBlocks KV blocks of a chunk, which is what is moved and found outside of the GPU
+ * @param numBlocks KV blocks of a chunk, the unit that is moved and found outside of the GPU
  * @param blockSize tokens of a block
  * @param bytesPerToken KV of a token on all GPUs, copies included
  */

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 import understudy.report.Outcome;
 import understudy.report.RequestRecord;
 
-/** Requests in flight: what is known of each of them besides its record, until it ends. */
+/** Requests in flight: facts about each of them besides its record, until it ends. */
 public final class RequestsInFlight {
     private final Long2ObjectOpenHashMap<Known> known = new Long2ObjectOpenHashMap<>();
 

@@ -137,7 +137,7 @@ public final class TraceWriter implements Closeable {
         return BigDecimal.valueOf(nanos, DIGITS_OF_MICROS);
     }
 
-    /** Ends the trace, or throws what has kept it from being written. */
+    /** Ends the trace, or throws the failure that has kept it from being written. */
     @Override
     public void close() throws IOException {
         if (failure == null) {

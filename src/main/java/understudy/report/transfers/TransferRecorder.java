@@ -55,12 +55,12 @@ public final class TransferRecorder {
         };
     }
 
-    /** Returns what was transferred since the last call. */
+    /** Returns the traffic since the last call. */
     public KvTraffic taken(PrefixCacheStats external, List<TierState> tiers) {
         return new KvTraffic(external, counters.take(), tiers);
     }
 
-    /** Returns what was transferred since the start. */
+    /** Returns the traffic since the start. */
     public KvTraffic all(PrefixCacheStats external, List<TierState> tiers) {
         return new KvTraffic(external, counters.all(), tiers);
     }

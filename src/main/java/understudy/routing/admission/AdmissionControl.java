@@ -64,7 +64,7 @@ public final class AdmissionControl<R> {
         return waiting.isEmpty() || spec.saturation().isReached(view) ? null : waiting.poll();
     }
 
-    /** Removes and returns those who have waited too long. */
+    /** Removes and returns the entries that have waited too long. */
     public List<R> expired(long nowNanos) {
         return waiting.expired(nowNanos);
     }

@@ -18,7 +18,7 @@ interface Scorer {
     default void onChosen(Cycle cycle, int replica) {}
 
     /**
-     * One decision.
+     * Cycle of scoring: one request, and the views on its cached prefix.
      *
      * @param candidates replicas that the filter has left, at least one
      * @param precise cached blocks of the prompt according to KV events; nothing if no scorer asks for it

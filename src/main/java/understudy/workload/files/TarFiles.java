@@ -62,7 +62,7 @@ final class TarFiles implements NamedFiles {
         };
     }
 
-    /** Reads what is left of the current entry; the library would skip it, and not see that it is not all there. */
+    /** Reads the rest of the current entry; the library would skip it, and not see that it is not all there. */
     private void finishEntry() {
         var entry = tar.getCurrentEntry();
         if (entry != null) {

@@ -53,7 +53,7 @@ public final class ServeGenReader implements TraceReader {
                 .forEach(clients -> clients.forEach(client -> enqueue(new Next(client, options, streams))));
     }
 
-    /** Passes over what a window has before the time to which the day is cut, or after it. */
+    /** Queues a client's next request; those before or after the excerpt of the day are passed over. */
     private void enqueue(Next client) {
         boolean hasNext = client.arrivals.next();
         while (hasNext && client.atNanos() < options.startSeconds() * NANOS_PER_SECOND) {

@@ -60,7 +60,7 @@ final class ByteLines implements Closeable {
         return number;
     }
 
-    /** Returns what the line is in, from {@link #start}, for {@link #length} bytes. */
+    /** Returns the buffer with the line, from {@link #start}, for {@link #length} bytes. */
     byte[] bytes() {
         return buffer;
     }

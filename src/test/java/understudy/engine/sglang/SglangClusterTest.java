@@ -94,7 +94,12 @@ final class SglangClusterTest {
                 "9 | router.policy = kv-aware",
                 "10 | router.policy = kv-aware, engine.sglang.page-size = 16",
                 "11 | engine.sglang { retraction-policy = priority, enable-priority-scheduling = true,"
-                        + " disable-priority-preemption = true }"
+                        + " disable-priority-preemption = true }",
+                // Half of the 24 layers have a window of 128 tokens, and a pool of 0.8 * 640 = 512 tokens.
+                "12 | latency.llm = gpt-oss-20b, engine.sglang.swa-eviction-interval = 4",
+                "13 | latency.llm = gpt-oss-20b, engine.sglang { page-size = 4, swa-eviction-interval = 1 }",
+                "14 | latency.llm = gpt-oss-20b, engine.sglang { disable-radix-cache = true, enable-mixed-chunk = true }",
+                "15 | latency.llm = gpt-oss-20b, engine.sglang { chunked-prefill-size = -1, schedule-policy = lpm }"
             })
     void lawsHold_whateverHappens(int seed, String settings) throws InterruptedException {
         var scenario = new ScenarioFile(Map.of())

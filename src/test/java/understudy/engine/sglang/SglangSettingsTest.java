@@ -7,6 +7,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import understudy.kvcache.radix.RadixConfig;
 import understudy.scenario.Scenario;
 import understudy.scenario.ScenarioFile;
 import understudy.settings.ScenarioException;
@@ -67,6 +68,36 @@ final class SglangSettingsTest {
                 .isEqualTo(9);
     }
 
+    /**
+     * 12 of 24 layers of gpt-oss-20b have a window: full * 12 + 0.8 * full * 12 is what 24 layers have in one pool, so that full is
+     * 24 / 21.6 of it.
+     */
+    @Test
+    void hybridWindow_sharesOutTheMemoryOfAllLayers() {
+        String hardware = "latency { model = roofline, llm = gpt-oss-20b, gpu = h100-sxm }\n";
+        var hybrid = read(hardware).config().memory();
+        var plain = read(hardware + "engine.sglang.disable-hybrid-swa-memory = true")
+                .config()
+                .memory();
+
+        assertThat(plain.window()).isNull();
+        assertThat(hybrid.window()).isEqualTo(new RadixConfig.Window(128, 0.8));
+        assertThat(hybrid.maxTotalTokens()).isEqualTo((int) (plain.maxTotalTokens() / 0.9));
+    }
+
+    /** As in SGLang, whose list of models with two pools has no Gemma of these; five of six layers of Gemma 3 have a window. */
+    @Test
+    void windowOfOtherModels_hasAPoolOnlyIfAsked() {
+        String gemma = "latency { llm = gemma-3-12b }, engine.sglang.max-total-tokens = 10000\n";
+
+        assertThat(read(gemma).config().memory().window()).isNull();
+        assertThat(read(gemma + "engine.sglang.disable-hybrid-swa-memory = false")
+                        .config()
+                        .memory()
+                        .windowTokens())
+                .isEqualTo(8000);
+    }
+
     /** A pool of 100 tokens with pages of 4: a prompt of 50 leaves 100 - 52 - 4 - 1 = 43 output tokens. */
     @Test
     void answer_isCutToThePool() {
@@ -89,6 +120,7 @@ final class SglangSettingsTest {
                 "engine.speculative.method = ngram | engine.speculative.method is \"ngram\", which means nothing",
                 "engine.sglang.page-size = 0 | engine.sglang.page-size is 0, must be from 1 to 4096",
                 "latency.pipeline-parallel-size = 2 | which has no pipeline here",
+                "latency.llm = gpt-oss-20b, engine.sglang.max-total-tokens = 160 | which leaves 128 of 160 tokens to layers",
                 "engine { kind = vllm, sglang.page-size = 16 } | engine.sglang.page-size is 16, which needs engine.kind = sglang",
             })
     void settingsThatCannotBe_areRefused(String settings, String problem) {
