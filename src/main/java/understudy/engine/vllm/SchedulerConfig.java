@@ -27,6 +27,7 @@ import understudy.engine.vllm.queue.SchedulingPolicy;
  * @param speculation drafts per request and step, and what they take
  */
 @RecordBuilder
+@RecordBuilder.Options(enableWither = true)
 public record SchedulerConfig(
         int maxNumSeqs,
         int maxNumBatchedTokens,
