@@ -251,8 +251,8 @@ public record Deployment(
         return lines;
     }
 
-    /** Returns the bytes of a token in the KV cache of each GPU; a model that is not named counts as Llama-3.1-8B. */
-    double kvBytesPerTokenPerGpu() {
+    @Override
+    public double kvBytesPerTokenPerGpu() {
         return llm == null
                 ? DEFAULT_KV_BYTES_PER_TOKEN / numGpus()
                 : llm.spec().kvBytesPerTokenPerRank(tensorParallelSize(), bytesPerKvElement) / pipelineParallelSize;

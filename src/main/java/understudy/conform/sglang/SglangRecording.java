@@ -233,10 +233,11 @@ public record SglangRecording(
                         : null,
                 config.containsKey("hicache_ratio")
                         ? new RadixConfig.Hierarchy(
-                                real("hicache_ratio"),
+                                (int) (number("max_total_tokens") * real("hicache_ratio")),
                                 RadixConfig.WritePolicy.valueOf(constant("hicache_write_policy")),
                                 number("hicache_write_turns"),
-                                number("hicache_load_turns"))
+                                number("hicache_load_turns"),
+                                0)
                         : null);
     }
 }

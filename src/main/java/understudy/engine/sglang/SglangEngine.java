@@ -144,6 +144,7 @@ public final class SglangEngine implements Engine, EngineLoad {
     public void begin(long atNanos) {
         nowNanos = atNanos;
         expire();
+        scheduler.setNow(atNanos);
         scheduler.begin();
     }
 
@@ -173,6 +174,7 @@ public final class SglangEngine implements Engine, EngineLoad {
         var batch = turn.batch();
         if (batch != null) {
             schedule(batch);
+            step.setLoadedTokens(turn.numLoadedTokens);
         }
         return step;
     }

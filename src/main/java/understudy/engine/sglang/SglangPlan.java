@@ -20,6 +20,7 @@ public final class SglangPlan {
     final ObjectArrayList<SglangRequest> transferred = new ObjectArrayList<>();
     final ObjectArrayList<SglangRequest> queued = new ObjectArrayList<>();
     final ObjectArrayList<SglangRequest> prebuilt = new ObjectArrayList<>();
+    int numLoadedTokens;
     int numHitTokens;
     int numInputTokens;
 
@@ -48,6 +49,7 @@ public final class SglangPlan {
         transferred.clear();
         queued.clear();
         prebuilt.clear();
+        numLoadedTokens = 0;
         numHitTokens = 0;
         numInputTokens = 0;
     }

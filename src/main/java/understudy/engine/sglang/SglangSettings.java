@@ -34,6 +34,10 @@ final class SglangSettings {
     private static final int MAX_DRAFTS = 128;
     private static final String ALGORITHM = "speculative-algorithm";
     private static final String TOPK = "speculative-eagle-topk";
+    /** Bytes per GB; a rate in GB/s is one in bytes per nanosecond. */
+    private static final double BYTES_PER_GB = 1e9;
+
+    private static final String HIERARCHY = "enable-hierarchical-cache";
     private static final String DISABLE_HYBRID = "disable-hybrid-swa-memory";
 
     private final Section engine;
@@ -70,6 +74,13 @@ final class SglangSettings {
                 engine.numberOrAuto("max-model-len", 2, EngineSizes.MAX_TOKENS).orElseGet(hardware::defaultMaxModelLen);
         var window = window(pageSize, maxTotalTokens);
         var verification = verification();
+        var hierarchy = hierarchy(maxTotalTokens);
+        if (hierarchy != null && (window != null || verification != null)) {
+            throw own.unusable(
+                    HIERARCHY,
+                    "which goes without drafts here, and with one pool for all layers: set " + ALGORITHM + " = none and "
+                            + DISABLE_HYBRID + " = true");
+        }
         if (verification != null && window != null) {
             throw own.unusable(
                     ALGORITHM, "which goes with one pool for all layers here; set " + DISABLE_HYBRID + " = true");
@@ -92,7 +103,7 @@ final class SglangSettings {
                                 verification.numDraftTokens()),
                 false,
                 window,
-                null);
+                hierarchy);
         var radix = new RadixSpec(memory, maxModelLen, MemorySettings.hasher(kvCache, pageSize), use.recordsEvents());
         var config = SglangConfigBuilder.builder()
                 .schedulePolicy(schedulePolicy())
@@ -131,6 +142,30 @@ final class SglangSettings {
                 drafts(verification),
                 verification == null ? 0 : verification.numSteps() * own.nanos("speculative-draft-time"),
                 share);
+    }
+
+    /** Returns the copies on the host, or null if there are none. */
+    private RadixConfig.@Nullable Hierarchy hierarchy(int maxTotalTokens) {
+        if (!own.bool(HIERARCHY)) {
+            return null;
+        }
+        if (own.bool("disable-radix-cache") || !kvCache.bool("enable-prefix-caching")) {
+            throw own.unusable(HIERARCHY, "which needs a prefix cache");
+        }
+        double bytesPerToken = hardware.kvBytesPerTokenPerGpu();
+        double hostBytes = own.number("hicache-size", 0, Double.MAX_VALUE) * BYTES_PER_GB;
+        double hostTokens =
+                hostBytes > 0 ? hostBytes / bytesPerToken : maxTotalTokens * own.positive("hicache-ratio");
+        if (hostTokens > EngineSizes.MAX_TOKENS) {
+            throw own.unusable(HIERARCHY, "with room for more than " + EngineSizes.MAX_TOKENS + " tokens");
+        }
+        var link = kvCache.section("tiers").section("host");
+        return new RadixConfig.Hierarchy(
+                (int) hostTokens,
+                own.choice("hicache-write-policy", RadixConfig.WritePolicy.class),
+                0,
+                0,
+                bytesPerToken / link.positive("bandwidth"));
     }
 
     /** Returns what a decode verifies, or null without drafts. */

@@ -17,6 +17,7 @@ import understudy.kvcache.radix.RadixKvCache;
 import understudy.kvcache.radix.RadixSpec;
 import understudy.latency.DraftingLatency;
 import understudy.latency.LatencyModel;
+import understudy.latency.LoadingLatency;
 import understudy.prompt.BlockHasher;
 import understudy.settings.Section;
 
@@ -58,7 +59,9 @@ public record SglangSpec(
 
     @Override
     public LatencyModel latency(LatencyModel plain) {
-        return draftsNanos == 0 ? plain : new DraftingLatency(plain, draftsNanos);
+        var hierarchy = config.memory().hierarchy();
+        var loading = hierarchy == null ? plain : new LoadingLatency(plain, hierarchy.nanosPerToken());
+        return draftsNanos == 0 ? loading : new DraftingLatency(loading, draftsNanos);
     }
 
     @Override

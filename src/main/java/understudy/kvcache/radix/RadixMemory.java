@@ -129,6 +129,17 @@ public class RadixMemory {
     /** Says which turn of the scheduler this is: copies to and from the host last a number of turns. */
     public void setTurn(long turn) {}
 
+    /** Says how late it is, where copies last as long as their bytes take. */
+    public void setNow(long nowNanos) {}
+
+    /** Acknowledges all copies at once, where they last as long as their bytes take. */
+    public void finishCopies() {}
+
+    /** Returns the nodes that are locked by a copy to or from the host. */
+    List<RadixNode> lockedByCopies() {
+        return List.of();
+    }
+
     /** Returns whether a copy to or from the host is not acknowledged yet, or has not begun. */
     public boolean hasPendingCopies() {
         return false;

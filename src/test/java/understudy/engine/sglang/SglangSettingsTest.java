@@ -117,6 +117,24 @@ final class SglangSettingsTest {
         assertThat(spec.kvCache().maxTokens()).isEqualTo(927);
     }
 
+    /**
+     * Llama-3.1-8B has 131,072 bytes of KV per token: 1 GB is room for 7,629 tokens, and at 64 GB/s a token takes 2,048 ns. Without a
+     * size the host has 2.5 times the tokens of the GPU.
+     */
+    @Test
+    void hostMemory_hasASizeAndABandwidth() {
+        String settings = "kv-cache.tiers.host.bandwidth = 64, engine.sglang { enable-hierarchical-cache = true,"
+                + " max-total-tokens = 1000, hicache-ratio = 2.5, hicache-write-policy = write-back }\n";
+
+        assertThat(read(settings).config().memory().hierarchy())
+                .isEqualTo(new RadixConfig.Hierarchy(2500, RadixConfig.WritePolicy.WRITE_BACK, 0, 0, 2048));
+        assertThat(read(settings + "engine.sglang.hicache-size = 1")
+                        .config()
+                        .memory()
+                        .hierarchy())
+                .isEqualTo(new RadixConfig.Hierarchy(7629, RadixConfig.WritePolicy.WRITE_BACK, 0, 0, 2048));
+    }
+
     /** A pool of 100 tokens with pages of 4: a prompt of 50 leaves 100 - 52 - 4 - 1 = 43 output tokens. */
     @Test
     void answer_isCutToThePool() {
@@ -146,6 +164,9 @@ final class SglangSettingsTest {
                         + " which is speculative-num-steps + 1",
                 "latency.llm = gpt-oss-20b, engine.sglang { speculative-algorithm = eagle, simulate-acc-len = 2 } |"
                         + " set disable-hybrid-swa-memory = true",
+                "engine.sglang { enable-hierarchical-cache = true, disable-radix-cache = true } | needs a prefix cache",
+                "latency.llm = gpt-oss-20b, engine.sglang.enable-hierarchical-cache = true | disable-hybrid-swa-memory = true",
+                "kv-cache.tiers.host.gib = 8 | kv-cache.tiers.host.gib is 8, which means nothing to engine.kind = sglang",
                 "engine { kind = vllm, sglang.page-size = 16 } | engine.sglang.page-size is 16, which needs engine.kind = sglang",
             })
     void settingsThatCannotBe_areRefused(String settings, String problem) {
