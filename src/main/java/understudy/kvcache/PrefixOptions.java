@@ -7,7 +7,7 @@ package understudy.kvcache;
  * @param cachesGeneratedBlocks whether blocks that end in the answer are cached too, when prefixes are found by
  *     content; vLLM does so, NanoGPT does not
  * @param sessions whether prefixes are found by session instead of by content
- * @param globalPrefixes with sessions: what other requests may share
+ * @param globalPrefixes with sessions: limits of the prefixes that other requests may share
  * @param dropsLastHit whether the last block of a hit by content is computed again, for a draft model that needs its
  *     hidden states (vLLM {@code use_eagle})
  */
